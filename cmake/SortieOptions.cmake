@@ -1,0 +1,28 @@
+# Options of the build and the flags that every target of Sortie gets.
+option(SORTIE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SORTIE_APPS "Build the applications and the program `sortie`" ON)
+option(SORTIE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
+option(SORTIE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(SORTIE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+set(SORTIE_CUDA AUTO CACHE STRING "CUDA rooms: AUTO (when nvcc is found), ON or OFF")
+set_property(CACHE SORTIE_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endif()
+include(GNUInstallDirs)
+
+# Usage requirements shared by all targets of the tree; not exported.
+add_library(sortie_flags INTERFACE)
+target_compile_options(sortie_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra $<$<BOOL:${SORTIE_WARNINGS_AS_ERRORS}>:-Werror>>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --extended-lambda --expt-relaxed-constexpr
+    $<$<BOOL:${SORTIE_WARNINGS_AS_ERRORS}>:-Werror=all-warnings -Xcompiler=-Werror>>)
+if(SORTIE_SANITIZE)
+  target_compile_options(sortie_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer>)
+  target_link_options(sortie_flags INTERFACE -fsanitize=address,undefined)
+endif()

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sortie {
+
+/// An output file that appears whole or not at all: written beside its final name, renamed by
+/// commit(), removed by the destructor when commit() was not reached. "-" writes to standard output.
+class WholeFile {
+ public:
+  /// \throws Error (output) when the folder cannot be written
+  explicit WholeFile(const std::string& path);
+  ~WholeFile();
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+
+  /// Appends bytes. \throws Error (output) with the system's reason (disk full, ...)
+  void write(std::span<const char> bytes);
+  void write(std::string_view text) { write(std::span<const char>{text.data(), text.size()}); }
+
+  /// Flushes, closes and renames. \throws Error (output)
+  void commit();
+
+  [[nodiscard]] std::uint64_t bytes_written() const { return bytes_written_; }
+
+ private:
+  std::string path_;
+  std::string temporary_path_;
+  int descriptor_ = -1;
+  std::uint64_t bytes_written_ = 0;
+  bool committed_ = false;
+};
+
+}  // namespace sortie

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/sequences/text.hpp"
+
+/// Texts of one record made from a seed; the same seed gives the same text on every machine.
+namespace sortie::sequences {
+
+/// Letters A, C, G, T, uniform and independent.
+[[nodiscard]] Text uniform_dna(std::uint64_t length, std::uint64_t seed);
+
+/// DNA as genomes have it: families of interspersed repeats (copies mutated by some percent),
+/// tandem repeats and runs of N.
+struct RepeatOptions {
+  double interspersed_share = 0.45;  ///< share of the text that is copies of repeat families
+  double tandem_share = 0.03;
+  double n_share = 0.02;
+  double mutation_rate = 0.12;  ///< of each copied letter
+};
+[[nodiscard]] Text repetitive_dna(std::uint64_t length, std::uint64_t seed,
+                                  const RepeatOptions& options = {});
+
+/// Prefix of the infinite Fibonacci word over A and B ("ABAABABA..."): the worst case of prefix
+/// doubling among simple texts.
+[[nodiscard]] Text fibonacci_text(std::uint64_t length);
+
+/// `length` times `letter`.
+[[nodiscard]] Text one_letter(std::uint64_t length, std::uint8_t letter = 'A');
+
+}  // namespace sortie::sequences
