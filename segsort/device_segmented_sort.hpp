@@ -1,0 +1,257 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sortie/segsort/key_types.hpp"
+
+namespace sortie {
+
+/// Two device buffers, one of which holds the data: sorting flips the selector instead of copying.
+/// Same members as cub::DoubleBuffer.
+template <class T>
+struct DoubleBuffer {
+  T* d_buffers[2] = {nullptr, nullptr};
+  int selector = 0;
+
+  DoubleBuffer() = default;
+  DoubleBuffer(T* current, T* alternate) : d_buffers{current, alternate} {}
+  [[nodiscard]] T* Current() const { return d_buffers[selector]; }
+  [[nodiscard]] T* Alternate() const { return d_buffers[selector ^ 1]; }
+};
+
+namespace segsort {
+
+/// One segmented sort on device memory, type erased: what the CUDA implementation takes.
+struct DeviceRequest {
+  KeyType key_type = KeyType::u32;
+  int value_bytes = 0;   ///< 0 (keys only), 4 or 8
+  int offset_bytes = 4;  ///< 4 or 8
+  const void* keys_in = nullptr;
+  void* keys_out = nullptr;
+  const void* values_in = nullptr;
+  void* values_out = nullptr;
+  /// The input buffers may be overwritten, and serve as scratch (DoubleBuffer entry points).
+  bool input_is_scratch = false;
+  std::int64_t num_items = 0;
+  std::int64_t num_segments = 0;
+  const void* begin_offsets = nullptr;
+  const void* end_offsets = nullptr;
+  Order order = Order::ascending;
+  bool stable = false;
+  int begin_bit = 0;
+  int end_bit = -1;
+};
+
+/// Two-phase call as DeviceSegmentedSort's.
+cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                           const DeviceRequest& request, cudaStream_t stream);
+
+}  // namespace segsort
+
+/// Segmented sort of device arrays, with the calling conventions of cub::DeviceSegmentedSort.
+///
+/// Each function is called twice: first with `d_temp_storage` null, when it only writes the bytes it
+/// wants to `temp_storage_bytes`; then with that much device memory, aligned to 16 bytes. Nothing is
+/// allocated, nothing waits for the host, all work goes to `stream`, and the second call can be
+/// captured in a CUDA graph.
+///
+/// Parameters common to all:
+/// \param d_keys_in, d_keys_out      `num_items` keys each; the arrays must not overlap. Items
+///                                   outside of all segments are not written to the output.
+/// \param d_values_in, d_values_out  values of 4 or 8 bytes that travel with the keys
+/// \param num_items                  size of the arrays; every offset must be at most that
+/// \param num_segments               number of segments, may be 0
+/// \param d_begin_offsets, d_end_offsets  device arrays of `num_segments` 32- or 64-bit offsets;
+///                                   segments may be empty, in any order, with gaps, not overlapping
+/// \return cudaErrorInvalidValue for negative counts, too little temporary storage, or a bit range
+///         that the key does not have; otherwise the first error of a launch
+///
+/// Order: ascending or descending by value; floating-point keys by IEEE 754 totalOrder (see
+/// SortKey). The Stable... functions keep equal keys in order; the others do not, yet give the same
+/// result on every run. Padding used inside never mixes with data, whatever the keys are.
+///
+/// Temporary storage: 4 bytes a segment, 8 bytes for each 2048 items, a constant, and, when
+/// num_items > 2048, one copy of keys and values (none with DoubleBuffer).
+/// Complexity: O(sum n_i log^2 n_i) comparisons up to 2048 items a segment, O(n_i log n_i) beyond.
+/// Choose cub::DeviceRadixSort instead for a single segment.
+/// Source: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3.
+struct DeviceSegmentedSort {
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items, num_segments,
+                d_begin_offsets, d_end_offsets, Order::ascending, false, stream);
+  }
+
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                        const Key* d_keys_in, Key* d_keys_out,
+                                        std::int64_t num_items, std::int64_t num_segments,
+                                        const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                        cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items, num_segments,
+                d_begin_offsets, d_end_offsets, Order::descending, false, stream);
+  }
+
+  /// As SortKeys, for an algorithm that is free to use either buffer; see DoubleBuffer.
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    segsort::DeviceRequest r =
+        request(d_keys.Current(), d_keys.Alternate(), num_items, num_segments, d_begin_offsets,
+                d_end_offsets, Order::ascending, false);
+    r.input_is_scratch = true;
+    const cudaError_t status =
+        segsort::sort_on_device(d_temp_storage, temp_storage_bytes, r, stream);
+    if (d_temp_storage != nullptr && status == cudaSuccess) d_keys.selector ^= 1;
+    return status;
+  }
+
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
+                               Value* d_values_out, std::int64_t num_items,
+                               std::int64_t num_segments, const Offset* d_begin_offsets,
+                               const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                 d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                 Order::ascending, false, stream);
+  }
+
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                         const Key* d_keys_in, Key* d_keys_out,
+                                         const Value* d_values_in, Value* d_values_out,
+                                         std::int64_t num_items, std::int64_t num_segments,
+                                         const Offset* d_begin_offsets,
+                                         const Offset* d_end_offsets,
+                                         cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                 d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                 Order::descending, false, stream);
+  }
+
+  /// As SortPairs, for an algorithm that is free to use either buffer; see DoubleBuffer.
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                               std::int64_t num_items, std::int64_t num_segments,
+                               const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                               cudaStream_t stream = nullptr) {
+    segsort::DeviceRequest r =
+        request(d_keys.Current(), d_keys.Alternate(), num_items, num_segments, d_begin_offsets,
+                d_end_offsets, Order::ascending, false);
+    add_values(r, d_values.Current(), d_values.Alternate());
+    r.input_is_scratch = true;
+    const cudaError_t status =
+        segsort::sort_on_device(d_temp_storage, temp_storage_bytes, r, stream);
+    if (d_temp_storage != nullptr && status == cudaSuccess) {
+      d_keys.selector ^= 1;
+      d_values.selector ^= 1;
+    }
+    return status;
+  }
+
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t StableSortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                     const Key* d_keys_in, Key* d_keys_out,
+                                     const Value* d_values_in, Value* d_values_out,
+                                     std::int64_t num_items, std::int64_t num_segments,
+                                     const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                     cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                 d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                 Order::ascending, true, stream);
+  }
+
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t StableSortPairsDescending(
+      void* d_temp_storage, std::size_t& temp_storage_bytes, const Key* d_keys_in,
+      Key* d_keys_out, const Value* d_values_in, Value* d_values_out, std::int64_t num_items,
+      std::int64_t num_segments, const Offset* d_begin_offsets, const Offset* d_end_offsets,
+      cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                 d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                 Order::descending, true, stream);
+  }
+
+  // A key is all that equal keys are, so a stable sort of whole keys is a plain one.
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                    const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                                    std::int64_t num_segments, const Offset* d_begin_offsets,
+                                    const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets, stream);
+  }
+
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeysDescending(void* d_temp_storage,
+                                              std::size_t& temp_storage_bytes,
+                                              const Key* d_keys_in, Key* d_keys_out,
+                                              std::int64_t num_items, std::int64_t num_segments,
+                                              const Offset* d_begin_offsets,
+                                              const Offset* d_end_offsets,
+                                              cudaStream_t stream = nullptr) {
+    return SortKeysDescending(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                              num_segments, d_begin_offsets, d_end_offsets, stream);
+  }
+
+ private:
+  template <class Key, class Offset>
+  static segsort::DeviceRequest request(const Key* keys_in, Key* keys_out, std::int64_t num_items,
+                                        std::int64_t num_segments, const Offset* begin_offsets,
+                                        const Offset* end_offsets, Order order, bool stable) {
+    segsort::DeviceRequest r;
+    r.key_type = key_type_of<Key>();
+    r.offset_bytes = static_cast<int>(sizeof(Offset));
+    r.keys_in = keys_in;
+    r.keys_out = keys_out;
+    r.num_items = num_items;
+    r.num_segments = num_segments;
+    r.begin_offsets = begin_offsets;
+    r.end_offsets = end_offsets;
+    r.order = order;
+    r.stable = stable;
+    return r;
+  }
+
+  template <class Value>
+  static void add_values(segsort::DeviceRequest& r, const Value* values_in, Value* values_out) {
+    r.value_bytes = static_cast<int>(sizeof(Value));
+    r.values_in = values_in;
+    r.values_out = values_out;
+  }
+
+  template <class Key, class Offset>
+  static cudaError_t keys(void* temp, std::size_t& temp_bytes, const Key* keys_in, Key* keys_out,
+                          std::int64_t num_items, std::int64_t num_segments,
+                          const Offset* begin_offsets, const Offset* end_offsets, Order order,
+                          bool stable, cudaStream_t stream) {
+    return segsort::sort_on_device(temp, temp_bytes,
+                                   request(keys_in, keys_out, num_items, num_segments,
+                                           begin_offsets, end_offsets, order, stable),
+                                   stream);
+  }
+
+  template <class Key, class Value, class Offset>
+  static cudaError_t pairs(void* temp, std::size_t& temp_bytes, const Key* keys_in, Key* keys_out,
+                           const Value* values_in, Value* values_out, std::int64_t num_items,
+                           std::int64_t num_segments, const Offset* begin_offsets,
+                           const Offset* end_offsets, Order order, bool stable,
+                           cudaStream_t stream) {
+    segsort::DeviceRequest r = request(keys_in, keys_out, num_items, num_segments, begin_offsets,
+                                       end_offsets, order, stable);
+    add_values(r, values_in, values_out);
+    return segsort::sort_on_device(temp, temp_bytes, r, stream);
+  }
+};
+
+}  // namespace sortie
