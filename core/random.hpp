@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+
+namespace sortie {
+
+/// A generator of random numbers that gives the same numbers on every machine and compiler.
+///
+/// SplitMix64: the state is a counter with a fixed stride, every number a bijective mix of the
+/// counter. Period 2^64, passes BigCrush, and cheap enough to make one for every row of a matrix:
+/// Random(seed, row) is an independent stream, so that rows can be generated in parallel and in any
+/// order with the same result. Not for cryptography.
+///
+/// Satisfies std::uniform_random_bit_generator; but the distributions of <random> differ between
+/// standard libraries, so use uniform() and below() instead.
+///
+/// Source: Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (OOPSLA 2014).
+class Random {
+ public:
+  using result_type = std::uint64_t;
+
+  explicit constexpr Random(std::uint64_t seed) : state_(seed) {}
+
+  /// Stream number `stream` of the family that `seed` names. Start and stride between streams are
+  /// mixed, so that neighbouring streams do not overlap in practice.
+  constexpr Random(std::uint64_t seed, std::uint64_t stream)
+      : state_(mix(mix(seed) + stride * (2 * stream + 1))) {}
+
+  /// 64 uniform bits.
+  constexpr std::uint64_t next() { return mix(state_ += stride); }
+
+  /// Uniform in [0, 1): a multiple of 2^-53.
+  constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+  /// Uniform in [low, high).
+  constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
+
+  /// Uniform integer in [0, bound), without bias. \pre bound > 0
+  /// Source: Lemire: Fast Random Integer Generation in an Interval (ACM TOMACS 2019).
+  constexpr std::uint64_t below(std::uint64_t bound) {
+    Wide product = multiply(next(), bound);
+    if (product.low < bound) {
+      // 2^64 mod bound of the low halves are one too many; draw again when one of them comes up.
+      const std::uint64_t surplus = (0 - bound) % bound;
+      while (product.low < surplus) product = multiply(next(), bound);
+    }
+    return product.high;
+  }
+
+  constexpr std::uint64_t operator()() { return next(); }
+  static constexpr std::uint64_t min() { return 0; }
+  static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
+
+ private:
+  static constexpr std::uint64_t stride = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio, odd
+
+  struct Wide {
+    std::uint64_t high;
+    std::uint64_t low;
+  };
+
+  static constexpr Wide multiply(std::uint64_t a, std::uint64_t b) {
+    __extension__ using Product = unsigned __int128;
+    const Product product = static_cast<Product>(a) * b;
+    return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
+  }
+
+  static constexpr std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_;
+};
+
+}  // namespace sortie
