@@ -32,8 +32,8 @@ concept Position = std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64
 ///
 /// A suffix at p is symbols[p ..) up to the next separator or the end of the text, whichever comes
 /// first, and that end sorts before every symbol. Suffixes that are equal up to their ends are
-/// ordered by position (the end of an earlier record sorts before the end of a later one; the end of
-/// the text last). A separator's own suffix is its bare end: separators come first, by position.
+/// ordered by position (the end of an earlier record sorts before the end of a later one; the end
+/// of the text last). A separator's own suffix is its bare end: separators come first, by position.
 struct TextView {
   std::span<const std::uint8_t> symbols;
   std::span<const std::uint64_t> separators;  ///< ascending positions of record ends within symbols
@@ -47,12 +47,14 @@ struct TextView {
 /// Builds the suffix array of a text: the start positions of all suffixes (those of separators
 /// included) in lexicographic order of bytes.
 ///
-/// \param context  backend, device, threads, memory budget, progress, report (phases "pack", "sort",
+/// \param context  backend, device, threads, memory budget, progress, report (phases "pack",
+/// "sort",
 ///                 "groups", "rounds"; figures "rounds", "unresolved_after_first_sort")
 /// \throws Error (usage)  text longer than Pos can address
 /// \throws Error (out_of_memory, unavailable, device)
 /// Complexity O(n log n) words of work for n symbols, at most log2(longest repeat) rounds.
-/// Source: Hou et al. (ICS 2017), section 5.1; Manber and Myers (1993); Larsson and Sadakane (1999).
+/// Source: Hou et al. (ICS 2017), section 5.1; Manber and Myers (1993); Larsson and Sadakane
+/// (1999).
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build(const Context& context, const TextView& text,
                                      Algorithm algorithm = Algorithm::automatic);

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "sortie/apps/suffix_array/suffix_array.hpp"
+
+/// The implementations behind suffix_array::build(), which has checked that Pos can address the
+/// text and that the text is not empty. Each exists for both position widths.
+namespace sortie::suffix_array {
+
+namespace host {
+
+/// Prefix doubling by Kokkos threads; see host/prefix_doubling.cpp for the steps and the memory.
+/// \throws Error (out_of_memory) before any work when the budget does not suffice
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
+
+}  // namespace host
+
+namespace cuda {
+
+/// Prefix doubling on a GPU. \throws Error (unavailable) in a build without CUDA
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
+
+}  // namespace cuda
+
+namespace baselines {
+
+/// std::sort of all suffixes, compared letter by letter: O(n log n) comparisons of O(longest
+/// repeat) each. Sequential; no memory beside the result.
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_reference(const Context& context, const TextView& text);
+
+/// libdivsufsort, sequential. Texts with separators are written in an alphabet in which separators
+/// are ascending numbers below all letters; see baselines/divsufsort.cpp.
+/// \throws Error (unavailable) in a build without libdivsufsort
+/// \throws Error (usage) many records with more distinct letters than bytes are left for
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_divsufsort(const Context& context, const TextView& text);
+
+}  // namespace baselines
+
+}  // namespace sortie::suffix_array
