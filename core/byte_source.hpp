@@ -31,6 +31,9 @@ class ByteSource {
 
   /// Size of the file in bytes (compressed size for gzip); 0 when it has none (a pipe).
   [[nodiscard]] std::uint64_t size_hint() const;
+  /// A guess of the bytes that read() will give in all: exact for a plain file and for gzip of one
+  /// member below 4 GiB; 0 when nothing is known. Never far too large, even for a forged file.
+  [[nodiscard]] std::uint64_t content_size_hint() const;
   [[nodiscard]] bool compressed() const;
 
  private:

@@ -31,9 +31,9 @@ using ProgressCallback =
 /// global state of its own. The default is right for most callers.
 struct Context {
   Backend backend = Backend::automatic;
-  int device = 0;                 ///< CUDA device ordinal.
-  CUstream_st* stream = nullptr;  ///< CUDA stream of all device work; null is the default stream.
-  int threads = 0;                ///< Host threads; 0 takes OMP_NUM_THREADS or all cores.
+  int device = 0;                   ///< CUDA device ordinal.
+  CUstream_st* stream = nullptr;    ///< CUDA stream of all device work; null is the default stream.
+  int threads = 0;                  ///< Host threads; 0 takes OMP_NUM_THREADS or all cores.
   std::uint64_t memory_budget = 0;  ///< Bytes of work space an algorithm may take; 0: what is free.
   ProgressCallback progress;        ///< May be empty.
   RunReport* report = nullptr;      ///< Receives phases and figures; may be null.

@@ -20,6 +20,9 @@ struct DeviceInfo {
 /// True when this build contains the cuda/ rooms.
 [[nodiscard]] bool built_with_cuda();
 
+/// Number of CUDA devices that can be used. Unlike cuda_devices() it does not wake them up.
+[[nodiscard]] int cuda_device_count();
+
 /// CUDA devices that can be used; empty without CUDA, without a driver or without a GPU.
 [[nodiscard]] std::vector<DeviceInfo> cuda_devices();
 

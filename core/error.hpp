@@ -20,7 +20,8 @@ enum class ErrorKind {
 
 /// The one exception type that Sortie throws.
 ///
-/// `what()` is a single line without a trailing newline: "PLACE: what was found, what was expected".
+/// `what()` is a single line without a trailing newline: "PLACE: what was found, what was
+/// expected".
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

@@ -51,7 +51,11 @@ class RunReport {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Times a scope and adds it to the context's report when there is one.
+/// CPU seconds, user and system, that all threads of this process have taken so far.
+[[nodiscard]] double process_cpu_seconds();
+
+/// Times a scope and adds it to the context's report when there is one. Work on a
+/// CUDA stream counts only as far as the scope waits for it.
 class PhaseTimer {
  public:
   PhaseTimer(const Context& context, std::string_view name, std::uint64_t bytes = 0)
@@ -61,7 +65,7 @@ class PhaseTimer {
   PhaseTimer& operator=(const PhaseTimer&) = delete;
 
   void set_bytes(std::uint64_t bytes) { bytes_ = bytes; }
-  /// Ends the phase now; later calls do nothing. Returns the seconds.
+  /// Ends the phase now; later calls add nothing more. Returns the seconds since the start.
   double stop();
 
  private:

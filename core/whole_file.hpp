@@ -8,7 +8,10 @@
 namespace sortie {
 
 /// An output file that appears whole or not at all: written beside its final name, renamed by
-/// commit(), removed by the destructor when commit() was not reached. "-" writes to standard output.
+/// commit(), removed by the destructor when commit() was not reached. "-" writes to standard
+/// output; a device or pipe that exists under the name gets the bytes directly.
+///
+/// Small pieces are collected in a buffer, so writing line by line costs no system call each.
 class WholeFile {
  public:
   /// \throws Error (output) when the folder cannot be written
@@ -27,8 +30,13 @@ class WholeFile {
   [[nodiscard]] std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
+  void open_temporary();
+  void flush();
+  void write_through(std::span<const char> bytes);
+
   std::string path_;
-  std::string temporary_path_;
+  std::string temporary_path_;  ///< empty when the bytes go straight to path_
+  std::string buffer_;
   int descriptor_ = -1;
   std::uint64_t bytes_written_ = 0;
   bool committed_ = false;

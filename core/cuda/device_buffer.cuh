@@ -65,14 +65,14 @@ class DeviceBuffer {
   /// Copies host.size() items to the front of the buffer, in stream order.
   void copy_from(std::span<const T> host) {
     if (!host.empty())
-      check_cuda(cudaMemcpyAsync(data_, host.data(), host.size_bytes(), cudaMemcpyHostToDevice,
-                                 stream_));
+      check_cuda(
+          cudaMemcpyAsync(data_, host.data(), host.size_bytes(), cudaMemcpyHostToDevice, stream_));
   }
   /// Copies the first host.size() items to the host, in stream order; the caller synchronises.
   void copy_to(std::span<T> host) const {
     if (!host.empty())
-      check_cuda(cudaMemcpyAsync(host.data(), data_, host.size_bytes(), cudaMemcpyDeviceToHost,
-                                 stream_));
+      check_cuda(
+          cudaMemcpyAsync(host.data(), data_, host.size_bytes(), cudaMemcpyDeviceToHost, stream_));
   }
 
  private:

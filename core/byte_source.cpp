@@ -1,0 +1,295 @@
+#include "sortie/core/byte_source.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_memory.hpp"
+
+namespace sortie {
+
+namespace {
+
+/// Compressed bytes fetched at a time: enough that the system call does not show beside inflate,
+/// little enough to stay in the L2 cache.
+constexpr std::size_t compressed_chunk = std::size_t{256} << 10;
+
+/// First allocation for input whose size is not known.
+constexpr std::size_t unknown_size_start = std::size_t{1} << 20;
+
+/// Deflate cannot expand by more than this factor, so no more is believed of a size field.
+constexpr std::uint64_t max_deflate_ratio = 1032;
+
+constexpr std::array<unsigned char, 2> gzip_magic = {0x1f, 0x8b};
+
+bool is_gzip(std::span<const char> head) {
+  return head.size() >= gzip_magic.size() &&
+         std::memcmp(head.data(), gzip_magic.data(), gzip_magic.size()) == 0;
+}
+
+/// An open file descriptor, closed at the end of its life unless it is standard input.
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path)
+      : number_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (number_ < 0)
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: cannot be opened: {}, expected a readable file", path,
+                              std::strerror(errno)));
+  }
+  ~Descriptor() {
+    if (number_ != STDIN_FILENO) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+
+struct ByteSource::State {
+  explicit State(const std::string& path);
+  ~State() {
+    if (compressed) inflateEnd(&stream);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::size_t read_raw(std::span<char> into) const;
+  std::size_t read_plain(std::span<char> into);
+  std::size_t read_gzip(std::span<char> into);
+
+  void start_gzip();
+  bool refill();
+  void end_member();
+  bool only_zeros_left();
+  [[nodiscard]] std::uint64_t consumed() const { return fetched - stream.avail_in; }
+  [[nodiscard]] Error cut_off() const;
+  [[nodiscard]] Error damaged(std::string_view why) const;
+
+  std::string name;
+  Descriptor descriptor;
+  std::uint64_t size_hint = 0;
+  std::vector<char> head;  ///< bytes looked at to recognise gzip, not yet handed out
+  bool compressed = false;
+
+  // The rest is used for gzip only.
+  z_stream stream = {};
+  std::vector<char> buffer;       ///< compressed bytes; stream.next_in points into it
+  std::uint64_t fetched = 0;      ///< compressed bytes taken from the file
+  std::uint64_t member_size = 0;  ///< bytes that the current member has given
+  bool finished = false;
+  bool in_member = true;        ///< between members only another header or zeros may follow
+  gz_header first_header = {};  ///< tells bgzf by its extra field
+  std::array<unsigned char, 64> extra_field = {};
+  bool blocked = false;  ///< bgzf, which ends in an empty member
+};
+
+ByteSource::State::State(const std::string& path)
+    : name(path == "-" ? "<stdin>" : path), descriptor(path) {
+  struct stat status = {};
+  if (::fstat(descriptor.number(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) throw input_error(name, 0, "a folder", "a file");
+    if (S_ISREG(status.st_mode)) {
+      size_hint = static_cast<std::uint64_t>(status.st_size);
+      // Advice only: nothing depends on it being taken.
+      static_cast<void>(::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_SEQUENTIAL));
+    }
+  }
+  head.resize(gzip_magic.size());
+  head.resize(read_raw(head));
+  compressed = is_gzip(head);
+  if (compressed) start_gzip();
+}
+
+/// Fills `into` from the file; less only at its end.
+std::size_t ByteSource::State::read_raw(std::span<char> into) const {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const ssize_t got = ::read(descriptor.number(), into.data() + filled, into.size() - filled);
+    if (got == 0) break;
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      throw Error(ErrorKind::input, fmt::format("{}: cannot be read: {}, expected a readable file",
+                                                name, std::strerror(errno)));
+    }
+    filled += static_cast<std::size_t>(got);
+  }
+  return filled;
+}
+
+std::size_t ByteSource::State::read_plain(std::span<char> into) {
+  const std::size_t from_head = std::min(head.size(), into.size());
+  std::copy_n(head.begin(), from_head, into.begin());
+  head.erase(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(from_head));
+  return from_head + read_raw(into.subspan(from_head));
+}
+
+void ByteSource::State::start_gzip() {
+  constexpr int gzip_window = 15 + 16;  // largest window, gzip wrapper only
+  if (inflateInit2(&stream, gzip_window) != Z_OK)
+    throw out_of_memory_error("the gzip decoder", compressed_chunk, host_memory_available());
+  buffer.resize(compressed_chunk);
+  std::copy(head.begin(), head.end(), buffer.begin());
+  fetched = head.size();
+  stream.next_in = reinterpret_cast<Bytef*>(buffer.data());
+  stream.avail_in = static_cast<uInt>(head.size());
+  head.clear();
+  first_header.extra = extra_field.data();
+  first_header.extra_max = static_cast<uInt>(extra_field.size());
+  inflateGetHeader(&stream, &first_header);
+}
+
+/// Fetches compressed bytes when none are left; false at the end of the file.
+bool ByteSource::State::refill() {
+  if (stream.avail_in > 0) return true;
+  const std::size_t got = read_raw(buffer);
+  fetched += got;
+  stream.next_in = reinterpret_cast<Bytef*>(buffer.data());
+  stream.avail_in = static_cast<uInt>(got);
+  return got > 0;
+}
+
+Error ByteSource::State::cut_off() const {
+  return input_error(name, 0, fmt::format("gzip stream cut off after {} bytes", fetched),
+                     "its end with checksum and length");
+}
+
+Error ByteSource::State::damaged(std::string_view why) const {
+  return input_error(name, 0, fmt::format("damaged gzip stream at byte {} ({})", consumed(), why),
+                     "valid deflate data");
+}
+
+/// True when nothing but zero bytes follows: padding of tapes and blocks, which gzip accepts too.
+bool ByteSource::State::only_zeros_left() {
+  while (refill()) {
+    const auto* const end = stream.next_in + stream.avail_in;
+    const auto* const other = std::find_if(stream.next_in, stream.next_in + stream.avail_in,
+                                           [](Bytef b) { return b != 0; });
+    stream.avail_in = static_cast<uInt>(end - other);
+    if (other != end) return false;
+  }
+  return true;
+}
+
+/// Looks at what follows a complete member: another one, zero padding or the end of the file.
+void ByteSource::State::end_member() {
+  const bool last_was_empty = member_size == 0;
+  // The extra field "BC" (with the block's size) is what makes a gzip file a bgzf file.
+  if (first_header.done == 1 && first_header.extra_len >= 2)
+    blocked = extra_field[0] == 'B' && extra_field[1] == 'C';
+  member_size = 0;
+  if (!refill() || *stream.next_in == 0) {
+    if (!only_zeros_left()) throw damaged("data after the zero padding");
+    // A bgzf file that was cut between two blocks is valid gzip; only its end marker tells.
+    if (blocked && !last_was_empty)
+      throw input_error(name, 0, fmt::format("bgzf stream cut off after {} bytes", fetched),
+                        "its end marker, an empty block");
+    finished = true;
+    return;
+  }
+  if (*stream.next_in != gzip_magic[0]) throw damaged("trailing bytes that are not gzip");
+  inflateReset(&stream);
+}
+
+std::size_t ByteSource::State::read_gzip(std::span<char> into) {
+  std::size_t filled = 0;
+  while (filled < into.size() && !finished) {
+    if (!refill()) throw cut_off();
+    const std::size_t room =
+        std::min<std::size_t>(into.size() - filled, std::numeric_limits<uInt>::max());
+    stream.next_out = reinterpret_cast<Bytef*>(into.data() + filled);
+    stream.avail_out = static_cast<uInt>(room);
+    const int status = inflate(&stream, Z_NO_FLUSH);
+    const std::size_t got = room - stream.avail_out;
+    filled += got;
+    member_size += got;
+    if (status == Z_STREAM_END) {
+      end_member();
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      throw damaged(stream.msg != nullptr ? stream.msg : "unreadable");
+    }
+  }
+  return filled;
+}
+
+ByteSource::ByteSource(const std::string& path) : state_(std::make_unique<State>(path)) {}
+ByteSource::~ByteSource() = default;
+ByteSource::ByteSource(ByteSource&&) noexcept = default;
+ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
+
+std::size_t ByteSource::read(std::span<char> into) {
+  return state_->compressed ? state_->read_gzip(into) : state_->read_plain(into);
+}
+
+const std::string& ByteSource::name() const {
+  return state_->name;
+}
+std::uint64_t ByteSource::size_hint() const {
+  return state_->size_hint;
+}
+bool ByteSource::compressed() const {
+  return state_->compressed;
+}
+
+std::uint64_t ByteSource::content_size_hint() const {
+  if (!compressed()) return size_hint();
+  // The last four bytes of a gzip file hold the size of its last member modulo 2^32: exact for the
+  // common file of one member, a lower bound otherwise.
+  std::array<unsigned char, 4> field = {};
+  if (size_hint() < field.size() ||
+      ::pread(state_->descriptor.number(), field.data(), field.size(),
+              static_cast<off_t>(size_hint() - field.size())) != ssize_t{field.size()})
+    return 0;
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < field.size(); ++i) size |= std::uint64_t{field[i]} << (8 * i);
+  return std::min(size, size_hint() * max_deflate_ratio);
+}
+
+namespace {
+
+ByteBuffer allocate(std::size_t size, const std::string& name) {
+  try {
+    return {std::make_unique_for_overwrite<char[]>(size), size};
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory_error(fmt::format("the content of {}", name), size,
+                              host_memory_available());
+  }
+}
+
+}  // namespace
+
+ByteBuffer read_all(const std::string& path) {
+  ByteSource source(path);
+  const std::uint64_t hint = source.content_size_hint();
+  // One byte more than expected lets the first read see the end of the file.
+  ByteBuffer buffer = allocate(hint > 0 ? hint + 1 : unknown_size_start, source.name());
+  std::size_t filled = 0;
+  while (true) {
+    filled += source.read({buffer.data.get() + filled, buffer.size - filled});
+    if (filled < buffer.size) break;
+    ByteBuffer larger = allocate(2 * buffer.size, source.name());
+    std::memcpy(larger.data.get(), buffer.data.get(), filled);
+    buffer = std::move(larger);
+  }
+  buffer.size = filled;
+  return buffer;
+}
+
+}  // namespace sortie

@@ -1,0 +1,98 @@
+#include "sortie/core/control_group.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace sortie {
+
+namespace {
+
+/// The number `text` spells, nothing for "max" or anything else.
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> words_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> words;
+  for (std::string word; file >> word;) words.push_back(word);
+  return words;
+}
+
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  const auto words = words_of(path);
+  return words.empty() ? std::nullopt : number(words.front());
+}
+
+/// Value of the line "KEY VALUE" of a control group's statistics file; 0 without one.
+std::uint64_t statistic(const std::string& path, std::string_view key) {
+  const auto words = words_of(path);
+  const auto found = std::find(words.begin(), words.end(), key);
+  if (found == words.end() || found + 1 == words.end()) return 0;
+  return number(*(found + 1)).value_or(0);
+}
+
+/// This process's folder below `root` in version 2 ("0::/PATH"); `root` itself where the path
+/// cannot be seen, as in a container with its own view of the hierarchy.
+std::vector<std::string> folders_v2(const std::string& root) {
+  std::vector<std::string> folders = {root};
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("0::/")) continue;
+    // A limit of any ancestor binds as well.
+    std::istringstream parts(line.substr(4));
+    for (std::string part; std::getline(parts, part, '/');)
+      folders.push_back(folders.back() + "/" + part);
+  }
+  return folders;
+}
+
+template <class T>
+void lower(std::optional<T>& limit, T value) {
+  limit = limit ? std::min(*limit, value) : value;
+}
+
+void lower_memory(ControlGroupLimits& limits, std::optional<std::uint64_t> maximum,
+                  std::optional<std::uint64_t> used, std::uint64_t reclaimable) {
+  // Version 1 spells "no limit" as a number near 2^63.
+  if (!maximum || !used || *maximum >= std::uint64_t{1} << 62) return;
+  const std::uint64_t taken = *used - std::min(*used, reclaimable);
+  lower(limits.memory_left, *maximum - std::min(*maximum, taken));
+}
+
+void lower_cores(ControlGroupLimits& limits, std::optional<std::uint64_t> quota,
+                 std::optional<std::uint64_t> period) {
+  if (!quota || !period || *quota == 0 || *period == 0) return;
+  const std::uint64_t cores = (*quota + *period - 1) / *period;
+  lower(limits.cores,
+        static_cast<int>(std::min<std::uint64_t>(cores, std::numeric_limits<int>::max())));
+}
+
+}  // namespace
+
+ControlGroupLimits control_group_limits(const std::string& root) {
+  ControlGroupLimits limits;
+  for (const auto& folder : folders_v2(root)) {
+    lower_memory(limits, number_in(folder + "/memory.max"), number_in(folder + "/memory.current"),
+                 statistic(folder + "/memory.stat", "inactive_file"));
+    if (const auto words = words_of(folder + "/cpu.max"); words.size() == 2)
+      lower_cores(limits, number(words[0]), number(words[1]));
+  }
+  lower_memory(limits, number_in(root + "/memory/memory.limit_in_bytes"),
+               number_in(root + "/memory/memory.usage_in_bytes"),
+               statistic(root + "/memory/memory.stat", "total_inactive_file"));
+  lower_cores(limits, number_in(root + "/cpu/cpu.cfs_quota_us"),
+              number_in(root + "/cpu/cpu.cfs_period_us"));
+  return limits;
+}
+
+}  // namespace sortie

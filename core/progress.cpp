@@ -1,0 +1,66 @@
+#include "sortie/core/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace sortie {
+
+namespace {
+
+constexpr auto shortest_interval = std::chrono::milliseconds(100);
+
+/// The line on the terminal; wipes itself when the last copy of the callback goes.
+class ProgressLine {
+ public:
+  ProgressLine() = default;
+  ~ProgressLine() { wipe(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void update(std::string_view phase, std::uint64_t done, std::uint64_t total) {
+    if (total != 0 && done >= total) {
+      wipe();
+      return;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_drawn_ < shortest_interval) return;
+    last_drawn_ = now;
+    const std::string amount =
+        total == 0
+            ? fmt::format("{}", done)
+            : fmt::format("{:.0f} %", 100 * static_cast<double>(done) / static_cast<double>(total));
+    draw(fmt::format("{}: {}", phase, amount));
+  }
+
+ private:
+  void wipe() {
+    if (visible_) draw("");
+  }
+
+  void draw(std::string_view line) {
+    // Back to the first column, the text, and erase what is left of the previous line.
+    fmt::print(stderr, "\r{}\x1b[K", line);
+    std::fflush(stderr);
+    visible_ = !line.empty();
+  }
+
+  std::chrono::steady_clock::time_point last_drawn_ = {};
+  bool visible_ = false;
+};
+
+}  // namespace
+
+ProgressCallback terminal_progress(bool quiet) {
+  if (quiet || ::isatty(STDERR_FILENO) == 0) return {};
+  return [line = std::make_shared<ProgressLine>()](std::string_view phase, std::uint64_t done,
+                                                   std::uint64_t total) {
+    line->update(phase, done, total);
+  };
+}
+
+}  // namespace sortie
