@@ -1,0 +1,232 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/segsort/cuda/shared_merge.cuh"
+
+/// Grid bin: segments longer than a block can hold, many blocks on each (paper, section 3.1, "grid
+/// bin").
+///
+/// All long segments are cut into tiles of tile_size items, numbered through. First every tile is
+/// sorted by a block; then, in round r, runs of tile_size << r items are merged two by two, every
+/// block making one tile of output. Between rounds the grid synchronises by kernel boundaries. A
+/// segment of few tiles needs fewer rounds than the longest one; each starts in that one of the two
+/// buffers from which its last round ends in the caller's output, so nothing is copied at the end.
+namespace sortie::segsort {
+
+/// A tile of a long segment.
+struct Tile {
+  LongSegment segment;
+  std::uint64_t begin;  ///< first item of the tile, counted from the segment's first
+  int length;
+};
+
+__device__ inline Tile tile_at(const WorkLists& lists, std::uint32_t tile,
+                               std::uint32_t long_segment) {
+  Tile result;
+  result.segment = lists.long_segments[long_segment];
+  result.begin = (tile - result.segment.first_tile) * tile_size;
+  const std::uint64_t rest = result.segment.length - result.begin;
+  result.length = rest < tile_size ? static_cast<int>(rest) : tile_size;
+  return result;
+}
+
+/// Index of the long segment that owns a tile: the last one whose first_tile is not beyond it.
+__device__ inline std::uint32_t owner_of(const WorkLists& lists, std::uint32_t tile) {
+  std::uint32_t low = 0;
+  std::uint32_t high = lists.counters->long_segments() - 1;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low + 1) / 2;
+    if (lists.long_segments[middle].first_tile <= tile) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/// True when the output of round `round` (-1: the sorted tiles) goes to the caller's output, given
+/// the rounds that the segment needs in all.
+__device__ inline bool writes_output(unsigned int rounds, int round) {
+  return (static_cast<int>(rounds) - 1 - round) % 2 == 0;
+}
+
+/// Sorts every tile by itself and notes which segment it belongs to. One block, one tile.
+template <class T>
+__global__ void __launch_bounds__(tile_threads)
+    sort_tiles_kernel(Arguments<typename T::Word> arguments, WorkLists lists) {
+  __shared__ SharedTile<T, tile_threads, tile_items> shared;
+  const std::uint32_t tiles = lists.counters->tiles();
+  for (std::uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const std::uint32_t owner = owner_of(lists, t);
+    if (threadIdx.x == 0) lists.tile_segment[t] = owner;
+    const Tile tile = tile_at(lists, t, owner);
+    Arguments<typename T::Word> target = arguments;
+    if (!writes_output(rounds_of(tile.segment.length), -1)) {
+      target.keys_out = arguments.keys_scratch;
+      target.values_out = arguments.values_scratch;
+    }
+    const std::uint64_t begin = tile.segment.begin + tile.begin;
+    sort_tile<T, tile_threads, tile_items>(shared, arguments, begin, tile.length);
+    if constexpr (T::stable) {
+      // The scratch buffer may be the input itself: fetch all values before the first is written.
+      std::uint64_t values[tile_items];
+#pragma unroll
+      for (int r = 0; r < tile_items; ++r) {
+        const int position = r * tile_threads + static_cast<int>(threadIdx.x);
+        values[r] = 0;
+        if (position < tile.length)
+          copy_value(&values[r], 0, arguments.values_in, begin + shared.get(position).payload,
+                     arguments.value_bytes);
+      }
+      __syncthreads();
+#pragma unroll
+      for (int r = 0; r < tile_items; ++r) {
+        const int position = r * tile_threads + static_cast<int>(threadIdx.x);
+        if (position >= tile.length) continue;
+        target.keys_out[begin + position] = arguments.codec.decode(shared.get(position).key);
+        copy_value(target.values_out, begin + position, &values[r], 0, arguments.value_bytes);
+      }
+    } else {
+#pragma unroll
+      for (int r = 0; r < tile_items; ++r) {
+        const int position = r * tile_threads + static_cast<int>(threadIdx.x);
+        if (position < tile.length) T::store(target, begin, position, shared.get(position));
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/// The two runs that a tile of output is merged from, in round `round`.
+struct MergeRuns {
+  std::uint64_t a_begin;  ///< counted from the segment's first item
+  std::uint64_t a_size;
+  std::uint64_t b_size;    ///< run b follows run a
+  std::uint64_t diagonal;  ///< outputs of this pair of runs before the tile
+
+  __device__ MergeRuns(const Tile& tile, int round) {
+    const std::uint64_t run = static_cast<std::uint64_t>(tile_size) << round;
+    a_begin = tile.begin / (2 * run) * (2 * run);
+    const std::uint64_t rest = tile.segment.length - a_begin;
+    a_size = rest < run ? rest : run;
+    b_size = rest - a_size < run ? rest - a_size : run;
+    diagonal = tile.begin - a_begin;
+  }
+};
+
+/// Compares words by the bits that count; equal ones count as equal, so merging keeps their order.
+template <class Word>
+struct CompareBits {
+  Word mask;
+  __device__ bool operator()(Word a, Word b) const { return (a & mask) < (b & mask); }
+};
+
+/// Finds where each tile of output starts in its two runs. One thread, one tile: the searches read
+/// global memory step by step, and only many at a time hide that.
+template <class Word>
+__global__ void __launch_bounds__(binning_threads)
+    split_tiles_kernel(Arguments<Word> arguments, WorkLists lists, int round) {
+  if (round >= static_cast<int>(lists.counters->merge_rounds)) return;
+  const std::uint32_t tiles = lists.counters->tiles();
+  const CompareBits<Word> less{arguments.codec.compare_mask};
+  for (std::uint64_t t = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+       t < tiles; t += static_cast<std::uint64_t>(gridDim.x) * blockDim.x) {
+    const Tile tile = tile_at(lists, static_cast<std::uint32_t>(t), lists.tile_segment[t]);
+    const unsigned int rounds = rounds_of(tile.segment.length);
+    if (round >= static_cast<int>(rounds)) continue;
+    const MergeRuns runs(tile, round);
+    const Word* const source =
+        (writes_output(rounds, round - 1) ? arguments.keys_out : arguments.keys_scratch) +
+        tile.segment.begin + runs.a_begin;
+    lists.tile_split[t] = merge_path<std::uint64_t>(
+        [&](std::uint64_t i) { return arguments.codec.encode(source[i]); }, runs.a_size,
+        [&](std::uint64_t i) { return arguments.codec.encode(source[runs.a_size + i]); },
+        runs.b_size, runs.diagonal, less);
+  }
+}
+
+/// One merge round over all long segments. One block makes one tile of output: it loads its parts
+/// of runs a and b to shared memory, thread i merges outputs i*tile_items ..., and the block writes
+/// keys in order, fetching each value from where its key came from.
+template <class Word>
+__global__ void __launch_bounds__(tile_threads)
+    merge_tiles_kernel(Arguments<Word> arguments, WorkLists lists, int round) {
+  __shared__ Word keys[banked(tile_size)];
+  __shared__ std::uint16_t origins[banked(tile_size)];
+  if (round >= static_cast<int>(lists.counters->merge_rounds)) return;
+  const std::uint32_t tiles = lists.counters->tiles();
+  const CompareBits<Word> less{arguments.codec.compare_mask};
+  for (std::uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const Tile tile = tile_at(lists, t, lists.tile_segment[t]);
+    const unsigned int rounds = rounds_of(tile.segment.length);
+    if (round >= static_cast<int>(rounds)) continue;  // the same for the whole block
+
+    const MergeRuns runs(tile, round);
+    const bool to_output = writes_output(rounds, round);
+    const std::uint64_t pair = tile.segment.begin + runs.a_begin;
+    const Word* const keys_from = (to_output ? arguments.keys_scratch : arguments.keys_out) + pair;
+    Word* const keys_to = to_output ? arguments.keys_out : arguments.keys_scratch;
+    const void* const values_from = to_output ? arguments.values_scratch : arguments.values_out;
+    void* const values_to = to_output ? arguments.values_out : arguments.values_scratch;
+
+    const std::uint64_t a_first = lists.tile_split[t];
+    const bool last_of_pair = runs.diagonal + tile.length == runs.a_size + runs.b_size;
+    const std::uint64_t a_last = last_of_pair ? runs.a_size : lists.tile_split[t + 1];
+    const int a_size = static_cast<int>(a_last - a_first);
+    const int b_size = tile.length - a_size;
+    const std::uint64_t b_first = runs.a_size + runs.diagonal - a_first;  // from the pair's start
+
+    for (int i = static_cast<int>(threadIdx.x); i < tile.length; i += tile_threads) {
+      const std::uint64_t from = i < a_size ? a_first + i : b_first + (i - a_size);
+      keys[banked(i)] = arguments.codec.encode(keys_from[from]);
+    }
+    __syncthreads();
+
+    const int diagonal = min(static_cast<int>(threadIdx.x) * tile_items, tile.length);
+    int i =
+        merge_path<int>([&](int k) { return keys[banked(k)]; }, a_size,
+                        [&](int k) { return keys[banked(a_size + k)]; }, b_size, diagonal, less);
+    int j = diagonal - i;
+    Word merged[tile_items];
+    std::uint16_t merged_origins[tile_items];
+    Word a = i < a_size ? keys[banked(i)] : Word{0};
+    Word b = j < b_size ? keys[banked(a_size + j)] : Word{0};
+#pragma unroll
+    for (int r = 0; r < tile_items; ++r) {
+      const bool from_a = i < a_size && (j >= b_size || !less(b, a));
+      merged[r] = from_a ? a : b;
+      merged_origins[r] = static_cast<std::uint16_t>(from_a ? i : a_size + j);
+      if (from_a) {
+        ++i;
+        if (i < a_size) a = keys[banked(i)];
+      } else {
+        ++j;
+        if (j < b_size) b = keys[banked(a_size + j)];
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < tile_items; ++r) {
+      if (diagonal + r < tile.length) {
+        keys[banked(diagonal + r)] = merged[r];
+        origins[banked(diagonal + r)] = merged_origins[r];
+      }
+    }
+    __syncthreads();
+
+    const std::uint64_t to = tile.segment.begin + tile.begin;
+    for (int k = static_cast<int>(threadIdx.x); k < tile.length; k += tile_threads) {
+      keys_to[to + k] = arguments.codec.decode(keys[banked(k)]);
+      if (arguments.value_bytes != 0) {
+        const int origin = origins[banked(k)];
+        const std::uint64_t from = origin < a_size ? a_first + origin : b_first + (origin - a_size);
+        copy_value(values_to, to + k, values_from, pair + from, arguments.value_bytes);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace sortie::segsort

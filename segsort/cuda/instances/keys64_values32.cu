@@ -1,0 +1,6 @@
+#include "sortie/segsort/cuda/launch.cuh"
+
+namespace sortie::segsort {
+template cudaError_t launch_sort<Keys64Values32>(const LaunchPlan&, const Arguments<std::uint64_t>&,
+                                                 const WorkLists&);
+}  // namespace sortie::segsort

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "sortie/segsort/cuda/grid_bin.cuh"
+
+/// Puts all kernels of one sort on a stream, for one word width and payload.
+namespace sortie::segsort {
+
+/// What the host knows without asking the device.
+struct LaunchPlan {
+  std::uint64_t num_items;
+  std::uint64_t num_segments;  ///< below 2^32
+  int multiprocessors;
+  cudaStream_t stream;
+
+  /// Blocks for `work` units of which a block takes `per_block` at a time. Kernels loop, so that
+  /// the grid needs no more blocks than the device runs at once.
+  [[nodiscard]] unsigned int blocks(std::uint64_t work, std::uint64_t per_block,
+                                    int blocks_per_multiprocessor) const {
+    const std::uint64_t wanted = (work + per_block - 1) / per_block;
+    const std::uint64_t most =
+        static_cast<std::uint64_t>(multiprocessors) * blocks_per_multiprocessor;
+    return static_cast<unsigned int>(std::clamp<std::uint64_t>(wanted, 1, most));
+  }
+
+  /// Most segments that a bin can have whose shortest segment has `shortest` items.
+  [[nodiscard]] std::uint64_t segments_of_at_least(std::uint64_t shortest) const {
+    return std::min(num_segments, num_items / shortest);
+  }
+};
+
+/// Resident blocks that hide the latency of the loads without a tail of idle ones.
+inline constexpr int binning_blocks = 8;
+inline constexpr int register_blocks = 16;
+inline constexpr int shared_memory_blocks = 8;
+
+/// Lets the kernel of bin `Index` loop over its list. Bins too long for the whole input are
+/// skipped.
+template <class T, int Index>
+void launch_bin(const LaunchPlan& plan, const Arguments<typename T::Word>& arguments,
+                const WorkLists& lists) {
+  constexpr Bin bin = bins[Index];
+  constexpr std::uint64_t shortest = Index == 0 ? 2 : bins[Index == 0 ? 0 : Index - 1].capacity + 1;
+  const std::uint64_t most = plan.segments_of_at_least(shortest);
+  if (most == 0) return;
+  if constexpr (bin.kind == Bin::Kind::registers) {
+    warp_bin_kernel<T, bin.threads, bin.items, bin.striped>
+        <<<plan.blocks(most, register_block_threads / bin.threads, register_blocks),
+           register_block_threads, 0, plan.stream>>>(arguments, lists, Index);
+  } else {
+    block_bin_kernel<T, bin.threads, bin.items>
+        <<<plan.blocks(most, 1, shared_memory_blocks), bin.threads, 0, plan.stream>>>(arguments,
+                                                                                      lists, Index);
+  }
+}
+
+template <class T, int... Index>
+void launch_bins(const LaunchPlan& plan, const Arguments<typename T::Word>& arguments,
+                 const WorkLists& lists, std::integer_sequence<int, Index...>) {
+  (launch_bin<T, Index>(plan, arguments, lists), ...);
+}
+
+/// The grid bin: as many rounds as one segment of all items would need; rounds that no segment
+/// needs end at once.
+template <class T>
+void launch_grid_bin(const LaunchPlan& plan, const Arguments<typename T::Word>& arguments,
+                     const WorkLists& lists) {
+  const std::uint64_t most_segments = plan.segments_of_at_least(tile_size + 1);
+  if (most_segments == 0) return;
+  const std::uint64_t most_tiles = plan.num_items / tile_size + most_segments;
+  const unsigned int blocks = plan.blocks(most_tiles, 1, shared_memory_blocks);
+  sort_tiles_kernel<T><<<blocks, tile_threads, 0, plan.stream>>>(arguments, lists);
+  const int rounds = static_cast<int>(rounds_of(plan.num_items));
+  for (int round = 0; round < rounds; ++round) {
+    split_tiles_kernel<<<plan.blocks(most_tiles, binning_threads, binning_blocks), binning_threads,
+                         0, plan.stream>>>(arguments, lists, round);
+    merge_tiles_kernel<<<blocks, tile_threads, 0, plan.stream>>>(arguments, lists, round);
+  }
+}
+
+/// Everything after the counters are zeroed.
+template <class T>
+cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<typename T::Word>& arguments,
+                        const WorkLists& lists) {
+  const unsigned int blocks = plan.blocks(plan.num_segments, binning_threads, binning_blocks);
+  histogram_kernel<<<blocks, binning_threads, 0, plan.stream>>>(arguments, lists);
+  binning_kernel<<<blocks, binning_threads, 0, plan.stream>>>(arguments, lists);
+  launch_bins<T>(plan, arguments, lists, std::make_integer_sequence<int, bin_count>{});
+  launch_grid_bin<T>(plan, arguments, lists);
+  return cudaGetLastError();
+}
+
+// One source file for each, in instances/.
+using Keys32 = Traits<std::uint32_t, NoPayload, false>;
+using Keys32Values32 = Traits<std::uint32_t, std::uint32_t, false>;
+using Keys32Values64 = Traits<std::uint32_t, std::uint64_t, false>;
+using Stable32 = Traits<std::uint32_t, std::uint32_t, true>;
+using Keys64 = Traits<std::uint64_t, NoPayload, false>;
+using Keys64Values32 = Traits<std::uint64_t, std::uint32_t, false>;
+using Keys64Values64 = Traits<std::uint64_t, std::uint64_t, false>;
+using Stable64 = Traits<std::uint64_t, std::uint32_t, true>;
+
+}  // namespace sortie::segsort

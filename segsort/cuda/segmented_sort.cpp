@@ -1,0 +1,91 @@
+// Segmented sort of host memory on a GPU: copies in, sorts, copies back.
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <span>
+
+#include "sortie/core/cuda/check.hpp"
+#include "sortie/core/cuda/device_buffer.cuh"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/segsort/device_segmented_sort.hpp"
+#include "sortie/segsort/segmented_sort.hpp"
+
+namespace sortie::segsort {
+namespace {
+
+std::span<const std::byte> bytes_of(const void* data, std::uint64_t count, int size) {
+  return {static_cast<const std::byte*>(data), count * static_cast<std::uint64_t>(size)};
+}
+
+/// Data on the device, and a second buffer that starts as its copy: items outside of all segments
+/// are not written by the sort and must keep their place.
+struct TwoBuffers {
+  DeviceBuffer<std::byte> in;
+  DeviceBuffer<std::byte> out;
+
+  TwoBuffers(std::span<const std::byte> host, cudaStream_t stream)
+      : in(host, stream), out(host.size(), stream) {
+    if (!host.empty())
+      check_cuda(
+          cudaMemcpyAsync(out.data(), in.data(), host.size(), cudaMemcpyDeviceToDevice, stream));
+  }
+};
+
+}  // namespace
+
+void sort_on_cuda(const Context& context, const Request& request) {
+  if (request.num_items == 0 || request.begin_offsets.size == 0) return;
+  const DeviceScope scope(context);
+  const cudaStream_t stream = context.stream;
+  const int key_bytes = key_bits(request.key_type) / 8;
+  const auto synchronise = [&] {
+    if (context.report != nullptr) check_cuda(cudaStreamSynchronize(stream));
+  };
+
+  PhaseTimer copy_in(context, "copy in");
+  TwoBuffers keys(bytes_of(request.keys, request.num_items, key_bytes), stream);
+  TwoBuffers values(bytes_of(request.values, request.num_items, request.value_bytes), stream);
+  const DeviceBuffer<std::byte> begin_offsets(
+      bytes_of(request.begin_offsets.data, request.begin_offsets.size, request.begin_offsets.bytes),
+      stream);
+  const DeviceBuffer<std::byte> end_offsets(
+      bytes_of(request.end_offsets.data, request.end_offsets.size, request.end_offsets.bytes),
+      stream);
+  synchronise();
+  copy_in.stop();
+
+  DeviceRequest device;
+  device.key_type = request.key_type;
+  device.value_bytes = request.value_bytes;
+  device.offset_bytes = request.begin_offsets.bytes;
+  device.keys_in = keys.in.data();
+  device.keys_out = keys.out.data();
+  device.values_in = values.in.data();
+  device.values_out = values.out.data();
+  device.input_is_scratch = true;
+  device.num_items = static_cast<std::int64_t>(request.num_items);
+  device.num_segments = static_cast<std::int64_t>(request.begin_offsets.size);
+  device.begin_offsets = begin_offsets.data();
+  device.end_offsets = end_offsets.data();
+  device.order = request.options.order;
+  device.stable = request.options.stable;
+  device.begin_bit = request.options.begin_bit;
+  device.end_bit = request.options.end_bit;
+
+  PhaseTimer sort(context, "segmented sort");
+  std::size_t temporary_bytes = 0;
+  check_cuda(sort_on_device(nullptr, temporary_bytes, device, stream));
+  DeviceBuffer<std::byte> temporary(temporary_bytes, stream);
+  check_cuda(sort_on_device(temporary.data(), temporary_bytes, device, stream));
+  synchronise();
+  sort.stop();
+
+  const PhaseTimer copy_out(context, "copy out");
+  keys.out.copy_to({static_cast<std::byte*>(request.keys), keys.out.size()});
+  values.out.copy_to({static_cast<std::byte*>(request.values), values.out.size()});
+  check_cuda(cudaStreamSynchronize(stream));
+}
+
+}  // namespace sortie::segsort

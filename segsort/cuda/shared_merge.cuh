@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/segsort/cuda/warp_bin.cuh"
+
+/// Smem-merge: a block sorts up to Threads * Items consecutive items (paper, section 3.3).
+///
+/// Each warp sorts a chunk of 32 * Items items in registers and puts it into shared memory; then
+/// sorted runs are merged two by two in shared memory. In each round, thread i makes outputs
+/// i*Items .. i*Items+Items-1: it finds its place in the two runs by the merge path search (Green,
+/// McColl, Bader: ICS 2012), merges serially into registers, and writes back. Runs end where the
+/// data ends, so chunks may have any length and nothing is padded here.
+namespace sortie::segsort {
+
+/// Position of item i in shared memory: one word of gap after 32 spreads the strided accesses of
+/// the serial merge over the banks.
+__device__ constexpr int banked(int i) {
+  return i + i / 32;
+}
+
+template <class T, int Threads, int Items>
+struct SharedTile {
+  static constexpr int capacity = Threads * Items;
+  typename T::Word keys[banked(capacity)];
+  std::conditional_t<T::has_payload, typename T::Payload, char>
+      payloads[T::has_payload ? banked(capacity) : 1];
+
+  __device__ typename T::I get(int i) const {
+    typename T::I item;
+    item.key = keys[banked(i)];
+    if constexpr (T::has_payload) item.payload = payloads[banked(i)];
+    return item;
+  }
+  __device__ void set(int i, const typename T::I& item) {
+    keys[banked(i)] = item.key;
+    if constexpr (T::has_payload) payloads[banked(i)] = item.payload;
+  }
+};
+
+/// Merge path: how many of the first `diagonal` outputs of merging two sorted runs come from run a.
+/// Equal items come from a first. `a(i)` and `b(i)` give item i of a run; `less` orders them.
+template <class Count, class A, class B, class Less>
+__device__ Count merge_path(const A& a, Count a_size, const B& b, Count b_size, Count diagonal,
+                            const Less& less) {
+  Count low = diagonal > b_size ? diagonal - b_size : 0;
+  Count high = diagonal < a_size ? diagonal : a_size;
+  while (low < high) {
+    const Count middle = low + (high - low) / 2;
+    if (less(b(diagonal - 1 - middle), a(middle))) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/// Sorts the `length` items at `begin`; afterwards `tile` holds them in order. The block calls it
+/// together; ends with a barrier.
+template <class T, int Threads, int Items>
+__device__ void sort_tile(SharedTile<T, Threads, Items>& tile,
+                          const Arguments<typename T::Word>& arguments, std::uint64_t begin,
+                          int length) {
+  constexpr int chunk = 32 * Items;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int chunk_begin = static_cast<int>(threadIdx.x) / 32 * chunk;
+  const int chunk_length = max(0, min(chunk, length - chunk_begin));
+  const auto less = T::less(arguments.codec);
+
+  typename T::I items[Items];
+  load_group<T>(items, arguments, begin, chunk_begin, chunk_length, lane);
+  register_sort<32, Items>(items, lane, less);
+#pragma unroll
+  for (int r = 0; r < Items; ++r) {
+    const int position = lane * Items + r;
+    if (position < chunk_length) tile.set(chunk_begin + position, items[r]);
+  }
+  __syncthreads();
+
+#pragma unroll 1
+  for (int run = chunk; run < length; run *= 2) {
+    const int output = static_cast<int>(threadIdx.x) * Items;
+    const int a_begin = output / (2 * run) * (2 * run);
+    const int a_size = max(0, min(run, length - a_begin));
+    const int b_begin = a_begin + a_size;
+    const int b_size = max(0, min(run, length - b_begin));
+    const int diagonal = min(output - a_begin, a_size + b_size);
+    int i = merge_path<int>([&](int k) { return tile.get(a_begin + k); }, a_size,
+                            [&](int k) { return tile.get(b_begin + k); }, b_size, diagonal, less);
+    int j = diagonal - i;
+    typename T::I a = i < a_size ? tile.get(a_begin + i) : T::padding();
+    typename T::I b = j < b_size ? tile.get(b_begin + j) : T::padding();
+#pragma unroll
+    for (int r = 0; r < Items; ++r) {
+      const bool from_a = i < a_size && (j >= b_size || !less(b, a));
+      items[r] = from_a ? a : b;
+      if (from_a) {
+        ++i;
+        if (i < a_size) a = tile.get(a_begin + i);
+      } else {
+        ++j;
+        if (j < b_size) b = tile.get(b_begin + j);
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < Items; ++r) {
+      if (output + r < length) tile.set(output + r, items[r]);
+    }
+    __syncthreads();
+  }
+}
+
+/// Sorts the segments of one block bin: a block owns a segment at a time.
+template <class T, int Threads, int Items>
+__global__ void __launch_bounds__(Threads)
+    block_bin_kernel(Arguments<typename T::Word> arguments, WorkLists lists, int bin) {
+  __shared__ SharedTile<T, Threads, Items> tile;
+  const std::uint32_t count = lists.counters->bin_size[bin];
+  const std::uint32_t* const ids = lists.segment_ids + lists.counters->bin_start[bin];
+  for (std::uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
+    const SegmentExtent segment = extent(arguments, ids[i]);
+    const int length = static_cast<int>(segment.length);
+    sort_tile<T, Threads, Items>(tile, arguments, segment.begin, length);
+#pragma unroll
+    for (int r = 0; r < Items; ++r) {
+      const int position = r * Threads + static_cast<int>(threadIdx.x);
+      if (position < length) T::store(arguments, segment.begin, position, tile.get(position));
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace sortie::segsort
