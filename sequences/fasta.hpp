@@ -22,7 +22,8 @@ struct ReadOptions {
 /// length and dropped; sequence and quality may span lines.
 ///
 /// \param context  progress
-/// \throws Error (input) "FILE:LINE: found ..., expected ..." for an empty file, sequence before the
+/// \throws Error (input) "FILE:LINE: found ..., expected ..." for an empty file, sequence before
+/// the
 ///         first header, a symbol outside of the alphabet or a control byte, a FASTQ record that is
 ///         cut off or whose quality differs in length, a truncated or damaged gzip stream
 /// Complexity O(bytes); memory: the text and a buffer of a few MiB.

@@ -18,6 +18,7 @@ struct RepeatOptions {
   double n_share = 0.02;
   double mutation_rate = 0.12;  ///< of each copied letter
 };
+/// \throws Error (usage) a share or rate outside of [0, 1], or shares that sum to more than 1
 [[nodiscard]] Text repetitive_dna(std::uint64_t length, std::uint64_t seed,
                                   const RepeatOptions& options = {});
 

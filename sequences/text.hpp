@@ -37,7 +37,7 @@ struct Text {
 };
 
 enum class Alphabet {
-  automatic,  ///< detect
+  automatic,  ///< detect; while reading, any byte that is no control character
   dna,        ///< A C G T
   dna_iupac,  ///< A C G T and N, R, Y, S, W, K, M, B, D, H, V, -
   rna,        ///< A C G U
@@ -46,7 +46,12 @@ enum class Alphabet {
   bytes,    ///< anything but line ends and the byte 0
 };
 
+/// "auto", "dna", "dna-iupac", "rna", "rna-iupac", "protein" or "bytes".
 [[nodiscard]] std::string_view name(Alphabet alphabet);
+/// The reverse of name(). \throws Error (usage)
+[[nodiscard]] Alphabet parse_alphabet(std::string_view text);
+/// The symbols of an alphabet in upper case; empty for `automatic` and `bytes`.
+[[nodiscard]] std::string_view letters(Alphabet alphabet);
 
 /// How often each byte stands in the text, separators not counted.
 [[nodiscard]] std::array<std::uint64_t, 256> histogram(const Text& text);

@@ -1,0 +1,214 @@
+#include "sortie/sequences/record_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "sortie/core/error.hpp"
+
+namespace sortie::sequences {
+namespace {
+
+// Quality characters of all FASTQ dialects (Cock et al., Nucleic Acids Research 38, 2010).
+constexpr char lowest_quality = '!';
+constexpr char highest_quality = '~';
+
+std::string describe_byte(char byte) {
+  const auto value = static_cast<std::uint8_t>(byte);
+  if (value == '\r') return "a carriage return inside a line";
+  if (value < 0x20 || value == 0x7f) return fmt::format("control byte 0x{:02x}", value);
+  return "symbol " + quoted(std::string_view(&byte, 1));
+}
+
+std::string describe_alphabet(Alphabet alphabet) {
+  if (letters(alphabet).empty()) return "letters and line ends LF or CRLF";
+  return fmt::format("a symbol of the alphabet {} ({})", name(alphabet), letters(alphabet));
+}
+
+}  // namespace
+
+RecordParser::RecordParser(std::string file, const ReadOptions& options,
+                           std::uint64_t expected_bytes)
+    : file_(std::move(file)), options_(options), table_(options) {
+  text_.symbols.reserve(expected_bytes);
+}
+
+void RecordParser::feed(std::span<const char> block) {
+  // No byte makes more than one symbol: a separator stands for the '>' or '@' of its header.
+  if (text_.symbols.size() < size_ + block.size()) text_.symbols.resize(size_ + block.size());
+  const char* position = block.data();
+  const char* const end = position + block.size();
+  while (position != end) {
+    const auto* newline = static_cast<const char*>(
+        std::memchr(position, '\n', static_cast<std::size_t>(end - position)));
+    const char* stop = newline == nullptr ? end : newline;
+    // A carriage return belongs to the line end; feed() is never given a block that ends with one.
+    const char* text_end =
+        newline != nullptr && stop != position && stop[-1] == '\r' ? stop - 1 : stop;
+    if (text_end != position) {
+      take(std::string_view(position, static_cast<std::size_t>(text_end - position)));
+    }
+    if (newline == nullptr) break;
+    end_line();
+    position = newline + 1;
+  }
+}
+
+void RecordParser::take(std::string_view piece) {
+  if (!inside_line_) {
+    line_ = kind_of_line(piece.front());
+    line_start_ = size_;
+    inside_line_ = true;
+    if (line_ == Line::header || line_ == Line::plus) piece.remove_prefix(1);
+  }
+  switch (line_) {
+    case Line::header:
+      return append_header(piece);
+    case Line::sequence:
+      return append_symbols(piece);
+    case Line::quality:
+      return append_quality(piece);
+    case Line::plus:  // may repeat the name; that says nothing new
+    case Line::blank:
+      return;
+  }
+}
+
+void RecordParser::end_line() {
+  if (inside_line_) {
+    if (line_ == Line::header) start_record();
+    if (line_ == Line::sequence && size_ != line_start_) ++sequence_lines_;
+    if (line_ == Line::quality) end_quality_line();
+  }
+  inside_line_ = false;
+  ++line_number_;
+}
+
+RecordParser::Line RecordParser::kind_of_line(char first) {
+  if (format_ == Format::unknown) {
+    if (is_blank(first)) return Line::blank;
+    if (first != '>' && first != '@') {
+      fail(describe_byte(first) + " at the start of the first line",
+           "a header that begins with '>' (FASTA) or '@' (FASTQ)");
+    }
+    format_ = first == '>' ? Format::fasta : Format::fastq;
+  }
+  if (format_ == Format::fasta) return first == '>' ? Line::header : Line::sequence;
+  return kind_of_fastq_line(first);
+}
+
+RecordParser::Line RecordParser::kind_of_fastq_line(char first) {
+  if (quality_wanted_) {
+    if (quality_line_ == 0) quality_line_ = line_number_;
+    return Line::quality;
+  }
+  const bool within_sequence = !text_.records.empty() && quality_line_ == 0;
+  if (!within_sequence) {
+    if (first == '@') return Line::header;
+    if (is_blank(first)) return Line::blank;
+    fail(describe_byte(first) + " at the start of a line", "a header that begins with '@'");
+  }
+  if (first == '@') fail("a header line", "a line that begins with '+' after the sequence");
+  if (first != '+') return Line::sequence;
+  const std::uint64_t length = size_ - text_.records.back().offset;
+  quality_wanted_ = length != 0;
+  quality_line_ = quality_wanted_ ? 0 : line_number_;  // an empty record has no qualities
+  quality_length_ = 0;
+  return Line::plus;
+}
+
+void RecordParser::append_header(std::string_view piece) {
+  const auto* bad = std::find_if(piece.begin(), piece.end(), [](char byte) {
+    return static_cast<std::uint8_t>(byte) < 0x20 && byte != '\t';
+  });
+  if (bad != piece.end()) {
+    fail(describe_byte(*bad) + " in a header", "text and a line end LF or CRLF");
+  }
+  header_.append(piece);
+}
+
+void RecordParser::start_record() {
+  if (!text_.records.empty()) {
+    Record& last = text_.records.back();
+    last.length = size_ - last.offset;
+    text_.symbols[size_++] = Text::separator;
+  }
+  text_.records.push_back({std::exchange(header_, {}), size_, 0});
+  sequence_lines_ = 0;
+  quality_line_ = 0;
+}
+
+void RecordParser::append_symbols(std::string_view piece) {
+  std::uint8_t* out = text_.symbols.data() + size_;
+  bool all_symbols = true;
+  for (std::size_t i = 0; i < piece.size(); ++i) {
+    out[i] = table_.symbol[static_cast<std::uint8_t>(piece[i])];
+    all_symbols &= out[i] != 0;
+  }
+  if (all_symbols) {
+    size_ += piece.size();
+  } else {
+    append_symbols_slowly(piece);
+  }
+}
+
+void RecordParser::append_symbols_slowly(std::string_view piece) {
+  for (const char byte : piece) {
+    const std::uint8_t symbol = table_.symbol[static_cast<std::uint8_t>(byte)];
+    if (symbol != 0) {
+      text_.symbols[size_++] = symbol;
+    } else if (!is_blank(byte)) {
+      fail(describe_byte(byte), describe_alphabet(options_.alphabet));
+    }
+  }
+}
+
+void RecordParser::append_quality(std::string_view piece) {
+  const auto* bad = std::find_if(piece.begin(), piece.end(), [](char byte) {
+    return byte < lowest_quality || byte > highest_quality;
+  });
+  if (bad != piece.end()) {
+    fail(describe_byte(*bad) + " in a quality line", "characters from '!' to '~'");
+  }
+  quality_length_ += piece.size();
+}
+
+// Qualities go on until there are as many as symbols. Where the sequence stands in one line, so
+// must they: then a short line is told at once instead of being filled up from the records that
+// follow.
+void RecordParser::end_quality_line() {
+  const std::uint64_t length = size_ - text_.records.back().offset;
+  if (quality_length_ > length || (quality_length_ < length && sequence_lines_ == 1)) {
+    throw input_error(file_, quality_line_, fmt::format("{} quality values", quality_length_),
+                      fmt::format("{}, one for each symbol of record {}", length,
+                                  quoted(text_.records.back().name)));
+  }
+  quality_wanted_ = quality_length_ < length;
+}
+
+Text RecordParser::finish() {
+  if (inside_line_) end_line();
+  if (text_.records.empty()) {
+    throw input_error(file_, 0, line_number_ == 1 ? "an empty file" : "nothing but empty lines",
+                      "a FASTA or FASTQ record");
+  }
+  Record& last = text_.records.back();
+  last.length = size_ - last.offset;
+  if (format_ == Format::fastq && (quality_wanted_ || quality_line_ == 0)) {
+    const std::string missing =
+        quality_wanted_ ? fmt::format("{} more quality values", last.length - quality_length_)
+                        : "a '+' line and quality values";
+    throw input_error(file_, line_number_ - 1, "the end of the file",
+                      fmt::format("{} for record {}", missing, quoted(last.name)));
+  }
+  text_.symbols.resize(size_);
+  return std::move(text_);
+}
+
+void RecordParser::fail(std::string_view found, std::string_view expected) const {
+  throw input_error(file_, line_number_, found, expected);
+}
+
+}  // namespace sortie::sequences

@@ -1,0 +1,143 @@
+#include "sortie/sequences/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sortie/core/error.hpp"
+
+namespace sortie::sequences {
+namespace {
+
+// Upper-case letters of each alphabet; the case of a symbol never decides whether it belongs.
+constexpr std::string_view dna_letters = "ACGT";
+constexpr std::string_view dna_iupac_letters = "ACGTNRYSWKMBDHV-";
+constexpr std::string_view rna_letters = "ACGU";
+constexpr std::string_view rna_iupac_letters = "ACGUNRYSWKMBDHV-";
+constexpr std::string_view protein_letters = "ACDEFGHIKLMNPQRSTVWYBJOUXZ*-";
+
+constexpr std::array detectable = {Alphabet::dna,       Alphabet::dna_iupac, Alphabet::rna,
+                                   Alphabet::rna_iupac, Alphabet::protein,   Alphabet::bytes};
+
+std::uint8_t upper(std::uint8_t symbol) {
+  return symbol >= 'a' && symbol <= 'z' ? static_cast<std::uint8_t>(symbol - 'a' + 'A') : symbol;
+}
+
+bool is_control(std::uint8_t symbol) {
+  return symbol < 0x20 || symbol == 0x7f;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> Text::separators() const {
+  std::vector<std::uint64_t> positions;
+  for (std::size_t i = 1; i < records.size(); ++i) positions.push_back(records[i].offset - 1);
+  return positions;
+}
+
+std::size_t Text::record_of(std::uint64_t position) const {
+  if (position >= symbols.size()) {
+    throw Error(ErrorKind::usage, fmt::format("position {} is beyond a text of {} symbols",
+                                              position, symbols.size()));
+  }
+  const auto next = std::upper_bound(
+      records.begin(), records.end(), position,
+      [](std::uint64_t wanted, const Record& record) { return wanted < record.offset; });
+  return static_cast<std::size_t>(next - records.begin()) - 1;
+}
+
+std::uint64_t Text::letters() const {
+  return records.empty() ? symbols.size() : symbols.size() - (records.size() - 1);
+}
+
+std::string_view name(Alphabet alphabet) {
+  switch (alphabet) {
+    case Alphabet::automatic:
+      return "auto";
+    case Alphabet::dna:
+      return "dna";
+    case Alphabet::dna_iupac:
+      return "dna-iupac";
+    case Alphabet::rna:
+      return "rna";
+    case Alphabet::rna_iupac:
+      return "rna-iupac";
+    case Alphabet::protein:
+      return "protein";
+    case Alphabet::bytes:
+      return "bytes";
+  }
+  return "unknown";
+}
+
+Alphabet parse_alphabet(std::string_view text) {
+  if (text == name(Alphabet::automatic)) return Alphabet::automatic;
+  for (const Alphabet alphabet : detectable) {
+    if (text == name(alphabet)) return alphabet;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("alphabet: found {}, expected auto, dna, dna-iupac, rna, rna-iupac, "
+                          "protein or bytes",
+                          quoted(text)));
+}
+
+std::string_view letters(Alphabet alphabet) {
+  switch (alphabet) {
+    case Alphabet::dna:
+      return dna_letters;
+    case Alphabet::dna_iupac:
+      return dna_iupac_letters;
+    case Alphabet::rna:
+      return rna_letters;
+    case Alphabet::rna_iupac:
+      return rna_iupac_letters;
+    case Alphabet::protein:
+      return protein_letters;
+    case Alphabet::automatic:
+    case Alphabet::bytes:
+      break;
+  }
+  return {};
+}
+
+std::array<std::uint64_t, 256> histogram(const Text& text) {
+  // Four tables, so that runs of one letter do not wait for the counter that they just wrote.
+  std::array<std::array<std::uint64_t, 256>, 4> counts{};
+  const std::uint8_t* symbols = text.symbols.data();
+  const std::size_t size = text.symbols.size();
+  std::size_t i = 0;
+  for (; i + 4 <= size; i += 4) {
+    ++counts[0][symbols[i]];
+    ++counts[1][symbols[i + 1]];
+    ++counts[2][symbols[i + 2]];
+    ++counts[3][symbols[i + 3]];
+  }
+  for (; i < size; ++i) ++counts[0][symbols[i]];
+  for (std::size_t symbol = 0; symbol < 256; ++symbol) {
+    counts[0][symbol] += counts[1][symbol] + counts[2][symbol] + counts[3][symbol];
+  }
+  counts[0][Text::separator] -= size - text.letters();
+  return counts[0];
+}
+
+Alphabet detect_alphabet(const Text& text) {
+  const std::array<std::uint64_t, 256> counts = histogram(text);
+  const auto holds_all = [&](Alphabet alphabet) {
+    for (std::size_t symbol = 0; symbol < 256; ++symbol) {
+      if (counts[symbol] != 0 && !contains(alphabet, static_cast<std::uint8_t>(symbol))) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const auto* smallest = std::find_if(detectable.begin(), detectable.end(), holds_all);
+  return smallest == detectable.end() ? Alphabet::bytes : *smallest;
+}
+
+bool contains(Alphabet alphabet, std::uint8_t symbol) {
+  if (alphabet == Alphabet::automatic) return !is_control(symbol);
+  if (alphabet == Alphabet::bytes) return symbol != 0 && symbol != '\n' && symbol != '\r';
+  return letters(alphabet).find(static_cast<char>(upper(symbol))) != std::string_view::npos;
+}
+
+}  // namespace sortie::sequences

@@ -1,0 +1,86 @@
+#include "sortie/sequences/generators.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sortie/core/error.hpp"
+#include "sortie/core/run_report.hpp"
+
+namespace sortie::sequences {
+namespace {
+
+void expect_one_record(const Text& text, std::uint64_t length) {
+  ASSERT_EQ(text.records.size(), 1u);
+  EXPECT_EQ(text.records[0].offset, 0u);
+  EXPECT_EQ(text.records[0].length, length);
+  EXPECT_EQ(text.symbols.size(), length);
+}
+
+std::string content(const Text& text) {
+  return {text.symbols.begin(), text.symbols.end()};
+}
+
+TEST(Generators, MakeTheLengthAskedFor) {
+  for (const std::uint64_t length : {0, 1, 2, 31, 32, 33, 1000, 100'000}) {
+    expect_one_record(uniform_dna(length, 1), length);
+    expect_one_record(repetitive_dna(length, 1), length);
+    expect_one_record(fibonacci_text(length), length);
+    expect_one_record(one_letter(length, 'N'), length);
+  }
+}
+
+// The same seed must give the same text on every machine and in every later version.
+TEST(Generators, AreReproducible) {
+  const auto digest = [](const Text& text) {
+    return checksum(text.symbols.data(), text.symbols.size());
+  };
+  EXPECT_EQ(digest(uniform_dna(100'000, 1)), "518b5a691579ae93");
+  EXPECT_EQ(digest(repetitive_dna(100'000, 1)), "a0322d36a07193dc");
+  EXPECT_NE(digest(uniform_dna(1000, 1)), digest(uniform_dna(1000, 2)));
+  EXPECT_NE(digest(repetitive_dna(1000, 1)), digest(repetitive_dna(1000, 2)));
+}
+
+TEST(UniformDna, HasEveryBaseAQuarterOfTheTime) {
+  const auto counts = histogram(uniform_dna(1'000'000, 3));
+  for (const char base : {'A', 'C', 'G', 'T'}) {
+    // Five standard deviations of the binomial distribution.
+    EXPECT_NEAR(static_cast<double>(counts[static_cast<std::size_t>(base)]), 250'000, 2200);
+  }
+}
+
+TEST(RepetitiveDna, HasTheSharesAskedFor) {
+  const auto n_share = [](double wanted) {
+    const auto counts = histogram(repetitive_dna(8'000'000, 5, {.n_share = wanted}));
+    return static_cast<double>(counts['N']) / 8e6;
+  };
+  EXPECT_EQ(n_share(0), 0);
+  EXPECT_NEAR(n_share(0.2), 0.2, 0.06);
+  EXPECT_EQ(detect_alphabet(repetitive_dna(1'000'000, 5)), Alphabet::dna_iupac);
+}
+
+TEST(RepetitiveDna, RepeatsExactlyWithoutMutations) {
+  const std::string text = content(repetitive_dna(
+      200'000, 9, {.interspersed_share = 1, .tandem_share = 0, .n_share = 0, .mutation_rate = 0}));
+  // Ten families of at most 6000 letters, on two strands: a window must come again somewhere.
+  EXPECT_NE(text.find(text.substr(50, 40), 51), std::string::npos);
+}
+
+TEST(RepetitiveDna, RefusesSharesThatMakeNoSense) {
+  EXPECT_THROW((void)repetitive_dna(10, 1, {.n_share = -0.1}), Error);
+  EXPECT_THROW((void)repetitive_dna(10, 1, {.mutation_rate = 1.5}), Error);
+  EXPECT_THROW((void)repetitive_dna(10, 1, {.interspersed_share = 0.8, .tandem_share = 0.3}),
+               Error);
+}
+
+TEST(FibonacciText, IsTheInfiniteWord) {
+  EXPECT_EQ(content(fibonacci_text(21)), "ABAABABAABAABABAABABA");
+  // Each word is the one before it followed by the one before that.
+  const std::string word = content(fibonacci_text(6765));
+  EXPECT_EQ(word.substr(4181), word.substr(0, 2584));
+}
+
+TEST(OneLetter, IsOneLetter) {
+  EXPECT_EQ(content(one_letter(5, 'G')), "GGGGG");
+}
+
+}  // namespace
+}  // namespace sortie::sequences
