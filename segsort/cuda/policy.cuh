@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
+#include <utility>
 
 namespace sortie::segsort {
 
@@ -49,12 +51,19 @@ static_assert(tile_size == bins.back().capacity, "the grid bin starts where the 
 /// Threads of a block that sorts in registers: 128 and 256 were best in the paper (figure 9).
 inline constexpr int register_block_threads = 128;
 
-/// Bin of a segment of `length` items; -1 for lengths 0 and 1.
+namespace detail {
+// The table is host memory: device code may only see its entries as compile-time constants.
+template <int... Index>
+constexpr int bins_below(unsigned long long length, std::integer_sequence<int, Index...>) {
+  return (0 + ... +
+          static_cast<int>(length > std::integral_constant<int, bins[Index].capacity>::value));
+}
+}  // namespace detail
+
+/// Bin of a segment of `length` items; -1 for lengths 0 and 1, grid_bin beyond the last bin.
 constexpr int bin_of(unsigned long long length) {
-  if (length <= 1) return -1;
-  int bin = 0;
-  while (bin < bin_count && length > static_cast<unsigned long long>(bins[bin].capacity)) ++bin;
-  return bin;
+  return length <= 1 ? -1
+                     : detail::bins_below(length, std::make_integer_sequence<int, bin_count>{});
 }
 
 constexpr bool policy_is_sound() {
