@@ -1,2 +1,93 @@
-# Kokkos::kokkos: an installed one when it has OpenMP, otherwise the one that `quickstart` built into the build folder.
-find_package(Kokkos 3.4 REQUIRED)
+# Kokkos::kokkos, in this order of preference:
+#   1. the target of an enclosing project,
+#   2. the one named by Kokkos_DIR or Kokkos_ROOT,
+#   3. an installed one with host threads (OpenMP), found along CMAKE_PREFIX_PATH and the system,
+#   4. the one that cmake/build_kokkos.sh built into <build>/kokkos; SORTIE_FETCH_KOKKOS=ON runs it,
+#   5. an installed one with Serial only, and a warning: everything on the host runs on one thread.
+option(SORTIE_FETCH_KOKKOS "Build Kokkos into the build folder when none with OpenMP is installed" OFF)
+set(SORTIE_KOKKOS_MINIMUM 3.4)
+set(SORTIE_KOKKOS_BUILT ${PROJECT_BINARY_DIR}/kokkos)
+include(SortieKokkosTarget)
+
+# Version 3.4 insists on this; it is right for C++20 code without GNU extensions anyway.
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# Sets `devices` to the backends of the Kokkos configured in `folder`, read from the text of its
+# package file: loading it would define its targets, and those cannot be taken back.
+function(sortie_kokkos_devices folder devices)
+  set(${devices} "" PARENT_SCOPE)
+  foreach(file KokkosConfigCommon.cmake KokkosConfig.cmake)
+    if(EXISTS ${folder}/${file})
+      file(READ ${folder}/${file} content)
+      if(content MATCHES "[sS][eE][tT]\\(Kokkos_DEVICES ([^)]*)\\)")
+        string(TOUPPER "${CMAKE_MATCH_1}" found)
+        set(${devices} ${found} PARENT_SCOPE)
+        return()
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# Sets `result` to the package folder of the first Kokkos below `prefixes` whose backends match
+# `pattern`. Those for GPUs are passed over: they want their own compiler for every source.
+function(sortie_find_kokkos result pattern prefixes)
+  set(${result} "" PARENT_SCOPE)
+  foreach(prefix IN LISTS prefixes)
+    file(GLOB files ${prefix}/lib*/cmake/Kokkos/KokkosConfig.cmake ${prefix}/lib/*/cmake/Kokkos/KokkosConfig.cmake)
+    foreach(file IN LISTS files)
+      get_filename_component(folder ${file} DIRECTORY)
+      sortie_kokkos_devices(${folder} devices)
+      if("${devices}" MATCHES "${pattern}" AND NOT "${devices}" MATCHES "CUDA|HIP|SYCL")
+        set(${result} ${folder} PARENT_SCOPE)
+        return()
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+function(sortie_locate_kokkos result)
+  set(installed ${CMAKE_PREFIX_PATH} $ENV{CMAKE_PREFIX_PATH} ${CMAKE_SYSTEM_PREFIX_PATH})
+  string(REPLACE ":" ";" installed "${installed}")
+  # Other build folders of this tree share the one that quickstart built.
+  set(built ${SORTIE_KOKKOS_BUILT} ${PROJECT_SOURCE_DIR}/build/kokkos)
+  sortie_find_kokkos(folder "OPENMP|THREADS|HPX" "${Kokkos_ROOT};$ENV{Kokkos_ROOT};${installed};${built}")
+  if(NOT folder AND SORTIE_FETCH_KOKKOS)
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/cmake/build_kokkos.sh ${SORTIE_KOKKOS_BUILT}
+      RESULT_VARIABLE status)
+    sortie_find_kokkos(folder "OPENMP" "${built}")
+  endif()
+  if(NOT folder)
+    sortie_find_kokkos(folder "SERIAL" "${installed}")
+  endif()
+  set(${result} "${folder}" PARENT_SCOPE)
+endfunction()
+
+if(TARGET Kokkos::kokkos)
+  set(SORTIE_KOKKOS_ORIGIN "the enclosing project")
+else()
+  # What an earlier run of CMake found is looked for again: a better one may have come since.
+  if(NOT Kokkos_DIR OR Kokkos_DIR STREQUAL SORTIE_KOKKOS_LOCATED)
+    sortie_locate_kokkos(folder)
+    if(NOT folder)
+      message(FATAL_ERROR
+        "Sortie needs Kokkos ${SORTIE_KOKKOS_MINIMUM} or newer with OpenMP. Debian has no package of it. Either\n"
+        "  run ./quickstart, which builds it from Debian's source package `trilinos`,\n"
+        "  or run cmake/build_kokkos.sh ${SORTIE_KOKKOS_BUILT} (needs: apt-get install g++ cmake make),\n"
+        "  or install Kokkos yourself (-DKokkos_ENABLE_OPENMP=ON) and pass -DKokkos_ROOT=PREFIX.")
+    endif()
+    set(Kokkos_DIR ${folder} CACHE PATH "Folder of KokkosConfig.cmake" FORCE)
+    set(SORTIE_KOKKOS_LOCATED ${folder} CACHE INTERNAL "Kokkos_DIR as found, not as given")
+  endif()
+  find_package(Kokkos REQUIRED QUIET)
+  if(Kokkos_VERSION VERSION_LESS SORTIE_KOKKOS_MINIMUM)
+    message(FATAL_ERROR "Sortie needs Kokkos ${SORTIE_KOKKOS_MINIMUM} or newer; ${Kokkos_DIR} is ${Kokkos_VERSION}")
+  endif()
+  sortie_repair_kokkos()
+  set(SORTIE_KOKKOS_ORIGIN ${Kokkos_DIR})
+endif()
+
+if(NOT "${Kokkos_DEVICES}" MATCHES "OPENMP|THREADS|HPX")
+  message(WARNING
+    "This Kokkos (${SORTIE_KOKKOS_ORIGIN}) has the backends \"${Kokkos_DEVICES}\" only: everything on the host will run "
+    "on ONE thread. Run ./quickstart, or configure with -DSORTIE_FETCH_KOKKOS=ON, to get one with OpenMP.")
+endif()

@@ -28,6 +28,8 @@ function(sortie_add_library name)
   endif()
   target_include_directories(sortie_${name} PUBLIC
     $<BUILD_INTERFACE:${SORTIE_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  # Libraries that are headers only are not asked of those who link an installed Sortie.
+  list(TRANSFORM ARG_PRIVATE REPLACE "^(nlohmann_json::.*|Eigen3::.*)$" "$<BUILD_INTERFACE:\\1>")
   target_link_libraries(sortie_${name} PUBLIC ${ARG_PUBLIC}
     PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:sortie_flags>)
   set_property(GLOBAL APPEND PROPERTY SORTIE_LIBRARIES sortie_${name})

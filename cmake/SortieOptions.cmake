@@ -7,8 +7,12 @@ option(SORTIE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitiz
 set(SORTIE_CUDA AUTO CACHE STRING "CUDA rooms: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE SORTIE_CUDA PROPERTY STRINGS AUTO ON OFF)
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+if(NOT PROJECT_IS_TOP_LEVEL)
+  # The libraries link targets of other packages, and the enclosing project links the libraries.
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE)
 endif()
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)

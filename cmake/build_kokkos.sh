@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# build_kokkos.sh PREFIX - builds Kokkos with OpenMP and Serial and installs it to PREFIX.
+#
+# Debian ships Kokkos with Serial only, but the source package `trilinos` that it is made from holds
+# all of Kokkos. The package comes from the machine's own apt sources, read as deb-src from a private
+# list; nothing of the system's apt state is changed and root is not needed.
+set -euo pipefail
+
+prefix=$(realpath -m "${1:?usage: build_kokkos.sh PREFIX}")
+work=$(mktemp -d "${TMPDIR:-/tmp}/sortie-kokkos.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  echo "build_kokkos.sh: $*" >&2
+  echo "build_kokkos.sh: install Kokkos 3.4 or newer with -DKokkos_ENABLE_OPENMP=ON yourself and configure Sortie with -DKokkos_ROOT=PREFIX" >&2
+  exit 1
+}
+
+# Turns one file of apt sources, in either format, into a list of source packages.
+as_source_list() {
+  case $1 in
+    *.sources) sed 's/^Types:.*/Types: deb-src/' "$1" ;;
+    *) sed -nE 's/^deb(-src)?[[:space:]]/deb-src /p' "$1" | sort -u ;;
+  esac
+}
+
+# Downloads the source package through the apt sources of file $1 alone.
+download_through() {
+  local list=$work/list.${1##*.}
+  rm -rf "$work/state" && mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
+  as_source_list "$1" >"$list"
+  [[ -s $list ]] || return 1
+  local options=(-qq -o "Dir::Etc::sourcelist=$list" -o Dir::Etc::sourceparts=/dev/null
+    -o "Dir::State::lists=$work/state/lists" -o "Dir::Cache=$work/cache"
+    -o APT::Sandbox::User= -o Acquire::Languages=none)
+  apt-get "${options[@]}" update && (cd "$work" && apt-get "${options[@]}" source --download-only trilinos)
+}
+
+download() {
+  command -v apt-get >/dev/null || fail "found no apt-get to download the source package trilinos with"
+  local file
+  # The distribution's own sources first; those of third parties do not carry trilinos.
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/{debian,ubuntu}.sources \
+    /etc/apt/sources.list.d/*.{sources,list}; do
+    [[ -f $file ]] || continue
+    if download_through "$file" >"$work/apt.log" 2>&1; then return; fi
+    cat "$work/apt.log" >>"$work/all.log"
+  done
+  cat "$work/all.log" >&2 || true
+  fail "none of the machine's apt sources offers the source package trilinos"
+}
+
+echo "Downloading Kokkos (source package trilinos) ..."
+download
+
+echo "Unpacking Kokkos ..."
+mkdir "$work/source"
+# Kokkos is a small part of the package; the rest is not unpacked.
+tar -xf "$work"/trilinos_*.orig.tar.* -C "$work/source" --strip-components=3 --wildcards '*/packages/kokkos/*'
+[[ -f $work/source/CMakeLists.txt ]] || fail "the source package trilinos holds no packages/kokkos"
+
+echo "Building Kokkos with OpenMP ..."
+generator=()
+if command -v ninja >/dev/null; then generator=(-G Ninja); fi
+if ! {
+  cmake -S "$work/source" -B "$work/build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib -DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON \
+    -DKokkos_CXX_STANDARD=17 -DCMAKE_CXX_EXTENSIONS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON &&
+    cmake --build "$work/build" --parallel "$(nproc)" &&
+    # Installed beside and moved: a build that is cut short leaves nothing that looks complete.
+    cmake --install "$work/build" --prefix "$prefix.partial"
+} >"$work/build.log" 2>&1; then
+  tail -n 40 "$work/build.log" >&2
+  rm -rf "$prefix.partial"
+  fail "building Kokkos failed"
+fi
+rm -rf "$prefix"
+mv "$prefix.partial" "$prefix"
+echo "Kokkos is in $prefix"
