@@ -9,8 +9,8 @@ namespace sortie::matrices {
 
 /// Types of entries.
 template <class T>
-concept Scalar = std::same_as<T, float> || std::same_as<T, double> ||
-                 std::same_as<T, std::complex<double>>;
+concept Scalar =
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<double>>;
 
 /// Types of row and column numbers.
 template <class T>
@@ -51,16 +51,20 @@ struct Coo {
   [[nodiscard]] std::int64_t nnz() const { return static_cast<std::int64_t>(row_idx.size()); }
 };
 
-/// Sorts entries by row and column and sums duplicates in the order in which they stand.
-/// Complexity O(nnz + rows) plus the sort of each row; extra memory about one copy of the entries.
-/// \throws Error (input) an index outside the matrix
+/// Sorts entries by row and column and sums duplicates in the order in which they stand. Runs on
+/// the threads of the host runtime when it has been started (start_host_runtime), else on one; the
+/// result is the same. Complexity O(nnz + rows) plus the sort of each row; extra memory about one
+/// copy of the entries. \throws Error (input) an index outside the matrix, or index and value lists
+/// of different length
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> to_csr(const Coo<Value, Idx>& coo);
 
+/// The entries row by row. O(nnz + rows).
 template <Scalar Value, Index Idx>
 [[nodiscard]] Coo<Value, Idx> to_coo(const Csr<Value, Idx>& csr);
 
-/// The transpose (no conjugation). O(nnz + rows + cols).
+/// The transpose (no conjugation). O(nnz + rows + cols); extra memory one Idx an entry. Threads as
+/// for to_csr.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> transpose(const Csr<Value, Idx>& csr);
 

@@ -4,8 +4,12 @@
 
 #include "sortie/matrices/csr.hpp"
 
-/// Matrices made from a seed: the same seed gives the same matrix on every machine. Entries are
-/// uniform in [-1, 1), except for the stencils, which are the usual Laplacians.
+/// Matrices made from a seed: the same seed gives the same matrix on every machine and for any
+/// number of threads, and the same pattern for every type of entries. Entries are uniform in [-1,
+/// 1) (both parts of complex ones), except for the stencils, which are the usual Laplacians. Every
+/// generator throws Error (usage) for sizes that are negative or do not fit Idx, and Error
+/// (out_of_memory). All take O(nnz) time, a logarithm more where columns are drawn, and no extra
+/// memory to speak of.
 namespace sortie::matrices {
 
 /// Every row has `row_nnz` entries in columns drawn uniformly without repetition (Erdos-Renyi with
@@ -15,7 +19,9 @@ template <Scalar Value, Index Idx = std::int32_t>
                                           std::int64_t row_nnz, std::uint64_t seed);
 
 /// Recursive matrix graph of 2^scale vertices and edge_factor * 2^scale drawn edges, duplicates
-/// summed, with the Graph500 quadrant probabilities 0.57, 0.19, 0.19, 0.05.
+/// summed in the order drawn, with the Graph500 quadrant probabilities 0.57, 0.19, 0.19, 0.05.
+/// Vertices are not renumbered. Extra memory: the list of edges.
+/// \throws Error (usage) a scale beyond 30 for 32-bit indices or 62 for 64-bit ones
 /// Source: Chakrabarti, Zhan, Faloutsos: R-MAT (SDM 2004).
 template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed);
@@ -26,13 +32,18 @@ template <Scalar Value, Index Idx = std::int32_t>
                                      std::uint64_t seed);
 
 /// Laplacian stencil on a grid of nx * ny * nz points with `unknowns` coupled unknowns a point.
-/// \param points  5 (nz must be 1), 7 or 27
+///
+/// A point couples with its 4, 6 or 26 neighbours inside the grid by -1 and with itself by their
+/// full number (zero boundary values), so the matrix is symmetric positive definite. With u
+/// unknowns a point every entry becomes a u x u block: the entry times 1 on the block's diagonal
+/// and times 1/2 beside it. Point (x, y, z) has number (z * ny + y) * nx + x. \param points  5 (nz
+/// must be 1), 7 or 27 \throws Error (usage) another number of points, unknowns < 1
 template <Scalar Value, Index Idx = std::int32_t>
-[[nodiscard]] Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny,
-                                      std::int64_t nz, int unknowns = 1);
+[[nodiscard]] Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny, std::int64_t nz,
+                                      int unknowns = 1);
 
 /// Row lengths drawn from P(l) ~ l^-exponent for l in 1..max_row_nnz, columns uniform without
-/// repetition.
+/// repetition. \throws Error (usage) max_row_nnz outside of 1..cols, an exponent that is not finite
 template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> power_law(std::int64_t rows, std::int64_t cols, double exponent,
                                         std::int64_t max_row_nnz, std::uint64_t seed);

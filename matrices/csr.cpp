@@ -1,0 +1,116 @@
+#include "sortie/matrices/csr.hpp"
+
+#include <fmt/format.h>
+
+#include "sortie/core/error.hpp"
+#include "sortie/matrices/instantiate.hpp"
+#include "sortie/matrices/parallel.hpp"
+#include "sortie/matrices/row_assembly.hpp"
+
+namespace sortie::matrices {
+
+namespace {
+
+void check_index(std::int64_t index, std::int64_t size, const char* kind, std::size_t entry) {
+  if (index >= 0 && index < size) return;
+  throw Error(ErrorKind::input, fmt::format("matrix: found {} index {} in entry {}, expected an "
+                                            "index from 0 to {}",
+                                            kind, index, entry, size - 1));
+}
+
+// The row of every entry.
+template <Scalar Value, Index Idx>
+std::vector<Idx> expand_rows(const Csr<Value, Idx>& csr) {
+  std::vector<Idx> rows(csr.col_idx.size());
+  for (std::int64_t row = 0; row < csr.rows; ++row) {
+    const auto begin = rows.begin() + csr.row_ptr[static_cast<std::size_t>(row)];
+    const auto end = rows.begin() + csr.row_ptr[static_cast<std::size_t>(row) + 1];
+    std::fill(begin, end, static_cast<Idx>(row));
+  }
+  return rows;
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> assemble(std::int64_t rows, std::int64_t cols, const std::vector<Idx>& row_idx,
+                         const std::vector<Idx>& col_idx, const std::vector<Value>& values) {
+  const int parts = detail::worker_threads();
+  const auto ranges = detail::even_ranges(std::ssize(row_idx), parts);
+  const detail::EntryList<Value, Idx> list{row_idx.data(), col_idx.data(), values.data(), ranges};
+  return detail::assemble_rows(rows, cols, list, Symmetry::general, parts);
+}
+
+[[noreturn]] void fail(const std::string& found, const std::string& expected) {
+  throw input_error("matrix", 0, found, expected);
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> to_csr(const Coo<Value, Idx>& coo) {
+  if (coo.col_idx.size() != coo.row_idx.size() || coo.values.size() != coo.row_idx.size()) {
+    fail(fmt::format("{} row indices, {} column indices and {} values", coo.row_idx.size(),
+                     coo.col_idx.size(), coo.values.size()),
+         "as many of each");
+  }
+  for (std::size_t entry = 0; entry < coo.row_idx.size(); ++entry) {
+    check_index(coo.row_idx[entry], coo.rows, "row", entry);
+    check_index(coo.col_idx[entry], coo.cols, "column", entry);
+  }
+  return assemble(coo.rows, coo.cols, coo.row_idx, coo.col_idx, coo.values);
+}
+
+template <Scalar Value, Index Idx>
+Coo<Value, Idx> to_coo(const Csr<Value, Idx>& csr) {
+  return {csr.rows, csr.cols, expand_rows(csr), csr.col_idx, csr.values};
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> transpose(const Csr<Value, Idx>& csr) {
+  return assemble(csr.cols, csr.rows, csr.col_idx, expand_rows(csr), csr.values);
+}
+
+template <Scalar Value, Index Idx>
+void validate(const Csr<Value, Idx>& csr) {
+  if (csr.rows < 0 || csr.cols < 0) {
+    fail(fmt::format("{} rows and {} columns", csr.rows, csr.cols), "sizes of at least 0");
+  }
+  if (std::ssize(csr.row_ptr) != csr.rows + 1) {
+    fail(fmt::format("{} row offsets", csr.row_ptr.size()),
+         fmt::format("{} for {} rows", csr.rows + 1, csr.rows));
+  }
+  if (csr.row_ptr.front() != 0) {
+    fail(fmt::format("first row offset {}", csr.row_ptr.front()), "0");
+  }
+  if (csr.values.size() != csr.col_idx.size() || csr.row_ptr.back() != csr.nnz()) {
+    fail(fmt::format("{} columns, {} values and a last row offset of {}", csr.nnz(),
+                     csr.values.size(), csr.row_ptr.back()),
+         "as many of each");
+  }
+  for (std::int64_t row = 0; row < csr.rows; ++row) {
+    const std::int64_t begin = csr.row_ptr[static_cast<std::size_t>(row)];
+    const std::int64_t end = csr.row_ptr[static_cast<std::size_t>(row) + 1];
+    if (end < begin || end > csr.nnz()) {
+      fail(fmt::format("offsets {} to {} for row {}", begin, end, row),
+           fmt::format("ascending offsets up to {}", csr.nnz()));
+    }
+    std::int64_t smallest = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t col = csr.col_idx[static_cast<std::size_t>(i)];
+      if (col < smallest || col >= csr.cols) {
+        fail(fmt::format("column {} in row {}", col, row),
+             fmt::format("ascending columns, here from {} to {}", smallest, csr.cols - 1));
+      }
+      smallest = col + 1;
+    }
+  }
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                        \
+  template Csr<Value, Idx> to_csr(const Coo<Value, Idx>&);    \
+  template Coo<Value, Idx> to_coo(const Csr<Value, Idx>&);    \
+  template Csr<Value, Idx> transpose(const Csr<Value, Idx>&); \
+  template void validate(const Csr<Value, Idx>&);
+SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
+
+}  // namespace sortie::matrices

@@ -1,0 +1,249 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sortie/core/error.hpp"
+#include "sortie/matrices/matrix_market_header.hpp"
+#include "sortie/matrices/number_parsing.hpp"
+#include "sortie/matrices/text_lines.hpp"
+
+/// Internal to matrices: lines of entries of a Matrix Market file.
+///
+/// A usual line ("17 1", "17 1 0.5") goes through parse_usual_line, which checks everything and
+/// explains nothing. What it turns down, parse_line reads word by word, and either finds the line
+/// to be good after all (a comment, tabs, more digits) or throws what is wrong with it.
+namespace sortie::matrices::detail {
+
+/// What is wrong with a line.
+struct LineFault {
+  std::string found;
+  std::string expected;
+};
+
+/// What a line of entries has to look like.
+struct LineFormat {
+  explicit LineFormat(const MatrixMarketHeader& header)
+      : coordinate(header.coordinate),
+        symmetry(header.symmetry),
+        rows(header.rows),
+        cols(header.cols),
+        least_gap(header.symmetry == Symmetry::general          ? -header.cols
+                  : header.symmetry == Symmetry::skew_symmetric ? 1
+                                                                : 0) {}
+
+  bool coordinate;
+  Symmetry symmetry;
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t least_gap;  ///< smallest row - column: only one triangle stands in symmetric files
+};
+
+/// Parsed entries, a slot for each line of the text.
+template <Scalar Value, Index Idx>
+struct EntryStore {
+  EntryStore(std::size_t slots, bool indices, bool numbers) {
+    if (indices) {
+      rows = std::make_unique_for_overwrite<Idx[]>(slots);
+      cols = std::make_unique_for_overwrite<Idx[]>(slots);
+    }
+    if (numbers) values = std::make_unique_for_overwrite<Value[]>(slots);
+  }
+
+  std::unique_ptr<Idx[]> rows;
+  std::unique_ptr<Idx[]> cols;
+  std::unique_ptr<Value[]> values;  ///< null for pattern files
+};
+
+/// Whole lines of the text, every one with its '\n', and what became of them.
+struct Chunk {
+  Chunk(const char* first, const char* last) : begin(first), end(last) {}
+
+  const char* begin;
+  const char* end;
+  std::int64_t first_line = 0;  ///< its number in the file, from 1
+  std::int64_t first_slot = 0;  ///< where its entries go in the store
+  std::int64_t entries = 0;     ///< good entries before the end or the first fault
+  std::optional<LineFault> fault;
+  const char* fault_at = nullptr;
+};
+
+template <Scalar Value>
+struct Entry {
+  std::int64_t row = 0;  ///< from 0; unused for arrays
+  std::int64_t col = 0;
+  Value value{1};
+};
+
+template <Field field, class Real>
+NumberStatus parse_number(const char*& at, const char* end, Real& value) {
+  if constexpr (field == Field::integer) return parse_integer(at, end, value);
+  return parse_real(at, end, value);
+}
+
+/// Reads the one or two numbers of an entry, blanks before each; false when they are not there.
+template <Field field, Scalar Value>
+bool parse_usual_value(const char*& at, const char* end, Value& value) {
+  const auto parse = [&](auto& number) {
+    while (*at == ' ') ++at;
+    return parse_number<field>(at, end, number) == NumberStatus::ok;
+  };
+  if constexpr (field == Field::complex) {
+    double real = 0;
+    double imaginary = 0;
+    if (!parse(real) || *at != ' ' || !parse(imaginary)) return false;
+    value = Value(real, imaginary);
+    return true;
+  } else if constexpr (std::is_same_v<Value, std::complex<double>>) {
+    double real = 0;
+    if (!parse(real)) return false;
+    value = real;
+    return true;
+  } else {
+    return parse(value);
+  }
+}
+
+/// Reads the line at `at`; returns where the next one begins, or null when the line is not of the
+/// usual kind.
+template <Field field, Scalar Value>
+const char* parse_usual_line(const LineFormat& format, const char* at, const char* end,
+                             Entry<Value>& entry) {
+  if (end - at < 3 * index_reach) return nullptr;
+  if (format.coordinate) {
+    std::uint64_t row = 0;
+    std::uint64_t col = 0;
+    const int row_digits = parse_index(at, row);
+    at += row_digits;
+    if (row_digits == 0 || *at != ' ') return nullptr;
+    const int col_digits = parse_index(++at, col);
+    at += col_digits;
+    if (col_digits == 0) return nullptr;
+    entry.row = static_cast<std::int64_t>(row) - 1;
+    entry.col = static_cast<std::int64_t>(col) - 1;
+    if (row - 1 >= static_cast<std::uint64_t>(format.rows) ||
+        col - 1 >= static_cast<std::uint64_t>(format.cols) ||
+        entry.row - entry.col < format.least_gap) {
+      return nullptr;
+    }
+    if (field != Field::pattern && *at != ' ') return nullptr;
+  }
+  if constexpr (field != Field::pattern) {
+    if (!parse_usual_value<field>(at, end, entry.value)) return nullptr;
+  }
+  if (*at == '\r') ++at;
+  return *at == '\n' ? at + 1 : nullptr;
+}
+
+/// Takes an index from 1 to `size` off the front of the line, returns it counted from 0.
+inline std::int64_t take_index(std::string_view& line, std::int64_t size, std::string_view kind) {
+  const std::string_view word = take_word(line);
+  const std::string range = fmt::format("from 1 to {}", size);
+  if (word.empty()) {
+    throw LineFault{"the end of the line", fmt::format("a {} index {}", kind, range)};
+  }
+  std::int64_t index = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(skip_plus(word.data(), end), end, index);
+  if (error == std::errc::invalid_argument || stop != end) {
+    throw LineFault{quoted(word), fmt::format("a {} index {}", kind, range)};
+  }
+  if (error == std::errc::result_out_of_range || index < 1 || index > size) {
+    throw LineFault{fmt::format("{} index {}", kind, word.substr(0, 40)), "an index " + range};
+  }
+  return index - 1;
+}
+
+/// Takes a number off the front of the line.
+template <Field field, class Real>
+Real take_number(std::string_view& line, std::string_view what) {
+  const std::string_view word = take_word(line);
+  if (word.empty()) throw LineFault{"the end of the line", std::string(what)};
+  Real value = 0;
+  const char* at = word.data();
+  const char* const end = at + word.size();
+  const NumberStatus status = parse_number<field>(at, end, value);
+  if (status == NumberStatus::not_a_number || at != end) {
+    throw LineFault{quoted(word), std::string(what)};
+  }
+  if (status == NumberStatus::out_of_range) {
+    throw LineFault{quoted(word), fmt::format("{} of magnitude up to {}", what,
+                                              std::numeric_limits<Real>::max())};
+  }
+  return value;
+}
+
+inline void check_triangle(const LineFormat& format, std::int64_t row, std::int64_t col) {
+  if (row - col >= format.least_gap) return;
+  const bool skew = format.symmetry == Symmetry::skew_symmetric;
+  throw LineFault{
+      fmt::format("entry ({}, {}) {} the diagonal", row + 1, col + 1, row == col ? "on" : "above"),
+      fmt::format("entries {} the diagonal ({})", skew ? "below" : "on or below",
+                  name(format.symmetry))};
+}
+
+/// Reads a line word by word. \throws LineFault
+template <Field field, Scalar Value>
+Entry<Value> parse_line(const LineFormat& format, std::string_view line) {
+  Entry<Value> entry;
+  if (format.coordinate) {
+    entry.row = take_index(line, format.rows, "row");
+    entry.col = take_index(line, format.cols, "column");
+    check_triangle(format, entry.row, entry.col);
+  }
+  if constexpr (field == Field::complex) {
+    const double real = take_number<field, double>(line, "a real part");
+    entry.value = Value(real, take_number<field, double>(line, "an imaginary part"));
+  } else if constexpr (field != Field::pattern) {
+    using Real = std::conditional_t<std::is_same_v<Value, float>, float, double>;
+    entry.value =
+        take_number<field, Real>(line, field == Field::integer ? "an integer" : "a real number");
+  }
+  if (const std::string_view word = take_word(line); !word.empty()) {
+    throw LineFault{quoted(word), "the end of the line"};
+  }
+  return entry;
+}
+
+/// Reads all lines of a chunk into the store, up to the first fault.
+template <Field field, Scalar Value, Index Idx>
+void parse_chunk(const LineFormat& format, const EntryStore<Value, Idx>& store, Chunk& chunk) {
+  std::int64_t slot = chunk.first_slot;
+  Entry<Value> entry;
+  for (const char* at = chunk.begin; at != chunk.end;) {
+    const char* next = parse_usual_line<field>(format, at, chunk.end, entry);
+    if (next == nullptr) {
+      const char* const line_end = find_newline(at, chunk.end);
+      const std::string_view line(at, static_cast<std::size_t>(line_end - at));
+      next = line_end + 1;
+      if (is_skipped(line)) {
+        at = next;
+        continue;
+      }
+      try {
+        entry = parse_line<field, Value>(format, line);
+      } catch (LineFault& fault) {
+        chunk.fault = std::move(fault);
+        chunk.fault_at = at;
+        break;
+      }
+    }
+    if (format.coordinate) {
+      store.rows[slot] = static_cast<Idx>(entry.row);
+      store.cols[slot] = static_cast<Idx>(entry.col);
+    }
+    if constexpr (field != Field::pattern) store.values[slot] = entry.value;
+    ++slot;
+    at = next;
+  }
+  chunk.entries = slot - chunk.first_slot;
+}
+
+}  // namespace sortie::matrices::detail

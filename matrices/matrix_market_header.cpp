@@ -1,0 +1,210 @@
+#include "sortie/matrices/matrix_market_header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "sortie/core/byte_source.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/matrices/text_lines.hpp"
+
+namespace sortie::matrices::detail {
+
+namespace {
+
+constexpr std::array symmetry_names{std::string_view("general"), std::string_view("symmetric"),
+                                    std::string_view("skew-symmetric"),
+                                    std::string_view("hermitian")};
+constexpr std::array field_names{std::string_view("real"), std::string_view("integer"),
+                                 std::string_view("pattern"), std::string_view("complex")};
+constexpr std::array format_names{std::string_view("array"), std::string_view("coordinate")};
+
+// Reads the lines at the front of a file one by one and knows where it is.
+class HeaderParser {
+ public:
+  HeaderParser(std::string_view name, std::string_view text, bool complete)
+      : name_(name), text_(text), complete_(complete) {}
+
+  std::optional<ParsedHeader> run() {
+    if (text_.empty() && complete_) {
+      throw input_error(name_, 0, "an empty file", "a Matrix Market file");
+    }
+    if (!next_line()) return std::nullopt;
+    parse_banner();
+    do {
+      if (position_ == text_.size() && complete_) fail("the end of the file", size_line_words());
+      if (!next_line()) return std::nullopt;
+    } while (is_skipped(line_));
+    parse_sizes();
+    check_sizes();
+    result_.size_line = line_number_;
+    result_.data_begin = position_;
+    return result_;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view found, std::string_view expected) const {
+    throw input_error(name_, static_cast<std::uint64_t>(line_number_), found, expected);
+  }
+
+  // False when the line does not end within the text and more may follow.
+  bool next_line() {
+    const std::size_t end = text_.find('\n', position_);
+    if (end == std::string_view::npos && !complete_) return false;
+    line_ = text_.substr(position_, end == std::string_view::npos ? end : end - position_);
+    position_ = std::min(text_.size(), position_ + line_.size() + 1);
+    ++line_number_;
+    return true;
+  }
+
+  // Takes the next word of the banner, which has to be one of `choices`; returns its number.
+  template <std::size_t n>
+  std::size_t take_choice(std::string_view& rest, const std::array<std::string_view, n>& choices) {
+    const std::string_view word = take_word(rest);
+    const auto same_letter = [](char a, char b) {
+      return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + ('a' - 'A')) : a) == b;
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+      if (std::equal(word.begin(), word.end(), choices[i].begin(), choices[i].end(), same_letter)) {
+        return i;
+      }
+    }
+    std::string expected;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::string_view joint = i == 0 ? "" : i + 1 == n ? " or " : ", ";
+      expected += fmt::format("{}\"{}\"", joint, choices[i]);
+    }
+    fail(word.empty() ? "the end of the line" : quoted(word), expected);
+  }
+
+  void parse_banner() {
+    MatrixMarketHeader& header = result_.header;
+    std::string_view rest = line_;
+    if (take_word(rest) != "%%MatrixMarket") parse_banner_word();
+    take_choice(rest, std::array{std::string_view("matrix")});
+    header.coordinate = take_choice(rest, format_names) == 1;
+    header.field = static_cast<Field>(take_choice(rest, field_names));
+    header.symmetry = static_cast<Symmetry>(take_choice(rest, symmetry_names));
+    if (const std::string_view word = take_word(rest); !word.empty()) {
+      fail(quoted(word), "the end of the line");
+    }
+    if (header.field == Field::pattern && !header.coordinate) {
+      fail("\"pattern\" with \"array\"", "\"real\", \"integer\" or \"complex\"");
+    }
+    if (header.field == Field::pattern && header.symmetry == Symmetry::skew_symmetric) {
+      fail("\"skew-symmetric\" with \"pattern\"", "\"general\" or \"symmetric\"");
+    }
+    if (header.field != Field::complex && header.symmetry == Symmetry::hermitian) {
+      fail(fmt::format("\"hermitian\" with \"{}\"",
+                       field_names[static_cast<std::size_t>(header.field)]),
+           "\"complex\"");
+    }
+  }
+
+  // The first word in other letters, upper or lower case; anything else is another kind of file.
+  void parse_banner_word() {
+    std::string_view rest = line_;
+    const std::string_view word = take_word(rest);
+    std::string lower(word);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (lower == "%%matrixmarket") return;
+    fail(word.empty() ? "a blank line" : quoted(word), "the banner \"%%MatrixMarket matrix ...\"");
+  }
+
+  std::string_view size_line_words() const {
+    return result_.header.coordinate ? "the size line (rows, columns, entries)"
+                                     : "the size line (rows, columns)";
+  }
+
+  void parse_sizes() {
+    MatrixMarketHeader& header = result_.header;
+    std::vector<std::string_view> words;
+    std::string_view rest = line_;
+    for (std::string_view word = take_word(rest); !word.empty(); word = take_word(rest)) {
+      words.push_back(word);
+    }
+    if (words.size() != (header.coordinate ? 3U : 2U)) {
+      fail(quoted(trimmed(line_)), size_line_words());
+    }
+    header.rows = parse_size(words[0], "rows");
+    header.cols = parse_size(words[1], "columns");
+    if (header.coordinate) header.entries = parse_size(words[2], "entries");
+  }
+
+  std::int64_t parse_size(std::string_view word, std::string_view what) const {
+    std::int64_t size = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, size);
+    if (error != std::errc{} || stop != end || size < 0) {
+      fail(quoted(word), fmt::format("a number of {} from 0 to {}", what,
+                                     std::numeric_limits<std::int64_t>::max()));
+    }
+    return size;
+  }
+
+  void check_sizes() {
+    MatrixMarketHeader& header = result_.header;
+    const bool general = header.symmetry == Symmetry::general;
+    if (!general && header.rows != header.cols) {
+      fail(fmt::format("{} rows and {} columns", header.rows, header.cols),
+           fmt::format("as many rows as columns ({})", detail::name(header.symmetry)));
+    }
+    if (!header.coordinate) {
+      std::int64_t cells = 0;
+      if (__builtin_mul_overflow(header.rows, header.cols, &cells)) {
+        fail(fmt::format("{} rows and {} columns", header.rows, header.cols),
+             "an array of fewer than 2^63 entries");
+      }
+      const std::int64_t diagonal = header.symmetry == Symmetry::skew_symmetric ? 0 : header.rows;
+      header.entries = general ? cells : (cells - header.rows) / 2 + diagonal;
+    } else if (header.entries > 0 && (header.rows == 0 || header.cols == 0)) {
+      fail(
+          fmt::format("{} entries", header.entries),
+          fmt::format("0 entries in a matrix of {} rows and {} columns", header.rows, header.cols));
+    }
+  }
+
+  std::string_view name_;
+  std::string_view text_;
+  bool complete_;
+  std::size_t position_ = 0;
+  std::int64_t line_number_ = 0;
+  std::string_view line_;
+  ParsedHeader result_;
+};
+
+}  // namespace
+
+std::string_view name(Symmetry symmetry) {
+  return symmetry_names[static_cast<std::size_t>(symmetry)];
+}
+
+std::optional<ParsedHeader> parse_header(std::string_view name, std::string_view text,
+                                         bool complete) {
+  return HeaderParser(name, text, complete).run();
+}
+
+}  // namespace sortie::matrices::detail
+
+namespace sortie::matrices {
+
+MatrixMarketHeader read_matrix_market_header(const std::string& path) {
+  constexpr std::size_t step = 1 << 16;  // comments rarely take more
+  ByteSource source(path);
+  std::string text;
+  for (;;) {
+    const std::size_t before = text.size();
+    text.resize(before + step);
+    const std::size_t bytes = source.read({text.data() + before, step});
+    text.resize(before + bytes);
+    if (const auto parsed = detail::parse_header(path, text, bytes < step)) return parsed->header;
+  }
+}
+
+}  // namespace sortie::matrices

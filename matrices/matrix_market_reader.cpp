@@ -1,0 +1,269 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sortie/core/byte_source.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/matrices/entry_parser.hpp"
+#include "sortie/matrices/instantiate.hpp"
+#include "sortie/matrices/matrix_market_header.hpp"
+#include "sortie/matrices/matrix_market_text.hpp"
+#include "sortie/matrices/parallel.hpp"
+#include "sortie/matrices/row_assembly.hpp"
+#include "sortie/matrices/text_lines.hpp"
+
+namespace sortie::matrices {
+
+namespace {
+
+using namespace detail;  // the parts that this file puts together
+
+// Chunks a thread parses between two calls of the progress callback: some 8 MiB.
+constexpr std::int64_t chunks_per_report = 16;
+
+// The lines behind the size line, cut into chunks of whole lines.
+class ChunkedText {
+ public:
+  ChunkedText(std::string_view text, std::int64_t first_line, std::size_t chunk_bytes) {
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at != end) {
+      const auto length = std::min<std::size_t>(chunk_bytes, static_cast<std::size_t>(end - at));
+      const char* const newline = find_newline(at + length - 1, end);
+      if (newline == end) break;
+      chunks_.emplace_back(at, newline + 1);
+      at = newline + 1;
+    }
+    cut_tail(at, end);
+    number_lines(first_line);
+  }
+
+  std::vector<Chunk>& chunks() { return chunks_; }
+  [[nodiscard]] std::int64_t lines() const { return lines_; }
+
+ private:
+  // What is left may hold several lines, the last one without a '\n'. It gets one, in a copy, so
+  // that nobody else has to look for the end of the text.
+  void cut_tail(const char* at, const char* end) {
+    if (at == end) return;
+    const char* last_line = end;
+    while (last_line != at && last_line[-1] != '\n') --last_line;
+    if (last_line != at) chunks_.emplace_back(at, last_line);
+    if (last_line == end) return;
+    tail_.assign(last_line, end);
+    tail_.push_back('\n');
+    chunks_.emplace_back(tail_.data(), tail_.data() + tail_.size());
+  }
+
+  void number_lines(std::int64_t first_line) {
+    for_ranges(std::ssize(chunks_), 1, [&](std::int64_t i, std::int64_t) {
+      Chunk& chunk = chunks_[static_cast<std::size_t>(i)];
+      chunk.first_slot = count_newlines(chunk.begin, chunk.end);
+    });
+    for (Chunk& chunk : chunks_) {
+      chunk.first_line = first_line + lines_;
+      lines_ += std::exchange(chunk.first_slot, lines_);
+    }
+  }
+
+  std::vector<Chunk> chunks_;
+  std::string tail_;
+  std::int64_t lines_ = 0;
+};
+
+// The n-th line of the chunk, from 0, that holds data of whatever kind.
+const char* data_line(const Chunk& chunk, std::int64_t n) {
+  for (const char* at = chunk.begin; at != chunk.end;) {
+    const char* const end = find_newline(at, chunk.end);
+    const bool skipped = is_skipped({at, static_cast<std::size_t>(end - at)});
+    if (!skipped && n-- == 0) return at;
+    at = end + 1;
+  }
+  return chunk.end;
+}
+
+// Throws the fault that stands first in the file, if there is one.
+void report_first_fault(std::string_view name, const ParsedHeader& parsed,
+                        const std::vector<Chunk>& chunks, std::int64_t lines) {
+  const std::int64_t expected = parsed.header.entries;
+  const auto fail = [&](const Chunk& chunk, const char* at, const LineFault& fault) {
+    const std::int64_t line = chunk.first_line + count_newlines(chunk.begin, at);
+    throw input_error(name, static_cast<std::uint64_t>(line), fault.found, fault.expected);
+  };
+  std::int64_t before = 0;
+  for (const Chunk& chunk : chunks) {
+    // Behind the last entry that was announced no line is good, whatever stands in it.
+    if (before + chunk.entries + (chunk.fault ? 1 : 0) > expected) {
+      fail(chunk, data_line(chunk, expected - before),
+           {fmt::format("more than the {} entries that the size line announces", expected),
+            "the end of the file"});
+    }
+    if (chunk.fault) fail(chunk, chunk.fault_at, *chunk.fault);
+    before += chunk.entries;
+  }
+  if (before < expected) {
+    throw input_error(name, static_cast<std::uint64_t>(parsed.size_line + lines),
+                      fmt::format("the end of the file after {} of {} entries", before, expected),
+                      fmt::format("{} more", expected - before));
+  }
+}
+
+template <Scalar Value, Index Idx>
+void check_types(std::string_view name, const ParsedHeader& parsed) {
+  const MatrixMarketHeader& header = parsed.header;
+  if (header.field == Field::complex && !std::is_same_v<Value, std::complex<double>>) {
+    throw input_error(name, 1, "\"complex\"", "\"real\", \"integer\" or \"pattern\"");
+  }
+  const auto check = [&](std::int64_t size, std::string_view what) {
+    if (size <= std::numeric_limits<Idx>::max()) return;
+    throw input_error(name, static_cast<std::uint64_t>(parsed.size_line),
+                      fmt::format("{} {}", size, what),
+                      fmt::format("at most {} ({}-bit indices)", std::numeric_limits<Idx>::max(),
+                                  8 * sizeof(Idx)));
+  };
+  check(header.rows, "rows");
+  check(header.cols, "columns");
+}
+
+template <Scalar Value, Index Idx>
+using ChunkParser = void (*)(const LineFormat&, const EntryStore<Value, Idx>&, Chunk&);
+
+template <Scalar Value, Index Idx>
+ChunkParser<Value, Idx> chunk_parser(Field field) {
+  switch (field) {
+    case Field::pattern:
+      return parse_chunk<Field::pattern, Value, Idx>;
+    case Field::integer:
+      return parse_chunk<Field::integer, Value, Idx>;
+    case Field::complex:
+      if constexpr (std::is_same_v<Value, std::complex<double>>) {
+        return parse_chunk<Field::complex, Value, Idx>;
+      }
+      break;  // check_types has refused it
+    case Field::real:
+      break;
+  }
+  return parse_chunk<Field::real, Value, Idx>;
+}
+
+template <Scalar Value, Index Idx>
+void parse_chunks(const Context& context, const MatrixMarketHeader& header,
+                  std::vector<Chunk>& chunks, const EntryStore<Value, Idx>& store) {
+  const LineFormat format(header);
+  const auto parse = chunk_parser<Value, Idx>(header.field);
+  const std::int64_t count = std::ssize(chunks);
+  const std::int64_t batch = chunks_per_report * worker_threads();
+  for (std::int64_t first = 0; first < count; first += batch) {
+    const std::int64_t last = std::min(count, first + batch);
+    for_ranges(last - first, 1, [&](std::int64_t i, std::int64_t) {
+      parse(format, store, chunks[static_cast<std::size_t>(first + i)]);
+    });
+    if (context.progress) {
+      context.progress("parse matrix", static_cast<std::uint64_t>(last),
+                       static_cast<std::uint64_t>(count));
+    }
+    const bool fault = std::any_of(chunks.begin() + first, chunks.begin() + last,
+                                   [](const Chunk& chunk) { return chunk.fault.has_value(); });
+    if (fault) return;  // the caller finds out which comes first; later chunks cannot
+  }
+}
+
+std::vector<EntryRange> entry_ranges(const std::vector<Chunk>& chunks) {
+  std::vector<EntryRange> ranges;
+  for (const Chunk& chunk : chunks) {
+    ranges.push_back({chunk.first_slot, chunk.first_slot + chunk.entries});
+  }
+  return ranges;
+}
+
+// The entries of an array file that are not zero, with the indices that their places imply: column
+// after column, in symmetric files each from the diagonal down, in skew-symmetric ones below it.
+template <Scalar Value, Index Idx>
+Coo<Value, Idx> array_entries(const MatrixMarketHeader& header, const std::vector<Chunk>& chunks,
+                              const EntryStore<Value, Idx>& store) {
+  Coo<Value, Idx> coo{
+      .rows = header.rows, .cols = header.cols, .row_idx = {}, .col_idx = {}, .values = {}};
+  const auto first_row = [&](std::int64_t col) {
+    if (header.symmetry == Symmetry::general) return std::int64_t{0};
+    return header.symmetry == Symmetry::skew_symmetric ? col + 1 : col;
+  };
+  std::int64_t col = 0;
+  std::int64_t row = first_row(col);
+  for (const EntryRange range : entry_ranges(chunks)) {
+    for (std::int64_t slot = range.begin; slot < range.end; ++slot, ++row) {
+      if (row == header.rows) row = first_row(++col);
+      const Value value = store.values[static_cast<std::size_t>(slot)];
+      if (value == Value{0}) continue;
+      coo.row_idx.push_back(static_cast<Idx>(row));
+      coo.col_idx.push_back(static_cast<Idx>(col));
+      coo.values.push_back(value);
+    }
+  }
+  return coo;
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> parse_matrix_market(const Context& context, std::string_view name,
+                                    std::span<const char> text, MatrixMarketHeader* header,
+                                    const TextPartition& partition) {
+  start_host_runtime(context.threads);
+  const std::string_view whole(text.data(), text.size());
+  const ParsedHeader parsed = parse_header(name, whole, true).value();
+  if (header != nullptr) *header = parsed.header;
+  check_types<Value, Idx>(name, parsed);
+
+  ChunkedText lines(whole.substr(parsed.data_begin), parsed.size_line + 1, partition.chunk_bytes);
+  std::vector<Chunk>& chunks = lines.chunks();
+  const bool coordinate = parsed.header.coordinate;
+  const bool numbers = parsed.header.field != Field::pattern;
+  const std::size_t entry_bytes =
+      (coordinate ? 2 * sizeof(Idx) : 0) + (numbers ? sizeof(Value) : 0);
+  require_host_memory("the entries of a matrix file",
+                      static_cast<std::uint64_t>(lines.lines()) * entry_bytes);
+  EntryStore<Value, Idx> store(static_cast<std::size_t>(lines.lines()), coordinate, numbers);
+  parse_chunks(context, parsed.header, chunks, store);
+  report_first_fault(name, parsed, chunks, lines.lines());
+
+  const int parts = partition.parts > 0 ? partition.parts : worker_threads();
+  EntryList<Value, Idx> list;
+  Coo<Value, Idx> coo;
+  std::vector<EntryRange> ranges;
+  if (coordinate) {
+    ranges = entry_ranges(chunks);
+    list = {store.rows.get(), store.cols.get(), store.values.get(), ranges};
+  } else {
+    coo = array_entries(parsed.header, chunks, store);
+    ranges = even_ranges(coo.nnz(), parts);
+    list = {coo.row_idx.data(), coo.col_idx.data(), coo.values.data(), ranges};
+  }
+  return assemble_rows(parsed.header.rows, parsed.header.cols, list, parsed.header.symmetry, parts);
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> read_matrix_market(const Context& context, const std::string& path,
+                                   MatrixMarketHeader* header) {
+  const ByteBuffer text = read_all(path);
+  return parse_matrix_market<Value, Idx>(context, path, text.span(), header);
+}
+
+MatrixMarketHeader parse_matrix_market_header(std::string_view name, std::span<const char> text) {
+  return parse_header(name, {text.data(), text.size()}, true).value().header;
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                                     \
+  template Csr<Value, Idx> parse_matrix_market(const Context&, std::string_view,           \
+                                               std::span<const char>, MatrixMarketHeader*, \
+                                               const TextPartition&);                      \
+  template Csr<Value, Idx> read_matrix_market(const Context&, const std::string&,          \
+                                              MatrixMarketHeader*);
+SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
+
+}  // namespace sortie::matrices

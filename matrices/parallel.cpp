@@ -1,0 +1,51 @@
+#include "sortie/matrices/parallel.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_memory.hpp"
+#include "sortie/core/host_runtime.hpp"
+
+namespace sortie::matrices::detail {
+
+int worker_threads() {
+  return std::max(1, host_threads());
+}
+
+void for_ranges(std::int64_t count, std::int64_t grain,
+                const std::function<void(std::int64_t begin, std::int64_t end)>& work) {
+  const std::int64_t ranges = (count + grain - 1) / grain;
+  const auto run = [&](std::int64_t range) {
+    work(range * grain, std::min(count, (range + 1) * grain));
+  };
+  if (host_threads() == 0 || ranges <= 1) {
+    for (std::int64_t range = 0; range < ranges; ++range) run(range);
+    return;
+  }
+  // An exception must not leave a thread of the parallel loop.
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(ranges));
+  using Policy =
+      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
+                          Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for(Policy(0, ranges, Kokkos::ChunkSize(1)), [&](const std::int64_t range) {
+    try {
+      run(range);
+    } catch (...) {
+      failures[static_cast<std::size_t>(range)] = std::current_exception();
+    }
+  });
+  Kokkos::DefaultHostExecutionSpace().fence();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+void require_host_memory(const char* what, std::uint64_t bytes) {
+  const std::uint64_t available = host_memory_available();
+  if (bytes > available) throw out_of_memory_error(what, bytes, available);
+}
+
+}  // namespace sortie::matrices::detail

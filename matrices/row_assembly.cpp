@@ -1,0 +1,275 @@
+#include "sortie/matrices/row_assembly.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "sortie/matrices/instantiate.hpp"
+#include "sortie/matrices/parallel.hpp"
+
+namespace sortie::matrices::detail {
+
+std::vector<EntryRange> even_ranges(std::int64_t count, int pieces) {
+  std::vector<EntryRange> ranges;
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const std::int64_t size = count / pieces;
+    const std::int64_t longer = std::min(piece, count % pieces);
+    const std::int64_t begin = piece * size + longer;
+    ranges.push_back({begin, begin + size + (piece < count % pieces ? 1 : 0)});
+  }
+  return ranges;
+}
+
+namespace {
+
+// Rows per task: some ten thousand entries for usual matrices, so that starting a task costs
+// nothing beside it, yet hub rows do not hold up the others for long.
+constexpr std::int64_t rows_per_task = 4096;
+
+// Up to this length a row is put in order by insertion, in place; beyond, merge sort with scratch
+// wins over the quadratic number of moves.
+constexpr std::int64_t insertion_sort_limit = 24;
+
+template <Scalar Value>
+Value mirrored(Value value, Symmetry symmetry) {
+  if (symmetry == Symmetry::skew_symmetric) return -value;
+  if constexpr (std::is_same_v<Value, std::complex<double>>) {
+    if (symmetry == Symmetry::hermitian) return std::conj(value);
+  }
+  return value;
+}
+
+// What becomes of one list, step by step; the members are the table in the header.
+template <Scalar Value, Index Idx>
+class RowAssembly {
+ public:
+  RowAssembly(std::int64_t rows, std::int64_t cols, const EntryList<Value, Idx>& entries,
+              Symmetry symmetry, int parts)
+      : entries_(entries), symmetry_(symmetry) {
+    std::int64_t listed = 0;
+    for (const EntryRange& range : entries.ranges) listed += range.end - range.begin;
+    const std::int64_t affordable = std::max<std::int64_t>(1, 2 * listed / (rows + 1));
+    parts_ = std::max<std::int64_t>(
+        1, std::min({std::int64_t{parts}, affordable, std::ssize(entries.ranges)}));
+    const std::int64_t upper_nnz = symmetry == Symmetry::general ? listed : 2 * listed;
+    require_host_memory("compressed rows",
+                        static_cast<std::uint64_t>(rows) * 8 * (1 + parts_) +
+                            static_cast<std::uint64_t>(upper_nnz) * (sizeof(Idx) + sizeof(Value)));
+    csr_.rows = rows;
+    csr_.cols = cols;
+  }
+
+  Csr<Value, Idx> run() {
+    count_rows();
+    place_rows();
+    scatter();
+    sort_rows();
+    if (duplicates_ > 0) sum_duplicates();
+    return std::move(csr_);
+  }
+
+ private:
+  // Calls visit(row, col, slot, mirror) for every entry of a part, in list order.
+  template <class Visit>
+  void for_each_entry(std::int64_t part, const Visit& visit) const {
+    const std::int64_t ranges = std::ssize(entries_.ranges);
+    const bool mirror = symmetry_ != Symmetry::general;
+    for (std::int64_t r = part * ranges / parts_; r < (part + 1) * ranges / parts_; ++r) {
+      const EntryRange range = entries_.ranges[static_cast<std::size_t>(r)];
+      for (std::int64_t slot = range.begin; slot < range.end; ++slot) {
+        const Idx row = entries_.rows[slot];
+        const Idx col = entries_.cols[slot];
+        visit(row, col, slot, false);
+        if (mirror && row != col) visit(col, row, slot, true);
+      }
+    }
+  }
+
+  // positions_[part * rows + row] counts the entries that the part adds to the row.
+  void count_rows() {
+    positions_.assign(static_cast<std::size_t>(parts_ * csr_.rows), 0);
+    for_ranges(parts_, 1, [&](std::int64_t part, std::int64_t) {
+      std::int64_t* counts = positions_.data() + part * csr_.rows;
+      for_each_entry(part, [&](Idx row, Idx, std::int64_t, bool) { ++counts[row]; });
+    });
+  }
+
+  // Counts become first positions: rows ascending and, within a row, parts ascending; that keeps
+  // the list order within a row whatever the number of parts.
+  void place_rows() {
+    csr_.row_ptr.assign(static_cast<std::size_t>(csr_.rows) + 1, 0);
+    std::int64_t next = 0;
+    for (std::int64_t row = 0; row < csr_.rows; ++row) {
+      csr_.row_ptr[static_cast<std::size_t>(row)] = next;
+      for (std::int64_t part = 0; part < parts_; ++part) {
+        std::int64_t& position = positions_[static_cast<std::size_t>(part * csr_.rows + row)];
+        next += std::exchange(position, next);
+      }
+    }
+    csr_.row_ptr.back() = next;
+  }
+
+  void scatter() {
+    const auto nnz = static_cast<std::size_t>(csr_.row_ptr.back());
+    csr_.col_idx.resize(nnz);
+    csr_.values.assign(nnz, Value{1});
+    for_ranges(parts_, 1, [&](std::int64_t part, std::int64_t) {
+      std::int64_t* positions = positions_.data() + part * csr_.rows;
+      Idx* cols = csr_.col_idx.data();
+      Value* values = csr_.values.data();
+      for_each_entry(part, [&](Idx row, Idx col, std::int64_t slot, bool mirror) {
+        const std::int64_t position = positions[row]++;
+        cols[position] = col;
+        if (entries_.values == nullptr) return;
+        const Value value = entries_.values[slot];
+        values[position] = mirror ? mirrored(value, symmetry_) : value;
+      });
+    });
+    positions_ = {};
+  }
+
+  void sort_rows() {
+    std::atomic<bool> long_unsorted = false;
+    for_each_row([&](std::int64_t begin, std::int64_t end) {
+      if (std::is_sorted(csr_.col_idx.data() + begin, csr_.col_idx.data() + end)) return;
+      if (end - begin <= insertion_sort_limit) {
+        insertion_sort(begin, end);
+      } else {
+        long_unsorted = true;
+      }
+    });
+    if (long_unsorted) sort_long_rows();
+    for_each_row([&](std::int64_t begin, std::int64_t end) {
+      std::int64_t equal = 0;
+      for (std::int64_t i = begin + 1; i < end; ++i) {
+        equal += csr_.col_idx[static_cast<std::size_t>(i - 1)] ==
+                         csr_.col_idx[static_cast<std::size_t>(i)]
+                     ? 1
+                     : 0;
+      }
+      if (equal > 0) duplicates_ += equal;
+    });
+  }
+
+  void insertion_sort(std::int64_t begin, std::int64_t end) {
+    Idx* cols = csr_.col_idx.data();
+    Value* values = csr_.values.data();
+    for (std::int64_t i = begin + 1; i < end; ++i) {
+      const Idx col = cols[i];
+      const Value value = values[i];
+      std::int64_t hole = i;
+      for (; hole > begin && cols[hole - 1] > col; --hole) {
+        cols[hole] = cols[hole - 1];
+        values[hole] = values[hole - 1];
+      }
+      cols[hole] = col;
+      values[hole] = value;
+    }
+  }
+
+  void sort_long_rows() {
+    struct Pair {
+      Idx col;
+      Value value;
+    };
+    const auto bytes = static_cast<std::uint64_t>(csr_.row_ptr.back()) * sizeof(Pair);
+    require_host_memory("sorting rows", bytes);
+    const auto scratch = std::make_unique_for_overwrite<std::byte[]>(bytes + alignof(Pair));
+    void* aligned = scratch.get();
+    std::size_t room = bytes + alignof(Pair);
+    Pair* pairs = static_cast<Pair*>(std::align(alignof(Pair), bytes, aligned, room));
+    for_each_row([&](std::int64_t begin, std::int64_t end) {
+      Idx* cols = csr_.col_idx.data();
+      Value* values = csr_.values.data();
+      if (std::is_sorted(cols + begin, cols + end)) return;
+      for (std::int64_t i = begin; i < end; ++i) std::construct_at(pairs + i, cols[i], values[i]);
+      std::stable_sort(pairs + begin, pairs + end,
+                       [](const Pair& a, const Pair& b) { return a.col < b.col; });
+      for (std::int64_t i = begin; i < end; ++i) {
+        cols[i] = pairs[i].col;
+        values[i] = pairs[i].value;
+      }
+    });
+  }
+
+  // Sums runs of equal columns to the front of their row, then closes the gaps.
+  void sum_duplicates() {
+    const std::int64_t nnz = csr_.row_ptr.back() - duplicates_;
+    std::vector<std::int64_t> row_ptr(csr_.row_ptr.size(), 0);
+    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row) {
+        row_ptr[static_cast<std::size_t>(row) + 1] = sum_row(row);
+      }
+    });
+    std::inclusive_scan(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
+    std::vector<Idx> col_idx(static_cast<std::size_t>(nnz));
+    std::vector<Value> values(static_cast<std::size_t>(nnz));
+    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row) {
+        const std::int64_t from = csr_.row_ptr[static_cast<std::size_t>(row)];
+        const std::int64_t to = row_ptr[static_cast<std::size_t>(row)];
+        const std::int64_t count = row_ptr[static_cast<std::size_t>(row) + 1] - to;
+        std::copy_n(csr_.col_idx.data() + from, count, col_idx.data() + to);
+        std::copy_n(csr_.values.data() + from, count, values.data() + to);
+      }
+    });
+    csr_.row_ptr = std::move(row_ptr);
+    csr_.col_idx = std::move(col_idx);
+    csr_.values = std::move(values);
+  }
+
+  // Returns the number of different columns in the row.
+  std::int64_t sum_row(std::int64_t row) {
+    const std::int64_t begin = csr_.row_ptr[static_cast<std::size_t>(row)];
+    const std::int64_t end = csr_.row_ptr[static_cast<std::size_t>(row) + 1];
+    if (begin == end) return 0;
+    Idx* cols = csr_.col_idx.data();
+    Value* values = csr_.values.data();
+    std::int64_t last = begin;
+    for (std::int64_t i = begin + 1; i < end; ++i) {
+      if (cols[i] == cols[last]) {
+        values[last] += values[i];
+      } else {
+        ++last;
+        cols[last] = cols[i];
+        values[last] = values[i];
+      }
+    }
+    return last - begin + 1;
+  }
+
+  template <class Work>
+  void for_each_row(const Work& work) {
+    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row) {
+        work(csr_.row_ptr[static_cast<std::size_t>(row)],
+             csr_.row_ptr[static_cast<std::size_t>(row) + 1]);
+      }
+    });
+  }
+
+  const EntryList<Value, Idx>& entries_;
+  Symmetry symmetry_;
+  std::int64_t parts_ = 1;
+  std::vector<std::int64_t> positions_;
+  std::atomic<std::int64_t> duplicates_ = 0;
+  Csr<Value, Idx> csr_;
+};
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> assemble_rows(std::int64_t rows, std::int64_t cols,
+                              const EntryList<Value, Idx>& entries, Symmetry symmetry, int parts) {
+  return RowAssembly<Value, Idx>(rows, cols, entries, symmetry, parts).run();
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                                             \
+  template Csr<Value, Idx> assemble_rows(std::int64_t, std::int64_t, const EntryList<Value, Idx>&, \
+                                         Symmetry, int);
+SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
+
+}  // namespace sortie::matrices::detail

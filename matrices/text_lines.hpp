@@ -1,0 +1,68 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+/// Internal to matrices: lines and words of a text.
+namespace sortie::matrices::detail {
+
+/// Number of '\n' in [begin, end).
+inline std::int64_t count_newlines(const char* begin, const char* end) {
+  // Sums of bytes that cannot overflow: compilers turn the inner loop into 16 or more comparisons
+  // an instruction, which they do not with a 64-bit sum.
+  constexpr std::ptrdiff_t block = 255;
+  std::int64_t newlines = 0;
+  while (begin != end) {
+    const std::ptrdiff_t length = std::min(block, end - begin);
+    std::uint8_t sum = 0;
+    for (std::ptrdiff_t i = 0; i < length; ++i) {
+      sum = static_cast<std::uint8_t>(sum + (begin[i] == '\n' ? 1 : 0));
+    }
+    newlines += sum;
+    begin += length;
+  }
+  return newlines;
+}
+
+/// Position of the first '\n' in [begin, end); end when there is none.
+inline const char* find_newline(const char* begin, const char* end) {
+  const void* found =
+      begin == end ? nullptr : std::memchr(begin, '\n', static_cast<std::size_t>(end - begin));
+  return found == nullptr ? end : static_cast<const char*>(found);
+}
+
+/// White space within a line; CR is the first half of a line end from other systems.
+inline bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+inline std::string_view skip_blanks(std::string_view line) {
+  while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+  return line;
+}
+
+inline std::string_view trimmed(std::string_view line) {
+  line = skip_blanks(line);
+  while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+  return line;
+}
+
+/// Takes the next word off the front of `line`; empty at its end.
+inline std::string_view take_word(std::string_view& line) {
+  line = skip_blanks(line);
+  const auto length =
+      static_cast<std::size_t>(std::find_if(line.begin(), line.end(), is_blank) - line.begin());
+  const std::string_view word = line.substr(0, length);
+  line.remove_prefix(length);
+  return word;
+}
+
+/// True for a line without data: blank, or a comment.
+inline bool is_skipped(std::string_view line) {
+  line = skip_blanks(line);
+  return line.empty() || line.front() == '%';
+}
+
+}  // namespace sortie::matrices::detail
