@@ -1,0 +1,284 @@
+// The device entry points: what sortie::segmented_sort on host memory does not reach.
+
+#include "sortie/segsort/device_segmented_sort.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "sortie/core/cuda/check.hpp"
+#include "sortie/core/cuda/device_buffer.cuh"
+#include "sortie/core/devices.hpp"
+
+namespace sortie {
+namespace {
+
+constexpr std::uint32_t poison = 0xdeadbeef;
+
+/// Owns a stream; the legacy default stream cannot be captured.
+class Stream {
+ public:
+  Stream() { check_cuda(cudaStreamCreate(&stream_)); }
+  ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+template <class T>
+std::vector<T> download(const DeviceBuffer<T>& buffer) {
+  std::vector<T> host(buffer.size());
+  buffer.copy_to(host);
+  check_cuda(cudaStreamSynchronize(buffer.stream()));
+  return host;
+}
+
+/// Segments with gaps, in shuffled order, the first offset not 0.
+struct Segments {
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> end;
+  std::uint32_t items = 0;
+};
+
+Segments segments_of(const std::vector<std::uint32_t>& lengths, std::uint32_t gap,
+                     std::uint64_t seed) {
+  Segments segments;
+  std::uint32_t position = gap;
+  for (const std::uint32_t length : lengths) {
+    segments.begin.push_back(position);
+    segments.end.push_back(position + length);
+    position += length + gap;
+  }
+  segments.items = position;
+  std::vector<std::size_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
+  Segments shuffled = segments;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    shuffled.begin[i] = segments.begin[order[i]];
+    shuffled.end[i] = segments.end[order[i]];
+  }
+  return shuffled;
+}
+
+std::vector<std::uint32_t> random_keys(std::size_t count, std::uint32_t distinct,
+                                       std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint32_t> keys(count);
+  for (auto& key : keys) {
+    const auto draw = static_cast<std::uint32_t>(random());
+    key = distinct == 0 ? draw : std::numeric_limits<std::uint32_t>::max() - draw % distinct;
+  }
+  return keys;
+}
+
+/// What a stable sort leaves: items outside of segments are poison.
+void expected_pairs(const Segments& segments, const std::vector<std::uint32_t>& keys,
+                    std::vector<std::uint32_t>& sorted_keys,
+                    std::vector<std::uint32_t>& sorted_values) {
+  sorted_keys.assign(keys.size(), poison);
+  sorted_values.assign(keys.size(), poison);
+  for (std::size_t s = 0; s < segments.begin.size(); ++s) {
+    std::vector<std::uint32_t> order(segments.end[s] - segments.begin[s]);
+    std::iota(order.begin(), order.end(), segments.begin[s]);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      sorted_keys[segments.begin[s] + i] = keys[order[i]];
+      sorted_values[segments.begin[s] + i] = order[i];  // the value of item i is i
+    }
+  }
+}
+
+std::vector<std::uint32_t> mixed_lengths() {
+  std::vector<std::uint32_t> lengths;
+  for (std::uint32_t length = 0; length <= 2100; ++length) lengths.push_back(length);
+  for (std::uint32_t length : {4095u, 4096u, 4097u, 6144u, 10000u, 65536u, (1u << 20) + 5u})
+    lengths.push_back(length);
+  return lengths;
+}
+
+class DeviceSegmentedSortTest : public testing::Test {
+ protected:
+  // Buffers are members so that each test reads as what it does.
+  void upload(const Segments& segments, const std::vector<std::uint32_t>& keys) {
+    std::vector<std::uint32_t> values(keys.size());
+    std::iota(values.begin(), values.end(), 0u);
+    begin_ = DeviceBuffer<std::uint32_t>(segments.begin, stream_);
+    end_ = DeviceBuffer<std::uint32_t>(segments.end, stream_);
+    keys_in_ = DeviceBuffer<std::uint32_t>(keys, stream_);
+    values_in_ = DeviceBuffer<std::uint32_t>(values, stream_);
+    const std::vector<std::uint32_t> poisoned(keys.size(), poison);
+    keys_out_ = DeviceBuffer<std::uint32_t>(poisoned, stream_);
+    values_out_ = DeviceBuffer<std::uint32_t>(poisoned, stream_);
+    check_cuda(cudaStreamSynchronize(stream_));
+  }
+
+  cudaError_t stable_sort(void* temporary, std::size_t& bytes) {
+    return DeviceSegmentedSort::StableSortPairs(
+        temporary, bytes, keys_in_.data(), keys_out_.data(), values_in_.data(), values_out_.data(),
+        static_cast<std::int64_t>(keys_in_.size()), static_cast<std::int64_t>(begin_.size()),
+        begin_.data(), end_.data(), stream_);
+  }
+
+  Stream stream_;
+  DeviceBuffer<std::uint32_t> begin_, end_, keys_in_, keys_out_, values_in_, values_out_;
+};
+
+TEST_F(DeviceSegmentedSortTest, StableSortLeavesGapsUntouchedAndInputIntact) {
+  const Segments segments = segments_of(mixed_lengths(), 3, 1);
+  for (const std::uint32_t distinct : {0u, 1u, 7u}) {
+    const std::vector<std::uint32_t> keys = random_keys(segments.items, distinct, distinct);
+    upload(segments, keys);
+    std::size_t bytes = 0;
+    ASSERT_EQ(stable_sort(nullptr, bytes), cudaSuccess);
+    DeviceBuffer<char> temporary(bytes, stream_);
+    ASSERT_EQ(stable_sort(temporary.data(), bytes), cudaSuccess);
+    std::vector<std::uint32_t> sorted_keys;
+    std::vector<std::uint32_t> sorted_values;
+    expected_pairs(segments, keys, sorted_keys, sorted_values);
+    EXPECT_EQ(download(keys_out_), sorted_keys) << distinct << " distinct keys";
+    EXPECT_EQ(download(values_out_), sorted_values) << distinct << " distinct keys";
+    EXPECT_EQ(download(keys_in_), keys) << "the input was changed";
+  }
+}
+
+TEST_F(DeviceSegmentedSortTest, UnstableSortKeepsEveryValueOfMaximalKeys) {
+  const Segments segments = segments_of(mixed_lengths(), 0, 2);
+  const std::vector<std::uint32_t> keys = random_keys(segments.items, 2, 3);
+  upload(segments, keys);
+  std::size_t bytes = 0;
+  const auto sort = [&](void* temporary) {
+    return DeviceSegmentedSort::SortPairs(temporary, bytes, keys_in_.data(), keys_out_.data(),
+                                          values_in_.data(), values_out_.data(), segments.items,
+                                          static_cast<std::int64_t>(segments.begin.size()),
+                                          begin_.data(), end_.data(), stream_);
+  };
+  ASSERT_EQ(sort(nullptr), cudaSuccess);
+  DeviceBuffer<char> temporary(bytes, stream_);
+  ASSERT_EQ(sort(temporary.data()), cudaSuccess);
+  const std::vector<std::uint32_t> sorted_keys = download(keys_out_);
+  const std::vector<std::uint32_t> sorted_values = download(values_out_);
+  std::vector<bool> seen(keys.size(), false);
+  for (std::size_t s = 0; s < segments.begin.size(); ++s) {
+    for (std::uint32_t i = segments.begin[s]; i < segments.end[s]; ++i) {
+      const std::uint32_t origin = sorted_values[i];
+      ASSERT_GE(origin, segments.begin[s]);
+      ASSERT_LT(origin, segments.end[s]);
+      ASSERT_FALSE(seen[origin]) << "value " << origin << " stands twice";
+      seen[origin] = true;
+      ASSERT_EQ(keys[origin], sorted_keys[i]);
+      if (i > segments.begin[s]) {
+        ASSERT_LE(sorted_keys[i - 1], sorted_keys[i]);
+      }
+    }
+  }
+}
+
+TEST_F(DeviceSegmentedSortTest, DoubleBufferFlipsAndNeedsNoCopyOfTheData) {
+  const Segments segments = segments_of(mixed_lengths(), 0, 4);
+  const std::vector<std::uint32_t> keys = random_keys(segments.items, 0, 5);
+  upload(segments, keys);
+  DoubleBuffer<std::uint32_t> key_buffers(keys_in_.data(), keys_out_.data());
+  DoubleBuffer<std::uint32_t> value_buffers(values_in_.data(), values_out_.data());
+  std::size_t bytes = 0;
+  const auto sort = [&](void* temporary) {
+    return DeviceSegmentedSort::SortPairs(
+        temporary, bytes, key_buffers, value_buffers, segments.items,
+        static_cast<std::int64_t>(segments.begin.size()), begin_.data(), end_.data(), stream_);
+  };
+  ASSERT_EQ(sort(nullptr), cudaSuccess);
+  EXPECT_EQ(key_buffers.Current(), keys_in_.data()) << "asking for the size must not flip";
+  EXPECT_LT(bytes, segments.items * sizeof(std::uint32_t)) << "a copy of the keys was asked for";
+  DeviceBuffer<char> temporary(bytes, stream_);
+  ASSERT_EQ(sort(temporary.data()), cudaSuccess);
+  ASSERT_EQ(key_buffers.Current(), keys_out_.data());
+  ASSERT_EQ(value_buffers.Current(), values_out_.data());
+  std::vector<std::uint32_t> sorted_keys;
+  std::vector<std::uint32_t> sorted_values;
+  expected_pairs(segments, keys, sorted_keys, sorted_values);
+  EXPECT_EQ(download(keys_out_), sorted_keys);
+}
+
+TEST_F(DeviceSegmentedSortTest, GraphReplaysSortNewData) {
+  const Segments segments = segments_of(mixed_lengths(), 1, 6);
+  upload(segments, random_keys(segments.items, 0, 7));
+  std::size_t bytes = 0;
+  ASSERT_EQ(stable_sort(nullptr, bytes), cudaSuccess);
+  DeviceBuffer<char> temporary(bytes, stream_);
+  check_cuda(cudaStreamSynchronize(stream_));
+
+  // Capture fails on any allocation, host synchronisation or use of another stream.
+  cudaGraph_t graph = nullptr;
+  check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
+  const cudaError_t sorted = stable_sort(temporary.data(), bytes);
+  check_cuda(cudaStreamEndCapture(stream_, &graph));
+  ASSERT_EQ(sorted, cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  check_cuda(cudaGraphInstantiate(&executable, graph, 0));
+
+  for (const std::uint64_t seed : {8, 9}) {
+    const std::vector<std::uint32_t> keys = random_keys(segments.items, 100, seed);
+    keys_in_.copy_from(keys);
+    check_cuda(cudaGraphLaunch(executable, stream_));
+    std::vector<std::uint32_t> sorted_keys;
+    std::vector<std::uint32_t> sorted_values;
+    expected_pairs(segments, keys, sorted_keys, sorted_values);
+    EXPECT_EQ(download(keys_out_), sorted_keys);
+    EXPECT_EQ(download(values_out_), sorted_values);
+  }
+  check_cuda(cudaGraphExecDestroy(executable));
+  check_cuda(cudaGraphDestroy(graph));
+}
+
+TEST_F(DeviceSegmentedSortTest, RefusesWhatCannotBeSorted) {
+  upload(segments_of({5, 5}, 0, 1), random_keys(10, 0, 1));
+  std::size_t bytes = 0;
+  ASSERT_EQ(stable_sort(nullptr, bytes), cudaSuccess);
+  std::size_t too_few = bytes - 1;
+  DeviceBuffer<char> temporary(bytes, stream_);
+  EXPECT_EQ(stable_sort(temporary.data(), too_few), cudaErrorInvalidValue);
+
+  segsort::DeviceRequest request;
+  request.num_items = 10;
+  request.num_segments = 2;
+  const auto status = [&] { return segsort::sort_on_device(nullptr, bytes, request, stream_); };
+  EXPECT_EQ(status(), cudaSuccess);
+  request.begin_bit = 5;
+  request.end_bit = 4;
+  EXPECT_EQ(status(), cudaErrorInvalidValue) << "bit range ends before it begins";
+  request.end_bit = 33;
+  EXPECT_EQ(status(), cudaErrorInvalidValue) << "bit range beyond the key";
+  request.end_bit = 20;
+  request.key_type = KeyType::f32;
+  EXPECT_EQ(status(), cudaErrorInvalidValue) << "bit range of a floating-point key";
+  request = {};
+  request.num_segments = -1;
+  EXPECT_EQ(status(), cudaErrorInvalidValue);
+  request = {};
+  request.value_bytes = 3;
+  EXPECT_EQ(status(), cudaErrorInvalidValue);
+}
+
+TEST_F(DeviceSegmentedSortTest, NothingToSortIsNoError) {
+  std::size_t bytes = 0;
+  const auto sort = [&](void* temporary) {
+    const std::uint32_t* none = nullptr;
+    return DeviceSegmentedSort::SortKeys(
+        temporary, bytes, none, static_cast<std::uint32_t*>(nullptr), 0, 0, none, none, stream_);
+  };
+  ASSERT_EQ(sort(nullptr), cudaSuccess);
+  DeviceBuffer<char> temporary(bytes, stream_);
+  EXPECT_EQ(sort(temporary.data()), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace sortie
