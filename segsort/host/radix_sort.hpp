@@ -1,0 +1,145 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "sortie/segsort/host/short_sort.hpp"
+
+/// Radix sorts with 8-bit digits, on one thread.
+
+namespace sortie::segsort {
+
+template <std::unsigned_integral UKey, class Value>
+void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
+                  Value* value_scratch);
+
+namespace detail {
+
+inline constexpr unsigned kDigitBits = 8;
+inline constexpr std::size_t kDigitValues = std::size_t{1} << kDigitBits;
+
+/// Eight neighbouring bits of a key.
+struct Digit {
+  unsigned shift;
+
+  template <std::unsigned_integral UKey>
+  [[nodiscard]] std::size_t operator()(UKey key) const {
+    return static_cast<std::size_t>(key >> shift) % kDigitValues;
+  }
+};
+
+/// The digit that starts at the lowest bit set in `bits`.
+template <std::unsigned_integral UKey>
+[[nodiscard]] Digit lowest_digit(UKey bits) {
+  return {static_cast<unsigned>(std::countr_zero(bits))};
+}
+
+/// The digit that ends at the highest bit set in `bits`.
+template <std::unsigned_integral UKey>
+[[nodiscard]] Digit highest_digit(UKey bits) {
+  const auto width = static_cast<unsigned>(std::bit_width(bits));
+  return {width < kDigitBits ? 0 : width - kDigitBits};
+}
+
+/// The bits in which not all keys agree.
+template <std::unsigned_integral UKey>
+[[nodiscard]] UKey differing_bits(const UKey* keys, std::size_t n) {
+  UKey differing = 0;
+  for (std::size_t i = 0; i < n; ++i) differing |= keys[i] ^ keys[0];
+  return differing;
+}
+
+/// `start[d]`: where the items of digit value d begin; after scatter(), where they end.
+using DigitStarts = std::array<std::size_t, kDigitValues>;
+
+/// Turns counts into starts, from `first` on; returns the end of the last.
+inline std::size_t counts_to_starts(DigitStarts& counts, std::size_t first = 0) {
+  for (std::size_t& count : counts) first += std::exchange(count, first);
+  return first;
+}
+
+template <std::unsigned_integral UKey>
+void count_digits(const UKey* keys, std::size_t n, Digit digit, DigitStarts& counts) {
+  for (std::size_t i = 0; i < n; ++i) ++counts[digit(keys[i])];
+}
+
+/// Moves each item to the next place of its digit value.
+template <std::unsigned_integral UKey, class Value>
+void scatter(const UKey* keys, const Value* values, std::size_t n, Digit digit, DigitStarts& starts,
+             UKey* keys_out, Value* values_out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const UKey key = keys[i];
+    const std::size_t to = starts[digit(key)]++;
+    keys_out[to] = key;
+    if constexpr (kHasValues<Value>) values_out[to] = values[i];
+  }
+}
+
+template <std::unsigned_integral UKey, class Value>
+void copy_items(const UKey* keys, const Value* values, std::size_t n, UKey* keys_out,
+                Value* values_out) {
+  std::copy_n(keys, n, keys_out);
+  if constexpr (kHasValues<Value>) std::copy_n(values, n, values_out);
+}
+
+/// Least significant digit first. A digit starts at the lowest bit that still differs, so constant
+/// bits cost nothing wherever they are.
+template <std::unsigned_integral UKey, class Value>
+void least_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing, UKey* key_scratch,
+                      Value* value_scratch) {
+  UKey* const keys_home = keys;
+  while (differing != 0) {
+    const Digit digit = lowest_digit(differing);
+    differing &= static_cast<UKey>(~(static_cast<UKey>(kDigitValues - 1) << digit.shift));
+    DigitStarts starts{};
+    count_digits(keys, n, digit, starts);
+    counts_to_starts(starts);
+    scatter(keys, values, n, digit, starts, key_scratch, value_scratch);
+    std::swap(keys, key_scratch);
+    if constexpr (kHasValues<Value>) std::swap(values, value_scratch);
+  }
+  if (keys != keys_home) copy_items(keys, values, n, key_scratch, value_scratch);
+}
+
+/// One pass by the highest digit, then each bucket for itself, within the cache.
+template <std::unsigned_integral UKey, class Value>
+void highest_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing, UKey* key_scratch,
+                        Value* value_scratch) {
+  const Digit digit = highest_digit(differing);
+  DigitStarts ends{};
+  count_digits(keys, n, digit, ends);
+  counts_to_starts(ends);
+  scatter(keys, values, n, digit, ends, key_scratch, value_scratch);
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    // The bucket lies in the scratch; its old place serves as its scratch, then receives it.
+    const std::size_t value_begin = kHasValues<Value> ? begin : 0;
+    sort_segment(key_scratch + begin, value_scratch + value_begin, end - begin, keys + begin,
+                 values + value_begin);
+    copy_items(key_scratch + begin, value_scratch + value_begin, end - begin, keys + begin,
+               values + value_begin);
+    begin = end;
+  }
+}
+
+/// More items than these leave the second-level cache; then passes over all items wait for memory,
+/// and one pass into buckets that fit pays. Measured: TODO
+inline constexpr std::size_t kCachedItems = std::size_t{1} << 19;
+
+template <std::unsigned_integral UKey, class Value>
+void radix_sort(UKey* keys, Value* values, std::size_t n, UKey* key_scratch, Value* value_scratch) {
+  const UKey differing = differing_bits(keys, n);
+  if (n > kCachedItems && std::popcount(differing) > 2 * static_cast<int>(kDigitBits)) {
+    highest_digit_sort(keys, values, n, differing, key_scratch, value_scratch);
+  } else {
+    least_digit_sort(keys, values, n, differing, key_scratch, value_scratch);
+  }
+}
+
+}  // namespace detail
+}  // namespace sortie::segsort
