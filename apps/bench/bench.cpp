@@ -1,0 +1,164 @@
+#include "sortie/apps/bench/bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "sortie/core/error.hpp"
+
+namespace sortie::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double timed(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Runs one method once; what it throws ends its part in the comparison.
+void run_once(Method& method, bool first) {
+  if (!method.row.failure.empty()) return;
+  try {
+    if (method.prepare) method.prepare();
+    const double seconds = timed(method.run);
+    if (first) {
+      method.row.agrees = method.check();
+    } else {
+      method.row.seconds.push_back(seconds);
+    }
+  } catch (const Error& error) {
+    method.row.failure = error.what();
+  }
+}
+
+// A field of CSV: quoted where it holds a comma, a quote or a line end (RFC 4180).
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char byte : text) {
+    result.append(byte == '"' ? 2 : 1, byte);
+  }
+  return result + "\"";
+}
+
+std::string describe_result(const Row& row) {
+  if (!row.failure.empty()) return "failed: " + row.failure;
+  return row.agrees ? "yes" : "NO";
+}
+
+}  // namespace
+
+double Row::median_seconds() const {
+  if (seconds.empty()) return 0;
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+double Row::min_seconds() const {
+  return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end());
+}
+
+double Row::max_seconds() const {
+  return seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end());
+}
+
+double Row::rate() const {
+  const double median = median_seconds();
+  return median > 0 ? static_cast<double>(items) / items_a_unit / median : 0;
+}
+
+double Row::ratio_to_best_baseline() const {
+  double smallest = 0;
+  for (const auto& [baseline, ratio] : ratios) {
+    if (smallest == 0 || ratio < smallest) smallest = ratio;
+  }
+  return smallest;
+}
+
+void relate(std::span<Row> rows) {
+  for (Row& row : rows) {
+    row.ratios.clear();
+    row.percent_of_copy = 0;
+    for (const Row& other : rows) {
+      if (&other == &row || other.rate() == 0) continue;
+      if (other.baseline) row.ratios.emplace_back(other.method, row.rate() / other.rate());
+      if (other.limit) row.percent_of_copy = 100 * row.rate() / other.rate();
+    }
+  }
+}
+
+std::vector<Row> measure(std::vector<Method> methods, int repetitions) {
+  for (int round = 0; round <= repetitions; ++round) {
+    for (Method& method : methods) run_once(method, round == 0);
+  }
+  std::vector<Row> rows;
+  for (Method& method : methods) rows.push_back(std::move(method.row));
+  relate(rows);
+  return rows;
+}
+
+std::string table(std::span<const Row> rows, bool with_heading) {
+  constexpr const char* layout = "{:<28} {:<18} {:<5} {:>12} {:>10} {:<9} {:>7} {:>8}  {}\n";
+  std::string text;
+  if (with_heading) {
+    text += fmt::format(layout, "case", "method", "on", "median ms", "rate", "unit", "% copy",
+                        "x best", "agrees");
+  }
+  for (const Row& row : rows) {
+    const double ratio = row.ratio_to_best_baseline();
+    text += fmt::format(layout, row.case_name, row.method, row.backend,
+                        fmt::format("{:.3f}", 1e3 * row.median_seconds()),
+                        fmt::format("{:.4g}", row.rate()), row.unit,
+                        row.percent_of_copy > 0 ? fmt::format("{:.1f}", row.percent_of_copy) : "",
+                        ratio > 0 ? fmt::format("{:.2f}", ratio) : "", describe_result(row));
+  }
+  return text;
+}
+
+std::string csv(std::span<const Row> rows) {
+  std::string text =
+      "case,method,backend,items,repetitions,median_seconds,min_seconds,max_seconds,rate,unit,"
+      "ratio_to_best_baseline,percent_of_copy,agrees,failure\n";
+  for (const Row& row : rows) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.case_name),
+                        csv_field(row.method), row.backend, row.items, row.seconds.size(),
+                        row.median_seconds(), row.min_seconds(), row.max_seconds(), row.rate(),
+                        row.unit, row.ratio_to_best_baseline(), row.percent_of_copy, row.agrees,
+                        csv_field(row.failure));
+  }
+  return text;
+}
+
+std::string json(std::span<const Row> rows) {
+  Json list = Json::array();
+  for (const Row& row : rows) {
+    Json ratios = Json::object();
+    for (const auto& [baseline, ratio] : row.ratios) ratios[baseline] = ratio;
+    list.push_back({{"case", row.case_name},
+                    {"method", row.method},
+                    {"backend", row.backend},
+                    {"baseline", row.baseline},
+                    {"limit", row.limit},
+                    {"items", row.items},
+                    {"repetitions", row.seconds.size()},
+                    {"median_seconds", row.median_seconds()},
+                    {"min_seconds", row.min_seconds()},
+                    {"max_seconds", row.max_seconds()},
+                    {"seconds", row.seconds},
+                    {"rate", row.rate()},
+                    {"unit", row.unit},
+                    {"ratios", std::move(ratios)},
+                    {"percent_of_copy", row.percent_of_copy},
+                    {"agrees", row.agrees},
+                    {"failure", row.failure}});
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace sortie::bench

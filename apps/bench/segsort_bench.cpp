@@ -1,0 +1,183 @@
+#include "sortie/apps/bench/segsort_bench.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "sortie/apps/bench/key_dispatch.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/segsort/segmented_sort.hpp"
+
+namespace sortie::bench {
+namespace {
+
+constexpr std::uint64_t default_items_on_host = std::uint64_t{1} << 22;
+constexpr std::uint64_t default_items_on_cuda = std::uint64_t{1} << 27;
+
+using Bytes = std::vector<std::byte>;
+
+// Input shared by all methods, and the arrays that a method works in.
+struct Workload {
+  const Context& context;
+  const SegmentCase& segments;
+  const SegsortOptions& options;
+  Bytes input_keys;
+  Bytes input_values;
+  Bytes keys;
+  Bytes values;
+
+  [[nodiscard]] Row row(std::string method) const {
+    Row row;
+    row.case_name = segments.name;
+    row.method = std::move(method);
+    row.backend = "host";
+    row.items = segments.items();
+    row.unit = options.value_bytes == 0 ? "Gkeys/s" : "Gpairs/s";
+    return row;
+  }
+
+  void restore() {
+    keys = input_keys;
+    values = input_values;
+  }
+
+  [[nodiscard]] bool is_sorted() const {
+    return is_sorted_result(segments, options.key, input_keys.data(), keys.data(), values.data(),
+                            options.value_bytes);
+  }
+};
+
+// Copies with as many threads as the sort has.
+void copy(std::span<const std::byte> from, std::span<std::byte> to) {
+  const auto threads = static_cast<std::size_t>(std::max(host_threads(), 1));
+  const std::size_t share = (from.size() + threads - 1) / threads;
+  std::vector<std::jthread> team;
+  for (std::size_t begin = 0; begin < from.size(); begin += share) {
+    team.emplace_back([=] {
+      std::memcpy(to.data() + begin, from.data() + begin, std::min(share, from.size() - begin));
+    });
+  }
+}
+
+Method copy_method(Workload& work) {
+  Method method;
+  method.row = work.row("memcpy");
+  method.row.limit = true;
+  method.prepare = [&work] { work.restore(); };
+  method.run = [&work] {
+    copy(work.input_keys, work.keys);
+    copy(work.input_values, work.values);
+  };
+  method.check = [&work] {
+    return work.keys == work.input_keys && work.values == work.input_values;
+  };
+  return method;
+}
+
+Method sortie_method(Workload& work) {
+  Method method;
+  method.row = work.row("sortie");
+  method.prepare = [&work] { work.restore(); };
+  method.run = [&work] {
+    Context host = work.context;
+    host.backend = Backend::host;
+    const std::span<const std::uint64_t> offsets = work.segments.offsets;
+    segsort::sort(host,
+                  {work.keys.data(), work.options.key, work.segments.items(), work.values.data(),
+                   work.options.value_bytes, segsort::erase(offsets.first(offsets.size() - 1)),
+                   segsort::erase(offsets.subspan(1)), SegmentedSortOptions{}});
+  };
+  method.check = [&work] { return work.is_sorted(); };
+  return method;
+}
+
+template <class Key, class Value>
+struct Pair {
+  Key key;
+  [[no_unique_address]] Value value;
+  friend bool operator<(const Pair& a, const Pair& b) { return a.key < b.key; }
+};
+
+// std::sort needs key and value side by side; bringing them there and back is not timed.
+template <class Key, class Value>
+Method std_sort_method(Workload& work) {
+  using Item = Pair<Key, Value>;
+  auto items = std::make_shared<std::vector<Item>>();
+  Method method;
+  method.row = work.row("std::sort");
+  method.row.baseline = true;
+  method.prepare = [&work, items] {
+    items->resize(work.segments.items());
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      std::memcpy(&(*items)[i].key, work.input_keys.data() + i * sizeof(Key), sizeof(Key));
+      if constexpr (!std::is_same_v<Value, NoValue>) {
+        std::memcpy(&(*items)[i].value, work.input_values.data() + i * sizeof(Value),
+                    sizeof(Value));
+      }
+    }
+  };
+  method.run = [&work, items] {
+    const std::vector<std::uint64_t>& offsets = work.segments.offsets;
+    for (std::size_t segment = 0; segment + 1 < offsets.size(); ++segment) {
+      std::sort(items->data() + offsets[segment], items->data() + offsets[segment + 1]);
+    }
+  };
+  method.check = [&work, items] {
+    work.restore();
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      std::memcpy(work.keys.data() + i * sizeof(Key), &(*items)[i].key, sizeof(Key));
+      if constexpr (!std::is_same_v<Value, NoValue>) {
+        std::memcpy(work.values.data() + i * sizeof(Value), &(*items)[i].value, sizeof(Value));
+      }
+    }
+    return work.is_sorted();
+  };
+  return method;
+}
+
+}  // namespace
+
+std::vector<Row> segsort_on_host(const Context& context, const SegmentCase& segments,
+                                 const SegsortOptions& options) {
+  start_host_runtime(context.threads);
+  Workload work{context,
+                segments,
+                options,
+                random_keys(options.key, segments.items(), options.seed),
+                index_values(options.value_bytes, segments.items()),
+                {},
+                {}};
+  std::vector<Method> methods;
+  methods.push_back(copy_method(work));
+  methods.push_back(sortie_method(work));
+  methods.push_back(with_key_type(options.key, [&]<class Key>(Key) {
+    return with_value_bytes(options.value_bytes,
+                            [&]<class Value>(Value) { return std_sort_method<Key, Value>(work); });
+  }));
+  return measure(std::move(methods), options.repetitions);
+}
+
+std::vector<Row> segsort(const Context& context, const SegsortOptions& options,
+                         const RowSink& sink) {
+  const bool on_cuda = resolve_backend(context) == Backend::cuda;
+  std::uint64_t items = options.items;
+  if (items == 0) items = on_cuda ? default_items_on_cuda : default_items_on_host;
+  const auto names = options.cases.empty() ? segment_case_names() : options.cases;
+  std::vector<Row> all;
+  for (const std::string& name : names) {
+    const SegmentCase segments = make_segment_case(name, items, options.seed);
+#ifdef SORTIE_HAVE_CUDA
+    std::vector<Row> rows = on_cuda ? segsort_on_cuda(context, segments, options)
+                                    : segsort_on_host(context, segments, options);
+#else
+    std::vector<Row> rows = segsort_on_host(context, segments, options);
+#endif
+    if (sink) sink(rows);
+    std::move(rows.begin(), rows.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace sortie::bench

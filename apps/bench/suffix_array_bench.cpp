@@ -1,0 +1,112 @@
+#include "sortie/apps/bench/suffix_array_bench.hpp"
+
+#include <limits>
+#include <memory>
+
+#include "sortie/apps/bench/generator_spec.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/sequences/fasta.hpp"
+#include "sortie/sequences/generators.hpp"
+
+namespace sortie::bench {
+namespace {
+
+using sequences::Text;
+using suffix_array::Algorithm;
+
+Text generate(const GeneratorSpec& spec, std::uint64_t seed) {
+  const bool known = spec.kind() == "dna" || spec.kind() == "repeats" ||
+                     spec.kind() == "fibonacci" || spec.kind() == "letter";
+  if (!known) spec.unknown("gen:dna:N, gen:repeats:N, gen:fibonacci:N or gen:letter:N");
+  spec.require_parameters(1, "gen:" + spec.kind() + ":N");
+  if (spec.kind() == "dna") return sequences::uniform_dna(spec.count(0), seed);
+  if (spec.kind() == "repeats") return sequences::repetitive_dna(spec.count(0), seed);
+  if (spec.kind() == "fibonacci") return sequences::fibonacci_text(spec.count(0));
+  return sequences::one_letter(spec.count(0));
+}
+
+Text make_text(const Context& context, const std::string& source, std::uint64_t seed) {
+  if (GeneratorSpec::matches(source)) return generate(GeneratorSpec(source), seed);
+  return sequences::read_fasta(context, source);
+}
+
+std::vector<Algorithm> methods_for(const SuffixArrayOptions& options, Backend backend) {
+  if (!options.algorithms.empty()) return options.algorithms;
+  std::vector<Algorithm> chosen;
+  for (const Algorithm algorithm : suffix_array::algorithms(backend)) {
+    if (algorithm != Algorithm::automatic && algorithm != Algorithm::reference) {
+      chosen.push_back(algorithm);
+    }
+  }
+  return chosen;
+}
+
+template <class Pos>
+class SuffixArrayCase {
+ public:
+  SuffixArrayCase(const Context& context, const std::string& source, const Text& text)
+      : context_(context),
+        source_(source),
+        separators_(text.separators()),
+        view_(text.symbols, separators_) {
+    context_.report = nullptr;  // phases of many methods would run together
+    context_.backend = resolve_backend(context);
+  }
+
+  std::vector<Row> run(const SuffixArrayOptions& options) {
+    std::vector<Method> methods;
+    for (const Algorithm algorithm : methods_for(options, context_.backend)) {
+      methods.push_back(method(algorithm));
+    }
+    return measure(std::move(methods), options.repetitions);
+  }
+
+ private:
+  Method method(Algorithm algorithm) {
+    auto result = std::make_shared<std::vector<Pos>>();
+    Method method;
+    method.row.case_name = source_;
+    method.row.method = suffix_array::name(algorithm);
+    method.row.backend = name(context_.backend);
+    method.row.baseline = algorithm != Algorithm::prefix_doubling;
+    method.row.items = view_.size();
+    method.row.unit = "MB/s";
+    method.row.items_a_unit = 1e6;
+    method.prepare = [result] { *result = {}; };
+    method.run = [this, result, algorithm] {
+      *result = suffix_array::build<Pos>(context_, view_, algorithm);
+    };
+    method.check = [this, result] {
+      suffix_array::check<Pos>(context_, view_, *result);
+      *result = {};
+      return true;
+    };
+    return method;
+  }
+
+  Context context_;
+  std::string source_;
+  std::vector<std::uint64_t> separators_;
+  suffix_array::TextView view_;
+};
+
+}  // namespace
+
+std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& options,
+                              const RowSink& sink) {
+  std::vector<Row> all;
+  for (const std::string& source : options.sources) {
+    Context reading = context;
+    reading.report = nullptr;
+    const Text text = make_text(reading, source, options.seed);
+    const bool wide = text.symbols.size() >= std::numeric_limits<std::uint32_t>::max();
+    std::vector<Row> rows =
+        wide ? SuffixArrayCase<std::uint64_t>(context, source, text).run(options)
+             : SuffixArrayCase<std::uint32_t>(context, source, text).run(options);
+    if (sink) sink(rows);
+    std::move(rows.begin(), rows.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace sortie::bench
