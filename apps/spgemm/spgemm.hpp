@@ -10,12 +10,12 @@ namespace sortie::spgemm {
 
 /// Ways to compute C = A * B.
 enum class Algorithm {
-  automatic,         ///< the best that the chosen backend has
-  essc,              ///< expansion, segmented sort, compression (host and CUDA)
-  row_wise,          ///< host: an accumulator chosen for each row
-  reference,         ///< sequential, plain, for tests
-  eigen,             ///< Eigen's sparse product (host)
-  esc,               ///< expansion, global sort by (row, column), compression (CUDA), as CUSP does it
+  automatic,  ///< the best that the chosen backend has
+  essc,       ///< expansion, segmented sort, compression (host and CUDA)
+  row_wise,   ///< host: an accumulator chosen for each row
+  reference,  ///< sequential, plain, for tests
+  eigen,      ///< Eigen's sparse product (host)
+  esc,        ///< expansion, global sort by (row, column), compression (CUDA), as CUSP does it
   cusparse_default,  ///< cuSPARSE generic SpGEMM, CUSPARSE_SPGEMM_DEFAULT
   cusparse_alg1,
   cusparse_alg2,
@@ -26,11 +26,13 @@ enum class Algorithm {
 [[nodiscard]] std::string_view name(Algorithm algorithm);
 /// The reverse of name(). \throws Error (usage)
 [[nodiscard]] Algorithm parse_algorithm(std::string_view text);
-/// Every algorithm that this build and machine can run on `backend` (host or cuda).
+/// Every algorithm that this build and machine can run on `backend` (automatic: the one that
+/// resolve_backend() takes); empty for CUDA where no GPU can be used. Without `automatic`, which is
+/// one of them.
 [[nodiscard]] std::span<const Algorithm> algorithms(Backend backend);
 
-/// Number of scalar products that A * B needs: sum over the entries (i, k) of A of the length of row
-/// k of B. \throws Error (input) shapes do not conform
+/// Number of scalar products that A * B needs: sum over the entries (i, k) of A of the length of
+/// row k of B. \throws Error (input) shapes do not conform
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] std::int64_t count_products(const matrices::Csr<Value, Idx>& a,
                                           const matrices::Csr<Value, Idx>& b);
@@ -42,8 +44,10 @@ template <matrices::Scalar Value, matrices::Index Idx>
 /// that become zero by cancellation are kept, so that the structure depends on the structures of A
 /// and B only.
 ///
-/// \param context  backend, device, threads, memory budget for work space, progress, report (phases
-///                 "analysis", "expansion", "sort", "compression" for the ESC family)
+/// \param context  backend, device, threads, progress; memory budget for work space, the result not
+///                 counted; report: figures "products" and "nnz_c", phases "analysis", "expansion",
+///                 "sort", "compression" of the ESC family, "analysis", "accumulation" of row_wise.
+///                 With Backend::automatic an algorithm that one backend alone has runs there.
 /// \param a,b      operands with columns ascending in each row; a.cols must equal b.rows
 /// \throws Error (input)         a.cols != b.rows
 /// \throws Error (unavailable)   algorithm not on this backend
@@ -57,11 +61,34 @@ template <matrices::Scalar Value, matrices::Index Idx>
                                                  const matrices::Csr<Value, Idx>& b,
                                                  Algorithm algorithm = Algorithm::automatic);
 
-/// Compares two results: same shape and structure, and values within `tolerance` times the sum of
-/// the absolute values of the products that make up an entry, estimated by |expected| row-wise maxima.
+/// Compares a result with the expected one when only these are known: same shape, same structure,
+/// and every value within `tolerance` times the largest finite |expected| of its row.
+///
+/// That is a rough scale: errors in entries far smaller than their row's largest pass, and rows
+/// that cancel as a whole fail. Where A and B are at hand, prefer the overload that takes them.
+///
+/// NaN equals NaN, and an infinity only itself. Rows and columns in messages count from 1, as they
+/// do in Matrix Market files.
 /// \throws Error (check) naming the first row and column that differ
+/// Complexity: O(nnz(C)), sequential.
 template <matrices::Scalar Value, matrices::Index Idx>
 void compare(const matrices::Csr<Value, Idx>& result, const matrices::Csr<Value, Idx>& expected,
+             double tolerance);
+
+/// Compares two results for C = A * B: same shape, same structure, and every value within
+/// `tolerance` times the sum of the absolute values of the products that it is made of,
+/// (|A| * |B|)_ij.
+///
+/// This is the bound that rounding keeps: sums of n products taken in two different orders differ
+/// by less than 2 n u (|A| * |B|)_ij, with u = 2^-53 (2^-24 for f32), whatever cancels. A tolerance
+/// of 4 n u, n being the largest number of products of an entry, thus never fails a right result.
+/// Source: Higham: Accuracy and Stability of Numerical Algorithms, section 3.5.
+/// \pre the shapes of a and b conform, and `expected` has the structure of A * B
+/// \throws Error (check) as above
+/// Complexity: O(products), sequential. Extra memory: 8 bytes a column.
+template <matrices::Scalar Value, matrices::Index Idx>
+void compare(const matrices::Csr<Value, Idx>& result, const matrices::Csr<Value, Idx>& expected,
+             const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
              double tolerance);
 
 }  // namespace sortie::spgemm

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+
+namespace sortie::spgemm::cuda {
+
+/// Where the products of A * B stand when all are written one after another, entry by entry of A.
+struct ProductCounts {
+  /// First product of each entry of A; nnz(A) + 1 offsets, the last of which is `total`.
+  DeviceBuffer<std::int64_t> entry_offsets;
+  std::int64_t total = 0;
+};
+
+/// Counts the products of every entry of A: the length of the row of B that it meets. Synchronises
+/// the stream. Complexity O(nnz(A)).
+template <class Value, class Column>
+[[nodiscard]] ProductCounts count_entry_products(const DeviceCsr<Value, Column>& a,
+                                                 const DeviceCsr<Value, Column>& b,
+                                                 cudaStream_t stream);
+
+/// First product of each row: rows + 1 offsets, on the host. Synchronises the stream.
+[[nodiscard]] std::vector<std::int64_t> row_offsets_on_host(
+    const DeviceBuffer<std::int64_t>& a_row_ptr, const ProductCounts& counts, cudaStream_t stream);
+
+/// First product of the rows first_row .. first_row + rows, counted from `first_product`: rows + 1
+/// offsets on the device.
+[[nodiscard]] DeviceBuffer<std::uint32_t> chunk_row_offsets(
+    const DeviceBuffer<std::int64_t>& a_row_ptr, const ProductCounts& counts,
+    std::int64_t first_row, std::int64_t rows, std::int64_t first_product, cudaStream_t stream);
+
+}  // namespace sortie::spgemm::cuda

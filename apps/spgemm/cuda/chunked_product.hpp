@@ -1,0 +1,296 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sortie/apps/spgemm/cuda/analysis.hpp"
+#include "sortie/apps/spgemm/cuda/compression.hpp"
+#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/device_phase.hpp"
+#include "sortie/apps/spgemm/cuda/expansion.hpp"
+#include "sortie/apps/spgemm/cuda/row_chunks.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/segsort/device_segmented_sort.hpp"
+
+namespace sortie::spgemm::cuda {
+
+/// Entries of C of consecutive rows.
+template <class Value, class Column>
+struct ProductChunk {
+  DeviceBuffer<Column> col_idx;
+  DeviceBuffer<Value> values;
+};
+
+/// C = A * B by expansion, sorting and compression, a chunk of rows at a time, so that the work
+/// space stays within the memory budget of the context. Used so:
+///
+///     ChunkedProduct<Value, Column, Sort> product(context, a, b);
+///     while (auto chunk = product.next()) { take chunk->col_idx and chunk->values away }
+///     product.row_ptr()  // of C, complete
+///
+/// Work space (n: products of the chunk, K, P, V: bytes of key, payload and value):
+///
+/// | array                     | bytes                    | lives                          |
+/// |---------------------------|--------------------------|--------------------------------|
+/// | entry offsets             | 8 (nnz(A) + 1)           | always                         |
+/// | row offsets, sort's lists | 16 (rows + 1)            | chunk                          |
+/// | tiles, entry rows         | 5 nnz(A)                 | expansion                      |
+/// | keys, payloads            | (K + P) n                | expansion to compression       |
+/// | products of complex       | V n                      | expansion to compression       |
+/// | their alternates          | (K + P) n                | sort                           |
+/// | sort's scratch            | < n                      | sort                           |
+/// | run starts, C             | <= (4 + sizeof(Column) + V) n + n / 8 | compression       |
+///
+/// \tparam Sort  SegmentedRowSort or GlobalSort: the key, and how keys are sorted
+template <class Value, class Column, class Sort>
+class ChunkedProduct {
+ public:
+  using Key = typename Sort::Key;
+
+  /// Counts the products. `a` and `b` must outlive this.
+  /// \throws Error (out_of_memory, device)
+  ChunkedProduct(const Context& context, const DeviceCsr<Value, Column>& a,
+                 const DeviceCsr<Value, Column>& b)
+      : context_(context), a_(a), b_(b), layout_(Sort::layout(b.cols)) {
+    DevicePhase phase(context, "analysis");
+    budget_ = device_memory_budget(context);
+    if (context.memory_budget == 0) budget_ -= budget_ / kMemoryLeftFree;
+    reserve(kPerEntry * (a.nnz() + 1) + kPerRow * (a.rows + 1), "the analysis of A * B");
+    counts_ = count_entry_products(a, b, stream());
+    row_ptr_ = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows + 1), stream());
+    check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), stream()));
+    phase.stop();
+  }
+
+  /// Products of A * B.
+  [[nodiscard]] std::int64_t products() const { return counts_.total; }
+
+  /// Computes the next rows of C; nothing when all rows are done.
+  /// \throws Error (out_of_memory) when the products of one row do not fit the budget
+  [[nodiscard]] std::optional<ProductChunk<Value, Column>> next() {
+    if (next_row_ == a_.rows) return std::nullopt;
+    const RowChunk chunk = choose_rows();
+    ProductChunk<Value, Column> result = multiply_rows(chunk);
+    next_row_ += chunk.rows;
+    nnz_ += static_cast<std::int64_t>(result.col_idx.size());
+    if (context_.progress) {
+      context_.progress("products",
+                        static_cast<std::uint64_t>(chunk.first_product + chunk.products),
+                        static_cast<std::uint64_t>(counts_.total));
+    }
+    return result;
+  }
+
+  /// Offsets of C: rows + 1; complete after the last chunk.
+  [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
+  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
+
+ private:
+  // The sums of the table above.
+  static constexpr std::int64_t kPerEntry = sizeof(std::int64_t) + expansion_bytes_per_entry;
+  static constexpr std::int64_t kPerRow = 2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
+  static constexpr std::int64_t kSorted =
+      sizeof(Key) + sizeof(PayloadType<Value>) + (Payload<Value>::is_number ? sizeof(Value) : 0);
+  static constexpr std::int64_t kSortPhase = kSorted + sizeof(Key) + sizeof(PayloadType<Value>) + 1;
+  static constexpr std::int64_t kCompressionPhase =
+      kSorted + sizeof(std::uint32_t) + sizeof(Column) + sizeof(Value) + 1;
+  static constexpr std::int64_t kPerProduct = std::max(kSortPhase, kCompressionPhase);
+
+  /// One part in so many of the device's memory is left alone when the caller sets no budget: free
+  /// blocks of the pool are not always in one piece.
+  static constexpr std::uint64_t kMemoryLeftFree = 8;
+
+  [[nodiscard]] cudaStream_t stream() const { return context_.stream; }
+
+  void reserve(std::int64_t bytes, const std::string& what) {
+    const auto wanted = static_cast<std::uint64_t>(bytes);
+    if (wanted > budget_) throw out_of_memory_error(what, wanted, budget_);
+    budget_ -= wanted;
+  }
+
+  /// Products that a chunk may have.
+  [[nodiscard]] std::int64_t products_that_fit() const {
+    std::uint64_t bytes = budget_;
+    if (next_row_ != 0) {  // earlier chunks of C may have stayed on the device
+      const std::uint64_t free = device_memory_free();
+      bytes = std::min(bytes, free - free / kMemoryLeftFree);
+    }
+    return std::min(max_chunk_products, static_cast<std::int64_t>(bytes / kPerProduct));
+  }
+
+  RowChunk choose_rows() {
+    const std::int64_t max_products = products_that_fit();
+    const std::int64_t max_rows = Sort::max_rows(layout_);
+    if (next_row_ == 0 && counts_.total <= max_products && a_.rows <= max_rows)
+      return {0, a_.rows, 0, a_.nnz(), 0, counts_.total};
+
+    // Only now are the products of single rows of interest; small products do without the copy.
+    if (row_offsets_.empty()) row_offsets_ = row_offsets_on_host(a_.row_ptr, counts_, stream());
+    RowChunk chunk;
+    chunk.first_row = next_row_;
+    chunk.rows = rows_that_fit(row_offsets_, next_row_, max_products, max_rows);
+    if (chunk.rows == 0) throw row_too_long(max_products);
+    chunk.first_product = row_offsets_[static_cast<std::size_t>(next_row_)];
+    chunk.products =
+        row_offsets_[static_cast<std::size_t>(next_row_ + chunk.rows)] - chunk.first_product;
+    chunk.first_entry = a_row_ptr(chunk.first_row);
+    chunk.entries = a_row_ptr(chunk.first_row + chunk.rows) - chunk.first_entry;
+    return chunk;
+  }
+
+  [[nodiscard]] std::int64_t a_row_ptr(std::int64_t row) const {
+    std::int64_t value = 0;
+    check_cuda(cudaMemcpyAsync(&value, a_.row_ptr.data() + row, sizeof(value),
+                               cudaMemcpyDeviceToHost, stream()));
+    check_cuda(cudaStreamSynchronize(stream()));
+    return value;
+  }
+
+  [[nodiscard]] Error row_too_long(std::int64_t max_products) const {
+    const auto row = static_cast<std::size_t>(next_row_);
+    const std::int64_t products = row_offsets_[row + 1] - row_offsets_[row];
+    const std::string what = "the " + std::to_string(products) + " products of row " +
+                             std::to_string(next_row_ + 1) + " of A * B";
+    return out_of_memory_error(what, static_cast<std::uint64_t>(products) * kPerProduct,
+                               static_cast<std::uint64_t>(max_products) * kPerProduct);
+  }
+
+  /// Keys and payloads of a chunk, and the buffers that the sort may use beside them.
+  struct WorkSpace {
+    DeviceBuffer<Key> keys;
+    DeviceBuffer<Key> other_keys;
+    DeviceBuffer<PayloadType<Value>> payloads;
+    DeviceBuffer<PayloadType<Value>> other_payloads;
+    DeviceBuffer<Value> products;
+  };
+
+  ProductChunk<Value, Column> multiply_rows(const RowChunk& chunk) {
+    const auto size = static_cast<std::size_t>(chunk.products);
+    DevicePhase expansion(context_, "expansion");
+    const DeviceBuffer<std::uint32_t> row_offsets = chunk_row_offsets(
+        a_.row_ptr, counts_, chunk.first_row, chunk.rows, chunk.first_product, stream());
+    WorkSpace space;
+    space.keys = DeviceBuffer<Key>(size, stream());
+    space.payloads = DeviceBuffer<PayloadType<Value>>(size, stream());
+    if (Payload<Value>::is_number) space.products = DeviceBuffer<Value>(size, stream());
+    expand(a_, b_, counts_, chunk, layout_,
+           ExpandedProducts<Value, Key>{space.keys.data(), space.payloads.data(),
+                                        space.products.data()},
+           stream());
+    expansion.stop();
+
+    DevicePhase sorting(context_, "sort");
+    sort(space, row_offsets, chunk);
+    sorting.stop();
+
+    DevicePhase compression(context_, "compression");
+    ProductChunk<Value, Column> result = compress(space, row_offsets, chunk);
+    compression.stop();
+    return result;
+  }
+
+  void sort(WorkSpace& space, const DeviceBuffer<std::uint32_t>& row_offsets,
+            const RowChunk& chunk) {
+    if (chunk.products == 0) return;
+    space.other_keys = DeviceBuffer<Key>(space.keys.size(), stream());
+    space.other_payloads = DeviceBuffer<PayloadType<Value>>(space.payloads.size(), stream());
+    DoubleBuffer<Key> keys(space.keys.data(), space.other_keys.data());
+    DoubleBuffer<PayloadType<Value>> payloads(space.payloads.data(), space.other_payloads.data());
+    Sort::sort(keys, payloads, chunk, row_offsets.data(), layout_, stream());
+    if (keys.selector != 0) std::swap(space.keys, space.other_keys);
+    if (payloads.selector != 0) std::swap(space.payloads, space.other_payloads);
+    space.other_keys.reset();
+    space.other_payloads.reset();
+  }
+
+  ProductChunk<Value, Column> compress(const WorkSpace& space,
+                                       const DeviceBuffer<std::uint32_t>& row_offsets,
+                                       const RowChunk& chunk) {
+    Runs<Column> runs = find_runs<Column>(space.keys.data(), chunk.products, row_offsets.data(),
+                                          chunk.rows, layout_, stream());
+    write_row_ends(runs.starts.data(), runs.count(), row_offsets.data(), chunk.rows, nnz_,
+                   row_ptr_.data() + chunk.first_row + 1, stream());
+    DeviceBuffer<Value> values(static_cast<std::size_t>(runs.count()), stream());
+    sum_runs(runs, space.payloads.data(), space.products.data(), values.data(), stream());
+    return {std::move(runs.columns), std::move(values)};
+  }
+
+  const Context& context_;
+  const DeviceCsr<Value, Column>& a_;
+  const DeviceCsr<Value, Column>& b_;
+  KeyLayout layout_;
+  std::uint64_t budget_ = 0;  ///< bytes left for what grows with the products of a chunk
+  ProductCounts counts_;
+  DeviceBuffer<std::int64_t> row_ptr_;
+  std::vector<std::int64_t> row_offsets_;  ///< on the host; only when more than one chunk is needed
+  std::int64_t next_row_ = 0;
+  std::int64_t nnz_ = 0;
+};
+
+/// The buffers that `member` names of all chunks, one after another; empties them.
+template <class Chunk, class T>
+[[nodiscard]] DeviceBuffer<T> joined(std::vector<Chunk>& chunks, std::int64_t size,
+                                     DeviceBuffer<T> Chunk::*member, cudaStream_t stream) {
+  DeviceBuffer<T> all(static_cast<std::size_t>(size), stream);
+  std::size_t begin = 0;
+  for (Chunk& chunk : chunks) {
+    DeviceBuffer<T> part = std::move(chunk.*member);
+    if (part.size() == 0) continue;
+    check_cuda(cudaMemcpyAsync(all.data() + begin, part.data(), part.bytes(),
+                               cudaMemcpyDeviceToDevice, stream));
+    begin += part.size();
+  }
+  return all;
+}
+
+/// All rows of C on the device. With several chunks C exists twice for a moment.
+template <class Sort, class Value, class Column>
+[[nodiscard]] DeviceCsr<Value, Column> product_on_device(const Context& context,
+                                                         const DeviceCsr<Value, Column>& a,
+                                                         const DeviceCsr<Value, Column>& b) {
+  ChunkedProduct<Value, Column, Sort> product(context, a, b);
+  std::vector<ProductChunk<Value, Column>> chunks;
+  while (auto chunk = product.next()) chunks.push_back(std::move(*chunk));
+
+  DeviceCsr<Value, Column> c;
+  c.rows = a.rows;
+  c.cols = b.cols;
+  c.row_ptr = std::move(product.row_ptr());
+  if (chunks.size() == 1) {
+    c.col_idx = std::move(chunks.front().col_idx);
+    c.values = std::move(chunks.front().values);
+    return c;
+  }
+  c.col_idx = joined(chunks, product.nnz(), &ProductChunk<Value, Column>::col_idx, context.stream);
+  c.values = joined(chunks, product.nnz(), &ProductChunk<Value, Column>::values, context.stream);
+  return c;
+}
+
+/// All rows of C on the host, copied chunk by chunk, so that C need not fit the device.
+template <class Sort, class Idx, class Value, class Column>
+[[nodiscard]] matrices::Csr<Value, Idx> product_on_host(const Context& context,
+                                                        const DeviceCsr<Value, Column>& a,
+                                                        const DeviceCsr<Value, Column>& b) {
+  ChunkedProduct<Value, Column, Sort> product(context, a, b);
+  matrices::Csr<Value, Idx> c;
+  c.rows = a.rows;
+  c.cols = b.cols;
+  while (auto chunk = product.next()) {
+    DevicePhase phase(context, "copy out");
+    append_entries(chunk->col_idx, chunk->values, c);
+    phase.stop();
+  }
+  c.row_ptr.resize(product.row_ptr().size());
+  product.row_ptr().copy_to(std::span(c.row_ptr));
+  check_cuda(cudaStreamSynchronize(context.stream));
+  return c;
+}
+
+}  // namespace sortie::spgemm::cuda

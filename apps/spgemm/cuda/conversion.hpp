@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace sortie::spgemm::cuda {
+
+/// to[i] = from[i] for device arrays of integers of different width.
+/// Instantiated for int64 -> uint32, uint32 -> int64, int64 -> int32 and int32 -> int64.
+/// \pre every number fits To
+template <class From, class To>
+void convert(const From* from, To* to, std::int64_t count, cudaStream_t stream);
+
+}  // namespace sortie::spgemm::cuda

@@ -1,0 +1,55 @@
+#include <type_traits>
+
+#include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/cuda/cusparse_product.hpp"
+#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
+#include "sortie/apps/spgemm/cuda/operands.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::spgemm::cuda {
+
+template <class Value, class Column>
+DeviceCsr<Value, Column> cusparse_on_device(const Context& context,
+                                            const DeviceCsr<Value, Column>& a,
+                                            const DeviceCsr<Value, Column>& b, Algorithm which) {
+  if constexpr (std::is_same_v<Column, std::uint32_t>) {
+    CusparseProduct<Value> product(context, a, b);
+    DevicePhase multiplication(context, "cusparse");
+    product.multiply(which);
+    multiplication.stop();
+    DevicePhase sorting(context, "sort");
+    DeviceCsr<Value, Column> c = product.take_result();
+    sorting.stop();
+    return c;
+  } else {
+    throw Error(ErrorKind::unavailable,
+                "cuSPARSE SpGEMM: found a matrix of " + std::to_string(std::max(a.cols, b.cols)) +
+                    " columns, expected at most 2147483647: it takes 32-bit indices only");
+  }
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_cusparse(const Context& context, const Csr<Value, Idx>& a,
+                                  const Csr<Value, Idx>& b, Algorithm which) {
+  return with_operands(context, a, b, [&](const auto& device_a, const auto& device_b) {
+    const auto c = cusparse_on_device(context, device_a, device_b, which);
+    DevicePhase phase(context, "copy out");
+    Csr<Value, Idx> host = to_host<Idx>(c);
+    phase.stop();
+    return host;
+  });
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                               \
+  template Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&, \
+                                             const Csr<Value, Idx>&, Algorithm);
+SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
+
+#define SORTIE_INSTANTIATE(Value, Column)                                               \
+  template DeviceCsr<Value, Column> cusparse_on_device(                                 \
+      const Context&, const DeviceCsr<Value, Column>&, const DeviceCsr<Value, Column>&, \
+      Algorithm);
+SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
+
+}  // namespace sortie::spgemm::cuda

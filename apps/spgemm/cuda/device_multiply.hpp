@@ -1,0 +1,65 @@
+#pragma once
+
+#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/spgemm.hpp"
+#include "sortie/core/context.hpp"
+
+namespace sortie::spgemm::cuda {
+
+/// C = A * B from device memory to device memory, on the context's stream; the context's device
+/// must be current (see DeviceScope). Instantiated for float, double and std::complex<double>, and
+/// for 32- and 64-bit columns.
+///
+/// Columns ascend in every row of C. The functions wait for the stream where sizes must be known on
+/// the host, but C may still be in the making when they return.
+///
+/// \param context  device, stream, memory budget, report (phases "analysis", "expansion", "sort",
+///                 "compression")
+/// \pre a.cols == b.rows, and columns ascend in the rows of A and B
+/// \throws Error (out_of_memory) the products of one row do not fit the budget, or C the device
+/// \throws Error (device)
+/// Memory: see the table at ChunkedProduct.
+
+/// By expansion, segmented sort of the rows, and compression.
+/// Source: Hou, Liu, Wang, Feng (ICS 2017), section 5.2.
+template <class Value, class Column>
+[[nodiscard]] DeviceCsr<Value, Column> essc_on_device(const Context& context,
+                                                      const DeviceCsr<Value, Column>& a,
+                                                      const DeviceCsr<Value, Column>& b);
+
+/// By expansion, one radix sort of all products by (row, column), and compression.
+/// Source: Bell, Dalton, Olson: Exposing Fine-Grained Parallelism in Algebraic Multigrid Methods
+/// (SISC 2012), section 3.1; the sort by packed keys is CUB's.
+template <class Value, class Column>
+[[nodiscard]] DeviceCsr<Value, Column> esc_on_device(const Context& context,
+                                                     const DeviceCsr<Value, Column>& a,
+                                                     const DeviceCsr<Value, Column>& b);
+
+/// By cuSPARSE; see CusparseProduct for a way to time the library alone.
+/// \param which  one of the cusparse_... algorithms
+/// \throws Error (unavailable) a size passes 2^31 - 1, which cuSPARSE's SpGEMM cannot count
+template <class Value, class Column>
+[[nodiscard]] DeviceCsr<Value, Column> cusparse_on_device(const Context& context,
+                                                          const DeviceCsr<Value, Column>& a,
+                                                          const DeviceCsr<Value, Column>& b,
+                                                          Algorithm which);
+
+/// One of the above.
+/// \param algorithm  essc (or automatic), esc or one of the cusparse_... algorithms
+/// \throws Error (unavailable) any other algorithm
+template <class Value, class Column>
+[[nodiscard]] DeviceCsr<Value, Column> multiply_on_device(const Context& context,
+                                                          const DeviceCsr<Value, Column>& a,
+                                                          const DeviceCsr<Value, Column>& b,
+                                                          Algorithm algorithm);
+
+}  // namespace sortie::spgemm::cuda
+
+/// Calls `INSTANTIATE(Value, Column)` for every pair of types of the device functions.
+#define SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(INSTANTIATE) \
+  INSTANTIATE(float, std::uint32_t)                     \
+  INSTANTIATE(float, std::uint64_t)                     \
+  INSTANTIATE(double, std::uint32_t)                    \
+  INSTANTIATE(double, std::uint64_t)                    \
+  INSTANTIATE(std::complex<double>, std::uint32_t)      \
+  INSTANTIATE(std::complex<double>, std::uint64_t)

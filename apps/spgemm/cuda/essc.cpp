@@ -1,0 +1,66 @@
+#include <cstdint>
+#include <limits>
+
+#include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/cuda/chunked_product.hpp"
+#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
+#include "sortie/apps/spgemm/cuda/operands.hpp"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+/// The rows are the segments, the columns the keys.
+template <class Column>
+struct SegmentedRowSort {
+  using Key = Column;
+
+  static KeyLayout layout(std::int64_t /*cols*/) { return {}; }
+  static std::int64_t max_rows(KeyLayout /*layout*/) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+
+  template <class Payload>
+  static void sort(DoubleBuffer<Key>& keys, DoubleBuffer<Payload>& payloads, const RowChunk& chunk,
+                   const std::uint32_t* row_offsets, KeyLayout /*layout*/, cudaStream_t stream) {
+    // Equal columns come out in some order, yet in the same one on every run, and that is all that
+    // reproducible sums need; so the faster sort that is not stable will do.
+    std::size_t bytes = 0;
+    check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, keys, payloads, chunk.products,
+                                              chunk.rows, row_offsets, row_offsets + 1, stream));
+    DeviceBuffer<char> scratch(bytes, stream);
+    check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, keys, payloads, chunk.products,
+                                              chunk.rows, row_offsets, row_offsets + 1, stream));
+  }
+};
+
+}  // namespace
+
+template <class Value, class Column>
+DeviceCsr<Value, Column> essc_on_device(const Context& context, const DeviceCsr<Value, Column>& a,
+                                        const DeviceCsr<Value, Column>& b) {
+  return product_on_device<SegmentedRowSort<Column>>(context, a, b);
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
+                              const Csr<Value, Idx>& b) {
+  return with_operands(context, a, b,
+                       [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
+                                         const DeviceCsr<Value, Column>& device_b) {
+                         return product_on_host<SegmentedRowSort<Column>, Idx>(context, device_a,
+                                                                               device_b);
+                       });
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                           \
+  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&, \
+                                         const Csr<Value, Idx>&);
+SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
+
+#define SORTIE_INSTANTIATE(Value, Column)           \
+  template DeviceCsr<Value, Column> essc_on_device( \
+      const Context&, const DeviceCsr<Value, Column>&, const DeviceCsr<Value, Column>&);
+SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
+
+}  // namespace sortie::spgemm::cuda

@@ -1,0 +1,42 @@
+#include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/core/devices.hpp"
+#include "sortie/core/error.hpp"
+
+// What a build without CUDA has in place of the cuda/ folder.
+namespace sortie::spgemm::cuda {
+
+namespace {
+
+[[noreturn]] void throw_unavailable() {
+  throw Error(ErrorKind::unavailable, "SpGEMM on CUDA: " + why_no_cuda());
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_esc(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&,
+                                  Algorithm) {
+  throw_unavailable();
+}
+
+#define INSTANTIATE(Value, Idx)                                                      \
+  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&,     \
+                                         const Csr<Value, Idx>&);                    \
+  template Csr<Value, Idx> multiply_esc(const Context&, const Csr<Value, Idx>&,      \
+                                        const Csr<Value, Idx>&);                     \
+  template Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&, \
+                                             const Csr<Value, Idx>&, Algorithm);
+SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace sortie::spgemm::cuda

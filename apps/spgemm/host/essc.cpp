@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/host/memory_budget.hpp"
+#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
+#include "sortie/apps/spgemm/host/row_products.hpp"
+#include "sortie/apps/spgemm/host/sorted_row.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/segsort/segmented_sort.hpp"
+
+namespace sortie::spgemm::host {
+
+namespace {
+
+// Products of a chunk when memory is no concern. The buffers are used again and again, so more only
+// costs page faults: email-Enron squared takes longer with one chunk of 51 million products.
+constexpr std::int64_t preferred_chunk_products = 1 << 22;
+
+// As in row_wise.cpp; a chunk has enough blocks for every thread of a large machine.
+constexpr std::int64_t products_per_block = 1 << 14;
+constexpr std::int64_t rows_per_block = 1 << 14;
+
+/// The expanded products of consecutive rows of C, and how they become entries.
+///
+/// Work space of one chunk, used again by the next:
+///   offsets_   rows + 1  int64   where the products of each row begin
+///   keys_      products  Key     their columns
+///   payload_   products  Payload the products; for entries of 16 bytes, which segmented sort does
+///   not
+///                                move, their places in products_
+///   products_  products  Value   only for entries of 16 bytes
+template <Scalar Value, Index Idx>
+class Chunk {
+ public:
+  using Key = std::make_unsigned_t<Idx>;
+  static constexpr bool sorts_places = !SortValue<Value>;
+  using Payload = std::conditional_t<sorts_places, std::uint64_t, Value>;
+
+  // Keys and payload stand twice for the longest row, while it is sorted.
+  static constexpr std::uint64_t bytes_per_product =
+      2 * (sizeof(Key) + sizeof(Payload)) + (sorts_places ? sizeof(Value) : 0);
+  // An offset, and an element of row_ptr.
+  static constexpr std::uint64_t bytes_per_row = 16;
+
+  /// Columns and values of the rows of one chunk.
+  struct Entries {
+    std::vector<Idx> col_idx;
+    std::vector<Value> values;
+  };
+
+  Chunk(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+        std::span<const std::int64_t> product_offsets)
+      : context_(context), a_(a), b_(b), product_offsets_(product_offsets) {
+    context_.backend = Backend::host;
+    context_.progress = nullptr;
+  }
+
+  /// Writes out the products of rows first .. last.
+  void expand(std::int64_t first, std::int64_t last) {
+    const PhaseTimer timer(context_, "expansion");
+    const auto bounds = product_offsets_.subspan(first, last - first + 1);
+    first_row_ = first;
+    offsets_.resize(bounds.size());
+    std::transform(bounds.begin(), bounds.end(), offsets_.begin(),
+                   [&](std::int64_t offset) { return offset - bounds.front(); });
+    blocks_ = cut_rows(offsets_, products_per_block, rows_per_block);
+    keys_.resize(offsets_.back());
+    payload_.resize(offsets_.back());
+    if constexpr (sorts_places) products_.resize(offsets_.back());
+    for_each_chunk_row([&](std::int64_t row) {
+      std::int64_t at = offsets_[row];
+      for_each_product(a_, b_, first_row_ + row, [&](Idx column, Value product) {
+        keys_[at] = static_cast<Key>(column);
+        if constexpr (sorts_places) {
+          products_[at] = product;
+          payload_[at] = static_cast<std::uint64_t>(at);
+        } else {
+          payload_[at] = product;
+        }
+        ++at;
+      });
+    });
+  }
+
+  /// Brings the products of each row into the order of their columns; those of one column stay in
+  /// the order of expansion, which fixes the order of their sum.
+  void sort() {
+    const PhaseTimer timer(context_, "sort");
+    const std::span<const std::int64_t> bounds(offsets_);
+    SegmentedSortOptions options;
+    options.stable = true;
+    segmented_sort(context_, std::span(keys_), std::span(payload_), bounds.first(bounds.size() - 1),
+                   bounds.subspan(1), options);
+  }
+
+  /// Sums the products of equal column.
+  /// \param row_ptr  rows + 1 elements of C's row_ptr, the first given, the others written
+  Entries compress(std::span<std::int64_t> row_ptr) {
+    const PhaseTimer timer(context_, "compression");
+    for_each_chunk_row([&](std::int64_t row) {
+      row_ptr[row + 1] =
+          count_distinct(keys_.data() + offsets_[row], offsets_[row + 1] - offsets_[row]);
+    });
+    std::partial_sum(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
+    Entries entries;
+    entries.col_idx.resize(row_ptr.back() - row_ptr.front());
+    entries.values.resize(row_ptr.back() - row_ptr.front());
+    for_each_chunk_row([&](std::int64_t row) {
+      const std::int64_t to = row_ptr[row] - row_ptr.front();
+      compress_run(
+          keys_.data() + offsets_[row], offsets_[row + 1] - offsets_[row],
+          [&](std::int64_t i) { return product(offsets_[row] + i); }, entries.col_idx.data() + to,
+          entries.values.data() + to);
+    });
+    return entries;
+  }
+
+ private:
+  Value product(std::int64_t i) const {
+    if constexpr (sorts_places) {
+      return products_[payload_[i]];
+    } else {
+      return payload_[i];
+    }
+  }
+
+  template <class Body>
+  void for_each_chunk_row(const Body& body) const {
+    for_each_row(context_, "", host_threads(), blocks_, [&](int, std::int64_t row) { body(row); });
+  }
+
+  Context context_;
+  const Csr<Value, Idx>& a_;
+  const Csr<Value, Idx>& b_;
+  std::span<const std::int64_t> product_offsets_;
+  std::int64_t first_row_ = 0;
+  std::vector<std::int64_t> offsets_;
+  std::vector<std::int64_t> blocks_;
+  std::vector<Key> keys_;
+  std::vector<Payload> payload_;
+  std::vector<Value> products_;
+};
+
+/// Products that a chunk may have. \throws Error (out_of_memory) when one row has more
+template <Scalar Value, Index Idx>
+std::int64_t chunk_products(const Context& context, std::span<const std::int64_t> offsets) {
+  const std::uint64_t budget = work_space_budget(context);
+  constexpr std::uint64_t bytes_per_product = Chunk<Value, Idx>::bytes_per_product;
+  const std::int64_t longest = longest_row(offsets);
+  if (longest >= 0) {
+    const std::int64_t most = offsets[longest + 1] - offsets[longest];
+    if (const std::uint64_t bytes = most * bytes_per_product; bytes > budget) {
+      throw row_out_of_memory(longest, most, bytes, budget);
+    }
+  }
+  return static_cast<std::int64_t>(
+      std::min<std::uint64_t>(preferred_chunk_products, budget / bytes_per_product));
+}
+
+/// Puts the entries of the chunks behind one another, each let go as soon as it is copied, so that
+/// the result is in memory hardly more than once.
+template <class Entries, Scalar Value, Index Idx>
+void join(std::vector<Entries>& chunks, Csr<Value, Idx>& c) {
+  if (chunks.size() == 1) {
+    c.col_idx = std::move(chunks.front().col_idx);
+    c.values = std::move(chunks.front().values);
+    return;
+  }
+  c.col_idx.reserve(c.row_ptr.back());
+  c.values.reserve(c.row_ptr.back());
+  for (Entries& chunk : chunks) {
+    const Entries entries = std::move(chunk);
+    c.col_idx.insert(c.col_idx.end(), entries.col_idx.begin(), entries.col_idx.end());
+    c.values.insert(c.values.end(), entries.values.begin(), entries.values.end());
+  }
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
+                              const Csr<Value, Idx>& b) {
+  start_host_runtime(context.threads);
+  PhaseTimer analysis(context, "analysis");
+  const std::vector<std::int64_t> offsets = product_offsets(a, b);
+  const std::int64_t most = chunk_products<Value, Idx>(context, offsets);
+  const std::vector<std::int64_t> cuts = cut_rows(offsets, most, std::max<std::int64_t>(1, most));
+  analysis.stop();
+
+  Csr<Value, Idx> c;
+  c.rows = a.rows;
+  c.cols = b.cols;
+  c.row_ptr.assign(a.rows + 1, 0);
+  Chunk<Value, Idx> chunk(context, a, b, offsets);
+  std::vector<typename Chunk<Value, Idx>::Entries> entries;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    chunk.expand(cuts[i], cuts[i + 1]);
+    chunk.sort();
+    entries.push_back(
+        chunk.compress(std::span(c.row_ptr).subspan(cuts[i], cuts[i + 1] - cuts[i] + 1)));
+    if (context.progress) {
+      context.progress("essc", static_cast<std::uint64_t>(offsets[cuts[i + 1]]),
+                       static_cast<std::uint64_t>(offsets.back()));
+    }
+  }
+  const PhaseTimer compression(context, "compression");
+  join(entries, c);
+  return c;
+}
+
+#define INSTANTIATE(Value, Idx)                                                  \
+  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&, \
+                                         const Csr<Value, Idx>&);
+SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace sortie::spgemm::host

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sortie/matrices/csr.hpp"
+
+namespace sortie::spgemm::host {
+
+/// Visits the products of row `row` of A * B in the order that fixes every sum of Sortie: entries
+/// of A's row from left to right, and for each the entries of the row of B that it names. \param
+/// visit  called as visit(column, product)
+template <matrices::Scalar Value, matrices::Index Idx, class Visit>
+inline void for_each_product(const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
+                             std::int64_t row, const Visit& visit) {
+  const std::int64_t end_a = a.row_ptr[row + 1];
+  for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
+    const Value factor = a.values[i];
+    const std::int64_t k = a.col_idx[i];
+    const Idx* const columns = b.col_idx.data();
+    const Value* const values = b.values.data();
+    const std::int64_t end_b = b.row_ptr[k + 1];
+    for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j], factor * values[j]);
+  }
+}
+
+/// As for_each_product, for the columns alone.
+template <matrices::Scalar Value, matrices::Index Idx, class Visit>
+inline void for_each_column(const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
+                            std::int64_t row, const Visit& visit) {
+  const std::int64_t end_a = a.row_ptr[row + 1];
+  for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
+    const std::int64_t k = a.col_idx[i];
+    const Idx* const columns = b.col_idx.data();
+    const std::int64_t end_b = b.row_ptr[k + 1];
+    for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j]);
+  }
+}
+
+/// Running number of products: element i is the number of products of the rows before row i, the
+/// last of the rows + 1 elements the number of all.
+/// \pre the host runtime runs
+template <matrices::Scalar Value, matrices::Index Idx>
+[[nodiscard]] std::vector<std::int64_t> product_offsets(const matrices::Csr<Value, Idx>& a,
+                                                        const matrices::Csr<Value, Idx>& b);
+
+/// Cuts the rows into consecutive blocks of at most `max_products` products and `max_rows` rows, as
+/// few as a greedy cut needs; a row of more products is a block of its own.
+/// \return first row of each block, and the number of rows at the end; {0} for no rows
+[[nodiscard]] std::vector<std::int64_t> cut_rows(std::span<const std::int64_t> product_offsets,
+                                                 std::int64_t max_products, std::int64_t max_rows);
+
+/// The row with the most products; -1 for no rows.
+[[nodiscard]] std::int64_t longest_row(std::span<const std::int64_t> product_offsets);
+
+}  // namespace sortie::spgemm::host
