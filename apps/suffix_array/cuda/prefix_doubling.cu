@@ -1,0 +1,84 @@
+// The host's way to the GPU and back: text in, suffix array out. The algorithm is in
+// device_build.cu.
+#include <utility>
+
+#include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/cuda/device_build.hpp"
+#include "sortie/apps/suffix_array/cuda/device_phase.hpp"
+#include "sortie/apps/suffix_array/cuda/sizes.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+// Thread i widens position i.
+__global__ void __launch_bounds__(block_threads)
+    widen_kernel(const std::uint32_t* narrow, std::uint64_t count, std::uint64_t* wide) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  if (i < count) wide[i] = narrow[i];
+}
+
+/// The positions in the width that the caller wants; done on the device, where it costs nothing
+/// beside the copy, in memory that the construction has given back.
+template <class Pos, class Index>
+DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream) {
+  if constexpr (sizeof(Pos) == sizeof(Index)) {
+    return positions;
+  } else {
+    DeviceBuffer<Pos> wide(positions.size(), stream);
+    widen_kernel<<<blocks_for(wide.size()), block_threads, 0, stream>>>(positions.data(),
+                                                                        wide.size(), wide.data());
+    check_cuda(cudaGetLastError());
+    return wide;
+  }
+}
+
+template <class Index>
+void require_memory(const Context& context, const TextView& text) {
+  const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
+                               bytes_before_rounds<Index>(text.size());
+  const std::uint64_t budget = device_memory_budget(context);
+  if (wanted > budget) throw out_of_memory_error("prefix doubling on the device", wanted, budget);
+}
+
+/// Builds with positions of type Index on the device.
+template <class Pos, class Index>
+std::vector<Pos> build_by(const Context& context, const TextView& text) {
+  const cudaStream_t stream = context.stream;
+  require_memory<Index>(context, text);
+
+  DevicePhase copy_in(context, "copy in", text.size());
+  DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
+  DeviceBuffer<std::uint64_t> separators(text.separators, stream);
+  copy_in.finish();
+
+  DeviceBuffer<Index> positions = build_on_device<Index>(
+      context, {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}});
+
+  DevicePhase copy_out(context, "copy out", text.size() * sizeof(Pos));
+  const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), stream);
+  std::vector<Pos> suffixes(text.size());
+  result.copy_to(suffixes);
+  check_cuda(cudaStreamSynchronize(stream));
+  copy_out.finish();
+  return suffixes;
+}
+
+}  // namespace
+
+template <Position Pos>
+std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text) {
+  const DeviceScope scope(context);
+  if (text.size() <= max_symbols<std::uint32_t>) return build_by<Pos, std::uint32_t>(context, text);
+  if constexpr (sizeof(Pos) == sizeof(std::uint64_t)) {
+    return build_by<Pos, std::uint64_t>(context, text);
+  }
+  throw Error(ErrorKind::usage,
+              "suffix array: found more symbols than 32-bit positions can address");
+}
+
+template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
+template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
+
+}  // namespace sortie::suffix_array::cuda
