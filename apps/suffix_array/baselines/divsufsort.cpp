@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/host/work_space.hpp"
+#include "sortie/apps/suffix_array/packing.hpp"
+#include "sortie/core/error.hpp"
+
+#ifdef SORTIE_HAVE_DIVSUFSORT
+#include <divsufsort.h>
+#include <divsufsort64.h>
+#endif
+
+namespace sortie::suffix_array::baselines {
+
+#ifdef SORTIE_HAVE_DIVSUFSORT
+namespace {
+
+// libdivsufsort wants signed positions; a signed and an unsigned integer of one width may share
+// memory. Texts that 31 bits cannot address take its 64-bit twin.
+
+std::vector<std::uint64_t> sort_wide(std::span<const std::uint8_t> symbols) {
+  std::vector<std::uint64_t> suffixes(symbols.size());
+  if (divsufsort64(symbols.data(), reinterpret_cast<saidx64_t*>(suffixes.data()),
+                   static_cast<saidx64_t>(symbols.size())) != 0) {
+    throw Error(ErrorKind::out_of_memory, "suffix array: libdivsufsort ran out of memory");
+  }
+  return suffixes;
+}
+
+template <Position Pos>
+std::vector<Pos> sort_bytes(std::span<const std::uint8_t> symbols) {
+  if constexpr (sizeof(Pos) == 8) {
+    return sort_wide(symbols);
+  } else {
+    if (symbols.size() > static_cast<std::size_t>(std::numeric_limits<saidx_t>::max())) {
+      const std::vector<std::uint64_t> wide = sort_wide(symbols);
+      std::vector<Pos> suffixes(wide.size());
+      std::transform(wide.begin(), wide.end(), suffixes.begin(),
+                     [](std::uint64_t position) { return static_cast<Pos>(position); });
+      return suffixes;
+    }
+    std::vector<Pos> suffixes(symbols.size());
+    if (divsufsort(symbols.data(), reinterpret_cast<saidx_t*>(suffixes.data()),
+                   static_cast<saidx_t>(symbols.size())) != 0) {
+      throw Error(ErrorKind::out_of_memory, "suffix array: libdivsufsort ran out of memory");
+    }
+    return suffixes;
+  }
+}
+
+/// A text of several records in an alphabet that plain suffix sorting orders as we do.
+///
+/// Record ends, the end of the text among them, are numbered from 0 and written as big-endian
+/// numbers of `width` digits; the digits are the bytes 0 .. digits - 1, the letters the bytes
+/// above. So an end sorts before every letter, ends sort by position, and no comparison passes an
+/// end.
+struct EncodedText {
+  std::vector<std::uint8_t> symbols;
+  std::vector<std::uint64_t> ends;  ///< start of each encoded record end within `symbols`
+  std::uint64_t width = 1;          ///< bytes of a record end
+};
+
+EncodedText encode(const TextView& text) {
+  const PackingPlan plan = plan_packing(text);
+  const std::uint64_t digits = 256 - static_cast<std::uint64_t>(plan.sigma);
+  const std::uint64_t ends = text.separators.size() + 1;
+  if (digits < 2) {
+    throw Error(ErrorKind::usage,
+                fmt::format("suffix array by libdivsufsort: found {} records and {} letters, "
+                            "expected at most 254 letters when there are many records",
+                            ends, plan.sigma));
+  }
+  EncodedText encoded;
+  for (std::uint64_t numbers = digits; numbers < ends; numbers *= digits) ++encoded.width;
+  encoded.symbols.reserve(text.size() + 1 + ends * (encoded.width - 1));
+  encoded.ends.reserve(ends);
+
+  std::uint64_t position = 0;
+  for (std::uint64_t number = 0; number < ends; ++number) {
+    const std::uint64_t end = number + 1 < ends ? text.separators[number] : text.size();
+    for (; position < end; ++position) {
+      encoded.symbols.push_back(
+          static_cast<std::uint8_t>(digits + plan.code[text.symbols[position]] - 1));
+    }
+    position = end + 1;  // over the separator
+    encoded.ends.push_back(encoded.symbols.size());
+    encoded.symbols.resize(encoded.symbols.size() + encoded.width);
+    std::uint64_t rest = number;
+    for (std::uint64_t i = 1; i <= encoded.width; ++i, rest /= digits) {
+      encoded.symbols[encoded.symbols.size() - i] = static_cast<std::uint8_t>(rest % digits);
+    }
+  }
+  return encoded;
+}
+
+/// Drops the suffixes that start in the middle of an encoded end and the end of the text, and turns
+/// the others into positions of the text.
+template <Position Pos>
+std::vector<Pos> decode(const EncodedText& encoded, std::vector<Pos> suffixes) {
+  if (encoded.width == 1) {
+    // Every byte stands for one symbol. The end of the text is the last number among the ends,
+    // which are the first entries.
+    suffixes.erase(suffixes.begin() + static_cast<std::ptrdiff_t>(encoded.ends.size() - 1));
+    return suffixes;
+  }
+  const auto kept = [&](Pos& position) {
+    const auto next = std::upper_bound(encoded.ends.begin(), encoded.ends.end(), position);
+    const auto ends_before = static_cast<std::uint64_t>(next - encoded.ends.begin());
+    const std::uint64_t from_end = ends_before == 0 ? encoded.width : position - *(next - 1);
+    if (from_end > 0 && from_end < encoded.width) return false;
+    if (position == encoded.ends.back()) return false;
+    const std::uint64_t whole_ends = from_end == 0 ? ends_before - 1 : ends_before;
+    position = static_cast<Pos>(position - whole_ends * (encoded.width - 1));
+    return true;
+  };
+  std::erase_if(suffixes, [&](Pos& position) { return !kept(position); });
+  return suffixes;
+}
+
+}  // namespace
+
+template <Position Pos>
+std::vector<Pos> build_divsufsort(const Context& context, const TextView& text) {
+  host::require_memory(context, "suffix array by libdivsufsort", text.size() * (sizeof(Pos) + 1));
+  if (text.separators.empty()) return sort_bytes<Pos>(text.symbols);
+  const EncodedText encoded = encode(text);
+  if (encoded.symbols.size() > std::numeric_limits<Pos>::max()) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("suffix array by libdivsufsort: found a text of {} bytes after "
+                    "encoding, expected at most {} for {}-bit positions",
+                    encoded.symbols.size(), std::numeric_limits<Pos>::max(), 8 * sizeof(Pos)));
+  }
+  return decode(encoded, sort_bytes<Pos>(encoded.symbols));
+}
+
+#else
+
+template <Position Pos>
+std::vector<Pos> build_divsufsort(const Context&, const TextView&) {
+  throw Error(ErrorKind::unavailable,
+              "suffix array: this build of Sortie has no libdivsufsort (Debian: "
+              "libdivsufsort-dev)");
+}
+
+#endif
+
+template std::vector<std::uint32_t> build_divsufsort(const Context&, const TextView&);
+template std::vector<std::uint64_t> build_divsufsort(const Context&, const TextView&);
+
+}  // namespace sortie::suffix_array::baselines

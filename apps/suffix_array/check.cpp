@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <memory>
+
+#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+
+namespace sortie::suffix_array {
+namespace {
+
+using HostSpace = Kokkos::DefaultHostExecutionSpace;
+using Range = Kokkos::RangePolicy<HostSpace, Kokkos::IndexType<std::uint64_t>>;
+
+constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+Error fault(std::uint64_t entry, const std::string& words) {
+  return {ErrorKind::check, fmt::format("suffix array, entry {}: {}", entry, words)};
+}
+
+/// The smallest index in [begin, end) for which `faulty` holds; `none` when there is none.
+template <class Predicate>
+std::uint64_t first_fault(std::uint64_t begin, std::uint64_t end, const Predicate& faulty) {
+  std::uint64_t first = none;
+  if (begin >= end) return first;
+  Kokkos::parallel_reduce(
+      "first_fault", Range(begin, end),
+      [=](std::uint64_t i, std::uint64_t& smallest) {
+        if (i < smallest && faulty(i)) smallest = i;
+      },
+      Kokkos::Min<std::uint64_t>(first));
+  return first;
+}
+
+/// Names the first entry that repeats an earlier one.
+template <Position Pos>
+Error duplicate_error(std::span<const Pos> suffixes) {
+  std::vector<std::uint64_t> seen_at(suffixes.size(), none);
+  for (std::uint64_t i = 0; i < suffixes.size(); ++i) {
+    std::uint64_t& earlier = seen_at[suffixes[i]];
+    if (earlier != none) {
+      return fault(i, fmt::format("found position {} again after entry {}, expected each position "
+                                  "once",
+                                  suffixes[i], earlier));
+    }
+    earlier = i;
+  }
+  return {ErrorKind::check, "suffix array: changed while it was checked"};
+}
+
+/// Fills inverse[suffixes[i]] = i. \throws Error (check) when that is no permutation
+template <Position Pos>
+void invert(std::span<const Pos> suffixes, Pos* inverse) {
+  const std::uint64_t size = suffixes.size();
+  const Pos* entries = suffixes.data();
+  const std::uint64_t beyond =
+      first_fault(0, size, [=](std::uint64_t i) { return entries[i] >= size; });
+  if (beyond != none) {
+    throw fault(beyond, fmt::format("found position {}, expected a position below {}",
+                                    suffixes[beyond], size));
+  }
+  // An entry that appears twice is written twice, maybe at the same time; one of the writers then
+  // does not find its own index there.
+  Kokkos::parallel_for("invert", Range(0, size), [=](std::uint64_t i) {
+    std::atomic_ref<Pos>(inverse[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
+  });
+  const std::uint64_t overwritten =
+      first_fault(0, size, [=](std::uint64_t i) { return inverse[entries[i]] != i; });
+  if (overwritten != none) throw duplicate_error(suffixes);
+}
+
+template <Position Pos>
+void check_separators(const TextView& text, std::span<const Pos> suffixes) {
+  for (std::uint64_t i = 0; i < text.separators.size(); ++i) {
+    if (suffixes[i] == text.separators[i]) continue;
+    throw fault(i, fmt::format("found position {}, expected position {}, where record {} ends",
+                               suffixes[i], text.separators[i], i));
+  }
+}
+
+/// Checks the entries after the separators, which all start with a letter.
+template <Position Pos>
+void check_letters(const TextView& text, std::span<const Pos> suffixes, const Pos* inverse) {
+  const std::uint64_t size = text.size();
+  const std::uint64_t separators = text.separators.size();
+  const std::uint8_t* symbols = text.symbols.data();
+  const Pos* entries = suffixes.data();
+  // The end of the text has no entry; it belongs between the separators and the letters.
+  const auto rank = [=](std::uint64_t position) -> std::uint64_t {
+    if (position == size) return separators;
+    const std::uint64_t entry = inverse[position];
+    return entry < separators ? entry : entry + 1;
+  };
+  const std::uint64_t unordered = first_fault(separators + 1, size, [=](std::uint64_t i) {
+    const std::uint64_t left = entries[i - 1];
+    const std::uint64_t right = entries[i];
+    if (symbols[left] != symbols[right]) return symbols[left] > symbols[right];
+    return rank(left + 1) > rank(right + 1);
+  });
+  if (unordered == none) return;
+  throw fault(unordered, fmt::format("found position {} after position {}, expected the smaller "
+                                     "suffix first",
+                                     suffixes[unordered], suffixes[unordered - 1]));
+}
+
+}  // namespace
+
+template <Position Pos>
+void check(const Context& context, const TextView& text, std::span<const Pos> suffixes) {
+  if (suffixes.size() != text.size()) {
+    throw Error(ErrorKind::check,
+                fmt::format("suffix array: found {} entries, expected {}, one for each symbol",
+                            suffixes.size(), text.size()));
+  }
+  start_host_runtime(context.threads);
+  const auto inverse = std::make_unique<Pos[]>(suffixes.size());
+  invert(suffixes, inverse.get());
+  check_separators(text, suffixes);
+  check_letters(text, suffixes, inverse.get());
+}
+
+template void check(const Context&, const TextView&, std::span<const std::uint32_t>);
+template void check(const Context&, const TextView&, std::span<const std::uint64_t>);
+
+}  // namespace sortie::suffix_array

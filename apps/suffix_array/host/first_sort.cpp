@@ -1,0 +1,152 @@
+#include "sortie/apps/suffix_array/host/first_sort.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <memory>
+#include <numeric>
+
+#include "sortie/apps/suffix_array/host/word_sort.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/segsort/segmented_sort.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+using HostSpace = Kokkos::DefaultHostExecutionSpace;
+using Range = Kokkos::RangePolicy<HostSpace, Kokkos::IndexType<std::uint64_t>>;
+
+/// Buckets of about this many suffixes are then sorted within the L2 cache.
+constexpr std::uint64_t wanted_bucket = 1024;
+/// 2^12 buckets are as many open pages as the second-level TLB holds of two arrays.
+constexpr int most_bucket_bits = 12;
+
+int bucket_bits_for(std::uint64_t size, const PackingPlan& plan) {
+  const int bits = static_cast<int>(std::bit_width(size / wanted_bucket));
+  return std::min({bits, most_bucket_bits, plan.word_bits});
+}
+
+/// Calls visit(position, word) for the positions of [begin, end) from right to left.
+template <class Visit>
+void for_each_word(const TextView& text, const PackingPlan& plan, std::uint64_t begin,
+                   std::uint64_t end, const Visit& visit) {
+  std::uint64_t word = end < text.size() ? pack_word(plan, text, end) : 0;
+  auto separator = std::lower_bound(text.separators.begin(), text.separators.end(), end);
+  for (std::uint64_t position = end; position > begin;) {
+    const bool more = separator != text.separators.begin() && *(separator - 1) >= begin;
+    const std::uint64_t record_begin = more ? *(separator - 1) + 1 : begin;
+    while (position > record_begin) {
+      --position;
+      word = plan.prepend(plan.code[text.symbols[position]], word);
+      visit(position, word);
+    }
+    if (more) {
+      --separator;
+      word = 0;
+      visit(--position, word);
+    }
+  }
+}
+
+}  // namespace
+
+std::uint64_t largest_private_bucket(std::uint64_t size) {
+  constexpr std::uint64_t always_private = std::uint64_t{1} << 14;
+  const auto threads = static_cast<std::uint64_t>(host_threads());
+  return std::clamp(size / (4 * threads), always_private, std::uint64_t{1} << 31);
+}
+
+template <Position Pos>
+std::vector<std::uint64_t> spread_by_words(const TextView& text, const PackingPlan& plan,
+                                           std::span<std::uint64_t> words,
+                                           std::span<Pos> suffixes) {
+  const std::uint64_t size = text.size();
+  const int bucket_bits = bucket_bits_for(size, plan);
+  const int shift = plan.word_bits - bucket_bits;
+  const std::uint64_t buckets = std::uint64_t{1} << bucket_bits;
+  const auto pieces = static_cast<std::uint64_t>(host_threads());
+  const auto piece_begin = [=](std::uint64_t piece) {
+    return size / pieces * piece + std::min(piece, size % pieces);
+  };
+
+  // counts[piece][bucket], turned into the end of that part of the bucket, which is filled
+  // downwards because words come from right to left.
+  std::vector<std::uint64_t> counts(pieces * buckets);
+  Kokkos::parallel_for("count_words", Range(0, pieces), [&](std::uint64_t piece) {
+    std::uint64_t* const count = counts.data() + piece * buckets;
+    for_each_word(text, plan, piece_begin(piece), piece_begin(piece + 1),
+                  [=](std::uint64_t, std::uint64_t word) { ++count[word >> shift]; });
+  });
+  std::vector<std::uint64_t> bucket_starts(buckets + 1);
+  std::uint64_t slot = 0;
+  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
+    bucket_starts[bucket] = slot;
+    for (std::uint64_t piece = 0; piece < pieces; ++piece) {
+      slot += counts[piece * buckets + bucket];
+      counts[piece * buckets + bucket] = slot;
+    }
+  }
+  bucket_starts[buckets] = slot;
+
+  Kokkos::parallel_for("spread_words", Range(0, pieces), [&](std::uint64_t piece) {
+    std::uint64_t* const end = counts.data() + piece * buckets;
+    for_each_word(text, plan, piece_begin(piece), piece_begin(piece + 1),
+                  [=](std::uint64_t position, std::uint64_t word) {
+                    const std::uint64_t to = --end[word >> shift];
+                    words[to] = word;
+                    suffixes[to] = static_cast<Pos>(position);
+                  });
+  });
+  return bucket_starts;
+}
+
+template <Position Pos>
+void sort_buckets(const Context& context, std::span<const std::uint64_t> bucket_starts,
+                  std::span<std::uint64_t> words, std::span<Pos> suffixes) {
+  const std::uint64_t limit = largest_private_bucket(words.size());
+  std::vector<std::uint64_t> large_begins;
+  std::vector<std::uint64_t> large_ends;
+  std::uint64_t longest = 0;  // of the others
+  for (std::uint64_t bucket = 0; bucket + 1 < bucket_starts.size(); ++bucket) {
+    const std::uint64_t length = bucket_starts[bucket + 1] - bucket_starts[bucket];
+    if (length <= limit) {
+      longest = std::max(longest, length);
+    } else {
+      large_begins.push_back(bucket_starts[bucket]);
+      large_ends.push_back(bucket_starts[bucket + 1]);
+    }
+  }
+  if (!large_begins.empty()) {
+    segmented_sort<std::uint64_t, Pos, std::uint64_t>(context, words, suffixes, large_begins,
+                                                      large_ends, {.stable = true});
+  }
+
+  // Every thread takes the next bucket until none is left; it keeps its scratch throughout.
+  const auto threads = static_cast<std::uint64_t>(host_threads());
+  const auto word_scratch = std::make_unique_for_overwrite<std::uint64_t[]>(threads * longest);
+  const auto position_scratch = std::make_unique_for_overwrite<Pos[]>(threads * longest);
+  std::atomic<std::uint64_t> next{0};
+  Kokkos::parallel_for("sort_buckets", Range(0, threads), [&](std::uint64_t thread) {
+    for (std::uint64_t bucket = next++; bucket + 1 < bucket_starts.size(); bucket = next++) {
+      const std::uint64_t begin = bucket_starts[bucket];
+      const std::uint64_t length = bucket_starts[bucket + 1] - begin;
+      if (length > limit) continue;
+      sort_words(words.data() + begin, suffixes.data() + begin, length,
+                 word_scratch.get() + thread * longest, position_scratch.get() + thread * longest);
+    }
+  });
+}
+
+template std::vector<std::uint64_t> spread_by_words(const TextView&, const PackingPlan&,
+                                                    std::span<std::uint64_t>,
+                                                    std::span<std::uint32_t>);
+template std::vector<std::uint64_t> spread_by_words(const TextView&, const PackingPlan&,
+                                                    std::span<std::uint64_t>,
+                                                    std::span<std::uint64_t>);
+template void sort_buckets(const Context&, std::span<const std::uint64_t>, std::span<std::uint64_t>,
+                           std::span<std::uint32_t>);
+template void sort_buckets(const Context&, std::span<const std::uint64_t>, std::span<std::uint64_t>,
+                           std::span<std::uint64_t>);
+
+}  // namespace sortie::suffix_array::host

@@ -1,0 +1,157 @@
+#include "sortie/apps/suffix_array/host/groups.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "sortie/segsort/segmented_sort.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+/// Slots of one task: enough to hide its cost, few enough to balance the threads.
+constexpr std::uint64_t slots_per_task = std::uint64_t{1} << 14;
+
+/// Tasks are equal stretches of slots; a group belongs to the stretch that it begins in.
+std::uint64_t task_count(std::uint64_t slots) {
+  return (slots + slots_per_task - 1) / slots_per_task;
+}
+
+/// Runs work(task, first, last) for every task on its groups [first, last), on all threads.
+template <Position Pos, class Work>
+void for_each_task(const State<Pos>& state, const Groups<Pos>& groups, const Work& work) {
+  using Policy =
+      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
+                          Kokkos::IndexType<std::uint64_t>>;
+  const auto first_group = [&](std::uint64_t slot) {
+    const auto group = std::lower_bound(groups.begins.begin(), groups.begins.end(), slot);
+    return static_cast<std::uint64_t>(group - groups.begins.begin());
+  };
+  Policy policy(0, task_count(state.size()));
+  policy.set_chunk_size(1);
+  Kokkos::parallel_for("suffix_groups", policy, [&](std::uint64_t task) {
+    const std::uint64_t first = first_group(task * slots_per_task);
+    const std::uint64_t last = first_group((task + 1) * slots_per_task);
+    if (first < last) work(task, first, last);
+  });
+}
+
+/// As for_each_task, group by group: work(begin, end).
+template <Position Pos, class Work>
+void for_each_group(const State<Pos>& state, const Groups<Pos>& groups, const Work& work) {
+  for_each_task(state, groups, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t group = first; group < last; ++group) {
+      work(std::uint64_t{groups.begins[group]}, std::uint64_t{groups.ends[group]});
+    }
+  });
+}
+
+/// Calls visit(begin, end) for each part of the slots [begin, end) that has one label.
+template <Position Pos, class Visit>
+void for_each_label(const State<Pos>& state, std::uint64_t begin, std::uint64_t end,
+                    const Visit& visit) {
+  const Pos* const keys = state.keys.get();
+  while (begin < end) {
+    std::uint64_t next = begin + 1;
+    while (next < end && keys[next] == keys[begin]) ++next;
+    visit(begin, next);
+    begin = next;
+  }
+}
+
+}  // namespace
+
+template <Position Pos>
+std::uint64_t Groups<Pos>::suffixes() const {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < size(); ++i) sum += ends[i] - begins[i];
+  return sum;
+}
+
+template <Position Pos>
+State<Pos>::State(std::uint64_t size, std::uint64_t separator_count)
+    : separators(separator_count),
+      suffixes(size),
+      ranks(std::make_unique_for_overwrite<Pos[]>(size + 1)),
+      keys(std::make_unique_for_overwrite<Pos[]>(size)) {
+  ranks[size] = static_cast<Pos>(separators);
+}
+
+template <Position Pos>
+void label_by_words(State<Pos>& state, const PackingPlan& plan,
+                    std::span<const std::uint64_t> words, const Groups<Pos>& buckets) {
+  for_each_group(state, buckets, [&](std::uint64_t begin, std::uint64_t end) {
+    state.keys[begin] = state.rank_of_slot(begin);
+    for (std::uint64_t slot = begin + 1; slot < end; ++slot) {
+      const bool same = words[slot] == words[slot - 1] && !plan.contains_end(words[slot]);
+      state.keys[slot] = same ? state.keys[slot - 1] : state.rank_of_slot(slot);
+    }
+  });
+}
+
+template <Position Pos>
+void sort_groups(const Context& context, State<Pos>& state, const Groups<Pos>& groups,
+                 std::uint64_t depth) {
+  Pos* const keys = state.keys.get();
+  for_each_group(state, groups, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t slot = begin; slot < end; ++slot) {
+      keys[slot] = state.ranks[state.suffixes[slot] + depth];
+    }
+  });
+  segmented_sort<Pos, Pos, Pos>(context, std::span(keys, state.size()), state.suffixes,
+                                groups.begins, groups.ends);
+  for_each_group(state, groups, [&](std::uint64_t begin, std::uint64_t end) {
+    Pos previous = std::exchange(keys[begin], state.rank_of_slot(begin));
+    for (std::uint64_t slot = begin + 1; slot < end; ++slot) {
+      const Pos key = keys[slot];
+      keys[slot] = key == previous ? keys[slot - 1] : state.rank_of_slot(slot);
+      previous = key;
+    }
+  });
+}
+
+template <Position Pos>
+Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups) {
+  // Two passes, count and fill, so that the list is allocated once and outside of parallel code.
+  std::vector<std::uint64_t> starts(task_count(state.size()) + 1);
+  for_each_task(state, groups, [&](std::uint64_t task, std::uint64_t first, std::uint64_t last) {
+    std::uint64_t count = 0;
+    for (std::uint64_t group = first; group < last; ++group) {
+      for_each_label(state, groups.begins[group], groups.ends[group],
+                     [&](std::uint64_t begin, std::uint64_t end) { count += end - begin > 1; });
+    }
+    starts[task + 1] = count;
+  });
+  for (std::uint64_t task = 1; task < starts.size(); ++task) starts[task] += starts[task - 1];
+
+  Groups<Pos> left{std::vector<Pos>(starts.back()), std::vector<Pos>(starts.back())};
+  for_each_task(state, groups, [&](std::uint64_t task, std::uint64_t first, std::uint64_t last) {
+    std::uint64_t next = starts[task];
+    const auto take = [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t slot = begin; slot < end; ++slot) {
+        state.ranks[state.suffixes[slot]] = state.keys[slot];
+      }
+      if (end - begin < 2) return;
+      left.begins[next] = static_cast<Pos>(begin);
+      left.ends[next] = static_cast<Pos>(end);
+      ++next;
+    };
+    for (std::uint64_t group = first; group < last; ++group) {
+      for_each_label(state, groups.begins[group], groups.ends[group], take);
+    }
+  });
+  return left;
+}
+
+#define SORTIE_INSTANTIATE(Pos)                                                                 \
+  template struct Groups<Pos>;                                                                  \
+  template struct State<Pos>;                                                                   \
+  template void label_by_words(State<Pos>&, const PackingPlan&, std::span<const std::uint64_t>, \
+                               const Groups<Pos>&);                                             \
+  template void sort_groups(const Context&, State<Pos>&, const Groups<Pos>&, std::uint64_t);    \
+  template Groups<Pos> collect(State<Pos>&, const Groups<Pos>&)
+SORTIE_INSTANTIATE(std::uint32_t);
+SORTIE_INSTANTIATE(std::uint64_t);
+#undef SORTIE_INSTANTIATE
+
+}  // namespace sortie::suffix_array::host
