@@ -1,0 +1,74 @@
+#include "sortie/segsort/host/segment_queue.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+
+namespace sortie::segsort {
+
+namespace {
+
+/// What is known of kBlock neighbouring segments.
+struct BlockSummary {
+  std::uint64_t items = 0;
+  std::uint64_t longest = 0;
+};
+
+}  // namespace
+
+SegmentQueue::SegmentQueue(const Segments& segments, int threads) : segments_(segments) {
+  using Blocks = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>;
+  const std::uint64_t count = segments.count();
+  const std::uint64_t num_blocks = (count + kBlock - 1) / kBlock;
+  std::vector<BlockSummary> summaries(num_blocks);
+  const auto for_block = [&](std::uint64_t block, auto body) {
+    const std::uint64_t end = std::min(count, (block + 1) * kBlock);
+    for (std::uint64_t i = block * kBlock; i < end; ++i) body(segments.length(i), i);
+  };
+  Kokkos::parallel_for("segsort lengths", Blocks(0, num_blocks), [&](std::uint64_t block) {
+    for_block(block, [&](std::uint64_t length, std::uint64_t) {
+      summaries[block].items += length;
+      summaries[block].longest = std::max(summaries[block].longest, length);
+    });
+  });
+
+  std::uint64_t items = 0;
+  for (const BlockSummary& summary : summaries) items += summary.items;
+  const auto share = static_cast<std::uint64_t>(threads);
+  // A segment of a quarter of a thread's share is still hidden behind the work of the others.
+  longest_allowed_ = threads == 1 ? items : std::max(kSmallestGiant, items / (4 * share));
+
+  block_starts_.reserve(num_blocks + 1);
+  std::uint64_t cost = 0;
+  for (std::uint64_t block = 0; block < num_blocks; ++block) {
+    block_starts_.push_back(cost);
+    BlockSummary& summary = summaries[block];
+    if (summary.longest > longest_allowed_) {
+      summary.longest = 0;
+      for_block(block, [&](std::uint64_t length, std::uint64_t i) {
+        if (length <= longest_allowed_) {
+          summary.longest = std::max(summary.longest, length);
+        } else {
+          giants_.push_back(i);
+          summary.items -= length;
+        }
+      });
+    }
+    longest_ = std::max(longest_, summary.longest);
+    cost += summary.items + kSegmentCost * (std::min(count, (block + 1) * kBlock) - block * kBlock);
+  }
+  block_starts_.push_back(cost);
+  portions_ = std::min(cost, kPortionsPerThread * share);
+}
+
+std::uint64_t SegmentQueue::portion_start(std::uint64_t portion) const {
+  // portion * total / portions without overflow
+  const std::uint64_t total = block_starts_.back();
+  return portion * (total / portions_) + portion * (total % portions_) / portions_;
+}
+
+std::uint64_t SegmentQueue::block_of(std::uint64_t cost) const {
+  const auto after = std::upper_bound(block_starts_.begin(), block_starts_.end(), cost);
+  return static_cast<std::uint64_t>(after - block_starts_.begin()) - 1;
+}
+
+}  // namespace sortie::segsort

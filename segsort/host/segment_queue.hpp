@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sortie/segsort/segmented_sort.hpp"
+
+namespace sortie::segsort {
+
+/// The segments of one array.
+struct Segments {
+  OffsetArray begins;
+  OffsetArray ends;
+
+  [[nodiscard]] std::uint64_t count() const { return begins.size; }
+  [[nodiscard]] std::uint64_t length(std::uint64_t i) const { return ends[i] - begins[i]; }
+};
+
+/// Deals out the segments that one thread sorts alone, in portions of about the same work.
+///
+/// Portions are cut by items, not by number of segments, so that a few long segments weigh as much
+/// as the thousands of short ones beside them. Segments longer than `longest_allowed()` are
+/// "giants": they would keep one thread busy while the others have nothing left, so they are listed
+/// apart.
+///
+/// Memory: 24 bytes for 1024 segments. Building it reads every offset once, in parallel.
+class SegmentQueue {
+ public:
+  SegmentQueue(const Segments& segments, int threads);
+
+  /// Segments to be sorted by all threads together.
+  [[nodiscard]] const std::vector<std::uint64_t>& giants() const { return giants_; }
+
+  /// Items of the longest segment that next() deals out.
+  [[nodiscard]] std::uint64_t longest() const { return longest_; }
+
+  /// Calls sort(i) for the segments of the next portion; false when there is none. Thread-safe.
+  template <class Sort>
+  bool work(Sort sort) {
+    const std::uint64_t portion = next_portion_.fetch_add(1, std::memory_order_relaxed);
+    if (portion >= portions_) return false;
+    const std::uint64_t cost_begin = portion_start(portion);
+    const std::uint64_t cost_end = portion_start(portion + 1);
+    std::uint64_t block = block_of(cost_begin);
+    std::uint64_t segment = block * kBlock;
+    std::uint64_t cost = block_starts_[block];
+    for (; segment < segments_.count() && cost < cost_end; ++segment) {
+      const std::uint64_t length = segments_.length(segment);
+      if (length <= longest_allowed_) {
+        if (cost >= cost_begin && length > 1) sort(segment);
+        cost += length;
+      }
+      cost += kSegmentCost;
+    }
+    return true;
+  }
+
+ private:
+  /// Segments that share one partial sum of the costs.
+  static constexpr std::uint64_t kBlock = 1024;
+  /// What a segment costs beside its items, in items: the offsets, the call.
+  static constexpr std::uint64_t kSegmentCost = 4;
+  /// Below this many items a segment is sorted sooner than all threads can be told of it: the
+  /// parallel passes start the threads eight times, some microseconds each, and 2^16 items take
+  /// about 300 microseconds.
+  static constexpr std::uint64_t kSmallestGiant = std::uint64_t{1} << 16;
+  /// Portions for each thread: the last to finish is late by about a sixteenth of its share.
+  static constexpr std::uint64_t kPortionsPerThread = 16;
+
+  [[nodiscard]] std::uint64_t portion_start(std::uint64_t portion) const;
+  [[nodiscard]] std::uint64_t block_of(std::uint64_t cost) const;
+
+  Segments segments_;
+  std::uint64_t longest_allowed_ = 0;
+  std::uint64_t longest_ = 0;
+  std::uint64_t portions_ = 0;
+  std::vector<std::uint64_t> giants_;
+  std::vector<std::uint64_t> block_starts_;  ///< cost of all segments before each block, and in all
+  std::atomic<std::uint64_t> next_portion_{0};
+};
+
+}  // namespace sortie::segsort

@@ -1,0 +1,217 @@
+// Segmented sort on the host.
+//
+// Keys become unsigned integers of the same order (KeyForm). Threads take portions of segments of
+// equal work (SegmentQueue) and sort each segment alone (sort_segment); a segment too long for that
+// is first split by all threads into segments of one digit value each (GiantSegment), which are
+// then sorted in the same way. Everything is stable, so the result is the same for any number of
+// threads.
+
+#include "sortie/segsort/segmented_sort.hpp"
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_memory.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/segsort/host/giant_segment.hpp"
+#include "sortie/segsort/host/key_form.hpp"
+#include "sortie/segsort/host/segment_queue.hpp"
+#include "sortie/segsort/host/sort_segment.hpp"
+
+namespace sortie::segsort {
+
+namespace {
+
+using detail::NoValue;
+
+/// A value of any type, of any alignment: only its bytes matter.
+template <std::size_t Bytes>
+struct Opaque {
+  unsigned char bytes[Bytes];
+};
+
+/// Memory that is not touched before it is used: a thread pays for what its segments need.
+/// Refuses to pass the memory budget of the context.
+class ScratchAllocator {
+ public:
+  explicit ScratchAllocator(const Context& context) : budget_(context.memory_budget) {}
+
+  template <class T>
+  [[nodiscard]] std::unique_ptr<T[]> allocate(std::uint64_t n) const {
+    const std::uint64_t bytes = n * sizeof(T);
+    if (budget_ != 0 && bytes > budget_) throw out_of_memory(bytes, budget_);
+    try {
+      return std::make_unique_for_overwrite<T[]>(n);
+    } catch (const std::bad_alloc&) {
+      throw out_of_memory(bytes, host_memory_available());
+    }
+  }
+
+ private:
+  static Error out_of_memory(std::uint64_t wanted, std::uint64_t free) {
+    return out_of_memory_error("scratch of segmented sort", wanted, free);
+  }
+  std::uint64_t budget_;
+};
+
+/// Room for items while they are sorted.
+template <class UKey, class Value>
+struct Scratch {
+  std::unique_ptr<UKey[]> keys;
+  std::unique_ptr<Value[]> values;
+
+  Scratch(const ScratchAllocator& allocator, std::uint64_t n)
+      : keys(allocator.allocate<UKey>(n)),
+        values(allocator.allocate<Value>(detail::kHasValues<Value> ? n : 1)) {}
+};
+
+/// Sorts the segments of one pair of arrays.
+template <class UKey, class Value>
+class SegmentSorter {
+ public:
+  SegmentSorter(UKey* keys, Value* values, KeyForm<UKey> form, const ScratchAllocator& allocator)
+      : keys_(keys), values_(values), form_(form), allocator_(allocator) {}
+
+  void sort(const Segments& segments) const {
+    SegmentQueue queue(segments, host_threads());
+    for (const std::uint64_t giant : queue.giants())
+      sort_giant(segments.begins[giant], segments.length(giant));
+    sort_queued(segments, queue);
+  }
+
+ private:
+  [[nodiscard]] Value* values_at(std::uint64_t i) const {
+    return values_ + (detail::kHasValues<Value> ? i : 0);
+  }
+
+  void sort_queued(const Segments& segments, SegmentQueue& queue) const {
+    const int threads = host_threads();
+    const std::uint64_t longest = queue.longest();
+    const Scratch<UKey, Value> scratch(allocator_, longest * static_cast<std::uint64_t>(threads));
+    Kokkos::parallel_for("segsort segments",
+                         Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, threads),
+                         [&](int t) {
+                           const std::uint64_t mine = longest * static_cast<std::uint64_t>(t);
+                           const auto sort_one = [&](std::uint64_t i) {
+                             sort_alone(segments.begins[i], segments.length(i), scratch, mine);
+                           };
+                           while (queue.work(sort_one)) {
+                           }
+                         });
+  }
+
+  void sort_alone(std::uint64_t begin, std::uint64_t n, const Scratch<UKey, Value>& scratch,
+                  std::uint64_t scratch_begin) const {
+    UKey* const keys = keys_ + begin;
+    form_.encode(keys, n);
+    sort_segment(keys, values_at(begin), n, scratch.keys.get() + scratch_begin,
+                 scratch.values.get() + (detail::kHasValues<Value> ? scratch_begin : 0));
+    form_.decode(keys, n);
+  }
+
+  void sort_giant(std::uint64_t begin, std::uint64_t n) const {
+    UKey* const keys = keys_ + begin;
+    GiantSegment<UKey, Value> giant(keys, values_at(begin), n, host_threads());
+    giant.for_parts([&](std::size_t i, std::size_t count) { form_.encode(keys + i, count); });
+    std::vector<std::uint64_t> ends;
+    {
+      const Scratch<UKey, Value> scratch(allocator_, n);
+      ends = giant.split(scratch.keys.get(), scratch.values.get());
+    }
+    if (!ends.empty()) {
+      std::vector<std::uint64_t> begins(ends.size(), 0);
+      std::copy(ends.begin(), ends.end() - 1, begins.begin() + 1);
+      SegmentSorter(keys, values_at(begin), {}, allocator_)
+          .sort({erase(std::span<const std::uint64_t>(begins)),
+                 erase(std::span<const std::uint64_t>(ends))});
+    }
+    giant.for_parts([&](std::size_t i, std::size_t count) { form_.decode(keys + i, count); });
+  }
+
+  UKey* keys_;
+  Value* values_;
+  KeyForm<UKey> form_;
+  const ScratchAllocator& allocator_;
+};
+
+/// A whole key with its value, which travels with a part of that key.
+template <class UKey, class Value>
+struct KeyAndValue {
+  UKey key;
+  Value value;
+};
+
+/// Sorts by a part of the bits: that part becomes the key, and key and value become its value.
+template <class UKey, class Value>
+void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segments& segments,
+                  const ScratchAllocator& allocator) {
+  constexpr std::uint64_t kValueStride = detail::kHasValues<Value> ? 1 : 0;
+  using Whole = KeyAndValue<UKey, Value>;
+  const int bits = request.options.end_bit - request.options.begin_bit;
+  const auto mask = static_cast<UKey>((UKey{1} << bits) - 1);
+  const UKey flipped = request.options.order == Order::descending ? mask : 0;
+  const auto parts = allocator.allocate<UKey>(request.num_items);
+  const auto whole = allocator.allocate<Whole>(request.num_items);
+  const Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::uint64_t>>
+      items(0, request.num_items);
+  Kokkos::parallel_for("segsort take bits", items, [&](std::uint64_t i) {
+    parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
+    whole[i] = {keys[i], values[i * kValueStride]};
+  });
+  SegmentSorter<UKey, Whole>(parts.get(), whole.get(), {}, allocator).sort(segments);
+  Kokkos::parallel_for("segsort put back", items, [&](std::uint64_t i) {
+    keys[i] = whole[i].key;
+    if constexpr (detail::kHasValues<Value>) values[i] = whole[i].value;
+  });
+}
+
+template <class UKey, class Value>
+void sort_typed(const Context& context, const Request& request) {
+  auto* const keys = static_cast<UKey*>(request.keys);
+  Value none;
+  Value* const values = detail::kHasValues<Value> ? static_cast<Value*>(request.values) : &none;
+  const Segments segments{request.begin_offsets, request.end_offsets};
+  const ScratchAllocator allocator(context);
+  const int bits = request.options.end_bit - request.options.begin_bit;
+  if (bits == 0) return;  // all keys count as equal and keep their order
+  if (bits < static_cast<int>(8 * sizeof(UKey))) {
+    sort_by_bits(keys, values, request, segments, allocator);
+  } else {
+    const KeyForm<UKey> form(request.key_type, request.options.order);
+    SegmentSorter(keys, values, form, allocator).sort(segments);
+  }
+}
+
+template <class UKey>
+void sort_keys_of(const Context& context, const Request& request) {
+  switch (request.value_bytes) {
+    case 0:
+      return sort_typed<UKey, NoValue>(context, request);
+    case 4:
+      return sort_typed<UKey, Opaque<4>>(context, request);
+    default:
+      return sort_typed<UKey, Opaque<8>>(context, request);
+  }
+}
+
+}  // namespace
+
+void sort_on_host(const Context& context, const Request& request) {
+  start_host_runtime(context.threads);
+  const PhaseTimer timer(context, "segmented sort");
+  if (key_bits(request.key_type) == 32) {
+    sort_keys_of<std::uint32_t>(context, request);
+  } else {
+    sort_keys_of<std::uint64_t>(context, request);
+  }
+}
+
+}  // namespace sortie::segsort

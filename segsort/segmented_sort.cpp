@@ -1,0 +1,82 @@
+#include "sortie/segsort/segmented_sort.hpp"
+
+#include <fmt/format.h>
+
+#include "sortie/core/error.hpp"
+
+namespace sortie::segsort {
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view found, std::string_view expected) {
+  throw Error(ErrorKind::usage,
+              fmt::format("segmented_sort: found {}, expected {}", found, expected));
+}
+
+void check_sizes(const Request& request) {
+  if (request.value_bytes < 0) refuse("another number of values than keys", "one value a key");
+  if (request.begin_offsets.size != request.end_offsets.size)
+    refuse(fmt::format("{} begin offsets and {} end offsets", request.begin_offsets.size,
+                       request.end_offsets.size),
+           "as many of each");
+}
+
+/// Returns the options with end_bit filled in.
+SegmentedSortOptions checked_options(const Request& request) {
+  SegmentedSortOptions options = request.options;
+  const int bits = key_bits(request.key_type);
+  if (options.end_bit == -1) options.end_bit = bits;
+  if (options.begin_bit < 0 || options.end_bit > bits || options.begin_bit > options.end_bit)
+    refuse(fmt::format("bits [{}, {})", options.begin_bit, options.end_bit),
+           fmt::format("a range within [0, {})", bits));
+  const bool all_bits = options.begin_bit == 0 && options.end_bit == bits;
+  const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
+  if (!all_bits && !is_unsigned)
+    refuse(fmt::format("bits [{}, {}) of a signed or floating-point key", options.begin_bit,
+                       options.end_bit),
+           "all bits of it, or unsigned keys");
+  return options;
+}
+
+template <class Offset>
+void check_offsets(const Offset* begins, const Offset* ends, std::uint64_t num_segments,
+                   std::uint64_t num_items) {
+  for (std::uint64_t i = 0; i < num_segments; ++i) {
+    if (begins[i] <= ends[i] && ends[i] <= num_items) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("segmented_sort: segment {}: found offsets [{}, {}), expected a range "
+                            "within [0, {})",
+                            i, begins[i], ends[i], num_items));
+  }
+}
+
+void check_offsets(const Request& request) {
+  const auto check = [&]<class Offset>(Offset) {
+    check_offsets(static_cast<const Offset*>(request.begin_offsets.data),
+                  static_cast<const Offset*>(request.end_offsets.data), request.begin_offsets.size,
+                  request.num_items);
+  };
+  if (request.begin_offsets.bytes == 4) {
+    check(std::uint32_t{});
+  } else {
+    check(std::uint64_t{});
+  }
+}
+
+}  // namespace
+
+void sort(const Context& context, const Request& request) {
+  check_sizes(request);
+  Request checked = request;
+  checked.options = checked_options(request);
+  check_offsets(request);
+  const Backend backend = resolve_backend(context);
+  if (request.num_items == 0 || request.begin_offsets.size == 0) return;
+  if (backend == Backend::cuda) {
+    sort_on_cuda(context, checked);
+  } else {
+    sort_on_host(context, checked);
+  }
+}
+
+}  // namespace sortie::segsort
