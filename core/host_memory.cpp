@@ -69,9 +69,11 @@ std::uint64_t parse_bytes(std::string_view text) {
   const auto [end, status] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
   const int exponent = unit_exponent({end, static_cast<std::size_t>(last - end)});
   if (status != std::errc() || exponent < 0) throw not_a_size(text);
-  const double bytes = std::ldexp(number, 10 * exponent);
-  if (bytes >= 0x1p64) throw not_a_size(text);
-  if (exponent > 0) return static_cast<std::uint64_t>(bytes);
+  if (exponent > 0) {
+    const double bytes = std::ldexp(number, 10 * exponent);
+    if (bytes >= 0x1p64) throw not_a_size(text);
+    return static_cast<std::uint64_t>(bytes);
+  }
   // A plain count is read as an integer: a double would round it beyond 2^53.
   std::uint64_t count = 0;
   const auto [integer_end, integer_status] = std::from_chars(text.data(), last, count);

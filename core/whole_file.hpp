@@ -23,6 +23,9 @@ class WholeFile {
   /// Appends bytes. \throws Error (output) with the system's reason (disk full, ...)
   void write(std::span<const char> bytes);
   void write(std::string_view text) { write(std::span<const char>{text.data(), text.size()}); }
+  // Texts convert to a span as well as to a view; these two keep such calls unambiguous.
+  void write(const std::string& text) { write(std::string_view(text)); }
+  void write(const char* text) { write(std::string_view(text)); }
 
   /// Flushes, closes and renames. \throws Error (output)
   void commit();

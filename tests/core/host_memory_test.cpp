@@ -1,0 +1,70 @@
+#include "sortie/core/host_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/expect_error.hpp"
+
+namespace {
+
+using sortie::format_bytes;
+using sortie::parse_bytes;
+
+class ParseBytes : public testing::TestWithParam<std::pair<const char*, std::uint64_t>> {};
+
+TEST_P(ParseBytes, ReadsWhatUsersWrite) {
+  const auto& [text, bytes] = GetParam();
+  EXPECT_EQ(parse_bytes(text), bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ParseBytes,
+                         testing::Values(std::pair{"0", 0ULL}, std::pair{"1000", 1000ULL},
+                                         std::pair{"7B", 7ULL}, std::pair{"1K", 1ULL << 10},
+                                         std::pair{"1k", 1ULL << 10}, std::pair{"1.5K", 1536ULL},
+                                         std::pair{"512M", 512ULL << 20},
+                                         std::pair{"4G", 4ULL << 30}, std::pair{"4GB", 4ULL << 30},
+                                         std::pair{"4GiB", 4ULL << 30},
+                                         std::pair{"0.5G", 1ULL << 29}, std::pair{"2T", 2ULL << 40},
+                                         std::pair{"1P", 1ULL << 50},
+                                         std::pair{"9007199254740993", 9007199254740993ULL},
+                                         std::pair{"18446744073709551615", ~0ULL}));
+
+class ParseBytesInvalid : public testing::TestWithParam<const char*> {};
+
+TEST_P(ParseBytesInvalid, NamesTheText) {
+  sortie::test::expect_error(
+      [] { static_cast<void>(parse_bytes(GetParam())); }, sortie::ErrorKind::usage,
+      "found " + sortie::quoted(GetParam()) + ", expected a size such as 1000, 512M, 1.5G");
+}
+
+INSTANTIATE_TEST_SUITE_P(NotSizes, ParseBytesInvalid,
+                         testing::Values("", "G", "-1", "+1", " 1", "1 ", "1 G", "1X", "1GG", "1iB",
+                                         "1Gi", "1BB", "inf", "nan", "0x10", "1e3", "1.5",
+                                         "99999999999999999999", "99999999P", "1,5G"));
+
+TEST(FormatBytes, ChoosesTheUnit) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1024), "1.00 KiB");
+  EXPECT_EQ(format_bytes(3ULL << 29), "1.50 GiB");
+  EXPECT_EQ(format_bytes((1ULL << 30) - 1), "1.00 GiB");
+  EXPECT_EQ(format_bytes(~0ULL), "16.00 EiB");
+}
+
+TEST(HostMemory, SomeIsAvailable) {
+  EXPECT_GT(sortie::host_memory_available(), 1ULL << 20);
+}
+
+TEST(HostMemory, PeakFollowsWhatIsTouched) {
+  const std::uint64_t before = sortie::peak_host_memory();
+  EXPECT_GT(before, 0U);
+  constexpr std::size_t large = std::size_t{256} << 20;
+  const std::vector<char> touched(large, 1);
+  EXPECT_GE(sortie::peak_host_memory(), touched.size());
+}
+
+}  // namespace

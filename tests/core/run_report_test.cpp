@@ -1,0 +1,108 @@
+#include "sortie/core/run_report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sortie/core/version.hpp"
+
+namespace {
+
+using Json = nlohmann::json;
+
+sortie::Context host_context() {
+  sortie::Context context;
+  context.backend = sortie::Backend::host;
+  context.threads = 3;
+  return context;
+}
+
+TEST(RunReport, PhasesKeepTheirOrderAndAddUp) {
+  sortie::RunReport report;
+  report.add_phase("read", 0.5, 100);
+  report.add_phase("sort", 1);
+  report.add_phase("read", 0.25, 11);
+  ASSERT_EQ(report.phases().size(), 2U);
+  EXPECT_EQ(report.phases()[0].name, "read");
+  EXPECT_DOUBLE_EQ(report.phases()[0].seconds, 0.75);
+  EXPECT_EQ(report.phases()[0].bytes, 111U);
+  EXPECT_EQ(report.phases()[1].name, "sort");
+}
+
+TEST(RunReport, LaterFiguresReplaceEarlierOnes) {
+  sortie::RunReport report;
+  report.set("rounds", std::int64_t{3});
+  report.set("ratio", 0.5);
+  report.set("rounds", std::int64_t{4});
+  ASSERT_EQ(report.figures().size(), 2U);
+  EXPECT_EQ(std::get<std::int64_t>(report.figures()[0].second), 4);
+}
+
+TEST(RunReport, JsonTellsWhatRanWhereAndForHowLong) {
+  sortie::RunReport report;
+  report.add_phase("read", 0.5, 100);
+  report.set("nnz_c", std::uint64_t{~0ULL});
+  report.set("verified", true);
+  report.set("checksum", std::string("0123"));
+  const Json json = Json::parse(report.to_json({"sortie", "spgemm", "a b.mtx"}, host_context()));
+
+  EXPECT_EQ(json.at("version"), sortie::version());
+  EXPECT_EQ(json.at("commit"), sortie::commit());
+  EXPECT_EQ(json.at("command"), Json({"sortie", "spgemm", "a b.mtx"}));
+  EXPECT_EQ(json.at("backend"), "host");
+  EXPECT_EQ(json.at("threads"), 3);
+  EXPECT_TRUE(json.at("gpu").is_null());
+  EXPECT_EQ(json.at("phases"), Json::parse(R"([{"name":"read","seconds":0.5,"bytes":100}])"));
+  EXPECT_EQ(json.at("figures"), Json({{"nnz_c", ~0ULL}, {"verified", true}, {"checksum", "0123"}}));
+  EXPECT_GT(json.at("peak_host_bytes").get<std::uint64_t>(), 0U);
+  EXPECT_EQ(json.at("peak_device_bytes"), 0);
+  EXPECT_GE(json.at("wall_seconds").get<double>(), 0);
+  EXPECT_GT(json.at("cpu_seconds").get<double>(), 0);
+  EXPECT_FALSE(json.at("machine").at("hostname").get<std::string>().empty());
+  EXPECT_FALSE(json.at("machine").at("cpu").get<std::string>().empty());
+  EXPECT_GT(json.at("machine").at("cores").get<int>(), 0);
+}
+
+TEST(RunReport, AFileNameThatIsNotUtf8DoesNotSpoilIt) {
+  const Json json =
+      Json::parse(sortie::RunReport().to_json({"sortie", "\xff.mtx"}, host_context()));
+  EXPECT_EQ(json.at("command")[1], "\xef\xbf\xbd.mtx");
+}
+
+TEST(PhaseTimer, AddsItsScopeOnce) {
+  sortie::RunReport report;
+  sortie::Context context;
+  context.report = &report;
+  {
+    sortie::PhaseTimer timer(context, "wait", 5);
+    ::usleep(2000);
+    timer.set_bytes(7);
+    EXPECT_GE(timer.stop(), 0.002);
+  }
+  ASSERT_EQ(report.phases().size(), 1U);
+  EXPECT_EQ(report.phases()[0].bytes, 7U);
+  EXPECT_GE(report.phases()[0].seconds, 0.002);
+}
+
+TEST(PhaseTimer, WorksWithoutAReport) {
+  sortie::PhaseTimer timer({}, "nothing");
+  EXPECT_GE(timer.stop(), 0);
+}
+
+TEST(Checksum, IsFnv1a) {
+  // Test vectors of the authors of FNV.
+  EXPECT_EQ(sortie::checksum("", 0), "cbf29ce484222325");
+  EXPECT_EQ(sortie::checksum("a", 1), "af63dc4c8601ec8c");
+  EXPECT_EQ(sortie::checksum("foobar", 6), "85944171f73967e8");
+}
+
+TEST(Checksum, CanBeContinued) {
+  const auto first = sortie::extend_checksum(sortie::checksum_seed, "foo", 3);
+  EXPECT_EQ(sortie::extend_checksum(first, "bar", 3), 0x85944171f73967e8ULL);
+}
+
+}  // namespace

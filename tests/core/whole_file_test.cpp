@@ -1,0 +1,214 @@
+#include "sortie/core/whole_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace {
+
+using sortie::ErrorKind;
+using sortie::WholeFile;
+using sortie::test::content_of;
+using sortie::test::expect_error;
+using sortie::test::TemporaryFolder;
+
+/// Lowers the largest file size that this process may write for a scope: a disk that gets full.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : previous_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &previous_);
+    const rlimit lowered = {bytes, previous_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &lowered);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &previous_);
+    std::signal(SIGXFSZ, previous_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit previous_ = {};
+  void (*previous_handler_)(int);
+};
+
+mode_t permissions(const std::string& path) {
+  struct stat status = {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status.st_mode & 07777;
+}
+
+TEST(WholeFile, AppearsOnCommit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("result");
+  {
+    WholeFile file(path);
+    file.write("one\n");
+    EXPECT_FALSE(std::filesystem::exists(path));
+    file.write("two\n");
+    EXPECT_EQ(file.bytes_written(), 8U);
+    file.commit();
+  }
+  EXPECT_EQ(content_of(path), "one\ntwo\n");
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+TEST(WholeFile, LeavesNothingWithoutCommit) {
+  const TemporaryFolder folder;
+  {
+    WholeFile file(folder.path("result"));
+    file.write("half");
+  }
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(WholeFile, KeepsTheOldFileWithoutCommit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("result", "old");
+  {
+    WholeFile file(path);
+    file.write("new");
+  }
+  EXPECT_EQ(content_of(path), "old");
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+TEST(WholeFile, JoinsPiecesOfAnySizeInOrder) {
+  const TemporaryFolder folder;
+  std::string expected;
+  WholeFile file(folder.path("result"));
+  for (const std::size_t size : {1, 1000, 262143, 262144, 262145, 5, 1 << 20, 0, 3}) {
+    const std::string piece(size, static_cast<char>('a' + expected.size() % 26));
+    file.write(piece);
+    expected += piece;
+  }
+  file.commit();
+  EXPECT_TRUE(content_of(folder.path("result")) == expected);
+  EXPECT_EQ(file.bytes_written(), expected.size());
+}
+
+TEST(WholeFile, EmptyFile) {
+  const TemporaryFolder folder;
+  WholeFile file(folder.path("result"));
+  file.commit();
+  EXPECT_EQ(content_of(folder.path("result")), "");
+}
+
+TEST(WholeFile, TakesTheUmaskAsAnyProgram) {
+  const TemporaryFolder folder;
+  const mode_t previous = ::umask(027);
+  WholeFile file(folder.path("result"));
+  file.commit();
+  ::umask(previous);
+  EXPECT_EQ(permissions(folder.path("result")), mode_t{0640});
+}
+
+TEST(WholeFile, KeepsThePermissionsOfAReplacedFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("result", "old");
+  ::chmod(path.c_str(), 0604);
+  WholeFile file(path);
+  file.commit();
+  EXPECT_EQ(permissions(path), mode_t{0604});
+}
+
+TEST(WholeFile, WritesThroughALink) {
+  const TemporaryFolder folder;
+  const std::string target = folder.write("target", "old");
+  std::filesystem::create_symlink(target, folder.path("link"));
+  WholeFile file(folder.path("link"));
+  file.write("new");
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_EQ(content_of(target), "new");
+}
+
+TEST(WholeFile, NamesAsLongAsTheSystemAllows) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path(std::string(255, 'n'));
+  WholeFile file(path);
+  file.commit();
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(WholeFile, TwoInOneFolderAtOnce) {
+  const TemporaryFolder folder;
+  WholeFile first(folder.path("first"));
+  WholeFile second(folder.path("second"));
+  first.write("1");
+  second.write("2");
+  second.commit();
+  first.commit();
+  EXPECT_EQ(content_of(folder.path("first")), "1");
+  EXPECT_EQ(content_of(folder.path("second")), "2");
+  EXPECT_EQ(folder.entries(), 2U);
+}
+
+TEST(WholeFile, RefusesAMissingFolder) {
+  expect_error([] { WholeFile file("/no/such/folder/result"); }, ErrorKind::output,
+               "/no/such/folder/result: cannot be written: No such file or directory");
+}
+
+TEST(WholeFile, RefusesAFolder) {
+  const TemporaryFolder folder;
+  expect_error([&] { WholeFile file(folder.path(".")); }, ErrorKind::output,
+               folder.path(".") + ": cannot be written: Is a directory");
+}
+
+TEST(WholeFile, RefusesAWriteProtectedFile) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everything";
+  const TemporaryFolder folder;
+  const std::string path = folder.write("result", "old");
+  ::chmod(path.c_str(), 0444);
+  expect_error([&] { WholeFile file(path); }, ErrorKind::output,
+               path + ": cannot be written: Permission denied");
+}
+
+TEST(WholeFile, WritesToADeviceDirectly) {
+  WholeFile file("/dev/null");
+  file.write("gone");
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(WholeFile, AFullDeviceIsAnErrorAtCommitAtTheLatest) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this machine has no /dev/full";
+  WholeFile file("/dev/full");
+  file.write("short");
+  expect_error([&] { file.commit(); }, ErrorKind::output,
+               "/dev/full: cannot be written: No space left on device");
+  EXPECT_TRUE(std::filesystem::exists("/dev/full"));
+}
+
+TEST(WholeFile, AFullDiskLeavesNothing) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("result");
+  expect_error(
+      [&] {
+        const FileSizeLimit limit(1 << 20);
+        WholeFile file(path);
+        for (int i = 0; i < 64; ++i) file.write(std::string(100000, 'x'));
+        file.commit();
+      },
+      ErrorKind::output, path + ": cannot be written: File too large");
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(WholeFile, StandardOutput) {
+  testing::internal::CaptureStdout();
+  WholeFile file("-");
+  file.write("to the pipe\n");
+  file.commit();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "to the pipe\n");
+}
+
+}  // namespace

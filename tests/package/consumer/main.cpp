@@ -1,0 +1,70 @@
+// Uses one function of each library, so that a target, header or dependency which the package lacks
+// is noticed, and checks what it gives.
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sortie/core/context.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/version.hpp"
+#include "sortie/matrices/matrix_market.hpp"
+#include "sortie/segsort/segmented_sort.hpp"
+#include "sortie/sequences/fasta.hpp"
+
+namespace {
+
+bool all_right = true;
+
+void check(bool right, const char* what) {
+  std::printf("consumer: %s: %s\n", what, right ? "right" : "WRONG");
+  all_right = all_right && right;
+}
+
+void check_segmented_sort(const sortie::Context& context) {
+  std::vector<std::uint32_t> keys = {3, 1, 2, 9, 7, 8};
+  std::vector<std::uint64_t> values = {0, 1, 2, 3, 4, 5};
+  const std::array<std::uint32_t, 2> begins = {0, 3};
+  const std::array<std::uint32_t, 2> ends = {3, 6};
+  sortie::segmented_sort(context, std::span(keys), std::span(values),
+                         std::span<const std::uint32_t>(begins),
+                         std::span<const std::uint32_t>(ends));
+  check(keys == std::vector<std::uint32_t>{1, 2, 3, 7, 8, 9}, "keys of segmented_sort");
+  check(values == std::vector<std::uint64_t>{1, 2, 0, 4, 5, 3}, "values of segmented_sort");
+}
+
+void check_matrix(const sortie::Context& context, const std::string& path) {
+  const auto matrix = sortie::matrices::read_matrix_market<double>(context, path);
+  check(matrix.rows == 2 && matrix.cols == 3, "shape of the matrix");
+  check(matrix.row_ptr == std::vector<std::int64_t>{0, 2, 3}, "rows of the matrix");
+  check(matrix.values == std::vector<double>{1.5, 4, -2}, "values of the matrix");
+}
+
+void check_text(const sortie::Context& context, const std::string& path) {
+  const auto text = sortie::sequences::read_fasta(context, path);
+  check(text.records.size() == 2 && text.records[1].name == "second", "records of the text");
+  check(text.letters() == 9, "letters of the text");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: consumer MATRIX.mtx TEXT.fa\n", stderr);
+    return 2;
+  }
+  try {
+    sortie::Context context;
+    context.backend = sortie::Backend::host;
+    std::printf("consumer: Sortie %s\n", std::string(sortie::version()).c_str());
+    check_segmented_sort(context);
+    check_matrix(context, argv[1]);
+    check_text(context, argv[2]);
+  } catch (const sortie::Error& error) {
+    std::fprintf(stderr, "consumer: %s\n", error.what());
+    return 1;
+  }
+  return all_right ? 0 : 1;
+}
