@@ -8,6 +8,7 @@
 #include "sortie/apps/spgemm/backends.hpp"
 #include "sortie/apps/spgemm/host/memory_budget.hpp"
 #include "sortie/apps/spgemm/host/parallel_blocks.hpp"
+#include "sortie/apps/spgemm/host/result_arrays.hpp"
 #include "sortie/apps/spgemm/host/row_products.hpp"
 #include "sortie/apps/spgemm/host/sorted_row.hpp"
 #include "sortie/core/host_runtime.hpp"
@@ -109,8 +110,8 @@ class Chunk {
     });
     std::partial_sum(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
     Entries entries;
-    entries.col_idx.resize(row_ptr.back() - row_ptr.front());
-    entries.values.resize(row_ptr.back() - row_ptr.front());
+    resize_in_parallel(entries.col_idx, row_ptr.back() - row_ptr.front());
+    resize_in_parallel(entries.values, row_ptr.back() - row_ptr.front());
     for_each_chunk_row([&](std::int64_t row) {
       const std::int64_t to = row_ptr[row] - row_ptr.front();
       compress_run(
@@ -172,8 +173,8 @@ void join(std::vector<Entries>& chunks, Csr<Value, Idx>& c) {
     c.values = std::move(chunks.front().values);
     return;
   }
-  c.col_idx.reserve(c.row_ptr.back());
-  c.values.reserve(c.row_ptr.back());
+  reserve_large_pages(c.col_idx, c.row_ptr.back());
+  reserve_large_pages(c.values, c.row_ptr.back());
   for (Entries& chunk : chunks) {
     const Entries entries = std::move(chunk);
     c.col_idx.insert(c.col_idx.end(), entries.col_idx.begin(), entries.col_idx.end());
