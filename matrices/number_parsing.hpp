@@ -55,11 +55,23 @@ inline const char* skip_plus(const char* at, const char* end) {
   return plus ? at + 1 : at;
 }
 
-/// True for a number too small for Real, which is read as 0 (as by strtod), not refused.
+/// Reads a real number as std::from_chars does, but one too small for Real becomes 0 (as by
+/// strtod).
 template <class Real>
-bool underflows(const char* at, const char* end) {
+NumberStatus parse_plain_real(const char*& at, const char* end, Real& value) {
+  const char* const start = at;
+  const auto [stop, error] = std::from_chars(start, end, value);
+  if (error == std::errc::invalid_argument) return NumberStatus::not_a_number;
+  at = stop;
+  const bool infinite = error == std::errc{} && std::isinf(value);
+  const bool written_infinite = infinite && (start[*start == '-' ? 1 : 0] | 0x20) == 'i';
+  if (error == std::errc{} && infinite == written_infinite) return NumberStatus::ok;
+  // Out of range on one side or the other: a wider type tells which.
   long double wide = 0;
-  return std::from_chars(at, end, wide).ec == std::errc{} && std::abs(wide) < 1;
+  const bool tiny = std::from_chars(start, stop, wide).ec == std::errc{} && std::abs(wide) < 1;
+  if (!tiny) return NumberStatus::out_of_range;
+  value = *start == '-' ? -Real{0} : Real{0};
+  return NumberStatus::ok;
 }
 
 /// Reads a real number at `at` and moves `at` behind it. Accepts a leading '+', "inf" and "nan",
@@ -67,28 +79,19 @@ bool underflows(const char* at, const char* end) {
 template <class Real>
 NumberStatus parse_real(const char*& at, const char* end, Real& value) {
   const char* const start = skip_plus(at, end);
-  auto [stop, error] = std::from_chars(start, end, value);
-  if (error == std::errc::invalid_argument) return NumberStatus::not_a_number;
-  if (stop != end && (*stop == 'd' || *stop == 'D')) {
-    // Once more with an E in place of the D. A mantissa too long for the copy is nobody's number.
-    std::array<char, 128> copy;
-    const auto length = std::min<std::ptrdiff_t>(end - start, copy.size());
-    if (stop - start >= length) return NumberStatus::not_a_number;
-    std::copy_n(start, length, copy.begin());
-    copy[static_cast<std::size_t>(stop - start)] = 'e';
-    const auto again = std::from_chars(copy.data(), copy.data() + length, value);
-    error = again.ec;
-    stop = start + (again.ptr - copy.data());
-  }
-  at = stop;
-  const bool infinite = error == std::errc{} && std::isinf(value);
-  const bool written_infinite = infinite && (start[*start == '-' ? 1 : 0] | 0x20) == 'i';
-  if (error == std::errc{} && infinite == written_infinite) return NumberStatus::ok;
-  if (!infinite && underflows<Real>(start, stop)) {
-    value = *start == '-' ? -Real{0} : Real{0};
-    return NumberStatus::ok;
-  }
-  return NumberStatus::out_of_range;
+  at = start;
+  const NumberStatus status = parse_plain_real(at, end, value);
+  if (status == NumberStatus::not_a_number || at == end || (*at | 0x20) != 'd') return status;
+  // Once more with an E in place of the D. A mantissa too long for the copy is nobody's number.
+  std::array<char, 128> copy;
+  const auto length = std::min<std::ptrdiff_t>(end - start, copy.size());
+  if (at - start >= length) return NumberStatus::not_a_number;
+  std::copy_n(start, length, copy.begin());
+  copy[static_cast<std::size_t>(at - start)] = 'e';
+  const char* copy_at = copy.data();
+  const NumberStatus again = parse_plain_real(copy_at, copy.data() + length, value);
+  at = start + (copy_at - copy.data());
+  return again;
 }
 
 /// Reads an integer at `at` and moves `at` behind it; beyond 64 bits the nearest real is taken.

@@ -1,0 +1,151 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "matrices/matrix_types.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/random.hpp"
+#include "sortie/matrices/generators.hpp"
+#include "sortie/matrices/matrix_market.hpp"
+#include "support/backend.hpp"
+
+namespace sortie::test {
+namespace {
+
+using namespace sortie::matrices;
+
+// A folder of its own for a test, removed at its end.
+class Folder {
+ public:
+  Folder()
+      : path_(std::filesystem::path(testing::TempDir()) /
+              ("sortie_round_trip_" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string slurp(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+template <class Csr>
+Csr write_and_read(const Csr& matrix) {
+  const Folder folder;
+  const std::string path = folder.file("matrix.mtx");
+  write_matrix_market(context(), path, matrix);
+  return read_matrix_market<typename Csr::value_type, typename Csr::index_type>(context(), path);
+}
+
+template <class Types>
+class RoundTrip : public testing::Test {};
+TYPED_TEST_SUITE(RoundTrip, AllMatrixTypes);
+
+TYPED_TEST(RoundTrip, Generated) {
+  using Value = typename TypeParam::value_type;
+  using Idx = typename TypeParam::index_type;
+  // The first has more entries than the writer formats at once, the second rows longer than that.
+  const auto power = power_law<Value, Idx>(5000, 700, 0.5, 100, 1);
+  EXPECT_GT(power.nnz(), 40000);
+  EXPECT_EQ(write_and_read(power), power);
+  const auto wide = erdos_renyi<Value, Idx>(2, 80000, 70000, 2);
+  EXPECT_EQ(write_and_read(wide), wide);
+}
+
+TYPED_TEST(RoundTrip, EdgeShapes) {
+  using Csr = typename TypeParam::Csr;
+  for (const auto& [rows, cols] :
+       {std::pair{0, 0}, std::pair{0, 7}, std::pair{7, 0}, std::pair{3, 4}}) {
+    Csr empty;
+    empty.rows = rows;
+    empty.cols = cols;
+    empty.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
+    EXPECT_EQ(write_and_read(empty), empty);
+  }
+}
+
+TYPED_TEST(RoundTrip, EveryBitOfEveryNumber) {
+  using Value = typename TypeParam::value_type;
+  using Real = std::conditional_t<std::is_same_v<Value, float>, float, double>;
+  using Bits = std::conditional_t<std::is_same_v<Value, float>, std::uint32_t, std::uint64_t>;
+  using Limits = std::numeric_limits<Real>;
+  std::vector<Real> numbers{0,
+                            Real(-0.0),
+                            1,
+                            Real(0.1),
+                            Limits::min(),
+                            Limits::denorm_min(),
+                            Limits::max(),
+                            Limits::lowest(),
+                            Limits::infinity(),
+                            -Limits::infinity(),
+                            -Limits::denorm_min(),
+                            Limits::epsilon()};
+  Random random(5);
+  while (numbers.size() < 20000) {
+    const auto number = std::bit_cast<Real>(static_cast<Bits>(random.next()));
+    if (!std::isnan(number)) numbers.push_back(number);
+  }
+  typename TypeParam::Csr matrix;
+  matrix.rows = 1;
+  matrix.cols = std::ssize(numbers);
+  matrix.row_ptr = {0, matrix.cols};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    matrix.col_idx.push_back(static_cast<typename TypeParam::index_type>(i));
+    if constexpr (std::is_same_v<Value, std::complex<double>>) {
+      matrix.values.emplace_back(numbers[i], numbers[numbers.size() - 1 - i]);
+    } else {
+      matrix.values.push_back(numbers[i]);
+    }
+  }
+  const auto read = write_and_read(matrix);
+  ASSERT_EQ(read.values.size(), matrix.values.size());
+  EXPECT_EQ(0, std::memcmp(read.values.data(), matrix.values.data(),
+                           matrix.values.size() * sizeof(Value)));
+}
+
+TEST(WriteMatrixMarket, Text) {
+  const Folder folder;
+  const Csr<double> real{.rows = 3,
+                         .cols = 4,
+                         .row_ptr = {0, 2, 2, 4},
+                         .col_idx = {0, 3, 1, 2},
+                         .values = {1, -0.1, 1e300, 123456}};
+  write_matrix_market(context(), folder.file("real.mtx"), real);
+  EXPECT_EQ(slurp(folder.file("real.mtx")),
+            "%%MatrixMarket matrix coordinate real general\n3 4 4\n"
+            "1 1 1\n1 4 -0.1\n3 2 1e+300\n3 3 123456\n");
+  const Csr<std::complex<double>> complex{
+      .rows = 1, .cols = 1, .row_ptr = {0, 1}, .col_idx = {0}, .values = {{0.5, -2}}};
+  write_matrix_market(context(), folder.file("complex.mtx"), complex);
+  EXPECT_EQ(slurp(folder.file("complex.mtx")),
+            "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 0.5 -2\n");
+}
+
+TEST(WriteMatrixMarket, RefusesAFolderThatIsNotThere) {
+  const Folder folder;
+  try {
+    write_matrix_market(context(), folder.file("missing/matrix.mtx"), Csr<double>{});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::output);
+    EXPECT_THAT(error.what(), testing::HasSubstr("missing/matrix.mtx"));
+  }
+}
+
+}  // namespace
+}  // namespace sortie::test
