@@ -9,6 +9,7 @@
 #include "sortie/apps/suffix_array/cuda/first_sort.hpp"
 #include "sortie/apps/suffix_array/cuda/pack.hpp"
 #include "sortie/apps/suffix_array/cuda/refine.hpp"
+#include "sortie/apps/suffix_array/cuda/runs.hpp"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
@@ -71,7 +72,10 @@ class Construction {
   template <class Items>
   void refine_items(const Items& items, std::uint64_t count, Index* positions,
                     Index* segment_slots);
-  void sort_segments();
+  void sort_segments(const Index* begins, const Index* ends, std::uint64_t segments);
+  /// Refines all members by keys_, which their segments are sorted by.
+  void refine_round();
+  void order_runs();
   void run_round();
   void report_progress() const;
   void require_memory_for_rounds() const;
@@ -87,6 +91,7 @@ class Construction {
   DeviceBuffer<Index> suffix_array_;
   DeviceBuffer<Index> ranks_;
   Unresolved<Index> unresolved_;
+  RunSegments<Index> runs_;
 
   // Partners of the arrays of unresolved_ during the rounds. The array that a step no longer needs
   // takes the output of the next: new segment slots go where the unsorted keys were.
@@ -157,6 +162,8 @@ void Construction<Index>::find_groups() {
   unresolved_.offsets = {size_ / 2 + 1, stream};
   refine_items(FirstSortItems<Index>{words_.data(), suffix_array_.data(), plan_.base}, size_,
                unresolved_.positions.data(), unresolved_.segment_slots.data());
+  runs_ = find_run_segments(plan_, words_.data(), unresolved_.segment_slots.data(),
+                            unresolved_.offsets.data(), unresolved_.segments, stream);
   words_.reset();
   phase.finish();
   if (context_.report != nullptr) {
@@ -175,6 +182,7 @@ void Construction<Index>::resolve_groups() {
     keys_alternate_ = {unresolved_.members, context_.stream};
     positions_alternate_ = {unresolved_.members, context_.stream};
   }
+  if (runs_.count > 0) order_runs();
   for (; unresolved_.members > 0; ++rounds) {
     run_round();
     report_progress();
@@ -190,31 +198,62 @@ void Construction<Index>::run_round() {
       unresolved_.positions.data(), members, static_cast<Index>(depth_), ranks_.data(),
       keys_.data());
   check_cuda(cudaGetLastError());
-  sort_segments();
+  sort_segments(unresolved_.offsets.data(), unresolved_.offsets.data() + 1, unresolved_.segments);
   depth_ *= 2;
+  refine_round();
+}
 
+/// Sorts the run segments by the lengths of their runs. The other segments get equal keys, so they
+/// stay as they are. The groups that result are again equal in h symbols and in right order, so the
+/// rounds go on from there with the same h.
+template <class Index>
+void Construction<Index>::order_runs() {
+  const cudaStream_t stream = context_.stream;
+  std::vector<Index> begins(runs_.count);
+  std::vector<Index> ends(runs_.count);
+  runs_.begins.copy_to(begins);
+  runs_.ends.copy_to(ends);
+  check_cuda(cudaStreamSynchronize(stream));
+
+  // The sort writes run segments only; everything else must stand in its output before.
+  check_cuda(cudaMemsetAsync(keys_.data(), 0, keys_.bytes(), stream));
+  check_cuda(cudaMemsetAsync(keys_alternate_.data(), 0, keys_alternate_.bytes(), stream));
+  check_cuda(cudaMemcpyAsync(positions_alternate_.data(), unresolved_.positions.data(),
+                             unresolved_.members * sizeof(Index), cudaMemcpyDeviceToDevice,
+                             stream));
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    write_run_keys<Index>(
+        {unresolved_.positions.data() + begins[i], static_cast<Index>(ends[i] - begins[i]),
+         static_cast<Index>(depth_), ranks_.data(), keys_.data() + begins[i]},
+        stream);
+  }
+  sort_segments(runs_.begins.data(), runs_.ends.data(), runs_.count);
+  refine_round();
+}
+
+template <class Index>
+void Construction<Index>::refine_round() {
   refine_items(RoundItems<Index>{keys_.data(), unresolved_.positions.data(),
                                  unresolved_.segment_slots.data()},
-               members, positions_alternate_.data(), keys_alternate_.data());
+               unresolved_.members, positions_alternate_.data(), keys_alternate_.data());
   std::swap(unresolved_.positions, positions_alternate_);
   std::swap(unresolved_.segment_slots, keys_alternate_);
 }
 
-/// Sorts the positions of every segment by keys_; the results take the place of the inputs.
+/// Sorts the positions of the given segments by keys_; the results take the place of the inputs.
 template <class Index>
-void Construction<Index>::sort_segments() {
+void Construction<Index>::sort_segments(const Index* begins, const Index* ends,
+                                        std::uint64_t segments) {
   DoubleBuffer<Index> keys(keys_.data(), keys_alternate_.data());
   DoubleBuffer<Index> positions(unresolved_.positions.data(), positions_alternate_.data());
   const auto members = static_cast<std::int64_t>(unresolved_.members);
-  const auto segments = static_cast<std::int64_t>(unresolved_.segments);
-  const Index* begins = unresolved_.offsets.data();
-  const Index* ends = begins + 1;
+  const auto count = static_cast<std::int64_t>(segments);
   std::size_t bytes = 0;
-  check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, keys, positions, members, segments,
-                                            begins, ends, context_.stream));
+  check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, keys, positions, members, count, begins,
+                                            ends, context_.stream));
   DeviceBuffer<std::byte> scratch(bytes, context_.stream);
-  check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, keys, positions, members,
-                                            segments, begins, ends, context_.stream));
+  check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, keys, positions, members, count,
+                                            begins, ends, context_.stream));
   if (keys.Current() != keys_.data()) std::swap(keys_, keys_alternate_);
   if (positions.Current() != unresolved_.positions.data()) {
     std::swap(unresolved_.positions, positions_alternate_);

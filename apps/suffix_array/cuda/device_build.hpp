@@ -19,7 +19,8 @@ struct DeviceText {
 /// cuda::build_prefix_doubling between the copies, for callers whose text is on the device.
 ///
 /// Steps: pack the first k symbols of every suffix in a word and sort the words; suffixes with
-/// equal words form groups; then rounds, in each of which every group is a segment that is sorted
+/// equal words form groups; large groups that start with a run of one letter (gaps of N) are sorted
+/// by the length of the run; then rounds, in each of which every group is a segment that is sorted
 /// by the ranks h symbols further on (h = k, 2k, 4k, ...). Groups of one are resolved and drop out.
 ///
 /// \tparam Index   type of positions and ranks on the device
@@ -31,7 +32,8 @@ struct DeviceText {
 /// \throws Error (out_of_memory)  the first sort does not fit in the budget (before any work), or
 ///                 the rounds do not (as soon as the number of unresolved suffixes is known)
 ///
-/// Waits for the stream once for the letters and once a round for two counts.
+/// Waits for the stream once for the letters, three times for runs, and once a round for two
+/// counts.
 ///
 /// Memory for n symbols, m of which are unresolved after the first sort, in g <= m / 2 groups:
 ///

@@ -12,7 +12,7 @@
 /// form a segment; its slots in the suffix array follow each other, like its items. Items equal
 /// after the sort form a group, part of a segment. The slot of a group is the slot of its first
 /// member, which is also the rank of all its members, shifted by one beyond the separators (see
-/// Refinement::rank_of).
+/// rank_of_slot).
 ///
 /// Everything an item needs from the items before it is four numbers that one inclusive scan
 /// carries: how many items remain, how many groups of these, where the item's segment begins and
@@ -92,7 +92,16 @@ struct RoundItems {
   }
 };
 
-/// One pass over sorted items, as a function of item and scanned prefix.
+/// Rank of a group by its slot. The bare end of the text, a suffix of length 0 at position n, has a
+/// rank too, because keys are looked up there: behind all separators, which are bare ends as well
+/// and hold the first slots, and before all letters. So ranks from there on are one more than
+/// slots.
+template <class Index>
+__host__ __device__ Index rank_of_slot(Index slot, Index separators) {
+  return slot < separators ? slot : slot + 1;
+}
+
+/// One pass over sorted items: what an item adds to the scan, and what is done with its prefix.
 ///
 /// None of the outputs may be an input of the same pass, with one exception: suffix_array may be
 /// positions of FirstSortItems, because there an item that is placed stands in its place already.
@@ -113,19 +122,12 @@ struct Refinement {
   Index* offsets;        ///< begins of their segments, and the end of the last
   Remainder<Index>* remainder;
 
-  /// The bare end of the text, a suffix of length 0 at position n, has a rank too, because keys are
-  /// looked up there: behind all separators, which are bare ends as well and hold the first slots,
-  /// and before all letters. So ranks from there on are one more than slots.
-  __host__ __device__ static Index rank_of(Index slot, Index separators) {
-    return slot < separators ? slot : slot + 1;
-  }
-
   __host__ __device__ bool ends_group(Index j) const {
     return j + 1 == count || items.begins_group(j + 1);
   }
 
   /// What item j adds to the scan.
-  __host__ __device__ Prefix contribution(Index j) const {
+  __host__ __device__ Prefix operator()(Index j) const {
     const bool begins = items.begins_group(j);
     const bool alone = begins && ends_group(j);
     return {alone ? Index{0} : Index{1}, begins && !alone ? Index{1} : Index{0},
@@ -133,10 +135,10 @@ struct Refinement {
   }
 
   /// Places item j or keeps it, now that the inclusive prefix is known.
-  __host__ __device__ void settle(Index j, const Prefix& prefix) const {
+  __host__ __device__ void operator()(Index j, const Prefix& prefix) const {
     const Index slot = items.segment_slot(j) + (prefix.group_begin - prefix.segment_begin);
     const Index position = items.position(j);
-    if (!items.has_rank_of(j, slot)) ranks[position] = rank_of(slot, separators);
+    if (!items.has_rank_of(j, slot)) ranks[position] = rank_of_slot(slot, separators);
 
     const bool begins = prefix.group_begin == j;
     if (begins && ends_group(j)) {
