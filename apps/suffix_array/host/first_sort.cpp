@@ -1,12 +1,11 @@
 #include "sortie/apps/suffix_array/host/first_sort.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <memory>
-#include <numeric>
 
+#include "sortie/apps/suffix_array/host/parallel.hpp"
 #include "sortie/apps/suffix_array/host/word_sort.hpp"
 #include "sortie/core/host_runtime.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
@@ -14,17 +13,22 @@
 namespace sortie::suffix_array::host {
 namespace {
 
-using HostSpace = Kokkos::DefaultHostExecutionSpace;
-using Range = Kokkos::RangePolicy<HostSpace, Kokkos::IndexType<std::uint64_t>>;
-
 /// Buckets of about this many suffixes are then sorted within the L2 cache.
 constexpr std::uint64_t wanted_bucket = 1024;
 /// 2^12 buckets are as many open pages as the second-level TLB holds of two arrays.
 constexpr int most_bucket_bits = 12;
 
 int bucket_bits_for(std::uint64_t size, const PackingPlan& plan) {
-  const int bits = static_cast<int>(std::bit_width(size / wanted_bucket));
+  // One bit at least: a shift by all 64 bits of a word would be undefined.
+  const int bits = std::max(1, static_cast<int>(std::bit_width(size / wanted_bucket)));
   return std::min({bits, most_bucket_bits, plan.word_bits});
+}
+
+/// Threads that have enough to do.
+std::uint64_t useful_threads(std::uint64_t size) {
+  constexpr std::uint64_t worth_a_thread = std::uint64_t{1} << 14;
+  return std::clamp(size / worth_a_thread, std::uint64_t{1},
+                    static_cast<std::uint64_t>(host_threads()));
 }
 
 /// Calls visit(position, word) for the positions of [begin, end) from right to left.
@@ -65,7 +69,7 @@ std::vector<std::uint64_t> spread_by_words(const TextView& text, const PackingPl
   const int bucket_bits = bucket_bits_for(size, plan);
   const int shift = plan.word_bits - bucket_bits;
   const std::uint64_t buckets = std::uint64_t{1} << bucket_bits;
-  const auto pieces = static_cast<std::uint64_t>(host_threads());
+  const std::uint64_t pieces = useful_threads(size);
   const auto piece_begin = [=](std::uint64_t piece) {
     return size / pieces * piece + std::min(piece, size % pieces);
   };
@@ -73,7 +77,7 @@ std::vector<std::uint64_t> spread_by_words(const TextView& text, const PackingPl
   // counts[piece][bucket], turned into the end of that part of the bucket, which is filled
   // downwards because words come from right to left.
   std::vector<std::uint64_t> counts(pieces * buckets);
-  Kokkos::parallel_for("count_words", Range(0, pieces), [&](std::uint64_t piece) {
+  for_each_task(pieces, [&](std::uint64_t piece) {
     std::uint64_t* const count = counts.data() + piece * buckets;
     for_each_word(text, plan, piece_begin(piece), piece_begin(piece + 1),
                   [=](std::uint64_t, std::uint64_t word) { ++count[word >> shift]; });
@@ -89,7 +93,7 @@ std::vector<std::uint64_t> spread_by_words(const TextView& text, const PackingPl
   }
   bucket_starts[buckets] = slot;
 
-  Kokkos::parallel_for("spread_words", Range(0, pieces), [&](std::uint64_t piece) {
+  for_each_task(pieces, [&](std::uint64_t piece) {
     std::uint64_t* const end = counts.data() + piece * buckets;
     for_each_word(text, plan, piece_begin(piece), piece_begin(piece + 1),
                   [=](std::uint64_t position, std::uint64_t word) {
@@ -123,11 +127,11 @@ void sort_buckets(const Context& context, std::span<const std::uint64_t> bucket_
   }
 
   // Every thread takes the next bucket until none is left; it keeps its scratch throughout.
-  const auto threads = static_cast<std::uint64_t>(host_threads());
+  const std::uint64_t threads = useful_threads(words.size());
   const auto word_scratch = std::make_unique_for_overwrite<std::uint64_t[]>(threads * longest);
   const auto position_scratch = std::make_unique_for_overwrite<Pos[]>(threads * longest);
   std::atomic<std::uint64_t> next{0};
-  Kokkos::parallel_for("sort_buckets", Range(0, threads), [&](std::uint64_t thread) {
+  for_each_task(threads, [&](std::uint64_t thread) {
     for (std::uint64_t bucket = next++; bucket + 1 < bucket_starts.size(); bucket = next++) {
       const std::uint64_t begin = bucket_starts[bucket];
       const std::uint64_t length = bucket_starts[bucket + 1] - begin;

@@ -1,9 +1,9 @@
 #include "sortie/apps/suffix_array/host/groups.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <utility>
 
+#include "sortie/apps/suffix_array/host/parallel.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
 
 namespace sortie::suffix_array::host {
@@ -17,29 +17,24 @@ std::uint64_t task_count(std::uint64_t slots) {
   return (slots + slots_per_task - 1) / slots_per_task;
 }
 
-/// Runs work(task, first, last) for every task on its groups [first, last), on all threads.
+/// Calls work(task, first, last) for every task with its groups [first, last), on all threads.
 template <Position Pos, class Work>
-void for_each_task(const State<Pos>& state, const Groups<Pos>& groups, const Work& work) {
-  using Policy =
-      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
-                          Kokkos::IndexType<std::uint64_t>>;
+void for_each_stretch(const State<Pos>& state, const Groups<Pos>& groups, const Work& work) {
   const auto first_group = [&](std::uint64_t slot) {
     const auto group = std::lower_bound(groups.begins.begin(), groups.begins.end(), slot);
     return static_cast<std::uint64_t>(group - groups.begins.begin());
   };
-  Policy policy(0, task_count(state.size()));
-  policy.set_chunk_size(1);
-  Kokkos::parallel_for("suffix_groups", policy, [&](std::uint64_t task) {
+  for_each_task(task_count(state.size()), [&](std::uint64_t task) {
     const std::uint64_t first = first_group(task * slots_per_task);
     const std::uint64_t last = first_group((task + 1) * slots_per_task);
     if (first < last) work(task, first, last);
   });
 }
 
-/// As for_each_task, group by group: work(begin, end).
+/// As for_each_stretch, group by group: work(begin, end).
 template <Position Pos, class Work>
 void for_each_group(const State<Pos>& state, const Groups<Pos>& groups, const Work& work) {
-  for_each_task(state, groups, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+  for_each_stretch(state, groups, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t group = first; group < last; ++group) {
       work(std::uint64_t{groups.begins[group]}, std::uint64_t{groups.ends[group]});
     }
@@ -114,7 +109,7 @@ template <Position Pos>
 Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups) {
   // Two passes, count and fill, so that the list is allocated once and outside of parallel code.
   std::vector<std::uint64_t> starts(task_count(state.size()) + 1);
-  for_each_task(state, groups, [&](std::uint64_t task, std::uint64_t first, std::uint64_t last) {
+  for_each_stretch(state, groups, [&](std::uint64_t task, std::uint64_t first, std::uint64_t last) {
     std::uint64_t count = 0;
     for (std::uint64_t group = first; group < last; ++group) {
       for_each_label(state, groups.begins[group], groups.ends[group],
@@ -125,7 +120,7 @@ Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups) {
   for (std::uint64_t task = 1; task < starts.size(); ++task) starts[task] += starts[task - 1];
 
   Groups<Pos> left{std::vector<Pos>(starts.back()), std::vector<Pos>(starts.back())};
-  for_each_task(state, groups, [&](std::uint64_t task, std::uint64_t first, std::uint64_t last) {
+  for_each_stretch(state, groups, [&](std::uint64_t task, std::uint64_t first, std::uint64_t last) {
     std::uint64_t next = starts[task];
     const auto take = [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t slot = begin; slot < end; ++slot) {

@@ -18,8 +18,14 @@
 // | suffixes         | P n            | all      |
 // | ranks            | P (n + 1)      | all      |
 // | keys             | P n            | all      |
-// | bucket scratch   | (8 + P) n / 4  | 2        |
+// | scratch of sorts | (8 + P) n      | 2        |
 // | groups, old, new | 2 P n at most  | 3 to 4   |
+//
+// Scratch and groups are upper bounds, for texts of few distinct words and for texts in which every
+// suffix has one twin; a genome takes a third of either. That is 32 bytes a symbol with 32-bit
+// positions and 48 with 64-bit positions at most.
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "sortie/apps/suffix_array/backends.hpp"
@@ -36,9 +42,17 @@ namespace {
 /// Peak of the table above: in step 2, or in step 4 when nearly all suffixes stand in pairs.
 template <Position Pos>
 std::uint64_t work_bytes(std::uint64_t size) {
-  const std::uint64_t while_sorting = (8 + 3 * sizeof(Pos)) * size + (8 + sizeof(Pos)) * size / 4;
-  const std::uint64_t while_doubling = 5 * sizeof(Pos) * size;
-  return std::max(while_sorting, while_doubling);
+  const std::uint64_t while_sorting = 8 + 3 * sizeof(Pos) + 8 + sizeof(Pos);
+  const std::uint64_t while_doubling = 5 * sizeof(Pos);
+  return std::max<std::uint64_t>(while_sorting, while_doubling) * size;
+}
+
+/// The context for sorts within a build, which are no phases of their own.
+Context inner_context(Context context) {
+  context.backend = Backend::host;
+  context.report = nullptr;
+  context.progress = nullptr;
+  return context;
 }
 
 void show_progress(const Context& context, std::string_view phase, std::uint64_t done,
@@ -71,7 +85,7 @@ Groups<Pos> sort_by_first_symbols(const Context& context, const TextView& text,
 
   show_progress(context, "sort", 0, text.size());
   PhaseTimer sort(context, "sort");
-  sort_buckets<Pos>(context, bucket_starts, all_words, state.suffixes);
+  sort_buckets<Pos>(inner_context(context), bucket_starts, all_words, state.suffixes);
   sort.stop();
 
   show_progress(context, "groups", 0, text.size());
@@ -90,20 +104,15 @@ Groups<Pos> sort_by_first_symbols(const Context& context, const TextView& text,
 }  // namespace
 
 template <Position Pos>
-std::vector<Pos> build_prefix_doubling(const Context& caller, const TextView& text) {
-  require_memory(caller, "suffix array", work_bytes<Pos>(text.size()));
-  start_host_runtime(caller.threads);
-  Context context = caller;
-  context.backend = Backend::host;
-  Context sort_context = context;  // the sorts within are not phases of their own
-  sort_context.report = nullptr;
-  sort_context.progress = nullptr;
-
+std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text) {
+  require_memory(context, "suffix array", work_bytes<Pos>(text.size()));
+  start_host_runtime(context.threads);
   const PackingPlan plan = plan_packing(text);
   State<Pos> state(text.size(), text.separators.size());
   Groups<Pos> groups = sort_by_first_symbols(context, text, plan, state);
 
-  const PhaseTimer rounds_timer(context, "rounds");
+  const PhaseTimer timer(context, "rounds");
+  const Context sort_context = inner_context(context);
   std::uint64_t rounds = 0;
   for (auto depth = static_cast<std::uint64_t>(plan.symbols); !groups.empty(); depth *= 2) {
     show_progress(context, "rounds", text.size() - groups.suffixes(), text.size());
