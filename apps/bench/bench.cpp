@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "sortie/apps/bench/timing.hpp"
 #include "sortie/core/error.hpp"
 
 namespace sortie::bench {
@@ -13,25 +13,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double timed(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 // Runs one method once; what it throws ends its part in the comparison.
 void run_once(Method& method, bool first) {
-  if (!method.row.failure.empty()) return;
+  if (!first && !method.row.agrees) return;
   try {
     if (method.prepare) method.prepare();
-    const double seconds = timed(method.run);
-    if (first) {
-      method.row.agrees = method.check();
-    } else {
+    const double seconds = timed_seconds(method.run);
+    if (!first) {
       method.row.seconds.push_back(seconds);
+      return;
     }
+    method.row.agrees = method.check();
   } catch (const Error& error) {
-    method.row.failure = error.what();
+    (error.kind() == ErrorKind::check ? method.row.fault : method.row.failure) = error.what();
   }
 }
 
@@ -47,17 +41,13 @@ std::string csv_field(const std::string& text) {
 
 std::string describe_result(const Row& row) {
   if (!row.failure.empty()) return "failed: " + row.failure;
-  return row.agrees ? "yes" : "NO";
+  return row.is_wrong() ? "NO " + row.fault : "yes";
 }
 
 }  // namespace
 
 double Row::median_seconds() const {
-  if (seconds.empty()) return 0;
-  std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return median(seconds);
 }
 
 double Row::min_seconds() const {
@@ -156,6 +146,7 @@ std::string json(std::span<const Row> rows) {
                     {"ratios", std::move(ratios)},
                     {"percent_of_copy", row.percent_of_copy},
                     {"agrees", row.agrees},
+                    {"fault", row.fault},
                     {"failure", row.failure}});
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace);

@@ -22,12 +22,14 @@ struct Row {
   std::string unit;             ///< of rate(): "Gpairs/s", "GFLOP/s", "MB/s"
   double items_a_unit = 1e9;    ///< items in one unit: 1e9 for Gpairs/s
   bool agrees = false;          ///< the result was checked and is right
+  std::string fault;            ///< what is wrong with the result, where the check says so
   std::string failure;          ///< why there is no result; empty when there is one
 
   // Filled by relate().
   std::vector<std::pair<std::string, double>> ratios;  ///< own rate over that of each baseline
   double percent_of_copy = 0;                          ///< of the rate of the limit; 0: no limit
 
+  [[nodiscard]] bool is_wrong() const { return failure.empty() && !agrees; }
   [[nodiscard]] double median_seconds() const;
   [[nodiscard]] double min_seconds() const;
   [[nodiscard]] double max_seconds() const;

@@ -1,0 +1,91 @@
+#include "sortie/apps/cli/common_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "sortie/core/host_memory.hpp"
+#include "sortie/core/version.hpp"
+#include "sortie/core/whole_file.hpp"
+
+namespace sortie::cli {
+namespace {
+
+void add_help_and_version(CLI::App& parser) {
+  parser.set_help_flag("-h,--help", "Show this help and exit");
+  parser.set_version_flag("-V,--version", program_version(), "Show the version and exit");
+}
+
+Backend parse_backend(const std::string& text) {
+  if (text == name(Backend::cuda)) return Backend::cuda;
+  if (text == name(Backend::host)) return Backend::host;
+  return Backend::automatic;
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& parser, CommonOptions& options) {
+  add_help_and_version(parser);
+  const std::string group = "Options of every subcommand";
+  parser.add_option("--backend", options.backend, "Where to run: auto, cuda or host")
+      ->check(CLI::IsMember({"auto", "cuda", "host"}))
+      ->capture_default_str()
+      ->group(group);
+  parser.add_option("--device", options.device, "Number of the CUDA device")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group(group);
+  parser.add_option("-t,--threads", options.threads, "Host threads (default: all cores)")
+      ->check(CLI::Range(1, 4096))
+      ->group(group);
+  parser.add_option("--max-memory", options.max_memory, "Work space to take at most, e.g. 4G")
+      ->group(group);
+  parser.add_option("--seed", options.seed, "Seed of everything random")
+      ->capture_default_str()
+      ->group(group);
+  parser.add_option("--repeat", options.repeat, "Do the work so many times, report the median")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str()
+      ->group(group);
+  parser.add_option("--json", options.json, "Write a report to this file (-: standard output)")
+      ->group(group);
+  parser.add_flag("-q,--quiet", options.quiet, "No messages but errors")->group(group);
+  parser.add_flag("-v,--verbose", options.verbose, "Show the seconds of every phase")
+      ->group(group)
+      ->excludes("--quiet");
+}
+
+void add_report_options(CLI::App& parser, CommonOptions& options) {
+  add_help_and_version(parser);
+  parser.add_option("--json", options.json, "Write JSON to this file (default: standard output)")
+      ->expected(0, 1)
+      ->default_str("-");
+}
+
+Context make_context(const CommonOptions& options) {
+  Context context;
+  context.backend = parse_backend(options.backend);
+  context.device = options.device;
+  context.threads = options.threads;
+  if (!options.max_memory.empty()) context.memory_budget = parse_bytes(options.max_memory);
+  return context;
+}
+
+std::string program_version() {
+  return fmt::format("sortie {} ({})", version(), commit());
+}
+
+bool is_stream(const std::string& path) {
+  if (path == "-") return true;
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+void require_writable(const std::string& path) {
+  if (!path.empty() && !is_stream(path)) WholeFile probe(path);
+}
+
+}  // namespace sortie::cli

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <CLI/CLI.hpp>
+#include <Eigen/Core>
+#include <nlohmann/json.hpp>
+
+#include "sortie/apps/cli/command.hpp"
+#include "sortie/apps/spgemm/spgemm.hpp"
+#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/core/devices.hpp"
+#include "sortie/core/host_memory.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/version.hpp"
+
+namespace sortie::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InfoCommand {
+  CommonOptions common;
+};
+
+Json libraries() {
+  Json list = {
+      {"host runtime", host_runtime_version()},
+      {"zlib", zlibVersion()},
+      {"fmt",
+       fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+      {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
+                                    NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
+      {"CLI11", CLI11_VERSION},
+      {"Eigen",
+       fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}};
+  if (built_with_cuda()) {
+    list["CUDA toolkit"] = cuda_toolkit_version();
+    list["CUDA driver"] = cuda_driver_version();
+  }
+  return list;
+}
+
+Json devices() {
+  Json list = Json::array();
+  for (const DeviceInfo& device : cuda_devices()) {
+    list.push_back(
+        {{"device", device.ordinal},
+         {"name", device.name},
+         {"compute_capability", fmt::format("{}.{}", device.compute_major, device.compute_minor)},
+         {"multiprocessors", device.multiprocessors},
+         {"memory_bytes", device.memory_total},
+         {"memory_free_bytes", device.memory_free}});
+  }
+  return list;
+}
+
+template <class Algorithm>
+Json names(std::span<const Algorithm> algorithms) {
+  Json list = Json::array();
+  for (const Algorithm algorithm : algorithms) list.push_back(name(algorithm));
+  return list;
+}
+
+Json algorithms(Backend backend) {
+  return {{"spgemm", names(spgemm::algorithms(backend))},
+          {"suffix-array", names(suffix_array::algorithms(backend))}};
+}
+
+Json information() {
+  Json backends = Json::object();
+  backends["host"] = algorithms(Backend::host);
+  if (!cuda_devices().empty()) backends["cuda"] = algorithms(Backend::cuda);
+  return {{"program", "sortie"},
+          {"version", version()},
+          {"commit", commit()},
+          {"backends", std::move(backends)},
+          {"built_with_cuda", built_with_cuda()},
+          {"why_no_cuda", why_no_cuda()},
+          {"devices", devices()},
+          {"host_memory_free_bytes", host_memory_available()},
+          {"libraries", libraries()}};
+}
+
+std::string for_people(const Json& information) {
+  std::string text = program_version() + "\n\nbackends\n";
+  for (const auto& [backend, applications] : information["backends"].items()) {
+    for (const auto& [application, list] : applications.items()) {
+      text += fmt::format("  {:<5} {:<13} {}\n", backend, application,
+                          fmt::join(list.get<std::vector<std::string>>(), ", "));
+    }
+  }
+  const std::string reason = information["why_no_cuda"];
+  if (!reason.empty()) text += fmt::format("  cuda  not available: {}\n", reason);
+  for (const Json& device : information["devices"]) {
+    text += fmt::format("\nCUDA device {}\n  {}, compute capability {}, {} multiprocessors, {}\n",
+                        device["device"].get<int>(), device["name"].get<std::string>(),
+                        device["compute_capability"].get<std::string>(),
+                        device["multiprocessors"].get<int>(),
+                        format_bytes(device["memory_bytes"].get<std::uint64_t>()));
+  }
+  text += "\nlibraries\n";
+  for (const auto& [library, library_version] : information["libraries"].items()) {
+    text += fmt::format("  {:<14} {}\n", library, library_version.get<std::string>());
+  }
+  return text;
+}
+
+void run_info(Job& job, const InfoCommand& command) {
+  const Json found = information();
+  if (command.common.json.empty()) {
+    job.print(for_people(found));
+  } else {
+    job.set_json([found] { return found.dump(2) + "\n"; });
+  }
+}
+
+}  // namespace
+
+Command add_info_command(CLI::App& program) {
+  auto command = std::make_shared<InfoCommand>();
+  CLI::App* parser =
+      program.add_subcommand("info", "Show version, backends, devices and libraries");
+  add_report_options(*parser, command->common);
+  command->common.quiet = true;
+  return {parser, {command, &command->common}, [command](Job& job) { run_info(job, *command); }};
+}
+
+}  // namespace sortie::cli

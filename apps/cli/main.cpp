@@ -1,0 +1,58 @@
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "sortie/apps/cli/command.hpp"
+
+namespace sortie::cli {
+namespace {
+
+constexpr const char* description =
+    "Segmented sort, and what stands on it: sparse matrix products and suffix arrays.\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a check did not hold.";
+
+std::vector<Command> add_commands(CLI::App& program) {
+  std::vector<Command> commands;
+  commands.push_back(add_spgemm_command(program));
+  commands.push_back(add_suffix_array_command(program));
+  for (Command& command : add_bench_commands(program)) commands.push_back(std::move(command));
+  commands.push_back(add_info_command(program));
+  return commands;
+}
+
+ExitCode run(const Command& command, const std::vector<std::string>& arguments) {
+  return run_guarded([&] {
+    Job job(*command.options, arguments);
+    command.run(job);
+    job.finish();
+  });
+}
+
+int run_program(int count, char** values) {
+  CLI::App program(description, "sortie");
+  program.set_help_flag("-h,--help", "Show this help and exit");
+  program.set_version_flag("-V,--version", program_version(), "Show the version and exit");
+  program.require_subcommand(1);
+  const std::vector<Command> commands = add_commands(program);
+  try {
+    program.parse(count, values);
+  } catch (const CLI::Success& asked_for) {  // -h or -V
+    return program.exit(asked_for);
+  } catch (const CLI::ParseError& error) {
+    print_error(error.what());
+    return static_cast<int>(ExitCode::wrong_usage);
+  }
+  for (const Command& command : commands) {
+    if (command.parser->parsed()) {
+      return static_cast<int>(run(command, {values + 1, values + count}));
+    }
+  }
+  return static_cast<int>(ExitCode::wrong_usage);  // not reached: a subcommand is required
+}
+
+}  // namespace
+}  // namespace sortie::cli
+
+int main(int count, char** values) {
+  return sortie::cli::run_program(count, values);
+}

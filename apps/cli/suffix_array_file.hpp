@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "sortie/sequences/fasta.hpp"
+
+namespace sortie::cli {
+
+/// What the sidecar of a suffix array file tells beside the array's own figures.
+struct SuffixArraySource {
+  std::string input;
+  sequences::Case letter_case = sequences::Case::upper;
+  sequences::Alphabet alphabet = sequences::Alphabet::automatic;
+  const sequences::Text* text = nullptr;
+};
+
+/// Bytes a position of a suffix array file for a text of `symbols` symbols: 4, or 8 where 4 do not
+/// suffice.
+[[nodiscard]] int smallest_width_bytes(std::uint64_t symbols);
+
+/// Writes positions as little-endian integers of 4 or 8 bytes, and beside them PATH.json, which
+/// says how to read them and which record is where. Both files appear or none; a stream
+/// gets no sidecar.
+/// \return the checksum of the positions as written, 16 hex digits
+/// \throws Error (output)
+template <class Pos>
+std::string write_suffix_array(const std::string& path, std::span<const Pos> suffixes,
+                               int width_bytes, const SuffixArraySource& source);
+
+/// Writes one position a line. \throws Error (output)
+template <class Pos>
+void write_suffix_array_text(const std::string& path, std::span<const Pos> suffixes);
+
+}  // namespace sortie::cli
