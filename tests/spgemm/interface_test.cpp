@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "products.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/matrices/generators.hpp"
+
+namespace sortie::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr Algorithm every_algorithm[] = {
+    Algorithm::automatic,        Algorithm::essc,          Algorithm::row_wise,
+    Algorithm::reference,        Algorithm::eigen,         Algorithm::esc,
+    Algorithm::cusparse_default, Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
+    Algorithm::cusparse_alg3};
+
+/// The kind and text of the error that `call` throws.
+template <class Call>
+void expect_error(const Call& call, ErrorKind kind, const std::string& part) {
+  try {
+    call();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind);
+    EXPECT_THAT(error.what(), HasSubstr(part));
+  }
+}
+
+TEST(SpgemmInterface, NamesAreParsedBack) {
+  std::set<std::string_view> names;
+  for (const Algorithm algorithm : every_algorithm) {
+    EXPECT_EQ(spgemm::parse_algorithm(spgemm::name(algorithm)), algorithm);
+    names.insert(spgemm::name(algorithm));
+  }
+  EXPECT_EQ(names.size(), std::size(every_algorithm));
+}
+
+TEST(SpgemmInterface, UnknownNameIsAUsageError) {
+  expect_error([] { (void)spgemm::parse_algorithm("fastest"); }, ErrorKind::usage,
+               "found \"fastest\", expected one of auto, essc, row-wise");
+  expect_error([] { (void)spgemm::parse_algorithm(""); }, ErrorKind::usage, "found \"\"");
+}
+
+TEST(SpgemmInterface, HostAlgorithmsAreListed) {
+  const std::span<const Algorithm> list = spgemm::algorithms(Backend::host);
+  const std::vector<Algorithm> host(list.begin(), list.end());
+  EXPECT_THAT(host, testing::UnorderedElementsAre(Algorithm::essc, Algorithm::row_wise,
+                                                  Algorithm::reference, Algorithm::eigen));
+}
+
+TEST(SpgemmInterface, AlgorithmOfTheOtherBackendIsUnavailable) {
+  const auto a = matrices::banded<double>(5, 1, 1);
+  const Algorithm other = backend() == Backend::host ? Algorithm::esc : Algorithm::row_wise;
+  expect_error([&] { (void)spgemm::multiply(context(), a, a, other); }, ErrorKind::unavailable,
+               std::string(spgemm::name(other)));
+}
+
+TEST(SpgemmInterface, AlgorithmDecidesWhereTheBackendIsAutomatic) {
+  const auto a = matrices::banded<double>(50, 3, 1);
+  EXPECT_TRUE(
+      same_bits(spgemm::multiply(Context{}, a, a, Algorithm::eigen), reference_product(a, a)));
+}
+
+TEST(SpgemmInterface, ShapesThatDoNotConform) {
+  const auto a = matrices::erdos_renyi<double>(3, 5, 2, 1);
+  const auto b = matrices::erdos_renyi<double>(7, 2, 1, 1);
+  const std::string message =
+      "A * B: found A of 3 x 5 and B of 7 x 2, expected as many columns in A as rows in B";
+  expect_error([&] { (void)spgemm::count_products(a, b); }, ErrorKind::input, message);
+  expect_error([&] { (void)spgemm::multiply(context(), a, b); }, ErrorKind::input, message);
+  for (const Algorithm algorithm : spgemm::algorithms(backend())) {
+    expect_error([&] { (void)spgemm::multiply(context(), a, b, algorithm); }, ErrorKind::input,
+                 message);
+  }
+}
+
+TEST(SpgemmInterface, CountsProducts) {
+  const auto a = matrices::erdos_renyi<double>(30, 50, 4, 1);
+  const auto b = matrices::erdos_renyi<double>(50, 20, 7, 1);
+  EXPECT_EQ(spgemm::count_products(a, b), 30 * 4 * 7);
+}
+
+TEST(SpgemmInterface, ReportsPhasesAndFigures) {
+  const auto a = matrices::erdos_renyi<double>(30, 30, 4, 1);
+  RunReport report;
+  Context reporting = context();
+  reporting.report = &report;
+  const auto c = spgemm::multiply(reporting, a, a, Algorithm::essc);
+  std::vector<std::string> phases;
+  for (const RunReport::Phase& phase : report.phases()) phases.push_back(phase.name);
+  EXPECT_THAT(phases, Contains("analysis"));
+  using Figure = std::pair<std::string, RunReport::Value>;
+  EXPECT_THAT(report.figures(), Contains(Figure("products", std::int64_t{480})));
+  EXPECT_THAT(report.figures(), Contains(Figure("nnz_c", c.nnz())));
+}
+
+TEST(SpgemmInterface, ProgressReachesItsTotal) {
+  const auto a = matrices::erdos_renyi<double>(300, 300, 4, 1);
+  for (const Algorithm algorithm : {Algorithm::essc, Algorithm::automatic}) {
+    std::uint64_t last_done = 0;
+    std::uint64_t last_total = 1;
+    Context watched = context();
+    watched.progress = [&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
+      EXPECT_THAT(phase, Not(testing::IsEmpty()));
+      EXPECT_LE(done, total);
+      last_done = done;
+      last_total = total;
+    };
+    (void)spgemm::multiply(watched, a, a, algorithm);
+    EXPECT_EQ(last_done, last_total);
+  }
+}
+
+}  // namespace
+}  // namespace sortie::test
