@@ -62,9 +62,8 @@ TYPED_TEST(DeviceBuild, SharesAStreamWithItsCaller) {
 }
 
 TYPED_TEST(DeviceBuild, ChecksTheMemoryOfTheRoundsWhenItIsKnown) {
-  // All suffixes of an alternation are unresolved after the first sort: the rounds take more than
-  // everything before them. 3 MiB are granted beyond the latter; the former are 6 bytes a symbol
-  // more, or 8 MiB.
+  // All suffixes of an alternation are unresolved after the first sort, so that the rounds take
+  // some 6 bytes a symbol, 24 MiB, more than everything before them; 3 MiB are granted.
   const test::NamedText text = test::single("", test::repeated("AB", 1 << 21));
   Context context = test::context();
   {
