@@ -27,7 +27,7 @@ struct DeviceText {
 /// \param context  stream, memory budget, progress (one call a round), report (phases "pack",
 ///                 "sort", "groups", "rounds"; figures "rounds", "unresolved_after_first_sort").
 ///                 The current device must be the context's (see DeviceScope).
-/// \return the suffix array, in stream order; the host has waited for all but the last kernels
+/// \return the suffix array; all work on it is done when the function returns
 /// \throws Error (usage)  the text is too long for Index
 /// \throws Error (out_of_memory)  the first sort does not fit in the budget (before any work), or
 ///                 the rounds do not (as soon as the number of unresolved suffixes is known)
