@@ -1,9 +1,11 @@
 #include "sortie/apps/suffix_array/host/first_sort.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <memory>
+#include <utility>
 
 #include "sortie/apps/suffix_array/host/parallel.hpp"
 #include "sortie/apps/suffix_array/host/word_sort.hpp"
@@ -31,25 +33,55 @@ std::uint64_t useful_threads(std::uint64_t size) {
                     static_cast<std::uint64_t>(host_threads()));
 }
 
-/// Calls visit(position, word) for the positions of [begin, end) from right to left.
-template <class Visit>
-void for_each_word(const TextView& text, const PackingPlan& plan, std::uint64_t begin,
-                   std::uint64_t end, const Visit& visit) {
-  std::uint64_t word = end < text.size() ? pack_word(plan, text, end) : 0;
-  auto separator = std::lower_bound(text.separators.begin(), text.separators.end(), end);
-  for (std::uint64_t position = end; position > begin;) {
-    const bool more = separator != text.separators.begin() && *(separator - 1) >= begin;
-    const std::uint64_t record_begin = more ? *(separator - 1) + 1 : begin;
-    while (position > record_begin) {
-      --position;
-      word = plan.prepend(plan.code[text.symbols[position]], word);
+/// The words of the positions of a record from left to right, four cycles a step: all digits move
+/// up one place, the first symbol leaves and a new last one enters. The arithmetic is that of 64
+/// bits, whose overflows cancel out because the result is a word again.
+class RollingWord {
+ public:
+  explicit RollingWord(const PackingPlan& plan) : plan_(plan) {
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      leaving_[byte] = plan.code[byte] * plan.top_weight * plan.base;
+    }
+  }
+
+  /// Calls visit(position, word) for [begin, end) within the record that ends at `record_end`.
+  template <class Visit>
+  void for_each(const TextView& text, std::uint64_t begin, std::uint64_t end,
+                std::uint64_t record_end, const Visit& visit) const {
+    if (begin == end) return;
+    const std::uint8_t* const symbols = text.symbols.data();
+    const auto ahead = static_cast<std::uint64_t>(plan_.symbols);
+    const std::uint64_t full_end = record_end > ahead ? std::min(end, record_end - ahead) : 0;
+    std::uint64_t word = pack_word(plan_, text, begin);
+    std::uint64_t position = begin;
+    for (; position < full_end; ++position) {
       visit(position, word);
+      const std::uint64_t entering = plan_.code[symbols[position + ahead]];
+      word = word * plan_.base + (entering - leaving_[symbols[position]]);
     }
-    if (more) {
-      --separator;
-      word = 0;
-      visit(--position, word);
+    for (; position < end; ++position) {
+      visit(position, word);
+      word = word * plan_.base - leaving_[symbols[position]];
     }
+  }
+
+ private:
+  PackingPlan plan_;
+  std::array<std::uint64_t, 256> leaving_{};
+};
+
+/// Calls visit(position, word) for the positions of [begin, end), separators included.
+template <class Visit>
+void for_each_word(const TextView& text, const RollingWord& rolling, std::uint64_t begin,
+                   std::uint64_t end, const Visit& visit) {
+  auto separator = std::lower_bound(text.separators.begin(), text.separators.end(), begin);
+  while (begin < end) {
+    const std::uint64_t record_end =
+        separator == text.separators.end() ? text.size() : *separator++;
+    const std::uint64_t piece_end = std::min(record_end, end);
+    rolling.for_each(text, begin, piece_end, record_end, visit);
+    if (piece_end < end) visit(piece_end, std::uint64_t{0});
+    begin = piece_end + 1;
   }
 }
 
@@ -74,12 +106,12 @@ std::vector<std::uint64_t> spread_by_words(const TextView& text, const PackingPl
     return size / pieces * piece + std::min(piece, size % pieces);
   };
 
-  // counts[piece][bucket], turned into the end of that part of the bucket, which is filled
-  // downwards because words come from right to left.
+  const RollingWord rolling(plan);
+  // counts[piece][bucket], turned into the next free slot of that part of the bucket.
   std::vector<std::uint64_t> counts(pieces * buckets);
   for_each_task(pieces, [&](std::uint64_t piece) {
     std::uint64_t* const count = counts.data() + piece * buckets;
-    for_each_word(text, plan, piece_begin(piece), piece_begin(piece + 1),
+    for_each_word(text, rolling, piece_begin(piece), piece_begin(piece + 1),
                   [=](std::uint64_t, std::uint64_t word) { ++count[word >> shift]; });
   });
   std::vector<std::uint64_t> bucket_starts(buckets + 1);
@@ -87,17 +119,16 @@ std::vector<std::uint64_t> spread_by_words(const TextView& text, const PackingPl
   for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
     bucket_starts[bucket] = slot;
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-      slot += counts[piece * buckets + bucket];
-      counts[piece * buckets + bucket] = slot;
+      slot += std::exchange(counts[piece * buckets + bucket], slot);
     }
   }
   bucket_starts[buckets] = slot;
 
   for_each_task(pieces, [&](std::uint64_t piece) {
-    std::uint64_t* const end = counts.data() + piece * buckets;
-    for_each_word(text, plan, piece_begin(piece), piece_begin(piece + 1),
+    std::uint64_t* const next = counts.data() + piece * buckets;
+    for_each_word(text, rolling, piece_begin(piece), piece_begin(piece + 1),
                   [=](std::uint64_t position, std::uint64_t word) {
-                    const std::uint64_t to = --end[word >> shift];
+                    const std::uint64_t to = next[word >> shift]++;
                     words[to] = word;
                     suffixes[to] = static_cast<Pos>(position);
                   });

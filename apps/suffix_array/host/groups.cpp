@@ -106,7 +106,7 @@ void sort_groups(const Context& context, State<Pos>& state, const Groups<Pos>& g
 }
 
 template <Position Pos>
-Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups) {
+Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups, Ranks present) {
   // Two passes, count and fill, so that the list is allocated once and outside of parallel code.
   std::vector<std::uint64_t> starts(task_count(state.size()) + 1);
   for_each_stretch(state, groups, [&](std::uint64_t task, std::uint64_t first, std::uint64_t last) {
@@ -122,8 +122,8 @@ Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups) {
   Groups<Pos> left{std::vector<Pos>(starts.back()), std::vector<Pos>(starts.back())};
   for_each_stretch(state, groups, [&](std::uint64_t task, std::uint64_t first, std::uint64_t last) {
     std::uint64_t next = starts[task];
-    const auto take = [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t slot = begin; slot < end; ++slot) {
+    const auto take = [&](std::uint64_t begin, std::uint64_t end, bool rank_holds) {
+      for (std::uint64_t slot = begin; slot < end && !rank_holds; ++slot) {
         state.ranks[state.suffixes[slot]] = state.keys[slot];
       }
       if (end - begin < 2) return;
@@ -132,7 +132,11 @@ Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups) {
       ++next;
     };
     for (std::uint64_t group = first; group < last; ++group) {
-      for_each_label(state, groups.begins[group], groups.ends[group], take);
+      const std::uint64_t group_begin = groups.begins[group];
+      for_each_label(state, group_begin, groups.ends[group],
+                     [&](std::uint64_t begin, std::uint64_t end) {
+                       take(begin, end, present == Ranks::of_groups && begin == group_begin);
+                     });
     }
   });
   return left;
@@ -144,7 +148,7 @@ Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups) {
   template void label_by_words(State<Pos>&, const PackingPlan&, std::span<const std::uint64_t>, \
                                const Groups<Pos>&);                                             \
   template void sort_groups(const Context&, State<Pos>&, const Groups<Pos>&, std::uint64_t);    \
-  template Groups<Pos> collect(State<Pos>&, const Groups<Pos>&)
+  template Groups<Pos> collect(State<Pos>&, const Groups<Pos>&, Ranks)
 SORTIE_INSTANTIATE(std::uint32_t);
 SORTIE_INSTANTIATE(std::uint64_t);
 #undef SORTIE_INSTANTIATE

@@ -60,8 +60,14 @@ template <Position Pos>
 void sort_groups(const Context& context, State<Pos>& state, const Groups<Pos>& groups,
                  std::uint64_t depth);
 
+/// What State::ranks holds when groups are collected.
+enum class Ranks {
+  none,       ///< nothing yet: after the first sort
+  of_groups,  ///< the rank of its group for each suffix: the first part of a group keeps it
+};
+
 /// Takes the labels of the slots in `groups` over into ranks and returns the groups that are left.
 template <Position Pos>
-[[nodiscard]] Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups);
+[[nodiscard]] Groups<Pos> collect(State<Pos>& state, const Groups<Pos>& groups, Ranks present);
 
 }  // namespace sortie::suffix_array::host

@@ -93,7 +93,7 @@ Groups<Pos> sort_by_first_symbols(const Context& context, const TextView& text,
   const Groups<Pos> buckets = groups_of<Pos>(bucket_starts);
   label_by_words(state, plan, std::span<const std::uint64_t>(all_words), buckets);
   words.reset();
-  Groups<Pos> groups = collect(state, buckets);
+  Groups<Pos> groups = collect(state, buckets, Ranks::none);
   if (context.report != nullptr) {
     context.report->set("unresolved_after_first_sort", groups.suffixes());
   }
@@ -117,7 +117,7 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
   for (auto depth = static_cast<std::uint64_t>(plan.symbols); !groups.empty(); depth *= 2) {
     show_progress(context, "rounds", text.size() - groups.suffixes(), text.size());
     sort_groups(sort_context, state, groups, depth);
-    groups = collect(state, groups);
+    groups = collect(state, groups, Ranks::of_groups);
     ++rounds;
   }
   if (context.report != nullptr) context.report->set("rounds", rounds);

@@ -101,7 +101,7 @@ void resolve_runs(State<Pos>& state, const TextView& text, const PackingPlan& pl
   for (std::uint64_t i = 0; i < runs.size(); ++i) {
     resolve_group(state, runs.begins[i], runs.ends[i], static_cast<std::uint64_t>(plan.symbols));
   }
-  const Groups<Pos> left = collect(state, runs);
+  const Groups<Pos> left = collect(state, runs, Ranks::of_groups);
   // Groups do not overlap, so begins and ends have the same order.
   groups.begins = merged(groups.begins, left.begins);
   groups.ends = merged(groups.ends, left.ends);
