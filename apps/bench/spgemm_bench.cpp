@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "sortie/apps/bench/generator_spec.hpp"
@@ -82,35 +83,68 @@ class SpgemmCase {
 
   std::vector<Row> run() {
     std::vector<Method> methods;
-    const auto offered = spgemm::algorithms(context_.backend);
-    const std::vector<spgemm::Algorithm> all(offered.begin(), offered.end());
-    for (const auto algorithm : options_.algorithms.empty() ? all : options_.algorithms) {
-      if (algorithm != spgemm::Algorithm::automatic) methods.push_back(method(algorithm));
+    for (const auto algorithm : chosen_algorithms()) methods.push_back(method(algorithm));
+    std::vector<Row> rows = measure(std::move(methods), options_.repetitions);
+#ifdef SORTIE_HAVE_CUDA
+    if (context_.backend == Backend::cuda) {
+      std::vector<Row> resident = run_on_device();
+      std::move(resident.begin(), resident.end(), std::back_inserter(rows));
     }
-    return measure(std::move(methods), options_.repetitions);
+#endif
+    return rows;
   }
 
  private:
+  std::vector<spgemm::Algorithm> chosen_algorithms() const {
+    const auto offered = spgemm::algorithms(context_.backend);
+    std::vector<spgemm::Algorithm> chosen = options_.algorithms;
+    if (chosen.empty()) chosen.assign(offered.begin(), offered.end());
+    std::erase(chosen, spgemm::Algorithm::automatic);
+    return chosen;
+  }
+
+  Row row(spgemm::Algorithm algorithm, const std::string& case_name) const {
+    Row row;
+    row.case_name = case_name;
+    row.method = spgemm::name(algorithm);
+    row.backend = name(context_.backend);
+    row.baseline = is_peer(algorithm);
+    row.items = 2 * static_cast<std::uint64_t>(spgemm::count_products(matrix_, matrix_));
+    row.unit = "GFLOP/s";
+    return row;
+  }
+
+  bool is_right(const Csr<Value>& result) const {
+    spgemm::compare(result, expected_, options_.single_precision ? 1e-4 : 1e-11);
+    return true;
+  }
+
   Method method(spgemm::Algorithm algorithm) {
     auto result = std::make_shared<Csr<Value>>();
     Method method;
-    method.row.case_name = source_;
-    method.row.method = spgemm::name(algorithm);
-    method.row.backend = name(context_.backend);
-    method.row.baseline = is_peer(algorithm);
-    method.row.items = 2 * static_cast<std::uint64_t>(spgemm::count_products(matrix_, matrix_));
-    method.row.unit = "GFLOP/s";
+    method.row = row(algorithm, source_);
     method.prepare = [result] { *result = {}; };
     method.run = [this, result, algorithm] {
       *result = spgemm::multiply(context_, matrix_, matrix_, algorithm);
     };
     method.check = [this, result] {
-      spgemm::compare(*result, expected_, options_.single_precision ? 1e-4 : 1e-11);
+      const bool right = is_right(*result);
       *result = {};
-      return true;
+      return right;
     };
     return method;
   }
+
+#ifdef SORTIE_HAVE_CUDA
+  std::vector<Row> run_on_device() {
+    std::vector<SpgemmMethod<Value>> methods;
+    for (const auto algorithm : chosen_algorithms()) {
+      methods.push_back({algorithm, row(algorithm, source_ + " on the device"),
+                         [this](const Csr<Value>& result) { return is_right(result); }});
+    }
+    return spgemm_on_device(context_, matrix_, std::move(methods), options_.repetitions);
+  }
+#endif
 
   Context context_;
   const SpgemmOptions& options_;
