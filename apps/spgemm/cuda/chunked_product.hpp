@@ -1,9 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -74,6 +72,7 @@ class ChunkedProduct {
 
   /// Computes the next rows of C; nothing when all rows are done.
   /// \throws Error (out_of_memory) when the products of one row do not fit the budget
+  /// \throws Error (unavailable) a row of more than max_chunk_products products
   [[nodiscard]] std::optional<ProductChunk<Value, Column>> next() {
     if (next_row_ == a_.rows) return std::nullopt;
     const RowChunk chunk = choose_rows();
@@ -113,20 +112,20 @@ class ChunkedProduct {
     const auto wanted = static_cast<std::uint64_t>(bytes);
     if (wanted > budget_) throw out_of_memory_error(what, wanted, budget_);
     budget_ -= wanted;
+    reserved_ = wanted;
   }
 
-  /// Products that a chunk may have.
-  [[nodiscard]] std::int64_t products_that_fit() const {
-    std::uint64_t bytes = budget_;
-    if (next_row_ != 0) {  // earlier chunks of C may have stayed on the device
-      const std::uint64_t free = device_memory_free();
-      bytes = std::min(bytes, free - free / kMemoryLeftFree);
-    }
-    return std::min(max_chunk_products, static_cast<std::int64_t>(bytes / kPerProduct));
+  /// Bytes that the arrays of a chunk's products may take.
+  [[nodiscard]] std::uint64_t bytes_for_products() const {
+    if (next_row_ == 0) return budget_;
+    // Earlier chunks of C may have stayed on the device.
+    const std::uint64_t free = device_memory_free();
+    return std::min(budget_, free - free / kMemoryLeftFree);
   }
 
   RowChunk choose_rows() {
-    const std::int64_t max_products = products_that_fit();
+    const std::int64_t max_products =
+        std::min(max_chunk_products, static_cast<std::int64_t>(bytes_for_products() / kPerProduct));
     const std::int64_t max_rows = Sort::max_rows(layout_);
     if (next_row_ == 0 && counts_.total <= max_products && a_.rows <= max_rows)
       return {0, a_.rows, 0, a_.nnz(), 0, counts_.total};
@@ -157,9 +156,13 @@ class ChunkedProduct {
     const auto row = static_cast<std::size_t>(next_row_);
     const std::int64_t products = row_offsets_[row + 1] - row_offsets_[row];
     const std::string what = "the " + std::to_string(products) + " products of row " +
-                             std::to_string(next_row_ + 1) + " of A * B";
-    return out_of_memory_error(what, static_cast<std::uint64_t>(products) * kPerProduct,
-                               static_cast<std::uint64_t>(max_products) * kPerProduct);
+                             std::to_string(next_row_ + 1) + " of C";
+    if (max_products == max_chunk_products) {
+      return {ErrorKind::unavailable, "SpGEMM on CUDA: found " + what + ", expected at most " +
+                                          std::to_string(max_chunk_products) + " in a row"};
+    }
+    return out_of_memory_error(what, reserved_ + static_cast<std::uint64_t>(products) * kPerProduct,
+                               reserved_ + bytes_for_products());
   }
 
   /// Keys and payloads of a chunk, and the buffers that the sort may use beside them.
@@ -226,7 +229,8 @@ class ChunkedProduct {
   const DeviceCsr<Value, Column>& a_;
   const DeviceCsr<Value, Column>& b_;
   KeyLayout layout_;
-  std::uint64_t budget_ = 0;  ///< bytes left for what grows with the products of a chunk
+  std::uint64_t budget_ = 0;    ///< bytes left for what grows with the products of a chunk
+  std::uint64_t reserved_ = 0;  ///< bytes of the budget that the rest takes
   ProductCounts counts_;
   DeviceBuffer<std::int64_t> row_ptr_;
   std::vector<std::int64_t> row_offsets_;  ///< on the host; only when more than one chunk is needed

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <string>
 #include <type_traits>
 
 #include "sortie/apps/spgemm/backends.hpp"

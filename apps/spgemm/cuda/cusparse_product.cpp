@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -132,9 +132,16 @@ struct CusparseProduct<Value>::Call {
   /// function(handle, op A, op B, alpha, A, B, beta, C, type, algorithm, descriptor, rest...)
   template <class Function, class... Rest>
   void operator()(Function function, Rest... rest) const {
-    check_cusparse(function(handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
-                            CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a.get(), b.get(), &zero,
-                            c.get(), data_type<Value>(), algorithm, descriptor.get(), rest...));
+    const cusparseStatus_t status = function(
+        handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a.get(),
+        b.get(), &zero, c.get(), data_type<Value>(), algorithm, descriptor.get(), rest...);
+    if (status == CUSPARSE_STATUS_NOT_SUPPORTED) {
+      throw Error(
+          ErrorKind::unavailable,
+          "cuSPARSE SpGEMM: CUSPARSE_STATUS_NOT_SUPPORTED: this version of the library does "
+          "not have the algorithm for this type of values");
+    }
+    check_cusparse(status);
   }
 };
 

@@ -30,7 +30,8 @@ class CusparseProduct {
   /// \param which  one of the cusparse_... algorithms
   /// \throws Error (out_of_memory) naming CUSPARSE_STATUS_INSUFFICIENT_RESOURCES, or the bytes of
   ///         work space that pass the budget
-  /// \throws Error (device, unavailable)
+  /// \throws Error (unavailable) the library lacks the algorithm for this type
+  /// \throws Error (device)
   void multiply(Algorithm which);
 
   /// The result of the last multiply(), with 64-bit offsets and columns that ascend in every row

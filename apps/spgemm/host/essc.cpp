@@ -57,9 +57,12 @@ class Chunk {
 
   Chunk(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
         std::span<const std::int64_t> product_offsets)
-      : context_(context), a_(a), b_(b), product_offsets_(product_offsets) {
-    context_.backend = Backend::host;
+      : context_(context), sort_context_(context), a_(a), b_(b), product_offsets_(product_offsets) {
+    // Phases and progress are told here; those of the sort inside would count twice.
     context_.progress = nullptr;
+    sort_context_.backend = Backend::host;
+    sort_context_.progress = nullptr;
+    sort_context_.report = nullptr;
   }
 
   /// Writes out the products of rows first .. last.
@@ -96,8 +99,8 @@ class Chunk {
     const std::span<const std::int64_t> bounds(offsets_);
     SegmentedSortOptions options;
     options.stable = true;
-    segmented_sort(context_, std::span(keys_), std::span(payload_), bounds.first(bounds.size() - 1),
-                   bounds.subspan(1), options);
+    segmented_sort(sort_context_, std::span(keys_), std::span(payload_),
+                   bounds.first(bounds.size() - 1), bounds.subspan(1), options);
   }
 
   /// Sums the products of equal column.
@@ -137,6 +140,7 @@ class Chunk {
   }
 
   Context context_;
+  Context sort_context_;
   const Csr<Value, Idx>& a_;
   const Csr<Value, Idx>& b_;
   std::span<const std::int64_t> product_offsets_;

@@ -11,25 +11,31 @@
 
 namespace sortie::spgemm::host {
 
-/// Calls body(worker, block) once for every block in first .. last, on `workers` threads.
+/// Calls body(worker, block) once for every block in first .. last, on up to `workers` threads.
 ///
 /// Blocks are handed out one by one, since their lengths in time are not known beforehand; the
 /// number of the worker is below `workers` and lets the body keep work space of its own, for fewer
-/// workers than threads where memory is short.
+/// workers than threads where memory is short. A single block is done by the calling thread alone.
 /// \pre the host runtime runs; the body does not throw
 template <class Body>
 void for_each_block(int workers, std::int64_t first, std::int64_t last, const Body& body) {
   std::atomic<std::int64_t> next{first};
-  using Workers =
-      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
-                          Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for(Workers(0, workers, Kokkos::ChunkSize(1)), [&](const std::int64_t worker) {
+  const auto work = [&](const std::int64_t worker) {
     for (;;) {
       const std::int64_t block = next.fetch_add(1, std::memory_order_relaxed);
       if (block >= last) return;
       body(static_cast<int>(worker), block);
     }
-  });
+  };
+  const std::int64_t active = std::min<std::int64_t>(workers, last - first);
+  if (active <= 1) {
+    work(0);
+    return;
+  }
+  using Workers =
+      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
+                          Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for(Workers(0, active, Kokkos::ChunkSize(1)), work);
 }
 
 /// Calls body(worker, row) for all rows of the blocks that `cuts` bounds, and tells the context's

@@ -2,9 +2,12 @@
 
 #include <sys/mman.h>
 
-#include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
+#include "sortie/core/host_runtime.hpp"
 
 namespace sortie::spgemm::host {
 
@@ -40,10 +43,13 @@ template <class T>
 void resize_in_parallel(std::vector<T>& vector, std::int64_t size) {
   char* const storage = reserve_large_pages(vector, size);
   const std::int64_t bytes = size * static_cast<std::int64_t>(sizeof(T));
-  using Pages =
-      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for(Pages(0, (bytes + page_bytes - 1) / page_bytes),
-                       [=](const std::int64_t i) { storage[i * page_bytes] = 0; });
+  // A block is one large page, so that no two threads wait for the same page fault.
+  constexpr std::int64_t block_bytes = 1 << 21;
+  const std::int64_t blocks = (bytes + block_bytes - 1) / block_bytes;
+  for_each_block(host_threads(), 0, blocks, [=](int, std::int64_t block) {
+    const std::int64_t end = std::min(bytes, (block + 1) * block_bytes);
+    for (std::int64_t i = block * block_bytes; i < end; i += page_bytes) storage[i] = 0;
+  });
   vector.resize(size);
 }
 
