@@ -19,7 +19,8 @@
 ///
 /// A usual line ("17 1", "17 1 0.5") goes through parse_usual_line, which checks everything and
 /// explains nothing. What it turns down, parse_line reads word by word, and either finds the line
-/// to be good after all (a comment, tabs, more digits) or throws what is wrong with it.
+/// to be good after all (a comment, a '+', the last line of a chunk) or throws what is wrong with
+/// it.
 namespace sortie::matrices::detail {
 
 /// What is wrong with a line.
@@ -88,17 +89,34 @@ NumberStatus parse_number(const char*& at, const char* end, Real& value) {
   return parse_real(at, end, value);
 }
 
+inline bool separates(char c) {
+  return c == ' ' || c == '\t';
+}
+
+/// Reads an index from 1 to `size` with the blanks before it, gives it counted from 0; false when
+/// it is not there. \pre a '\n' stands in [at, end)
+inline bool parse_usual_index(const char*& at, const char* end, std::int64_t size,
+                              std::int64_t& index) {
+  while (separates(*at)) ++at;
+  if (end - at < index_reach) return false;
+  std::uint64_t number = 0;
+  const int digits = parse_index(at, number);
+  at += digits;
+  index = static_cast<std::int64_t>(number) - 1;
+  return digits > 0 && number - 1 < static_cast<std::uint64_t>(size);
+}
+
 /// Reads the one or two numbers of an entry, blanks before each; false when they are not there.
 template <Field field, Scalar Value>
 bool parse_usual_value(const char*& at, const char* end, Value& value) {
   const auto parse = [&](auto& number) {
-    while (*at == ' ') ++at;
+    while (separates(*at)) ++at;
     return parse_number<field>(at, end, number) == NumberStatus::ok;
   };
   if constexpr (field == Field::complex) {
     double real = 0;
     double imaginary = 0;
-    if (!parse(real) || *at != ' ' || !parse(imaginary)) return false;
+    if (!parse(real) || !separates(*at) || !parse(imaginary)) return false;
     value = Value(real, imaginary);
     return true;
   } else if constexpr (std::is_same_v<Value, std::complex<double>>) {
@@ -112,51 +130,40 @@ bool parse_usual_value(const char*& at, const char* end, Value& value) {
 }
 
 /// Reads the line at `at`; returns where the next one begins, or null when the line is not of the
-/// usual kind.
+/// usual kind. \pre every line of [at, end) has its '\n'
 template <Field field, Scalar Value>
 const char* parse_usual_line(const LineFormat& format, const char* at, const char* end,
                              Entry<Value>& entry) {
-  if (end - at < 3 * index_reach) return nullptr;
   if (format.coordinate) {
-    std::uint64_t row = 0;
-    std::uint64_t col = 0;
-    const int row_digits = parse_index(at, row);
-    at += row_digits;
-    if (row_digits == 0 || *at != ' ') return nullptr;
-    const int col_digits = parse_index(++at, col);
-    at += col_digits;
-    if (col_digits == 0) return nullptr;
-    entry.row = static_cast<std::int64_t>(row) - 1;
-    entry.col = static_cast<std::int64_t>(col) - 1;
-    if (row - 1 >= static_cast<std::uint64_t>(format.rows) ||
-        col - 1 >= static_cast<std::uint64_t>(format.cols) ||
+    if (!parse_usual_index(at, end, format.rows, entry.row) ||
+        !parse_usual_index(at, end, format.cols, entry.col) ||
         entry.row - entry.col < format.least_gap) {
       return nullptr;
     }
-    if (field != Field::pattern && *at != ' ') return nullptr;
+    if (field != Field::pattern && !separates(*at)) return nullptr;
   }
   if constexpr (field != Field::pattern) {
     if (!parse_usual_value<field>(at, end, entry.value)) return nullptr;
   }
-  if (*at == '\r') ++at;
+  while (is_blank(*at)) ++at;
   return *at == '\n' ? at + 1 : nullptr;
 }
 
 /// Takes an index from 1 to `size` off the front of the line, returns it counted from 0.
 inline std::int64_t take_index(std::string_view& line, std::int64_t size, std::string_view kind) {
+  const auto range = [&] { return fmt::format("from 1 to {}", size); };
   const std::string_view word = take_word(line);
-  const std::string range = fmt::format("from 1 to {}", size);
   if (word.empty()) {
-    throw LineFault{"the end of the line", fmt::format("a {} index {}", kind, range)};
+    throw LineFault{"the end of the line", fmt::format("a {} index {}", kind, range())};
   }
   std::int64_t index = 0;
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(skip_plus(word.data(), end), end, index);
   if (error == std::errc::invalid_argument || stop != end) {
-    throw LineFault{quoted(word), fmt::format("a {} index {}", kind, range)};
+    throw LineFault{quoted(word), fmt::format("a {} index {}", kind, range())};
   }
   if (error == std::errc::result_out_of_range || index < 1 || index > size) {
-    throw LineFault{fmt::format("{} index {}", kind, word.substr(0, 40)), "an index " + range};
+    throw LineFault{fmt::format("{} index {}", kind, word.substr(0, 40)), "an index " + range()};
   }
   return index - 1;
 }

@@ -79,17 +79,15 @@ template <Scalar Value, Index Idx, class Length, class Fill>
 Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& length,
                            const Fill& fill) {
   Csr<Value, Idx> csr{.rows = rows, .cols = cols, .row_ptr = {}, .col_idx = {}, .values = {}};
+  detail::require_host_memory("a generated matrix", {{rows, sizeof(std::int64_t)}});
   csr.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
   std::int64_t nnz = 0;
   for (std::int64_t row = 0; row < rows; ++row) {
     if (__builtin_add_overflow(nnz, length(row), &nnz)) break;
     csr.row_ptr[static_cast<std::size_t>(row) + 1] = nnz;
   }
-  const auto bytes_per_entry = static_cast<std::int64_t>(sizeof(Value) + sizeof(Idx));
-  require(nnz >= 0 && nnz <= std::numeric_limits<std::int64_t>::max() / bytes_per_entry,
-          "more than 2^63 bytes of entries", "fewer");
-  detail::require_host_memory("a generated matrix",
-                              static_cast<std::uint64_t>(nnz * bytes_per_entry));
+  require(nnz >= 0, "more than 2^63 entries", "fewer");
+  detail::require_host_memory("a generated matrix", {{nnz, sizeof(Value) + sizeof(Idx)}});
   csr.col_idx.resize(static_cast<std::size_t>(nnz));
   csr.values.resize(static_cast<std::size_t>(nnz));
   detail::for_ranges(rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
@@ -194,8 +192,7 @@ Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed) {
   require(edge_factor >= 0 && edge_factor <= factor_limit,
           fmt::format("edge factor {}", edge_factor), fmt::format("0 to {}", factor_limit));
   const std::int64_t edges = edge_factor * size;
-  detail::require_host_memory(
-      "an edge list", static_cast<std::uint64_t>(edges) * (2 * sizeof(Idx) + sizeof(Value)));
+  detail::require_host_memory("an edge list", {{edges, 2 * sizeof(Idx) + sizeof(Value)}});
   Coo<Value, Idx> coo{.rows = size, .cols = size, .row_idx = {}, .col_idx = {}, .values = {}};
   coo.row_idx.resize(static_cast<std::size_t>(edges));
   coo.col_idx.resize(static_cast<std::size_t>(edges));

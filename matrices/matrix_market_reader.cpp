@@ -225,8 +225,7 @@ Csr<Value, Idx> parse_matrix_market(const Context& context, std::string_view nam
   const bool numbers = parsed.header.field != Field::pattern;
   const std::size_t entry_bytes =
       (coordinate ? 2 * sizeof(Idx) : 0) + (numbers ? sizeof(Value) : 0);
-  require_host_memory("the entries of a matrix file",
-                      static_cast<std::uint64_t>(lines.lines()) * entry_bytes);
+  require_host_memory("the entries of a matrix file", {{lines.lines(), entry_bytes}});
   EntryStore<Value, Idx> store(static_cast<std::size_t>(lines.lines()), coordinate, numbers);
   parse_chunks(context, parsed.header, chunks, store);
   report_first_fault(name, parsed, chunks, lines.lines());

@@ -12,7 +12,8 @@ namespace sortie::matrices {
 /// How the work on a text is cut up; the result is the same for every choice.
 struct TextPartition {
   /// Bytes of text a task parses. Small enough that tasks even out and the text stays in the cache
-  /// between counting lines and parsing them, large enough that starting a task costs nothing.
+  /// between counting lines and parsing them, large enough that starting a task costs nothing. At
+  /// least 1; a line is never cut.
   std::size_t chunk_bytes = std::size_t{1} << 19;
   int parts = 0;  ///< pieces of the sort by row; 0: one a thread
 };

@@ -3,6 +3,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <vector>
 
 #include "sortie/core/error.hpp"
@@ -43,7 +44,16 @@ void for_ranges(std::int64_t count, std::int64_t grain,
   }
 }
 
-void require_host_memory(const char* what, std::uint64_t bytes) {
+void require_host_memory(const char* what, std::initializer_list<MemoryNeed> needs) {
+  std::uint64_t bytes = 0;
+  for (const MemoryNeed& need : needs) {
+    std::uint64_t product = 0;
+    if (__builtin_mul_overflow(static_cast<std::uint64_t>(need.count), need.bytes_each, &product) ||
+        __builtin_add_overflow(bytes, product, &bytes)) {
+      bytes = std::numeric_limits<std::uint64_t>::max();
+      break;
+    }
+  }
   const std::uint64_t available = host_memory_available();
   if (bytes > available) throw out_of_memory_error(what, bytes, available);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 
 /// Internal to matrices: loops over the threads of the host runtime.
 namespace sortie::matrices::detail {
@@ -17,9 +18,15 @@ void for_ranges(std::int64_t count, std::int64_t grain,
 /// Threads that for_ranges uses: at least 1.
 [[nodiscard]] int worker_threads();
 
-/// Checks that `bytes` of memory can be had before they are asked for: a size line that announces
-/// 10^12 rows must end in a message, not in the system killing the program.
+/// `count` elements of `bytes_each` bytes.
+struct MemoryNeed {
+  std::int64_t count = 0;
+  std::uint64_t bytes_each = 0;
+};
+
+/// Checks that memory can be had before it is asked for: a size line that announces 10^12 rows must
+/// end in a message, not in the system killing the program.
 /// \throws Error (out_of_memory) naming `what`
-void require_host_memory(const char* what, std::uint64_t bytes);
+void require_host_memory(const char* what, std::initializer_list<MemoryNeed> needs);
 
 }  // namespace sortie::matrices::detail

@@ -50,13 +50,13 @@ class RowAssembly {
       : entries_(entries), symmetry_(symmetry) {
     std::int64_t listed = 0;
     for (const EntryRange& range : entries.ranges) listed += range.end - range.begin;
-    const std::int64_t affordable = std::max<std::int64_t>(1, 2 * listed / (rows + 1));
-    parts_ = std::max<std::int64_t>(
-        1, std::min({std::int64_t{parts}, affordable, std::ssize(entries.ranges)}));
+    const std::int64_t affordable = 2 * listed / std::max<std::int64_t>(1, rows);
+    parts_ = std::clamp<std::int64_t>(std::min<std::int64_t>(parts, std::ssize(entries.ranges)), 1,
+                                      std::max<std::int64_t>(1, affordable));
     const std::int64_t upper_nnz = symmetry == Symmetry::general ? listed : 2 * listed;
     require_host_memory("compressed rows",
-                        static_cast<std::uint64_t>(rows) * 8 * (1 + parts_) +
-                            static_cast<std::uint64_t>(upper_nnz) * (sizeof(Idx) + sizeof(Value)));
+                        {{rows, sizeof(std::int64_t) * static_cast<std::uint64_t>(1 + parts_)},
+                         {upper_nnz, sizeof(Idx) + sizeof(Value)}});
     csr_.rows = rows;
     csr_.cols = cols;
   }
@@ -174,8 +174,8 @@ class RowAssembly {
       Idx col;
       Value value;
     };
-    const auto bytes = static_cast<std::uint64_t>(csr_.row_ptr.back()) * sizeof(Pair);
-    require_host_memory("sorting rows", bytes);
+    require_host_memory("sorting rows", {{csr_.row_ptr.back(), sizeof(Pair)}});
+    const auto bytes = static_cast<std::size_t>(csr_.row_ptr.back()) * sizeof(Pair);
     const auto scratch = std::make_unique_for_overwrite<std::byte[]>(bytes + alignof(Pair));
     void* aligned = scratch.get();
     std::size_t room = bytes + alignof(Pair);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "matrices/matrix_types.hpp"
@@ -222,6 +223,22 @@ TEST(Generators, RefuseWhatMakesNoSense) {
             "columns");
   EXPECT_EQ(usage_message([] { (void)power_law<double>(3, 4, NAN, 2, 1); }),
             "matrix generator: found exponent nan, expected a finite number");
+}
+
+TEST(Generators, RefuseWhatDoesNotFitMemory) {
+  const std::function<void()> calls[] = {
+      [] { (void)banded<double, std::int64_t>(std::numeric_limits<std::int64_t>::max(), 0, 1); },
+      [] { (void)erdos_renyi<double, std::int64_t>(1, std::int64_t{1} << 62, 1LL << 60, 1); },
+      [] { (void)rmat<double, std::int64_t>(62, 0, 1); },
+      [] { (void)rmat<double, std::int64_t>(38, 1 << 14, 1); }};
+  for (const auto& call : calls) {
+    try {
+      call();
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::out_of_memory) << error.what();
+    }
+  }
 }
 
 }  // namespace

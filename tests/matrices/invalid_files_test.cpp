@@ -206,13 +206,15 @@ TEST(InvalidFiles, MissingFile) {
 }
 
 TEST(InvalidFiles, SizesBeyondMemoryAreRefusedBeforeTheyAreTaken) {
-  try {
-    (void)parse_matrix_market<double, std::int64_t>(
-        context(), "text",
-        std::string_view("%%MatrixMarket matrix coordinate real general\n1000000000000000 1 0\n"));
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+  for (const char* rows : {"1000000000000000", "9223372036854775807"}) {
+    const std::string text =
+        std::string("%%MatrixMarket matrix coordinate real general\n") + rows + " 1 0\n";
+    try {
+      (void)parse_matrix_market<double, std::int64_t>(context(), "text", text);
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+    }
   }
 }
 
