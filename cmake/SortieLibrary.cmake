@@ -23,7 +23,6 @@ function(sortie_add_library name)
   target_compile_features(sortie_${name} PUBLIC cxx_std_20)
   set_target_properties(sortie_${name} PROPERTIES CXX_EXTENSIONS OFF)
   if(SORTIE_HAVE_CUDA)
-    set_target_properties(sortie_${name} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON)
     target_compile_definitions(sortie_${name} PRIVATE SORTIE_HAVE_CUDA=1)
   endif()
   target_include_directories(sortie_${name} PUBLIC

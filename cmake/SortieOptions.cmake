@@ -23,7 +23,8 @@ include(GNUInstallDirs)
 add_library(sortie_flags INTERFACE)
 target_compile_options(sortie_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra $<$<BOOL:${SORTIE_WARNINGS_AS_ERRORS}>:-Werror>>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --extended-lambda --expt-relaxed-constexpr
+  # By flag, since CMake 3.25.1 (Debian 12) does not know that nvcc speaks C++20.
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra --extended-lambda --expt-relaxed-constexpr
     $<$<BOOL:${SORTIE_WARNINGS_AS_ERRORS}>:-Werror=all-warnings -Xcompiler=-Werror>>)
 if(SORTIE_SANITIZE)
   target_compile_options(sortie_flags INTERFACE
