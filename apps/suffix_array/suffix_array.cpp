@@ -4,6 +4,7 @@
 
 #include <array>
 #include <limits>
+#include <new>
 
 #include "sortie/apps/suffix_array/backends.hpp"
 #include "sortie/core/error.hpp"
@@ -96,10 +97,17 @@ std::vector<Pos> build(const Context& context, const TextView& text, Algorithm a
   if (algorithm == Algorithm::automatic) algorithm = Algorithm::prefix_doubling;
   const Backend backend = backend_for(context, algorithm);
   if (text.size() == 0) return {};
-  if (algorithm == Algorithm::reference) return baselines::build_reference<Pos>(context, text);
-  if (algorithm == Algorithm::divsufsort) return baselines::build_divsufsort<Pos>(context, text);
-  return backend == Backend::cuda ? cuda::build_prefix_doubling<Pos>(context, text)
-                                  : host::build_prefix_doubling<Pos>(context, text);
+  try {
+    if (algorithm == Algorithm::reference) return baselines::build_reference<Pos>(context, text);
+    if (algorithm == Algorithm::divsufsort) return baselines::build_divsufsort<Pos>(context, text);
+    return backend == Backend::cuda ? cuda::build_prefix_doubling<Pos>(context, text)
+                                    : host::build_prefix_doubling<Pos>(context, text);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::out_of_memory,
+                fmt::format("suffix array: host memory ran out for a text of {} symbols with "
+                            "{}-bit positions",
+                            text.size(), 8 * sizeof(Pos)));
+  }
 }
 
 template std::vector<std::uint32_t> build(const Context&, const TextView&, Algorithm);

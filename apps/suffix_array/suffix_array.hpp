@@ -53,8 +53,11 @@ struct TextView {
 /// \throws Error (usage)  text longer than Pos can address
 /// \throws Error (out_of_memory, unavailable, device)
 /// Complexity O(n log n) words of work for n symbols, at most log2(longest repeat) rounds.
-/// Source: Hou et al. (ICS 2017), section 5.1; Manber and Myers (1993); Larsson and Sadakane
-/// (1999).
+/// Host memory beside the text, result included: at most 32 bytes a symbol with 32-bit positions,
+/// 48 with 64-bit positions (host/prefix_doubling.cpp has the table). A text that would need more
+/// than context.memory_budget, or than is free, is refused before work begins. The result is the
+/// same for every backend, algorithm and number of threads. Source: Hou et al. (ICS 2017),
+/// section 5.1; Manber and Myers (1993); Larsson and Sadakane (1999).
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build(const Context& context, const TextView& text,
                                      Algorithm algorithm = Algorithm::automatic);

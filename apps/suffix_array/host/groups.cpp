@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sortie/apps/suffix_array/host/large_pages.hpp"
 #include "sortie/apps/suffix_array/host/parallel.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
 
@@ -54,6 +55,57 @@ void for_each_label(const State<Pos>& state, std::uint64_t begin, std::uint64_t 
   }
 }
 
+/// Asks for the cache lines of the ranks that gather_keys reads next. Members of a long group
+/// beyond the first few are left to the processor, which sees them coming.
+template <Position Pos>
+class RankPrefetcher {
+ public:
+  RankPrefetcher(const State<Pos>& state, const Groups<Pos>& groups, const Pos* ranks,
+                 std::uint64_t first, std::uint64_t last)
+      : state_(state), groups_(groups), ranks_(ranks), next_(first), last_(last) {}
+
+  /// Keeps `ahead` slots requested, from the group that begins now on.
+  void advance() {
+    for (; next_ < last_ && requested_ < ahead; ++next_) {
+      const std::uint64_t begin = groups_.begins[next_];
+      const std::uint64_t end = groups_.ends[next_];
+      for (std::uint64_t slot = begin; slot < std::min(end, begin + ahead); ++slot) {
+        __builtin_prefetch(ranks_ + state_.suffixes[slot]);
+      }
+      requested_ += end - begin;
+    }
+  }
+  void done(std::uint64_t slots) { requested_ -= slots; }
+
+ private:
+  /// Rounds on four bacterial genomes take a tenth less time than without.
+  static constexpr std::uint64_t ahead = 32;
+
+  const State<Pos>& state_;
+  const Groups<Pos>& groups_;
+  const Pos* ranks_;
+  std::uint64_t next_;
+  std::uint64_t last_;
+  std::uint64_t requested_ = 0;
+};
+
+/// keys[slot] = rank of the suffix `depth` symbols after the one in the slot.
+template <Position Pos>
+void gather_keys(State<Pos>& state, const Groups<Pos>& groups, std::uint64_t depth) {
+  const Pos* const ranks = state.ranks.get() + depth;
+  for_each_stretch(state, groups, [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+    RankPrefetcher<Pos> prefetcher(state, groups, ranks, first, last);
+    for (std::uint64_t group = first; group < last; ++group) {
+      prefetcher.advance();
+      const std::uint64_t end = groups.ends[group];
+      for (std::uint64_t slot = groups.begins[group]; slot < end; ++slot) {
+        state.keys[slot] = ranks[state.suffixes[slot]];
+      }
+      prefetcher.done(end - groups.begins[group]);
+    }
+  });
+}
+
 }  // namespace
 
 template <Position Pos>
@@ -66,9 +118,9 @@ std::uint64_t Groups<Pos>::suffixes() const {
 template <Position Pos>
 State<Pos>::State(std::uint64_t size, std::uint64_t separator_count)
     : separators(separator_count),
-      suffixes(size),
-      ranks(std::make_unique_for_overwrite<Pos[]>(size + 1)),
-      keys(std::make_unique_for_overwrite<Pos[]>(size)) {
+      suffixes(allocate_vector<Pos>(size)),
+      ranks(allocate<Pos>(size + 1)),
+      keys(allocate<Pos>(size)) {
   ranks[size] = static_cast<Pos>(separators);
 }
 
@@ -87,12 +139,8 @@ void label_by_words(State<Pos>& state, const PackingPlan& plan,
 template <Position Pos>
 void sort_groups(const Context& context, State<Pos>& state, const Groups<Pos>& groups,
                  std::uint64_t depth) {
+  gather_keys(state, groups, depth);
   Pos* const keys = state.keys.get();
-  for_each_group(state, groups, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t slot = begin; slot < end; ++slot) {
-      keys[slot] = state.ranks[state.suffixes[slot] + depth];
-    }
-  });
   segmented_sort<Pos, Pos, Pos>(context, std::span(keys, state.size()), state.suffixes,
                                 groups.begins, groups.ends);
   for_each_group(state, groups, [&](std::uint64_t begin, std::uint64_t end) {

@@ -31,6 +31,7 @@
 #include "sortie/apps/suffix_array/backends.hpp"
 #include "sortie/apps/suffix_array/host/first_sort.hpp"
 #include "sortie/apps/suffix_array/host/groups.hpp"
+#include "sortie/apps/suffix_array/host/large_pages.hpp"
 #include "sortie/apps/suffix_array/host/runs.hpp"
 #include "sortie/apps/suffix_array/host/work_space.hpp"
 #include "sortie/core/host_runtime.hpp"
@@ -77,7 +78,7 @@ Groups<Pos> sort_by_first_symbols(const Context& context, const TextView& text,
                                   const PackingPlan& plan, State<Pos>& state) {
   show_progress(context, "pack", 0, text.size());
   PhaseTimer pack(context, "pack");
-  auto words = std::make_unique_for_overwrite<std::uint64_t[]>(text.size());
+  auto words = allocate<std::uint64_t>(text.size());
   const std::span<std::uint64_t> all_words(words.get(), text.size());
   const std::vector<std::uint64_t> bucket_starts =
       spread_by_words<Pos>(text, plan, all_words, state.suffixes);
