@@ -4,6 +4,7 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Sortie)
 set(SORTIE_KOKKOS_INSTALLED ${CMAKE_INSTALL_LIBDIR}/sortie/kokkos)
 
 get_property(libraries GLOBAL PROPERTY SORTIE_LIBRARIES)
+list(REMOVE_ITEM libraries sortie_bench) # part of the program, like apps/cli
 install(TARGETS ${libraries} EXPORT SortieTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET sortie)
   install(TARGETS sortie RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -14,9 +15,9 @@ if(SORTIE_APPS)
   list(APPEND rooms apps)
 endif()
 foreach(room IN LISTS rooms)
-  # The program's own headers are of no use to others.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sortie/${room}
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN cli EXCLUDE PATTERN sample EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN cli EXCLUDE PATTERN bench EXCLUDE
+    PATTERN sample EXCLUDE)
 endforeach()
 
 # A Kokkos from the build folder goes along: the static libraries need it wherever they are linked.

@@ -13,6 +13,10 @@
 #include "sortie/matrices/matrix_market.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
 #include "sortie/sequences/fasta.hpp"
+#ifdef CONSUMER_HAS_APPLICATIONS
+#include "sortie/apps/spgemm/spgemm.hpp"
+#include "sortie/apps/suffix_array/suffix_array.hpp"
+#endif
 
 namespace {
 
@@ -48,6 +52,24 @@ void check_text(const sortie::Context& context, const std::string& path) {
   check(text.letters() == 9, "letters of the text");
 }
 
+#ifdef CONSUMER_HAS_APPLICATIONS
+void check_applications(const sortie::Context& context) {
+  sortie::matrices::Csr<double> matrix;  // 1 2 / 0 3
+  matrix.rows = matrix.cols = 2;
+  matrix.row_ptr = {0, 2, 3};
+  matrix.col_idx = {0, 1, 1};
+  matrix.values = {1, 2, 3};
+  const auto square = sortie::spgemm::multiply(context, matrix, matrix);
+  check(square.values == std::vector<double>{1, 8, 9}, "square of a matrix");
+
+  const std::string text = "banana";
+  const std::vector<std::uint8_t> symbols(text.begin(), text.end());
+  const auto suffixes =
+      sortie::suffix_array::build<std::uint32_t>(context, std::span<const std::uint8_t>(symbols));
+  check(suffixes == std::vector<std::uint32_t>{5, 3, 1, 0, 4, 2}, "suffix array of a word");
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,6 +84,9 @@ int main(int argc, char** argv) {
     check_segmented_sort(context);
     check_matrix(context, argv[1]);
     check_text(context, argv[2]);
+#ifdef CONSUMER_HAS_APPLICATIONS
+    check_applications(context);
+#endif
   } catch (const sortie::Error& error) {
     std::fprintf(stderr, "consumer: %s\n", error.what());
     return 1;
