@@ -20,7 +20,7 @@ class KeyForm {
 
   KeyForm(KeyType type, Order order)
       : floating_(type == KeyType::f32 || type == KeyType::f64),
-        flipped_((type == KeyType::u32 || type == KeyType::u64) ? 0 : kSign) {
+        flipped_((type == KeyType::u32 || type == KeyType::u64) ? 0 : sign_bit) {
     if (order == Order::descending) flipped_ = static_cast<UKey>(~flipped_);
   }
 
@@ -43,12 +43,12 @@ class KeyForm {
   }
 
  private:
-  static constexpr UKey kSign = static_cast<UKey>(UKey{1} << (8 * sizeof(UKey) - 1));
+  static constexpr UKey sign_bit = static_cast<UKey>(UKey{1} << (8 * sizeof(UKey) - 1));
 
   /// All bits but the sign where the sign is set, else none.
   static UKey magnitude_mask(UKey key) {
     const UKey sign = key >> (8 * sizeof(UKey) - 1);
-    return static_cast<UKey>(UKey{0} - sign) & static_cast<UKey>(~kSign);
+    return static_cast<UKey>(UKey{0} - sign) & static_cast<UKey>(~sign_bit);
   }
 
   bool floating_ = false;

@@ -1,13 +1,14 @@
 #include "sortie/segsort/host/segment_queue.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <algorithm>
+
+#include "sortie/segsort/host/parallel_parts.hpp"
 
 namespace sortie::segsort {
 
 namespace {
 
-/// What is known of kBlock neighbouring segments.
+/// What is known of segments_per_block neighbouring segments.
 struct BlockSummary {
   std::uint64_t items = 0;
   std::uint64_t longest = 0;
@@ -15,16 +16,15 @@ struct BlockSummary {
 
 }  // namespace
 
-SegmentQueue::SegmentQueue(const Segments& segments, int threads) : segments_(segments) {
-  using Blocks = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>;
+SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : segments_(segments) {
   const std::uint64_t count = segments.count();
-  const std::uint64_t num_blocks = (count + kBlock - 1) / kBlock;
+  const std::uint64_t num_blocks = (count + segments_per_block - 1) / segments_per_block;
   std::vector<BlockSummary> summaries(num_blocks);
   const auto for_block = [&](std::uint64_t block, auto body) {
-    const std::uint64_t end = std::min(count, (block + 1) * kBlock);
-    for (std::uint64_t i = block * kBlock; i < end; ++i) body(segments.length(i), i);
+    const std::uint64_t end = std::min(count, (block + 1) * segments_per_block);
+    for (std::uint64_t i = block * segments_per_block; i < end; ++i) body(segments.length(i), i);
   };
-  Kokkos::parallel_for("segsort lengths", Blocks(0, num_blocks), [&](std::uint64_t block) {
+  parallel_for(num_blocks, [&](std::uint64_t block) {
     for_block(block, [&](std::uint64_t length, std::uint64_t) {
       summaries[block].items += length;
       summaries[block].longest = std::max(summaries[block].longest, length);
@@ -33,9 +33,8 @@ SegmentQueue::SegmentQueue(const Segments& segments, int threads) : segments_(se
 
   std::uint64_t items = 0;
   for (const BlockSummary& summary : summaries) items += summary.items;
-  const auto share = static_cast<std::uint64_t>(threads);
   // A segment of a quarter of a thread's share is still hidden behind the work of the others.
-  longest_allowed_ = threads == 1 ? items : std::max(kSmallestGiant, items / (4 * share));
+  longest_allowed_ = threads == 1 ? items : std::max(smallest_giant, items / (4 * threads));
 
   block_starts_.reserve(num_blocks + 1);
   std::uint64_t cost = 0;
@@ -54,16 +53,11 @@ SegmentQueue::SegmentQueue(const Segments& segments, int threads) : segments_(se
       });
     }
     longest_ = std::max(longest_, summary.longest);
-    cost += summary.items + kSegmentCost * (std::min(count, (block + 1) * kBlock) - block * kBlock);
+    cost += summary.items + segment_cost * (std::min(count, (block + 1) * segments_per_block) -
+                                            block * segments_per_block);
   }
   block_starts_.push_back(cost);
-  portions_ = std::min(cost, kPortionsPerThread * share);
-}
-
-std::uint64_t SegmentQueue::portion_start(std::uint64_t portion) const {
-  // portion * total / portions without overflow
-  const std::uint64_t total = block_starts_.back();
-  return portion * (total / portions_) + portion * (total % portions_) / portions_;
+  portions_ = {cost, std::min(cost, portions_per_thread * threads)};
 }
 
 std::uint64_t SegmentQueue::block_of(std::uint64_t cost) const {

@@ -2,9 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "sortie/segsort/host/parallel_parts.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
 
 namespace sortie::segsort {
@@ -28,7 +28,7 @@ struct Segments {
 /// Memory: 24 bytes for 1024 segments. Building it reads every offset once, in parallel.
 class SegmentQueue {
  public:
-  SegmentQueue(const Segments& segments, int threads);
+  SegmentQueue(const Segments& segments, std::uint64_t threads);
 
   /// Segments to be sorted by all threads together.
   [[nodiscard]] const std::vector<std::uint64_t>& giants() const { return giants_; }
@@ -40,11 +40,11 @@ class SegmentQueue {
   template <class Sort>
   bool work(Sort sort) {
     const std::uint64_t portion = next_portion_.fetch_add(1, std::memory_order_relaxed);
-    if (portion >= portions_) return false;
-    const std::uint64_t cost_begin = portion_start(portion);
-    const std::uint64_t cost_end = portion_start(portion + 1);
+    if (portion >= portions_.count) return false;
+    const std::uint64_t cost_begin = portions_.begin(portion);
+    const std::uint64_t cost_end = portions_.begin(portion + 1);
     std::uint64_t block = block_of(cost_begin);
-    std::uint64_t segment = block * kBlock;
+    std::uint64_t segment = block * segments_per_block;
     std::uint64_t cost = block_starts_[block];
     for (; segment < segments_.count() && cost < cost_end; ++segment) {
       const std::uint64_t length = segments_.length(segment);
@@ -52,30 +52,29 @@ class SegmentQueue {
         if (cost >= cost_begin && length > 1) sort(segment);
         cost += length;
       }
-      cost += kSegmentCost;
+      cost += segment_cost;
     }
     return true;
   }
 
  private:
   /// Segments that share one partial sum of the costs.
-  static constexpr std::uint64_t kBlock = 1024;
+  static constexpr std::uint64_t segments_per_block = 1024;
   /// What a segment costs beside its items, in items: the offsets, the call.
-  static constexpr std::uint64_t kSegmentCost = 4;
+  static constexpr std::uint64_t segment_cost = 4;
   /// Below this many items a segment is sorted sooner than all threads can be told of it: the
   /// parallel passes start the threads eight times, some microseconds each, and 2^16 items take
   /// about 300 microseconds.
-  static constexpr std::uint64_t kSmallestGiant = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t smallest_giant = std::uint64_t{1} << 16;
   /// Portions for each thread: the last to finish is late by about a sixteenth of its share.
-  static constexpr std::uint64_t kPortionsPerThread = 16;
+  static constexpr std::uint64_t portions_per_thread = 16;
 
-  [[nodiscard]] std::uint64_t portion_start(std::uint64_t portion) const;
   [[nodiscard]] std::uint64_t block_of(std::uint64_t cost) const;
 
   Segments segments_;
   std::uint64_t longest_allowed_ = 0;
   std::uint64_t longest_ = 0;
-  std::uint64_t portions_ = 0;
+  Parts portions_{0, 0};  ///< of the costs of all segments
   std::vector<std::uint64_t> giants_;
   std::vector<std::uint64_t> block_starts_;  ///< cost of all segments before each block, and in all
   std::atomic<std::uint64_t> next_portion_{0};

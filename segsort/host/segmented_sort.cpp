@@ -8,9 +8,7 @@
 
 #include "sortie/segsort/segmented_sort.hpp"
 
-#include <Kokkos_Core.hpp>
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -23,6 +21,7 @@
 #include "sortie/core/run_report.hpp"
 #include "sortie/segsort/host/giant_segment.hpp"
 #include "sortie/segsort/host/key_form.hpp"
+#include "sortie/segsort/host/parallel_parts.hpp"
 #include "sortie/segsort/host/segment_queue.hpp"
 #include "sortie/segsort/host/sort_segment.hpp"
 
@@ -37,6 +36,10 @@ template <std::size_t Bytes>
 struct Opaque {
   unsigned char bytes[Bytes];
 };
+
+std::uint64_t threads() {
+  return static_cast<std::uint64_t>(host_threads());
+}
 
 /// Memory that is not touched before it is used: a thread pays for what its segments need.
 /// Refuses to pass the memory budget of the context.
@@ -70,7 +73,7 @@ struct Scratch {
 
   Scratch(const ScratchAllocator& allocator, std::uint64_t n)
       : keys(allocator.allocate<UKey>(n)),
-        values(allocator.allocate<Value>(detail::kHasValues<Value> ? n : 1)) {}
+        values(allocator.allocate<Value>(detail::has_values<Value> ? n : 1)) {}
 };
 
 /// Sorts the segments of one pair of arrays.
@@ -81,7 +84,7 @@ class SegmentSorter {
       : keys_(keys), values_(values), form_(form), allocator_(allocator) {}
 
   void sort(const Segments& segments) const {
-    SegmentQueue queue(segments, host_threads());
+    SegmentQueue queue(segments, threads());
     for (const std::uint64_t giant : queue.giants())
       sort_giant(segments.begins[giant], segments.length(giant));
     sort_queued(segments, queue);
@@ -89,23 +92,19 @@ class SegmentSorter {
 
  private:
   [[nodiscard]] Value* values_at(std::uint64_t i) const {
-    return values_ + (detail::kHasValues<Value> ? i : 0);
+    return values_ + (detail::has_values<Value> ? i : 0);
   }
 
   void sort_queued(const Segments& segments, SegmentQueue& queue) const {
-    const int threads = host_threads();
     const std::uint64_t longest = queue.longest();
-    const Scratch<UKey, Value> scratch(allocator_, longest * static_cast<std::uint64_t>(threads));
-    Kokkos::parallel_for("segsort segments",
-                         Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, threads),
-                         [&](int t) {
-                           const std::uint64_t mine = longest * static_cast<std::uint64_t>(t);
-                           const auto sort_one = [&](std::uint64_t i) {
-                             sort_alone(segments.begins[i], segments.length(i), scratch, mine);
-                           };
-                           while (queue.work(sort_one)) {
-                           }
-                         });
+    const Scratch<UKey, Value> scratch(allocator_, longest * threads());
+    parallel_for(threads(), [&](std::uint64_t thread) {
+      const auto sort_one = [&](std::uint64_t i) {
+        sort_alone(segments.begins[i], segments.length(i), scratch, longest * thread);
+      };
+      while (queue.work(sort_one)) {
+      }
+    });
   }
 
   void sort_alone(std::uint64_t begin, std::uint64_t n, const Scratch<UKey, Value>& scratch,
@@ -113,18 +112,20 @@ class SegmentSorter {
     UKey* const keys = keys_ + begin;
     form_.encode(keys, n);
     sort_segment(keys, values_at(begin), n, scratch.keys.get() + scratch_begin,
-                 scratch.values.get() + (detail::kHasValues<Value> ? scratch_begin : 0));
+                 scratch.values.get() + (detail::has_values<Value> ? scratch_begin : 0));
     form_.decode(keys, n);
   }
 
   void sort_giant(std::uint64_t begin, std::uint64_t n) const {
     UKey* const keys = keys_ + begin;
-    GiantSegment<UKey, Value> giant(keys, values_at(begin), n, host_threads());
-    giant.for_parts([&](std::size_t i, std::size_t count) { form_.encode(keys + i, count); });
+    const Parts parts{n, threads()};
+    parts.parallel_for_each(
+        [&](std::uint64_t first, std::uint64_t count) { form_.encode(keys + first, count); });
     std::vector<std::uint64_t> ends;
     {
       const Scratch<UKey, Value> scratch(allocator_, n);
-      ends = giant.split(scratch.keys.get(), scratch.values.get());
+      ends = GiantSegment(keys, values_at(begin), parts)
+                 .split(scratch.keys.get(), scratch.values.get());
     }
     if (!ends.empty()) {
       std::vector<std::uint64_t> begins(ends.size(), 0);
@@ -133,7 +134,8 @@ class SegmentSorter {
           .sort({erase(std::span<const std::uint64_t>(begins)),
                  erase(std::span<const std::uint64_t>(ends))});
     }
-    giant.for_parts([&](std::size_t i, std::size_t count) { form_.decode(keys + i, count); });
+    parts.parallel_for_each(
+        [&](std::uint64_t first, std::uint64_t count) { form_.decode(keys + first, count); });
   }
 
   UKey* keys_;
@@ -153,23 +155,26 @@ struct KeyAndValue {
 template <class UKey, class Value>
 void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segments& segments,
                   const ScratchAllocator& allocator) {
-  constexpr std::uint64_t kValueStride = detail::kHasValues<Value> ? 1 : 0;
+  constexpr std::uint64_t value_stride = detail::has_values<Value> ? 1 : 0;
   using Whole = KeyAndValue<UKey, Value>;
   const int bits = request.options.end_bit - request.options.begin_bit;
   const auto mask = static_cast<UKey>((UKey{1} << bits) - 1);
   const UKey flipped = request.options.order == Order::descending ? mask : 0;
   const auto parts = allocator.allocate<UKey>(request.num_items);
   const auto whole = allocator.allocate<Whole>(request.num_items);
-  const Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::uint64_t>>
-      items(0, request.num_items);
-  Kokkos::parallel_for("segsort take bits", items, [&](std::uint64_t i) {
-    parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
-    whole[i] = {keys[i], values[i * kValueStride]};
+  const Parts items{request.num_items, threads()};
+  items.parallel_for_each([&](std::uint64_t first, std::uint64_t n) {
+    for (std::uint64_t i = first; i < first + n; ++i) {
+      parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
+      whole[i] = {keys[i], values[i * value_stride]};
+    }
   });
   SegmentSorter<UKey, Whole>(parts.get(), whole.get(), {}, allocator).sort(segments);
-  Kokkos::parallel_for("segsort put back", items, [&](std::uint64_t i) {
-    keys[i] = whole[i].key;
-    if constexpr (detail::kHasValues<Value>) values[i] = whole[i].value;
+  items.parallel_for_each([&](std::uint64_t first, std::uint64_t n) {
+    for (std::uint64_t i = first; i < first + n; ++i) {
+      keys[i] = whole[i].key;
+      if constexpr (detail::has_values<Value>) values[i] = whole[i].value;
+    }
   });
 }
 
@@ -177,7 +182,7 @@ template <class UKey, class Value>
 void sort_typed(const Context& context, const Request& request) {
   auto* const keys = static_cast<UKey*>(request.keys);
   Value none;
-  Value* const values = detail::kHasValues<Value> ? static_cast<Value*>(request.values) : &none;
+  Value* const values = detail::has_values<Value> ? static_cast<Value*>(request.values) : &none;
   const Segments segments{request.begin_offsets, request.end_offsets};
   const ScratchAllocator allocator(context);
   const int bits = request.options.end_bit - request.options.begin_bit;

@@ -19,26 +19,26 @@ namespace sortie::segsort::detail {
 struct NoValue {};
 
 template <class Value>
-inline constexpr bool kHasValues = !std::same_as<Value, NoValue>;
+inline constexpr bool has_values = !std::same_as<Value, NoValue>;
 
 template <std::unsigned_integral UKey, class Value>
 inline void insertion_sort(UKey* keys, Value* values, std::size_t n) {
   for (std::size_t i = 1; i < n; ++i) {
     const UKey key = keys[i];
-    const Value value = values[kHasValues<Value> ? i : 0];
+    const Value value = values[has_values<Value> ? i : 0];
     std::size_t to = i;
     for (; to > 0 && key < keys[to - 1]; --to) {
       keys[to] = keys[to - 1];
-      if constexpr (kHasValues<Value>) values[to] = values[to - 1];
+      if constexpr (has_values<Value>) values[to] = values[to - 1];
     }
     keys[to] = key;
-    if constexpr (kHasValues<Value>) values[to] = value;
+    if constexpr (has_values<Value>) values[to] = value;
   }
 }
 
 /// Blocks of up to this many keys are sorted by counting for each key the keys before it: n^2 / 2
 /// independent comparisons, which the compiler turns into vector instructions.
-inline constexpr std::size_t kRankBlock = 16;
+inline constexpr std::size_t rank_block_size = 16;
 
 /// Four 32-bit lanes: the vector that every x86-64 and ARMv8 has.
 using Lanes = std::int32_t __attribute__((vector_size(16)));
@@ -117,7 +117,7 @@ template <std::size_t Width, std::unsigned_integral UKey, class Value>
 inline void rank_sort(UKey* keys, Value* values, std::size_t n) {
   std::array<UKey, Width> keys_in;
   std::copy_n(keys, n, keys_in.begin());
-  if constexpr (kHasValues<Value>) {
+  if constexpr (has_values<Value>) {
     std::array<Value, Width> values_in;
     std::copy_n(values, n, values_in.begin());
     rank_block<Width>(keys_in.data(), n, [&](std::size_t i, std::size_t to) {
@@ -179,31 +179,31 @@ template <class Item>
 template <class Item>
 inline void merge_halves(const Item* in, std::size_t n, Item* out) {
   const std::size_t half = n / 2;
-  const Item* left = in;
-  const Item* right = in + half;
-  const Item* left_last = in + half - 1;
-  const Item* right_last = in + n - 1;
+  std::size_t left = 0;
+  std::size_t right = half;
+  std::size_t left_end = half;
+  std::size_t right_end = n;
   for (std::size_t i = 0; i < half; ++i) {
-    const bool take_right = right->key < left->key;
-    out[i] = select(take_right, *right, *left);
+    const bool take_right = in[right].key < in[left].key;
+    out[i] = select(take_right, in[right], in[left]);
     right += take_right;
     left += !take_right;
 
-    const bool take_left = right_last->key < left_last->key;
-    out[n - 1 - i] = select(take_left, *left_last, *right_last);
-    left_last -= take_left;
-    right_last -= !take_left;
+    const bool take_left = in[right_end - 1].key < in[left_end - 1].key;
+    out[n - 1 - i] = select(take_left, in[left_end - 1], in[right_end - 1]);
+    left_end -= take_left;
+    right_end -= !take_left;
   }
-  if (n % 2 != 0) out[half] = left <= left_last ? *left : *right;
+  if (n % 2 != 0) out[half] = left < left_end ? in[left] : in[right];
 }
 
 /// Sorts n keys with their payloads into `out`; `other` holds n items of scratch.
 template <std::unsigned_integral UKey, class Payload>
 void merge_sort(const UKey* keys, const Payload* payloads, std::size_t n,
                 MergeItem<UKey, Payload>* out, MergeItem<UKey, Payload>* other) {
-  constexpr bool has_payload = kHasValues<Payload>;
-  if (n <= kRankBlock) {
-    rank_block<kRankBlock>(keys, n, [&](std::size_t i, std::size_t to) {
+  constexpr bool has_payload = has_values<Payload>;
+  if (n <= rank_block_size) {
+    rank_block<rank_block_size>(keys, n, [&](std::size_t i, std::size_t to) {
       out[to] = {keys[i], payloads[has_payload ? i : 0]};
     });
     return;
@@ -220,13 +220,13 @@ void merge_sort(const UKey* keys, const Payload* payloads, std::size_t n,
 /// u32 5.4 and 6.9 at 128 items, 6.3 and 5.6 at 256; u64 + u32 9.0 and 11.8 at 512, 10.1 and 10.4
 /// at 1024.
 template <class UKey>
-inline constexpr std::size_t kMergeLimit = sizeof(UKey) == 4 ? 160 : 1024;
+inline constexpr std::size_t longest_merged = sizeof(UKey) == 4 ? 160 : 1024;
 
-/// Sorts n <= kMergeLimit pairs by merging on the stack.
+/// Sorts n <= longest_merged pairs by merging on the stack.
 template <std::unsigned_integral UKey, class Value>
 void merge_sort_segment(UKey* keys, Value* values, std::size_t n) {
-  constexpr std::size_t limit = kMergeLimit<UKey>;
-  constexpr bool by_index = kHasValues<Value> && sizeof(Value) > sizeof(UKey);
+  constexpr std::size_t limit = longest_merged<UKey>;
+  constexpr bool by_index = has_values<Value> && sizeof(Value) > sizeof(UKey);
   using Payload = std::conditional_t<by_index, std::uint32_t, Value>;
   std::array<MergeItem<UKey, Payload>, limit> items;
   std::array<MergeItem<UKey, Payload>, limit> other;
@@ -239,7 +239,7 @@ void merge_sort_segment(UKey* keys, Value* values, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) values[i] = values_in[items[i].payload()];
   } else {
     merge_sort(keys, values, n, items.data(), other.data());
-    if constexpr (kHasValues<Value>)
+    if constexpr (has_values<Value>)
       for (std::size_t i = 0; i < n; ++i) values[i] = items[i].payload();
   }
   for (std::size_t i = 0; i < n; ++i) keys[i] = items[i].key;

@@ -24,9 +24,9 @@ void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
     detail::rank_sort<4>(keys, values, n);
   } else if (n <= 8) {
     detail::rank_sort<8>(keys, values, n);
-  } else if (n <= detail::kRankBlock) {
-    detail::rank_sort<detail::kRankBlock>(keys, values, n);
-  } else if (n <= detail::kMergeLimit<UKey>) {
+  } else if (n <= detail::rank_block_size) {
+    detail::rank_sort<detail::rank_block_size>(keys, values, n);
+  } else if (n <= detail::longest_merged<UKey>) {
     detail::merge_sort_segment(keys, values, n);
   } else {
     detail::radix_sort(keys, values, n, key_scratch, value_scratch);

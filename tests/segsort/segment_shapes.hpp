@@ -51,8 +51,9 @@ inline std::vector<std::uint64_t> lengths_below(std::uint64_t bound) {
 /// Lengths about every border between two ways of sorting, on the host or on a GPU.
 inline std::vector<std::uint64_t> border_lengths() {
   std::vector<std::uint64_t> lengths{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33};
-  for (const std::uint64_t border : {48, 64, 96, 128, 160, 192, 256, 512, 1024, 2048, 4096})
+  for (const std::uint64_t border : {48, 64, 96, 128, 160, 192, 256, 512, 1024, 2048})
     for (const std::uint64_t length : {border - 1, border, border + 1}) lengths.push_back(length);
+  lengths.push_back(4097);
   return lengths;
 }
 
@@ -103,7 +104,7 @@ inline std::vector<SegmentShape> segment_shapes() {
                  return lengths;
                }()),
       in_a_row("each length below 260", lengths_below(260)),
-      in_a_row("power law", power_law_lengths(3000, 1.0, 1000, 3)),
+      in_a_row("power law", power_law_lengths(1000, 1.0, 1000, 3)),
       in_a_row("steep power law", power_law_lengths(10'000, 1.6, 2000, 4)),
       in_a_row("giants among dwarfs", giants_among_dwarfs()),
       mixed_shape(),

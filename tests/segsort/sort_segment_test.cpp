@@ -112,7 +112,7 @@ TYPED_TEST(SortSegmentTest, SortsKeysWithConstantBits) {
 TYPED_TEST(SortSegmentTest, SortsSegmentsBeyondTheCache) {
   using Key = typename TypeParam::K;
   using Value = typename TypeParam::V;
-  const std::size_t n = detail::kCachedItems + 12'345;
+  const std::size_t n = detail::cached_items + 12'345;
   check<Key, Value>(draw_keys<Key>(n, ~Key{0}, 3));
   check<Key, Value>(draw_keys<Key>(n, Key{0x3ff}, 4));
 }
