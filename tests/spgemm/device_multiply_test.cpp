@@ -1,0 +1,131 @@
+#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
+
+#include <algorithm>
+
+#include "products.hpp"
+#include "sortie/apps/spgemm/cuda/sort_rows.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/matrices/generators.hpp"
+
+/// The entry points that take and return matrices in device memory.
+namespace sortie::test {
+namespace {
+
+using spgemm::cuda::to_device;
+using spgemm::cuda::to_host;
+
+template <class T>
+class DeviceMultiply : public testing::Test {
+ protected:
+  using Value = typename T::Value;
+  using Idx = typename T::Idx;
+  using Matrix = Csr<Value, Idx>;
+
+  Context context_ = context();
+  DeviceScope scope_{context_};
+
+  template <class Column>
+  Matrix multiply(const Matrix& a, const Matrix& b, Algorithm algorithm) {
+    const auto device_a = to_device<Column>(a, context_.stream);
+    const auto device_b = to_device<Column>(b, context_.stream);
+    return to_host<Idx>(spgemm::cuda::multiply_on_device(context_, device_a, device_b, algorithm));
+  }
+
+  void expect_close(const Matrix& a, const Matrix& b, const Matrix& c) {
+    EXPECT_NO_THROW(matrices::validate(c));
+    EXPECT_NO_THROW(spgemm::compare(c, reference_product(a, b), a, b,
+                                    rounding_tolerance<Value>(longest_row(a))));
+  }
+};
+TYPED_TEST_SUITE(DeviceMultiply, AllTypes);
+
+TYPED_TEST(DeviceMultiply, SameAsFromHostToHost) {
+  const auto a =
+      matrices::power_law<typename TypeParam::Value, typename TypeParam::Idx>(500, 400, 1.5, 90, 1);
+  const auto b =
+      matrices::erdos_renyi<typename TypeParam::Value, typename TypeParam::Idx>(400, 300, 9, 2);
+  for (const Algorithm algorithm : {Algorithm::essc, Algorithm::esc}) {
+    const auto c = this->template multiply<std::uint32_t>(a, b, algorithm);
+    EXPECT_TRUE(same_bits(c, spgemm::multiply(this->context_, a, b, algorithm)));
+    this->expect_close(a, b, c);
+  }
+}
+
+TYPED_TEST(DeviceMultiply, ChunksAreJoined) {
+  const auto a =
+      matrices::erdos_renyi<typename TypeParam::Value, typename TypeParam::Idx>(3000, 3000, 12, 3);
+  for (const Algorithm algorithm : {Algorithm::essc, Algorithm::esc}) {
+    this->context_.memory_budget = 0;
+    const auto whole = this->template multiply<std::uint32_t>(a, a, algorithm);
+    this->context_.memory_budget = 3 << 20;  // 432 000 products take 9 MB or more
+    EXPECT_TRUE(same_bits(this->template multiply<std::uint32_t>(a, a, algorithm), whole));
+  }
+}
+
+// Entries of A that meet empty rows of B, far more of them than one block takes, and one column of
+// C that is a sum of very many products.
+TYPED_TEST(DeviceMultiply, EmptyRowsOfBAndLongRuns) {
+  using Matrix = Csr<typename TypeParam::Value, typename TypeParam::Idx>;
+  const Matrix a =
+      matrices::erdos_renyi<typename TypeParam::Value, typename TypeParam::Idx>(3, 9000, 9000, 4);
+  Matrix b =
+      matrices::erdos_renyi<typename TypeParam::Value, typename TypeParam::Idx>(9000, 2, 1, 5);
+  // Rows 100 .. 8099 become empty.
+  const auto keep = [](std::int64_t row) { return row < 100 || row >= 8100; };
+  Matrix holes;
+  holes.rows = b.rows;
+  holes.cols = b.cols;
+  for (std::int64_t row = 0; row < b.rows; ++row) {
+    if (keep(row)) {
+      holes.col_idx.push_back(b.col_idx[b.row_ptr[row]]);
+      holes.values.push_back(b.values[b.row_ptr[row]]);
+    }
+    holes.row_ptr.push_back(holes.nnz());
+  }
+  for (const Matrix* right : {&b, &holes}) {
+    for (const Algorithm algorithm : {Algorithm::essc, Algorithm::esc})
+      this->expect_close(a, *right, this->template multiply<std::uint32_t>(a, *right, algorithm));
+  }
+}
+
+TYPED_TEST(DeviceMultiply, SortsRowsThatAreNot) {
+  const auto sorted = matrices::power_law<typename TypeParam::Value, typename TypeParam::Idx>(
+      300, 5000, 1.2, 900, 6);
+  auto reversed = sorted;
+  for (std::int64_t row = 0; row < sorted.rows; ++row) {
+    const auto begin = sorted.row_ptr[row];
+    const auto end = sorted.row_ptr[row + 1];
+    std::reverse(reversed.col_idx.begin() + begin, reversed.col_idx.begin() + end);
+    std::reverse(reversed.values.begin() + begin, reversed.values.begin() + end);
+  }
+  for (const auto& matrix : {sorted, reversed}) {
+    auto device = to_device<std::uint32_t>(matrix, this->context_.stream);
+    spgemm::cuda::sort_rows(device, this->context_.stream);
+    EXPECT_TRUE(same_bits(to_host<typename TypeParam::Idx>(device), sorted));
+  }
+}
+
+TEST(WideColumns, BeyondThirtyTwoBits) {
+  using Matrix = Csr<double, std::int64_t>;
+  const Matrix a = matrices::erdos_renyi<double, std::int64_t>(50, 40, 5, 7);
+  for (const int bits : {33, 40, 62}) {
+    SCOPED_TRACE(bits);
+    // An ordinary product, its columns spread over all that there are.
+    const auto spread = [bits](Matrix matrix) {
+      matrix.cols = std::int64_t{1} << bits;
+      for (std::int64_t& column : matrix.col_idx) column *= matrix.cols / 30;
+      return matrix;
+    };
+    const Matrix narrow = matrices::erdos_renyi<double, std::int64_t>(40, 30, 6, 8);
+    const Matrix expected = spread(reference_product(a, narrow));
+    const Matrix b = spread(narrow);
+    for (const Algorithm algorithm : {Algorithm::essc, Algorithm::esc}) {
+      const Matrix c = spgemm::multiply(context(), a, b, algorithm);
+      EXPECT_NO_THROW(spgemm::compare(c, expected, rounding_tolerance<double>(5)));
+    }
+    EXPECT_THROW((void)spgemm::multiply(context(), a, b, Algorithm::cusparse_default), Error);
+  }
+}
+
+}  // namespace
+}  // namespace sortie::test
