@@ -12,17 +12,17 @@ namespace sortie {
 /// < +inf < +NaN, NaNs among themselves by payload. Descending is the exact reverse.
 template <class Key>
 concept SortKey = std::same_as<Key, std::uint32_t> || std::same_as<Key, std::int32_t> ||
-                  std::same_as<Key, std::uint64_t> || std::same_as<Key, std::int64_t> ||
-                  std::same_as<Key, float> || std::same_as<Key, double>;
+    std::same_as<Key, std::uint64_t> || std::same_as<Key, std::int64_t> ||
+    std::same_as<Key, float> || std::same_as<Key, double>;
 
 /// Values that travel with keys: anything of 4 or 8 bytes that may be copied as bytes.
 template <class Value>
-concept SortValue =
-    std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8);
+concept SortValue = std::is_trivially_copyable_v<Value> &&
+    (sizeof(Value) == 4 || sizeof(Value) == 8);
 
 /// Offsets of segments: 32- or 64-bit integers.
 template <class Offset>
-concept SegmentOffset = std::integral<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8);
+concept SegmentOffset = std::integral<Offset> &&(sizeof(Offset) == 4 || sizeof(Offset) == 8);
 
 enum class Order { ascending, descending };
 

@@ -73,9 +73,10 @@ template <SegmentOffset Offset>
 /// \throws Error (out_of_memory, unavailable, device)
 ///
 /// Complexity: O(sum n_i log n_i) on CUDA (sorting and merge networks), and on the host, where
-/// segments from a few hundred items on are radix sorted in O(n_i). Extra memory: host, one copy of
-/// the longest segment for each thread; CUDA, two copies of keys and values on the device, and
-/// about 4 bytes a segment.
+/// longer segments are radix sorted in O(n_i). Extra memory: host, one copy of the longest segment
+/// for each thread (of a giant that all threads share: one copy), and with a bit range a copy of
+/// all keys twice and values once; CUDA, two copies of keys and values on the device, and about 4
+/// bytes a segment. On the host the sort is always stable, and the same for any number of threads.
 /// Source: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3.
 template <SortKey Key, SegmentOffset Offset>
 void segmented_sort(const Context& context, std::span<Key> keys,
@@ -91,9 +92,14 @@ template <SortKey Key, SortValue Value, SegmentOffset Offset>
 void segmented_sort(const Context& context, std::span<Key> keys, std::span<Value> values,
                     std::span<const Offset> begin_offsets, std::span<const Offset> end_offsets,
                     const SegmentedSortOptions& options = {}) {
-  segsort::Request request{keys.data(), key_type_of<Key>(), keys.size(), values.data(),
-                           static_cast<int>(sizeof(Value)), segsort::erase(begin_offsets),
-                           segsort::erase(end_offsets), options};
+  segsort::Request request{keys.data(),
+                           key_type_of<Key>(),
+                           keys.size(),
+                           values.data(),
+                           static_cast<int>(sizeof(Value)),
+                           segsort::erase(begin_offsets),
+                           segsort::erase(end_offsets),
+                           options};
   if (values.size() != keys.size()) request.value_bytes = -1;  // refused by sort()
   segsort::sort(context, request);
 }

@@ -21,11 +21,12 @@ struct Segments {
 /// Deals out the segments that one thread sorts alone, in portions of about the same work.
 ///
 /// Portions are cut by items, not by number of segments, so that a few long segments weigh as much
-/// as the thousands of short ones beside them. Segments longer than `longest_allowed()` are
-/// "giants": they would keep one thread busy while the others have nothing left, so they are listed
+/// as the thousands of short ones beside them. "Giants", segments longer than a quarter of a
+/// thread's share, would keep one thread busy while the others have nothing left; they are listed
 /// apart.
 ///
-/// Memory: 24 bytes for 1024 segments. Building it reads every offset once, in parallel.
+/// Memory: 8 bytes for 1024 segments, and 8 for a giant. Building it reads every offset once, in
+/// parallel.
 class SegmentQueue {
  public:
   SegmentQueue(const Segments& segments, std::uint64_t threads);
@@ -33,7 +34,7 @@ class SegmentQueue {
   /// Segments to be sorted by all threads together.
   [[nodiscard]] const std::vector<std::uint64_t>& giants() const { return giants_; }
 
-  /// Items of the longest segment that next() deals out.
+  /// Items of the longest segment that work() deals out.
   [[nodiscard]] std::uint64_t longest() const { return longest_; }
 
   /// Calls sort(i) for the segments of the next portion; false when there is none. Thread-safe.

@@ -21,6 +21,7 @@ struct NoValue {};
 template <class Value>
 inline constexpr bool has_values = !std::same_as<Value, NoValue>;
 
+/// For two or three items; from four on its branches cost more than counting ranks.
 template <std::unsigned_integral UKey, class Value>
 inline void insertion_sort(UKey* keys, Value* values, std::size_t n) {
   for (std::size_t i = 1; i < n; ++i) {

@@ -11,10 +11,19 @@ namespace sortie::segsort {
 /// Sorts one segment of pairs by ascending unsigned key, on the calling thread.
 ///
 /// Stable: equal keys keep their order. Does not allocate and does not throw, so that it can be
-/// called from inside a parallel loop.
+/// called from inside a parallel loop. The number of bits in which the keys differ decides how long
+/// it takes, so keys need not be made narrower before.
 ///
 /// \param keys, values                n items each, sorted in place
 /// \param key_scratch, value_scratch  n items each, overwritten; must not overlap the input
+/// \tparam Value  trivially copyable, of any size
+///
+/// Up to 3 items insertion, up to 16 counting of ranks, up to longest_merged (160 for 32-bit keys,
+/// 1024 for 64-bit keys) merging on the stack (36 KiB, and 1024 values where these are larger than
+/// keys), beyond that radix sort in O(n * differing bits / 8).
+/// One Zen 5 core, random u32 keys and u32 values, nanoseconds a pair (std::sort of pairs in
+/// brackets): 2.4 (7.9) at 16 items, 4.5 (18) at 64, 5.6 (24) at 256, 4.7 (33) at 2048, 8.5 (66) at
+/// 2^24.
 template <std::unsigned_integral UKey, class Value>
 void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
                   Value* value_scratch) {
