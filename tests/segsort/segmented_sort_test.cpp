@@ -85,20 +85,23 @@ TYPED_TEST(UnsignedSegmentedSortTest, SortsEveryLengthUpTo5000) {
       .check({Order::ascending, true});
 }
 
+template <class T>
+void check_giant(std::uint64_t size, KeyPattern pattern) {
+  SCOPED_TRACE("key pattern " + std::to_string(static_cast<int>(pattern)));
+  const SegmentShape shape = in_a_row("giant", {size}, 2);
+  SortCase<T, std::uint64_t>(shape, make_keys<typename T::Key>(pattern, shape.num_items))
+      .check({Order::ascending, true});
+}
+
 TYPED_TEST(UnsignedSegmentedSortTest, SortsOneGiant) {
-  std::vector<std::uint64_t> sizes{(std::uint64_t{1} << 20) + 5};
-  if (backend() == Backend::cuda) sizes.push_back((std::uint64_t{1} << 24) + 3);
-  for (const std::uint64_t size : sizes) {
-    const SegmentShape shape = in_a_row("giant", {size}, 2);
-    for (const KeyPattern pattern :
-         {KeyPattern::random_bits, KeyPattern::few_distinct, KeyPattern::last_or_random}) {
-      SCOPED_TRACE("key pattern " + std::to_string(static_cast<int>(pattern)));
-      SortCase<TypeParam, std::uint64_t>(
-          shape, make_keys<typename TypeParam::Key>(pattern, shape.num_items))
-          .check({Order::ascending, true});
-      if (this->HasFatalFailure()) return;
-    }
-  }
+  for (const KeyPattern pattern :
+       {KeyPattern::random_bits, KeyPattern::few_distinct, KeyPattern::last_or_random})
+    check_giant<TypeParam>((std::uint64_t{1} << 20) + 5, pattern);
+}
+
+TYPED_TEST(UnsignedSegmentedSortTest, SortsOneLargerGiantOnAGpu) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "more rounds of merging are a matter of GPUs";
+  check_giant<TypeParam>((std::uint64_t{1} << 24) + 3, KeyPattern::random_bits);
 }
 
 TYPED_TEST(UnsignedSegmentedSortTest, ComparesOnlyTheBitsAskedFor) {
