@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "matrices/error_message.hpp"
 #include "matrices/matrix_types.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/random.hpp"
@@ -119,30 +120,20 @@ TEST(Csr, DefaultIsEmptyAndValid) {
   EXPECT_EQ(transpose(csr), csr);
 }
 
-std::string input_message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::input);
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Csr, ToCsrRefusesBadLists) {
   Coo<double> coo{.rows = 2, .cols = 3, .row_idx = {0, 1}, .col_idx = {0, 2}, .values = {1, 2}};
   EXPECT_EQ(to_csr(coo).nnz(), 2);
   Coo<double> bad = coo;
   bad.row_idx[1] = 2;
-  EXPECT_EQ(input_message([&] { (void)to_csr(bad); }),
+  EXPECT_EQ(error_message(ErrorKind::input, [&] { (void)to_csr(bad); }),
             "matrix: found row index 2 in entry 1, expected an index from 0 to 1");
   bad = coo;
   bad.col_idx[0] = -1;
-  EXPECT_EQ(input_message([&] { (void)to_csr(bad); }),
+  EXPECT_EQ(error_message(ErrorKind::input, [&] { (void)to_csr(bad); }),
             "matrix: found column index -1 in entry 0, expected an index from 0 to 2");
   bad = coo;
   bad.values.pop_back();
-  EXPECT_EQ(input_message([&] { (void)to_csr(bad); }),
+  EXPECT_EQ(error_message(ErrorKind::input, [&] { (void)to_csr(bad); }),
             "matrix: found 2 row indices, 2 column indices and 1 values, expected as many of each");
 }
 
@@ -156,7 +147,7 @@ TEST(Csr, ValidateNamesTheFirstBrokenRow) {
   const auto message = [&](const std::function<void(Csr<double>&)>& spoil) {
     Csr<double> bad = good;
     spoil(bad);
-    return input_message([&] { validate(bad); });
+    return error_message(ErrorKind::input, [&] { validate(bad); });
   };
   EXPECT_EQ(message([](auto& m) { m.rows = -1; }),
             "matrix: found -1 rows and 4 columns, expected sizes of at least 0");

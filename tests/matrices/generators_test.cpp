@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "matrices/error_message.hpp"
 #include "matrices/matrix_types.hpp"
 #include "sortie/core/error.hpp"
 #include "support/backend.hpp"
@@ -187,41 +188,31 @@ TEST(Generators, FixedNumbers) {
                                                   0.39004112041243011, -0.72406931905752669));
 }
 
-std::string usage_message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Generators, RefuseWhatMakesNoSense) {
-  EXPECT_EQ(usage_message([] { (void)erdos_renyi<double>(3, 4, 5, 1); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)erdos_renyi<double>(3, 4, 5, 1); }),
             "matrix generator: found 5 entries a row, expected 0 to 4, the number of columns");
-  EXPECT_EQ(usage_message([] { (void)erdos_renyi<double>(-3, 4, 1, 1); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)erdos_renyi<double>(-3, 4, 1, 1); }),
             "matrix generator: found -3 rows, expected 0 to 2147483647");
-  EXPECT_EQ(usage_message([] { (void)erdos_renyi<double>(3, 3000000000, 1, 1); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)erdos_renyi<double>(3, 3000000000, 1, 1); }),
             "matrix generator: found 3000000000 columns, expected 0 to 2147483647");
-  EXPECT_EQ(usage_message([] { (void)rmat<double>(31, 1, 1); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)rmat<double>(31, 1, 1); }),
             "matrix generator: found scale 31, expected 0 to 30");
-  EXPECT_EQ(usage_message([] { (void)rmat<double>(3, -1, 1); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)rmat<double>(3, -1, 1); }),
             "matrix generator: found edge factor -1, expected 0 to 18014398509481983");
-  EXPECT_EQ(usage_message([] { (void)banded<double>(3, -1, 1); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)banded<double>(3, -1, 1); }),
             "matrix generator: found half bandwidth -1, expected at least 0");
-  EXPECT_EQ(usage_message([] { (void)stencil<double>(9, 2, 2, 2); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)stencil<double>(9, 2, 2, 2); }),
             "matrix generator: found 9 points, expected 5, 7 or 27");
-  EXPECT_EQ(usage_message([] { (void)stencil<double>(5, 2, 2, 2); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)stencil<double>(5, 2, 2, 2); }),
             "matrix generator: found 2 layers, expected 1 for a 5-point stencil");
-  EXPECT_EQ(usage_message([] { (void)stencil<double>(7, 2, 2, 2, 0); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)stencil<double>(7, 2, 2, 2, 0); }),
             "matrix generator: found 0 unknowns a point, expected at least 1");
-  EXPECT_EQ(usage_message([] { (void)stencil<double>(7, 2000, 2000, 2000); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)stencil<double>(7, 2000, 2000, 2000); }),
             "matrix generator: found 8000000000 unknowns, expected 0 to 2147483647");
-  EXPECT_EQ(usage_message([] { (void)power_law<double>(3, 4, 1.0, 5, 1); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)power_law<double>(3, 4, 1.0, 5, 1); }),
             "matrix generator: found a longest row of 5 entries, expected 1 to 4, the number of "
             "columns");
-  EXPECT_EQ(usage_message([] { (void)power_law<double>(3, 4, NAN, 2, 1); }),
+  EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)power_law<double>(3, 4, NAN, 2, 1); }),
             "matrix generator: found exponent nan, expected a finite number");
 }
 
