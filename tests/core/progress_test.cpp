@@ -4,7 +4,9 @@
 #include <pty.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <string>
 
 namespace {
@@ -29,10 +31,12 @@ class TerminalOnStandardError {
 
   /// Gives standard error back and returns what was written meanwhile.
   std::string finish() {
-    std::array<char, 4096> text = {};
-    const ssize_t got = ::read(control_, text.data(), text.size());
-    restore();
-    return {text.data(), static_cast<std::size_t>(got > 0 ? got : 0)};
+    restore();  // with its last writer gone, the terminal ends after what it still holds
+    std::string text;
+    std::array<char, 4096> piece = {};
+    for (ssize_t got = 0; (got = ::read(control_, piece.data(), piece.size())) > 0;)
+      text.append(piece.data(), static_cast<std::size_t>(got));
+    return text;
   }
 
  private:
@@ -60,10 +64,29 @@ TEST(Progress, DrawsOneLineAndWipesIt) {
     const auto progress = sortie::terminal_progress(false);
     ASSERT_TRUE(progress);
     progress("sorting", 1, 4);
-    progress("sorting", 2, 4);  // less than a tenth of a second later: not drawn
     progress("sorting", 4, 4);
   }
   EXPECT_EQ(terminal.finish(), "\rsorting: 25 %\x1b[K\r\x1b[K");
+}
+
+TEST(Progress, WipesALineThatWasLeftUnfinished) {
+  TerminalOnStandardError terminal;
+  if (!terminal.works()) GTEST_SKIP() << "this machine gives no pseudo terminal";
+  sortie::terminal_progress(false)("reading", 12, 0);
+  EXPECT_EQ(terminal.finish(), "\rreading: 12\x1b[K\r\x1b[K");
+}
+
+TEST(Progress, DrawsAtMostTenTimesASecond) {
+  TerminalOnStandardError terminal;
+  if (!terminal.works()) GTEST_SKIP() << "this machine gives no pseudo terminal";
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const auto progress = sortie::terminal_progress(false);
+    for (int i = 0; i < 1000; ++i) progress("sorting", 1, 4);
+  }
+  const auto tenths = (std::chrono::steady_clock::now() - start) / std::chrono::milliseconds(100);
+  const std::string drawn = terminal.finish();
+  EXPECT_LE(std::count(drawn.begin(), drawn.end(), ':'), tenths + 1);
 }
 
 TEST(Progress, QuietIsQuietOnATerminalToo) {
