@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
-#include <memory>
 
+#include "sortie/apps/suffix_array/host/large_pages.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/host_runtime.hpp"
@@ -63,14 +63,17 @@ void invert(std::span<const Pos> suffixes, Pos* inverse) {
     throw fault(beyond, fmt::format("found position {}, expected a position below {}",
                                     suffixes[beyond], size));
   }
-  // An entry that appears twice is written twice, maybe at the same time; one of the writers then
-  // does not find its own index there.
+  constexpr Pos unseen = std::numeric_limits<Pos>::max();
+  Kokkos::parallel_for("clear_inverse", Range(0, size),
+                       [=](std::uint64_t position) { inverse[position] = unseen; });
+  // An entry that appears twice is written twice, maybe at the same time; then another position is
+  // not written at all.
   Kokkos::parallel_for("invert", Range(0, size), [=](std::uint64_t i) {
     std::atomic_ref<Pos>(inverse[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
   });
-  const std::uint64_t overwritten =
-      first_fault(0, size, [=](std::uint64_t i) { return inverse[entries[i]] != i; });
-  if (overwritten != none) throw duplicate_error(suffixes);
+  const std::uint64_t missing =
+      first_fault(0, size, [=](std::uint64_t position) { return inverse[position] == unseen; });
+  if (missing != none) throw duplicate_error(suffixes);
 }
 
 template <Position Pos>
@@ -117,7 +120,7 @@ void check(const Context& context, const TextView& text, std::span<const Pos> su
                             suffixes.size(), text.size()));
   }
   start_host_runtime(context.threads);
-  const auto inverse = std::make_unique<Pos[]>(suffixes.size());
+  const auto inverse = host::allocate<Pos>(suffixes.size());
   invert(suffixes, inverse.get());
   check_separators(text, suffixes);
   check_letters(text, suffixes, inverse.get());
