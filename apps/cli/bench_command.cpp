@@ -20,6 +20,12 @@ using Json = nlohmann::ordered_json;
 
 constexpr int default_repetitions = 5;
 
+const std::map<std::string, KeyType> key_types = {{"u32", KeyType::u32}, {"i32", KeyType::i32},
+                                                  {"f32", KeyType::f32}, {"u64", KeyType::u64},
+                                                  {"i64", KeyType::i64}, {"f64", KeyType::f64}};
+const std::map<std::string, int> value_types = {
+    {"none", 0}, {"u32", 4}, {"f32", 4}, {"u64", 8}, {"f64", 8}};
+
 struct BenchOptions {
   CommonOptions common;
   std::string csv;
@@ -28,8 +34,8 @@ struct BenchOptions {
 
 struct SegsortCommand : BenchOptions {
   std::string items;
-  KeyType key = KeyType::u32;
-  int value_bytes = 4;
+  std::string key = "u32";
+  std::string value = "u32";
   std::vector<std::string> cases;
 };
 
@@ -86,8 +92,8 @@ std::vector<Algorithm> parse_algorithms(const std::vector<std::string>& names,
 void run_segsort(Job& job, const SegsortCommand& command) {
   bench::SegsortOptions options;
   if (!command.items.empty()) options.items = parse_bytes(command.items);
-  options.key = command.key;
-  options.value_bytes = command.value_bytes;
+  options.key = key_types.at(command.key);
+  options.value_bytes = value_types.at(command.value);
   options.repetitions = command.common.repeat;
   options.seed = command.common.seed;
   options.cases = command.cases;
@@ -116,28 +122,23 @@ Command make_command(CLI::App* parser, std::shared_ptr<Options> options,
   add_common_options(*parser, options->common);
   parser->add_option("--csv", options->csv, "Write the rows to this file (-: standard output)");
   return {parser, {options, &options->common}, [options, run](Job& job) {
-            require_writable(options->csv);
+            job.announce_output(options->csv);
             run(job, *options);
           }};
 }
 
 Command add_segsort(CLI::App& bench_parser) {
-  const std::map<std::string, KeyType> keys = {{"u32", KeyType::u32}, {"i32", KeyType::i32},
-                                               {"f32", KeyType::f32}, {"u64", KeyType::u64},
-                                               {"i64", KeyType::i64}, {"f64", KeyType::f64}};
-  const std::map<std::string, int> values = {
-      {"none", 0}, {"u32", 4}, {"f32", 4}, {"u64", 8}, {"f64", 8}};
   auto options = std::make_shared<SegsortCommand>();
   CLI::App* parser = bench_parser.add_subcommand(
       "segsort", "Segmented sort of equal lengths, power laws and skewed lengths");
   parser->add_option("--items", options->items,
                      "Items in all, e.g. 128M (default: 128M on CUDA, 4M on the host)");
-  parser->add_option("--key", options->key, "u32, i32, f32, u64, i64 or f64 (default: u32)")
-      ->transform(CLI::CheckedTransformer(keys));
-  parser
-      ->add_option("--value", options->value_bytes,
-                   "none, u32, f32, u64 or f64 (default: u32); only the width matters")
-      ->transform(CLI::CheckedTransformer(values));
+  parser->add_option("--key", options->key, "Type of keys")
+      ->check(CLI::IsMember(key_types))
+      ->capture_default_str();
+  parser->add_option("--value", options->value, "Type of values; only the width matters")
+      ->check(CLI::IsMember(value_types))
+      ->capture_default_str();
   parser->add_option("--case", options->cases,
                      "Only this case (may be repeated), e.g. \"length 32\" or \"one segment\"");
   return make_command(parser, options, run_segsort);

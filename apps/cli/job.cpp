@@ -52,6 +52,13 @@ Job::Job(const CommonOptions& options, std::vector<std::string> command)
   if (context_.backend == Backend::cuda) reset_peak_device_memory(context_.device);
 }
 
+void Job::announce_output(const std::string& path) const {
+  if (path == "-" && options_.json == "-") {
+    throw Error(ErrorKind::usage, "found two results for standard output, expected one at most");
+  }
+  require_writable(path);
+}
+
 double Job::repeated(const std::function<void()>& work) const {
   std::vector<double> seconds;
   for (int round = 0; round < options_.repeat; ++round) {

@@ -27,6 +27,10 @@ class Job {
   [[nodiscard]] RunReport& report() { return report_; }
   [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
 
+  /// Announces a file that will be written, "" for none, before hours of work are lost to it.
+  /// \throws Error (output) it cannot be written; (usage) standard output is wanted twice
+  void announce_output(const std::string& path) const;
+
   /// Runs `work` as often as --repeat says and returns the median of the seconds.
   double repeated(const std::function<void()>& work) const;
 

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sortie/apps/cli/command.hpp"
+#include "sortie/core/error.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -18,6 +22,17 @@ std::vector<Command> add_commands(CLI::App& program) {
   for (Command& command : add_bench_commands(program)) commands.push_back(std::move(command));
   commands.push_back(add_info_command(program));
   return commands;
+}
+
+// What is wrong with the command line. CLI11 says "A subcommand is required" of a wrong one, too.
+std::string describe(const CLI::ParseError& error, const CLI::App& program) {
+  const bool subcommand_missing =
+      error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+      std::string_view(error.what()).find("subcommand") != std::string_view::npos;
+  const std::vector<std::string> unknown = program.remaining(true);
+  if (!subcommand_missing || unknown.empty()) return error.what();
+  return fmt::format("found {}, expected a subcommand (sortie --help lists them)",
+                     sortie::quoted(unknown.front()));
 }
 
 ExitCode run(const Command& command, const std::vector<std::string>& arguments) {
@@ -39,7 +54,7 @@ int run_program(int count, char** values) {
   } catch (const CLI::Success& asked_for) {  // -h or -V
     return program.exit(asked_for);
   } catch (const CLI::ParseError& error) {
-    print_error(error.what());
+    print_error(describe(error, program));
     return static_cast<int>(ExitCode::wrong_usage);
   }
   for (const Command& command : commands) {

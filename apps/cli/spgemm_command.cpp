@@ -194,7 +194,7 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (command.path_a == "-" && command.path_b == "-") {
     throw Error(ErrorKind::usage, "found standard input for A and B, expected one file at least");
   }
-  require_writable(command.output);
+  job.announce_output(command.output);
   MatrixText a(job.context(), command.path_a);
   std::optional<MatrixText> b;
   if (!command.path_b.empty()) b.emplace(job.context(), command.path_b);

@@ -120,7 +120,7 @@ class Indexing {
 };
 
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
-  require_writable(command.output);
+  job.announce_output(command.output);
   const Text text =
       sequences::read_fasta(job.context(), command.input,
                             {command.chosen_case(), sequences::parse_alphabet(command.alphabet)});

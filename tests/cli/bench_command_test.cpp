@@ -1,0 +1,111 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/program.hpp"
+#include "support/backend.hpp"
+
+namespace sortie::test {
+namespace {
+
+using testing::HasSubstr;
+
+class BenchCommand : public ProgramTest {
+ protected:
+  // Runs a benchmark and returns the rows of its report, all of which have to be right.
+  std::vector<nlohmann::json> rows(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--json", path("rows.json"), "--repeat", "1"});
+    const Result result = run(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(lines(result.out).front(), HasSubstr("median ms"));
+    const auto report = nlohmann::json::parse(read_file(path("rows.json")));
+    EXPECT_EQ(report["program"], "sortie");
+    std::vector<nlohmann::json> rows = report["rows"];
+    EXPECT_EQ(lines(result.out).size(), rows.size() + 1);
+    for (const auto& row : rows) {
+      EXPECT_EQ(row["failure"], "") << row;
+      EXPECT_TRUE(row["agrees"]) << row;
+      EXPECT_GT(row["rate"], 0) << row;
+      EXPECT_EQ(row["repetitions"], 1);
+    }
+    return rows;
+  }
+
+  static std::set<std::string> column(const std::vector<nlohmann::json>& rows,
+                                      const std::string& key) {
+    std::set<std::string> values;
+    for (const auto& row : rows) values.insert(row[key].get<std::string>());
+    return values;
+  }
+};
+
+TEST_F(BenchCommand, SortsEveryCaseOfSegments) {
+  const auto found = rows({"bench", "segsort", "--items", "64K"});
+  const auto cases = column(found, "case");
+  for (const char* name : {"length 1", "length 65536", "length 1048576", "one segment",
+                           "power law a=1.6 max 50", "skew, few huge", "skew, half in huge"}) {
+    EXPECT_EQ(cases.count(name), 1u) << name;
+  }
+  EXPECT_EQ(cases.size(), 26u);
+  EXPECT_EQ(column(found, "method").count("sortie"), 1u);
+  for (const auto& row : found) EXPECT_EQ(row["items"], 65536);
+}
+
+TEST_F(BenchCommand, SortsEveryTypeOfKeyAndValue) {
+  for (const char* key : {"u32", "i32", "f32", "u64", "i64", "f64"}) {
+    for (const char* value : {"none", "u32", "f64"}) {
+      const auto found = rows({"bench", "segsort", "--items", "10000", "--key", key, "--value",
+                               value, "--case", "power law a=0.5 max 200"});
+      EXPECT_GE(found.size(), 3u);
+    }
+  }
+}
+
+TEST_F(BenchCommand, RelatesSortieToItsPeers) {
+  for (const auto& row : rows({"bench", "segsort", "--items", "64K", "--case", "length 32"})) {
+    if (row["method"] != "sortie") continue;
+    ASSERT_FALSE(row["ratios"].empty());
+    for (const auto& ratio : row["ratios"]) EXPECT_GT(ratio, 0);
+    EXPECT_GT(row["percent_of_copy"], 0);
+  }
+}
+
+TEST_F(BenchCommand, MultipliesFilesAndGeneratedMatrices) {
+  const auto found = rows({"bench", "spgemm", matrix("can___24.mtx"), "gen:er:500:5",
+                           "gen:rmat:8:4", "gen:banded:300:4", "gen:stencil5:20", "gen:stencil7:8",
+                           "gen:stencil27:6", "gen:powerlaw:300:1.5:50"});
+  EXPECT_EQ(column(found, "case").size(), 8u);
+  EXPECT_EQ(column(found, "method").count("essc"), 1u);
+  const auto single =
+      rows({"bench", "spgemm", "gen:er:500:5", "--precision", "f32", "--algorithm", "essc"});
+  EXPECT_EQ(single.size(), 1u);
+}
+
+TEST_F(BenchCommand, IndexesFilesAndGeneratedTexts) {
+  const auto found = rows({"bench", "suffix-array", sequence("lambda_phage.fa.gz"), "gen:dna:20K",
+                           "gen:repeats:20000", "gen:fibonacci:5000", "gen:letter:5000"});
+  EXPECT_EQ(column(found, "case").size(), 5u);
+  EXPECT_EQ(column(found, "method").count("prefix-doubling"), 1u);
+}
+
+TEST_F(BenchCommand, WritesCsv) {
+  const Result result = run({"bench", "spgemm", "gen:er:200:3", "--csv", "-", "--repeat", "2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto out = lines(result.out);
+  ASSERT_GE(out.size(), 2u);
+  EXPECT_EQ(out[0].substr(0, 27), "case,method,backend,items,r");
+  EXPECT_EQ(out[1].substr(0, 13), "gen:er:200:3,");
+  EXPECT_THAT(result.err, HasSubstr("median ms"));
+}
+
+TEST_F(BenchCommand, RefusesAMatrixThatIsNotSquare) {
+  const std::string file = matrix("lp_share1b.mtx");
+  expect_error(run({"bench", "spgemm", file}), 1,
+               file +
+                   ": found a 117 x 253 matrix, expected a square one, which can be multiplied "
+                   "by itself");
+}
+
+}  // namespace
+}  // namespace sortie::test

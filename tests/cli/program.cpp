@@ -1,0 +1,171 @@
+#include "cli/program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "support/backend.hpp"
+
+extern char** environ;
+
+namespace sortie::test {
+namespace {
+
+std::string program_path() {
+  const char* installed = std::getenv("SORTIE_PROGRAM");
+  return installed != nullptr ? installed : SORTIE_BUILT_PROGRAM;
+}
+
+// The place after the subcommand where options may be put in; none for calls that compute nothing.
+std::size_t subcommand_length(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return 0;
+  if (arguments[0] == "spgemm" || arguments[0] == "suffix-array") return 1;
+  return arguments[0] == "bench" && arguments.size() > 1 ? 2 : 0;
+}
+
+void choose_backend(std::vector<std::string>& arguments) {
+  const std::size_t length = subcommand_length(arguments);
+  if (length == 0 ||
+      std::find(arguments.begin(), arguments.end(), "--backend") != arguments.end()) {
+    return;
+  }
+  const std::string chosen = backend() == Backend::cuda ? "cuda" : "host";
+  const auto place = arguments.begin() + static_cast<std::ptrdiff_t>(length);
+  arguments.insert(place, {"--backend", chosen});
+}
+
+class SpawnActions {
+ public:
+  SpawnActions() {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+    // A test driver may ignore SIGPIPE, and the program would inherit that.
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnActions() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
+
+  void open(int descriptor, const std::string& path, int flags) {
+    posix_spawn_file_actions_addopen(&actions_, descriptor, path.c_str(), flags, 0600);
+  }
+  void duplicate(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
+
+  int spawn_and_wait(std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    pid_t child = 0;
+    const int failure =
+        posix_spawn(&child, pointers[0], &actions_, &attributes_, pointers.data(), environ);
+    if (failure != 0) throw std::system_error(failure, std::generic_category(), words[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+// The writing end of a pipe without a reader.
+int closed_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw std::system_error(errno, std::generic_category(), "pipe");
+  }
+  close(ends[0]);
+  return ends[1];
+}
+
+}  // namespace
+
+Result run(std::vector<std::string> arguments, const Streams& streams) {
+  choose_backend(arguments);
+  arguments.insert(arguments.begin(), program_path());
+  const auto scratch = std::filesystem::path(testing::TempDir());
+  const std::string out_path = scratch / fmt::format("sortie_cli_out_{}", getpid());
+  const std::string err_path = scratch / fmt::format("sortie_cli_err_{}", getpid());
+  SpawnActions actions;
+  constexpr int fresh = O_WRONLY | O_CREAT | O_TRUNC;
+  actions.open(STDIN_FILENO, streams.in, O_RDONLY);
+  const int pipe_end = streams.closed_pipe ? closed_pipe() : -1;
+  if (streams.closed_pipe) {
+    actions.duplicate(pipe_end, STDOUT_FILENO);
+  } else {
+    actions.open(STDOUT_FILENO, streams.out.empty() ? out_path : streams.out, fresh);
+  }
+  actions.open(STDERR_FILENO, err_path, fresh);
+  Result result;
+  result.exit_code = actions.spawn_and_wait(arguments);
+  if (pipe_end >= 0) close(pipe_end);
+  if (streams.out.empty() && !streams.closed_pipe) result.out = read_file(out_path);
+  result.err = read_file(err_path);
+  std::filesystem::remove(out_path);
+  std::filesystem::remove(err_path);
+  return result;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.is_open()) << path;
+  std::ostringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+
+void write_file(const std::filesystem::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  return result;
+}
+
+void ProgramTest::SetUp() {
+  std::string pattern = (std::filesystem::path(testing::TempDir()) / "sortie_cli_XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  folder_ = pattern;
+}
+
+void ProgramTest::TearDown() {
+  std::filesystem::remove_all(folder_);
+}
+
+std::vector<std::string> ProgramTest::names() const {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    found.push_back(entry.path().filename());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void expect_error(const Result& result, int exit_code, const std::string& message) {
+  EXPECT_EQ(result.exit_code, exit_code);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "sortie: " + message + "\n");
+}
+
+}  // namespace sortie::test

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace sortie::test {
+
+/// What a run of the program left behind.
+struct Result {
+  int exit_code = 0;  ///< 128 + signal when it was killed
+  std::string out;
+  std::string err;
+};
+
+struct Streams {
+  std::string in = "/dev/null";  ///< file to be standard input
+  std::string out = {};          ///< file to be standard output; empty: Result::out
+  bool closed_pipe = false;      ///< standard output is a pipe that nobody reads any more
+};
+
+/// Runs `sortie` with the arguments: the program of this build, or the one that SORTIE_PROGRAM
+/// names. Subcommands that compute are given the backend of this test run.
+[[nodiscard]] Result run(std::vector<std::string> arguments, const Streams& streams = {});
+
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& content);
+
+/// Lines without their ends.
+[[nodiscard]] std::vector<std::string> lines(const std::string& text);
+
+/// A test with a folder of its own.
+class ProgramTest : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+  /// Names in the folder, sorted.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+  static std::string matrix(const std::string& name) {
+    return SORTIE_TEST_DATA "/matrices/valid/" + name;
+  }
+  static std::string sequence(const std::string& name) {
+    return SORTIE_TEST_DATA "/sequences/valid/" + name;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Expects a failure: that exit code, nothing on standard output, and one line "sortie: MESSAGE".
+void expect_error(const Result& result, int exit_code, const std::string& message);
+
+}  // namespace sortie::test

@@ -1,0 +1,162 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/sequences/fasta.hpp"
+
+namespace sortie::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using SuffixArrayCommand = ProgramTest;
+
+std::vector<std::uint64_t> positions(const std::string& bytes, std::size_t width) {
+  std::vector<std::uint64_t> result;
+  for (std::size_t begin = 0; begin < bytes.size(); begin += width) {
+    std::uint64_t position = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+      position |= std::uint64_t{static_cast<unsigned char>(bytes[begin + i])} << (8 * i);
+    }
+    result.push_back(position);
+  }
+  return result;
+}
+
+TEST_F(SuffixArrayCommand, WritesPositionsAndTheirDescription) {
+  write_file(path("in.fa"), ">x\nban\nana\n");
+  const Result result = run({"suffix-array", path("in.fa"), "-o", path("out.sa"), "--verify"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  const std::string bytes = read_file(path("out.sa"));
+  EXPECT_THAT(positions(bytes, 4), ElementsAre(5, 3, 1, 0, 4, 2));
+  EXPECT_THAT(names(), ElementsAre("in.fa", "out.sa", "out.sa.json"));
+  const auto description = nlohmann::json::parse(read_file(path("out.sa.json")));
+  EXPECT_EQ(description["format"], "sortie suffix array");
+  EXPECT_EQ(description["width_bits"], 32);
+  EXPECT_EQ(description["byte_order"], "little");
+  EXPECT_EQ(description["positions"], 6);
+  EXPECT_EQ(description["case"], "upper");
+  EXPECT_EQ(description["checksum"], checksum(bytes.data(), bytes.size()));
+  EXPECT_EQ(description["records"][0]["name"], "x");
+}
+
+TEST_F(SuffixArrayCommand, WritesPositionsAsText) {
+  write_file(path("in.fa"), ">x\nBANANA\n");
+  const Result result = run({"suffix-array", path("in.fa"), "-o", "-", "--text"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "5\n3\n1\n0\n4\n2\n");
+  EXPECT_THAT(result.err, HasSubstr("1 record, 6 letters (dna-iupac)"));
+}
+
+TEST_F(SuffixArrayCommand, WritesTheWidthAskedFor) {
+  write_file(path("in.fa"), ">x\nBANANA\n");
+  const Result narrow = run({"suffix-array", path("in.fa"), "-o", "-", "--width", "32"});
+  const Result wide = run({"suffix-array", path("in.fa"), "-o", "-", "--width", "64"});
+  EXPECT_EQ(narrow.out.size(), 24u);
+  EXPECT_EQ(wide.out.size(), 48u);
+  EXPECT_EQ(positions(wide.out, 8), positions(narrow.out, 4));
+}
+
+// The text is A C | G T T | (empty) with separators at 2 and 6: separators first, by position.
+TEST_F(SuffixArrayCommand, SeparatesRecords) {
+  write_file(path("in.fa"), ">first\nac\n>second\ngtt\n>third\n");
+  const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--verify"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(positions(read_file(path("sa")), 4), ElementsAre(2, 6, 0, 1, 3, 5, 4));
+  const auto records = nlohmann::json::parse(read_file(path("sa.json")))["records"];
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[1]["name"], "second");
+  EXPECT_EQ(records[1]["offset"], 3);
+  EXPECT_EQ(records[1]["length"], 3);
+  EXPECT_EQ(records[2]["offset"], 7);
+  EXPECT_EQ(records[2]["length"], 0);
+}
+
+TEST_F(SuffixArrayCommand, RaisesLowerCaseUnlessToldToKeepIt) {
+  write_file(path("in.fa"), ">x\naAb\n");
+  const Result upper = run({"suffix-array", path("in.fa"), "-o", "-", "--text"});
+  const Result kept = run({"suffix-array", path("in.fa"), "-o", "-", "--text", "--case", "keep"});
+  EXPECT_EQ(upper.out, "0\n1\n2\n");
+  EXPECT_EQ(kept.out, "1\n0\n2\n");
+}
+
+TEST_F(SuffixArrayCommand, ReadsStandardInputAndGzipByContent) {
+  const std::string file = sequence("lambda_phage.fa.gz");
+  const Result named = run({"suffix-array", file, "-o", "-"});
+  const Result piped = run({"suffix-array", "-", "-o", "-"}, {.in = file});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_EQ(named.out.size(), 4u * 48502);
+  EXPECT_EQ(piped.out, named.out);
+}
+
+TEST_F(SuffixArrayCommand, EveryAlgorithmWritesTheSame) {
+  for (const char* name : {"lambda_phage.fa.gz", "mirbase_hairpin_200.fa", "odd_records.fa",
+                           "proteins_50.fa", "wrapped.fq"}) {
+    const auto run_with = [&](const char* algorithm) {
+      return run({"suffix-array", sequence(name), "-o", "-", "--verify", "--algorithm", algorithm,
+                  "--backend", "host"});
+    };
+    const Result expected = run_with("reference");
+    EXPECT_EQ(expected.exit_code, 0) << expected.err;
+    for (const char* algorithm : {"auto", "prefix-doubling", "divsufsort"}) {
+      const Result result = run_with(algorithm);
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_EQ(result.out, expected.out) << name << " by " << algorithm;
+    }
+  }
+}
+
+TEST_F(SuffixArrayCommand, TheBackendOfThisRunWritesWhatTheReferenceDoes) {
+  const std::string file = sequence("pseudopig_softmask.fa.gz");
+  const Result result = run({"suffix-array", file, "-o", "-", "--verify"});
+  const Result expected =
+      run({"suffix-array", file, "-o", "-", "--algorithm", "reference", "--backend", "host"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, expected.out);
+}
+
+TEST_F(SuffixArrayCommand, WritesTheSameBytesWithAnyNumberOfThreads) {
+  const std::string file = sequence("lambda_phage.fa.gz");
+  const Result one = run({"suffix-array", file, "-o", "-", "-t", "1"});
+  const Result two = run({"suffix-array", file, "-o", "-", "-t", "2"});
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_EQ(one.out, two.out);
+}
+
+TEST_F(SuffixArrayCommand, TakesATextWithoutLetters) {
+  write_file(path("in.fa"), ">nothing\n");
+  const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--verify"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(read_file(path("sa")), "");
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("sa.json")))["positions"], 0);
+}
+
+TEST_F(SuffixArrayCommand, ShowsASummaryAndReportsInJson) {
+  const Result result = run({"suffix-array", sequence("lambda_phage.fa.gz"), "--verify", "--json",
+                             path("report.json"), "--repeat", "2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto out = lines(result.out);
+  ASSERT_EQ(out.size(), 3u);
+  EXPECT_EQ(out[0], "1 record, 48502 letters (dna)");
+  EXPECT_EQ(out[2], "verified: every suffix is in its place");
+  const auto report = nlohmann::json::parse(read_file(path("report.json")));
+  EXPECT_EQ(report["figures"]["symbols"], 48502);
+  EXPECT_EQ(report["figures"]["verified"], true);
+  EXPECT_GT(report["figures"]["build_seconds"], 0);
+}
+
+TEST_F(SuffixArrayCommand, DescribesNamesThatAreNotUtf8) {
+  write_file(path("in.fa"), ">caf\xe9\nACGT\n");
+  const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("sa.json")))["records"][0]["name"],
+            "caf\xef\xbf\xbd");
+}
+
+}  // namespace
+}  // namespace sortie::test

@@ -1,0 +1,129 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "sortie/core/version.hpp"
+
+namespace sortie::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+using Usage = ProgramTest;
+
+TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
+  const std::vector<std::vector<std::string>> places = {{},       {"spgemm"}, {"suffix-array"},
+                                                        {"info"}, {"bench"},  {"bench", "segsort"}};
+  for (auto place : places) {
+    for (const char* flag : {"-h", "--help", "-V", "--version"}) {
+      std::vector<std::string> arguments = place;
+      arguments.emplace_back(flag);
+      const Result result = run(arguments);
+      EXPECT_EQ(result.exit_code, 0);
+      EXPECT_EQ(result.err, "");
+      const std::string version = "sortie " + std::string(sortie::version()) + " (";
+      const bool asks_version = std::string(flag) == "-V" || std::string(flag) == "--version";
+      EXPECT_THAT(result.out, HasSubstr(asks_version ? version : "Usage: "));
+    }
+  }
+}
+
+struct WrongUsage {
+  std::vector<std::string> arguments;
+  std::string message;
+};
+
+class WrongUsages : public testing::TestWithParam<WrongUsage> {};
+
+TEST_P(WrongUsages, AreOneLineAndExitTwo) {
+  expect_error(run(GetParam().arguments), 2, GetParam().message);
+}
+
+const std::string small = SORTIE_TEST_DATA "/matrices/valid/can___24.mtx";
+const std::string genome = SORTIE_TEST_DATA "/sequences/valid/crlf.fa";
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WrongUsages,
+    testing::Values(
+        WrongUsage{{}, "A subcommand is required"},
+        WrongUsage{{"bench"}, "A subcommand is required"}, WrongUsage{{"spgemm"}, "A is required"},
+        WrongUsage{{"suffix-array"}, "INPUT is required"},
+        WrongUsage{{"multiply", "a.mtx"},
+                   "found \"multiply\", expected a subcommand (sortie --help lists them)"},
+        WrongUsage{{"spgemm", small, "--bogus"},
+                   "The following argument was not expected: --bogus"},
+        WrongUsage{{"spgemm", small, "--algorithm", "magic"},
+                   "algorithm: found \"magic\", expected one of auto, essc, row-wise, reference, "
+                   "eigen, esc, cusparse, cusparse-alg1, cusparse-alg2, cusparse-alg3"},
+        WrongUsage{{"spgemm", small, "--precision", "f16"},
+                   "--precision: f16 not in {auto,f32,f64,complex}"},
+        WrongUsage{{"spgemm", "--backend", "tpu", small}, "--backend: tpu not in {auto,cuda,host}"},
+        WrongUsage{{"spgemm", small, "-t", "0"}, "--threads: Value 0 not in range 1 to 4096"},
+        WrongUsage{{"spgemm", small, "--repeat", "x"},
+                   "--repeat: Value x not in range 1 to 1000000"},
+        WrongUsage{{"spgemm", small, "--max-memory", "4X"},
+                   "found \"4X\", expected a size such as 1000, 512M, 1.5G"},
+        WrongUsage{{"spgemm", "-", "-"},
+                   "found standard input for A and B, expected one file at least"},
+        WrongUsage{{"spgemm", small, "-q", "-v"}, "--quiet excludes --verbose"},
+        WrongUsage{{"spgemm", small, "-o", "-", "--json", "-"},
+                   "found two results for standard output, expected one at most"},
+        WrongUsage{{"suffix-array", genome, "--text"}, "--text requires --output"},
+        WrongUsage{{"suffix-array", genome, "--width", "16"}, "--width: 16 not in {auto,32,64}"},
+        WrongUsage{{"suffix-array", genome, "--alphabet", "klingon"},
+                   "--alphabet: klingon not in {auto,dna,dna-iupac,rna,rna-iupac,protein,bytes}"},
+        WrongUsage{{"suffix-array", genome, "--algorithm", "magic"},
+                   "suffix array algorithm: found \"magic\", expected auto, prefix-doubling, "
+                   "reference or divsufsort"},
+        WrongUsage{{"bench", "sort"},
+                   "found \"sort\", expected a subcommand (sortie --help lists them)"},
+        WrongUsage{{"bench", "segsort", "--key", "u16"},
+                   "--key: u16 not in {f32,f64,i32,i64,u32,u64}"},
+        WrongUsage{{"bench", "spgemm", "gen:magic:5"},
+                   "found \"gen:magic:5\", expected gen:er, gen:rmat, gen:banded, gen:stencil5, "
+                   "gen:stencil7, gen:stencil27 or gen:powerlaw"},
+        WrongUsage{{"bench", "spgemm", "gen:er:5"},
+                   "found \"gen:er:5\", expected gen:er:ROWS:ROW_NNZ"},
+        WrongUsage{{"bench", "suffix-array", "gen:dna:5x"},
+                   "gen:dna:5x: found \"5x\", expected a count such as 4096 or 10M"}));
+
+TEST_F(Usage, AnUnknownCaseIsToldTheKnownOnes) {
+  const Result result = run({"bench", "segsort", "--case", "length 3"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err,
+              StartsWith("sortie: case: found \"length 3\", expected one of: length 1;"));
+}
+
+TEST_F(Usage, ACudaDeviceThatIsNotThereIsUnavailable) {
+  const Result result = run({"spgemm", small, "--backend", "cuda", "--device", "4000"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(lines(result.err).size(), 1u);
+  EXPECT_THAT(result.err, StartsWith("sortie: "));
+  EXPECT_THAT(result.err, HasSubstr("CUDA"));
+}
+
+TEST_F(Usage, InfoNamesVersionBackendsAndLibraries) {
+  const Result result = run({"info"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  for (const char* part : {"backends", "host", "essc", "prefix-doubling", "Kokkos", "zlib"}) {
+    EXPECT_THAT(result.out, HasSubstr(part));
+  }
+}
+
+TEST_F(Usage, InfoWritesJson) {
+  const Result to_stdout = run({"info", "--json"});
+  EXPECT_EQ(to_stdout.exit_code, 0);
+  const auto info = nlohmann::json::parse(to_stdout.out);
+  EXPECT_EQ(info["version"], std::string(version()));
+  EXPECT_FALSE(info["backends"]["host"]["spgemm"].empty());
+  EXPECT_TRUE(info["devices"].is_array());
+
+  EXPECT_EQ(run({"info", "--json", path("info.json")}).exit_code, 0);
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("info.json")))["program"], "sortie");
+}
+
+}  // namespace
+}  // namespace sortie::test
