@@ -93,7 +93,8 @@ class DenseRow {
   }
 
  private:
-  // Walking over a word costs about as much as marking it in the summary for a few products.
+  // Walking over an empty word costs about as much as half a mark in the summary. Nothing hangs on
+  // the exact figure: from 1 to 8 the times of the matrices named in row_wise.cpp differ by 5 %.
   static constexpr std::int64_t words_per_product = 2;
 
   static std::int64_t words(std::int64_t bits) { return (bits + 63) / 64; }

@@ -18,9 +18,9 @@ namespace sortie::spgemm::host {
 namespace {
 
 // Rows of up to so many products are sorted even where there is an accumulator: that touches only
-// memory of the row's own size, and up to here insertion sort is quicker than the accumulator's
-// walk.
-constexpr std::int64_t sorted_row_limit = 32;
+// memory of the row's own size. Time for wing, NotreDame_www and rgg_n_2_15_s0 squared (Zen 5, one
+// thread): 15, 53, 18 ms at 8; 12, 56, 18 at 24; 12, 63, 20 at 48; 13, 79, 31 at 96.
+constexpr std::int64_t sorted_row_limit = 24;
 
 // Work is handed out in blocks of so many products (about 0.3 ms): enough blocks to balance the
 // threads, and long enough for the hand-over not to show.
