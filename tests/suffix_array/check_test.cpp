@@ -39,7 +39,6 @@ TYPED_TEST(CheckSuffixArray, AcceptsSuffixArrays) {
 
 TYPED_TEST(CheckSuffixArray, NamesTheFirstEntryAtFault) {
   const test::NamedText text = test::joined("", {"banana", "ban"});
-  // 6 | separator, then a(5) an(8)... as follows
   const std::vector<TypeParam> right = this->sorted(text);
   ASSERT_EQ(right, (std::vector<TypeParam>{6, 5, 8, 3, 1, 7, 0, 9, 4, 2}));
 

@@ -17,7 +17,8 @@ namespace {
 
 /// Buckets of about this many suffixes are then sorted within the L2 cache.
 constexpr std::uint64_t wanted_bucket = 1024;
-/// 2^12 buckets are as many open pages as the second-level TLB holds of two arrays.
+/// With 2^13 buckets spreading 70 M suffixes takes 0.39 s instead of 0.24 s, and sorting gains
+/// nothing (one core of a Zen 5 VM).
 constexpr int most_bucket_bits = 12;
 
 int bucket_bits_for(std::uint64_t size, const PackingPlan& plan) {
