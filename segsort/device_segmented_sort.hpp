@@ -53,10 +53,10 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
 
 /// Segmented sort of device arrays, with the calling conventions of cub::DeviceSegmentedSort.
 ///
-/// Each function is called twice: first with `d_temp_storage` null, when it only writes the bytes it
-/// wants to `temp_storage_bytes`; then with that much device memory, aligned to 16 bytes. Nothing is
-/// allocated, nothing waits for the host, all work goes to `stream`, and the second call can be
-/// captured in a CUDA graph.
+/// Each function is called twice: first with `d_temp_storage` null, when it only writes the bytes
+/// it wants to `temp_storage_bytes`; then with that much device memory, aligned to 16 bytes.
+/// Nothing is allocated, nothing waits for the host, all work goes to `stream`, and the second call
+/// can be captured in a CUDA graph.
 ///
 /// Parameters common to all:
 /// \param d_keys_in, d_keys_out      `num_items` keys each; the arrays must not overlap. Items
@@ -65,7 +65,8 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
 /// \param num_items                  size of the arrays; every offset must be at most that
 /// \param num_segments               number of segments, may be 0
 /// \param d_begin_offsets, d_end_offsets  device arrays of `num_segments` 32- or 64-bit offsets;
-///                                   segments may be empty, in any order, with gaps, not overlapping
+///                                   segments may be empty, in any order, with gaps, not
+///                                   overlapping
 /// \return cudaErrorInvalidValue for negative counts, too little temporary storage, or a bit range
 ///         that the key does not have; otherwise the first error of a launch
 ///
@@ -130,8 +131,7 @@ struct DeviceSegmentedSort {
                                          const Key* d_keys_in, Key* d_keys_out,
                                          const Value* d_values_in, Value* d_values_out,
                                          std::int64_t num_items, std::int64_t num_segments,
-                                         const Offset* d_begin_offsets,
-                                         const Offset* d_end_offsets,
+                                         const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                          cudaStream_t stream = nullptr) {
     return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
                  d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
@@ -173,8 +173,8 @@ struct DeviceSegmentedSort {
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t StableSortPairsDescending(
-      void* d_temp_storage, std::size_t& temp_storage_bytes, const Key* d_keys_in,
-      Key* d_keys_out, const Value* d_values_in, Value* d_values_out, std::int64_t num_items,
+      void* d_temp_storage, std::size_t& temp_storage_bytes, const Key* d_keys_in, Key* d_keys_out,
+      const Value* d_values_in, Value* d_values_out, std::int64_t num_items,
       std::int64_t num_segments, const Offset* d_begin_offsets, const Offset* d_end_offsets,
       cudaStream_t stream = nullptr) {
     return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
@@ -193,8 +193,7 @@ struct DeviceSegmentedSort {
   }
 
   template <SortKey Key, SegmentOffset Offset>
-  static cudaError_t StableSortKeysDescending(void* d_temp_storage,
-                                              std::size_t& temp_storage_bytes,
+  static cudaError_t StableSortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                               const Key* d_keys_in, Key* d_keys_out,
                                               std::int64_t num_items, std::int64_t num_segments,
                                               const Offset* d_begin_offsets,
