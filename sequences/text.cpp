@@ -9,15 +9,26 @@
 namespace sortie::sequences {
 namespace {
 
-// Upper-case letters of each alphabet; the case of a symbol never decides whether it belongs.
-constexpr std::string_view dna_letters = "ACGT";
-constexpr std::string_view dna_iupac_letters = "ACGTNRYSWKMBDHV-";
-constexpr std::string_view rna_letters = "ACGU";
-constexpr std::string_view rna_iupac_letters = "ACGUNRYSWKMBDHV-";
-constexpr std::string_view protein_letters = "ACDEFGHIKLMNPQRSTVWYBJOUXZ*-";
+struct Description {
+  Alphabet alphabet;
+  std::string_view name;
+  std::string_view
+      letters;  ///< in upper case; the case of a symbol never decides whether it belongs
+};
 
-constexpr std::array detectable = {Alphabet::dna,       Alphabet::dna_iupac, Alphabet::rna,
-                                   Alphabet::rna_iupac, Alphabet::protein,   Alphabet::bytes};
+// In the order of the enum, which is the order of detection.
+constexpr std::array descriptions = {
+    Description{Alphabet::automatic, "auto", ""},
+    Description{Alphabet::dna, "dna", "ACGT"},
+    Description{Alphabet::dna_iupac, "dna-iupac", "ACGTNRYSWKMBDHV-"},
+    Description{Alphabet::rna, "rna", "ACGU"},
+    Description{Alphabet::rna_iupac, "rna-iupac", "ACGUNRYSWKMBDHV-"},
+    Description{Alphabet::protein, "protein", "ACDEFGHIKLMNPQRSTVWYBJOUXZ*-"},
+    Description{Alphabet::bytes, "bytes", ""}};
+
+const Description& describe(Alphabet alphabet) {
+  return descriptions.at(static_cast<std::size_t>(alphabet));
+}
 
 std::uint8_t upper(std::uint8_t symbol) {
   return symbol >= 'a' && symbol <= 'z' ? static_cast<std::uint8_t>(symbol - 'a' + 'A') : symbol;
@@ -51,29 +62,12 @@ std::uint64_t Text::letters() const {
 }
 
 std::string_view name(Alphabet alphabet) {
-  switch (alphabet) {
-    case Alphabet::automatic:
-      return "auto";
-    case Alphabet::dna:
-      return "dna";
-    case Alphabet::dna_iupac:
-      return "dna-iupac";
-    case Alphabet::rna:
-      return "rna";
-    case Alphabet::rna_iupac:
-      return "rna-iupac";
-    case Alphabet::protein:
-      return "protein";
-    case Alphabet::bytes:
-      return "bytes";
-  }
-  return "unknown";
+  return describe(alphabet).name;
 }
 
 Alphabet parse_alphabet(std::string_view text) {
-  if (text == name(Alphabet::automatic)) return Alphabet::automatic;
-  for (const Alphabet alphabet : detectable) {
-    if (text == name(alphabet)) return alphabet;
+  for (const Description& description : descriptions) {
+    if (text == description.name) return description.alphabet;
   }
   throw Error(ErrorKind::usage,
               fmt::format("alphabet: found {}, expected auto, dna, dna-iupac, rna, rna-iupac, "
@@ -82,22 +76,7 @@ Alphabet parse_alphabet(std::string_view text) {
 }
 
 std::string_view letters(Alphabet alphabet) {
-  switch (alphabet) {
-    case Alphabet::dna:
-      return dna_letters;
-    case Alphabet::dna_iupac:
-      return dna_iupac_letters;
-    case Alphabet::rna:
-      return rna_letters;
-    case Alphabet::rna_iupac:
-      return rna_iupac_letters;
-    case Alphabet::protein:
-      return protein_letters;
-    case Alphabet::automatic:
-    case Alphabet::bytes:
-      break;
-  }
-  return {};
+  return describe(alphabet).letters;
 }
 
 std::array<std::uint64_t, 256> histogram(const Text& text) {
@@ -130,8 +109,11 @@ Alphabet detect_alphabet(const Text& text) {
     }
     return true;
   };
-  const auto* smallest = std::find_if(detectable.begin(), detectable.end(), holds_all);
-  return smallest == detectable.end() ? Alphabet::bytes : *smallest;
+  for (const Description& description : descriptions) {
+    const bool detectable = description.alphabet != Alphabet::automatic;
+    if (detectable && holds_all(description.alphabet)) return description.alphabet;
+  }
+  return Alphabet::bytes;
 }
 
 bool contains(Alphabet alphabet, std::uint8_t symbol) {

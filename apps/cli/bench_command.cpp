@@ -90,6 +90,7 @@ std::vector<Algorithm> parse_algorithms(const std::vector<std::string>& names,
 }
 
 void run_segsort(Job& job, const SegsortCommand& command) {
+  job.announce_output(command.csv);
   bench::SegsortOptions options;
   if (!command.items.empty()) options.items = parse_bytes(command.items);
   options.key = key_types.at(command.key);
@@ -101,6 +102,7 @@ void run_segsort(Job& job, const SegsortCommand& command) {
 }
 
 void run_spgemm(Job& job, const SourcesCommand& command) {
+  job.announce_output(command.csv);
   const bench::SpgemmOptions options{command.sources, command.precision == "f32",
                                      command.common.repeat, command.common.seed,
                                      parse_algorithms(command.algorithms, spgemm::parse_algorithm)};
@@ -108,6 +110,7 @@ void run_spgemm(Job& job, const SourcesCommand& command) {
 }
 
 void run_suffix_array(Job& job, const SourcesCommand& command) {
+  job.announce_output(command.csv);
   const bench::SuffixArrayOptions options{
       command.sources, command.common.repeat, command.common.seed,
       parse_algorithms(command.algorithms, suffix_array::parse_algorithm)};
@@ -115,16 +118,11 @@ void run_suffix_array(Job& job, const SourcesCommand& command) {
                bench::suffix_array(job.context(), options, table_printer(job, command)));
 }
 
-template <class Options>
-Command make_command(CLI::App* parser, std::shared_ptr<Options> options,
-                     void (*run)(Job&, const Options&)) {
-  options->common.repeat = default_repetitions;
-  add_common_options(*parser, options->common);
-  parser->add_option("--csv", options->csv, "Write the rows to this file (-: standard output)");
-  return {parser, {options, &options->common}, [options, run](Job& job) {
-            job.announce_output(options->csv);
-            run(job, *options);
-          }};
+// What all benchmarks share; their own options come first in the help.
+void add_bench_options(CLI::App& parser, BenchOptions& options) {
+  options.common.repeat = default_repetitions;
+  add_common_options(parser, options.common);
+  parser.add_option("--csv", options.csv, "Write the rows to this file (-: standard output)");
 }
 
 Command add_segsort(CLI::App& bench_parser) {
@@ -141,6 +139,7 @@ Command add_segsort(CLI::App& bench_parser) {
       ->capture_default_str();
   parser->add_option("--case", options->cases,
                      "Only this case (may be repeated), e.g. \"length 32\" or \"one segment\"");
+  add_bench_options(*parser, *options);
   return make_command(parser, options, run_segsort);
 }
 
@@ -160,6 +159,7 @@ Command add_spgemm(CLI::App& bench_parser) {
   parser->add_option("--precision", options->precision, "f32 or f64")
       ->check(CLI::IsMember({"f32", "f64"}))
       ->capture_default_str();
+  add_bench_options(*parser, *options);
   return make_command(parser, options, run_spgemm);
 }
 
@@ -169,6 +169,7 @@ Command add_suffix_array(CLI::App& bench_parser) {
       bench_parser.add_subcommand("suffix-array", "Suffix arrays by every algorithm");
   add_sources(*parser, *options,
               "FASTA or FASTQ files, or gen:dna:N, gen:repeats:N, gen:fibonacci:N, gen:letter:N");
+  add_bench_options(*parser, *options);
   return make_command(parser, options, run_suffix_array);
 }
 

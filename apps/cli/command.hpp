@@ -20,6 +20,13 @@ struct Command {
   std::function<void(Job&)> run;
 };
 
+/// Puts a subcommand together. \tparam Options  holds its CommonOptions as `common`
+template <class Options>
+[[nodiscard]] Command make_command(CLI::App* parser, std::shared_ptr<Options> options,
+                                   void (*run)(Job&, const Options&)) {
+  return {parser, {options, &options->common}, [options, run](Job& job) { run(job, *options); }};
+}
+
 [[nodiscard]] Command add_spgemm_command(CLI::App& program);
 [[nodiscard]] Command add_suffix_array_command(CLI::App& program);
 [[nodiscard]] Command add_info_command(CLI::App& program);

@@ -122,7 +122,7 @@ Command add_info_command(CLI::App& program) {
       program.add_subcommand("info", "Show version, backends, devices and libraries");
   add_report_options(*parser, command->common);
   command->common.quiet = true;
-  return {parser, {command, &command->common}, [command](Job& job) { run_info(job, *command); }};
+  return make_command(parser, command, run_info);
 }
 
 }  // namespace sortie::cli

@@ -238,7 +238,7 @@ Command add_spgemm_command(CLI::App& program) {
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
                    "Compare C with the product by Eigen; exit 3 when they differ");
-  return {parser, {command, &command->common}, [command](Job& job) { run_spgemm(job, *command); }};
+  return make_command(parser, command, run_spgemm);
 }
 
 }  // namespace sortie::cli

@@ -159,9 +159,7 @@ Command add_suffix_array_command(CLI::App& program) {
                    "auto, prefix-doubling, divsufsort or reference")
       ->capture_default_str();
   parser->add_flag("--verify", command->verify, "Check the array in linear time; exit 3 if wrong");
-  return {parser, {command, &command->common}, [command](Job& job) {
-            run_suffix_array(job, *command);
-          }};
+  return make_command(parser, command, run_suffix_array);
 }
 
 }  // namespace sortie::cli
