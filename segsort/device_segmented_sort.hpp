@@ -58,6 +58,10 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
 /// Nothing is allocated, nothing waits for the host, all work goes to `stream`, and the second call
 /// can be captured in a CUDA graph.
 ///
+/// There are SortKeys and SortPairs, each with and without Stable before and Descending behind its
+/// name, and each for arrays or for DoubleBuffers. With DoubleBuffers the sort uses the current
+/// buffer as scratch and flips the selector, as cub::DoubleBuffer is used.
+///
 /// Parameters common to all:
 /// \param d_keys_in, d_keys_out      `num_items` keys each; the arrays must not overlap. Items
 ///                                   outside of all segments are not written to the output.
@@ -74,19 +78,34 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
 /// SortKey). The Stable... functions keep equal keys in order; the others do not, yet give the same
 /// result on every run. Padding used inside never mixes with data, whatever the keys are.
 ///
-/// Temporary storage: 4 bytes a segment, 8 bytes for each 2048 items, a constant, and, when
-/// num_items > 2048, one copy of keys and values (none with DoubleBuffer).
-/// Complexity: O(sum n_i log^2 n_i) comparisons up to 2048 items a segment, O(n_i log n_i) beyond.
-/// Choose cub::DeviceRadixSort instead for a single segment.
-/// Source: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3.
+/// Temporary storage: 4 bytes a segment, at most 48 bytes for each 2048 items, a constant, and,
+/// when num_items > 2048, one copy of keys and values (none with DoubleBuffer). Complexity: O(sum
+/// n_i log^2 n_i) comparisons up to 2048 items a segment, O(n_i log n_i) beyond. Choose
+/// cub::DeviceRadixSort instead for a single segment. Source: Hou, Liu, Wang, Feng: Fast Segmented
+/// Sort on GPUs (ICS 2017), section 3.
 struct DeviceSegmentedSort {
+  /// @name SortKeys
+  /// @{
   template <SortKey Key, SegmentOffset Offset>
   static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                               const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                               std::int64_t num_segments, const Offset* d_begin_offsets,
                               const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items, num_segments,
-                d_begin_offsets, d_end_offsets, Order::ascending, false, stream);
+    return keys(
+        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
+        stream);
+  }
+
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return keys(
+        d_temp_storage, temp_storage_bytes, d_keys,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
+        stream);
   }
 
   template <SortKey Key, SegmentOffset Offset>
@@ -95,35 +114,102 @@ struct DeviceSegmentedSort {
                                         std::int64_t num_items, std::int64_t num_segments,
                                         const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                         cudaStream_t stream = nullptr) {
-    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items, num_segments,
-                d_begin_offsets, d_end_offsets, Order::descending, false, stream);
+    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
+                request(num_items, num_segments, d_begin_offsets, d_end_offsets,
+                        {Order::descending, false}),
+                stream);
   }
 
-  /// As SortKeys, for an algorithm that is free to use either buffer; see DoubleBuffer.
   template <SortKey Key, SegmentOffset Offset>
-  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
-                              DoubleBuffer<Key>& d_keys, std::int64_t num_items,
-                              std::int64_t num_segments, const Offset* d_begin_offsets,
-                              const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    segsort::DeviceRequest r =
-        request(d_keys.Current(), d_keys.Alternate(), num_items, num_segments, d_begin_offsets,
-                d_end_offsets, Order::ascending, false);
-    r.input_is_scratch = true;
-    const cudaError_t status =
-        segsort::sort_on_device(d_temp_storage, temp_storage_bytes, r, stream);
-    if (d_temp_storage != nullptr && status == cudaSuccess) d_keys.selector ^= 1;
-    return status;
+  static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                        DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                                        std::int64_t num_segments, const Offset* d_begin_offsets,
+                                        const Offset* d_end_offsets,
+                                        cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys,
+                request(num_items, num_segments, d_begin_offsets, d_end_offsets,
+                        {Order::descending, false}),
+                stream);
   }
 
+  /// @}
+
+  /// @name StableSortKeys
+  /// @{
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                    const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                                    std::int64_t num_segments, const Offset* d_begin_offsets,
+                                    const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return keys(
+        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
+        stream);
+  }
+
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                    DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                                    std::int64_t num_segments, const Offset* d_begin_offsets,
+                                    const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return keys(
+        d_temp_storage, temp_storage_bytes, d_keys,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
+        stream);
+  }
+
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                              const Key* d_keys_in, Key* d_keys_out,
+                                              std::int64_t num_items, std::int64_t num_segments,
+                                              const Offset* d_begin_offsets,
+                                              const Offset* d_end_offsets,
+                                              cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
+                request(num_items, num_segments, d_begin_offsets, d_end_offsets,
+                        {Order::descending, false}),
+                stream);
+  }
+
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                              DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                                              std::int64_t num_segments,
+                                              const Offset* d_begin_offsets,
+                                              const Offset* d_end_offsets,
+                                              cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys,
+                request(num_items, num_segments, d_begin_offsets, d_end_offsets,
+                        {Order::descending, false}),
+                stream);
+  }
+
+  /// @}
+
+  /// @name SortPairs
+  /// @{
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
                                Value* d_values_out, std::int64_t num_items,
                                std::int64_t num_segments, const Offset* d_begin_offsets,
                                const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
-                 d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
-                 Order::ascending, false, stream);
+    return pairs(
+        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in, d_values_out,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
+        stream);
+  }
+
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                               std::int64_t num_items, std::int64_t num_segments,
+                               const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                               cudaStream_t stream = nullptr) {
+    return pairs(
+        d_temp_storage, temp_storage_bytes, d_keys, d_values,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
+        stream);
   }
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
@@ -134,31 +220,28 @@ struct DeviceSegmentedSort {
                                          const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                          cudaStream_t stream = nullptr) {
     return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
-                 d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
-                 Order::descending, false, stream);
+                 d_values_out,
+                 request(num_items, num_segments, d_begin_offsets, d_end_offsets,
+                         {Order::descending, false}),
+                 stream);
   }
 
-  /// As SortPairs, for an algorithm that is free to use either buffer; see DoubleBuffer.
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
-  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
-                               DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
-                               std::int64_t num_items, std::int64_t num_segments,
-                               const Offset* d_begin_offsets, const Offset* d_end_offsets,
-                               cudaStream_t stream = nullptr) {
-    segsort::DeviceRequest r =
-        request(d_keys.Current(), d_keys.Alternate(), num_items, num_segments, d_begin_offsets,
-                d_end_offsets, Order::ascending, false);
-    add_values(r, d_values.Current(), d_values.Alternate());
-    r.input_is_scratch = true;
-    const cudaError_t status =
-        segsort::sort_on_device(d_temp_storage, temp_storage_bytes, r, stream);
-    if (d_temp_storage != nullptr && status == cudaSuccess) {
-      d_keys.selector ^= 1;
-      d_values.selector ^= 1;
-    }
-    return status;
+  static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                         DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                                         std::int64_t num_items, std::int64_t num_segments,
+                                         const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                         cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys, d_values,
+                 request(num_items, num_segments, d_begin_offsets, d_end_offsets,
+                         {Order::descending, false}),
+                 stream);
   }
 
+  /// @}
+
+  /// @name StableSortPairs
+  /// @{
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t StableSortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                      const Key* d_keys_in, Key* d_keys_out,
@@ -166,9 +249,22 @@ struct DeviceSegmentedSort {
                                      std::int64_t num_items, std::int64_t num_segments,
                                      const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                      cudaStream_t stream = nullptr) {
-    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
-                 d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
-                 Order::ascending, true, stream);
+    return pairs(
+        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in, d_values_out,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, true}),
+        stream);
+  }
+
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t StableSortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                     DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                                     std::int64_t num_items, std::int64_t num_segments,
+                                     const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                     cudaStream_t stream = nullptr) {
+    return pairs(
+        d_temp_storage, temp_storage_bytes, d_keys, d_values,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, true}),
+        stream);
   }
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
@@ -177,79 +273,87 @@ struct DeviceSegmentedSort {
       const Value* d_values_in, Value* d_values_out, std::int64_t num_items,
       std::int64_t num_segments, const Offset* d_begin_offsets, const Offset* d_end_offsets,
       cudaStream_t stream = nullptr) {
-    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
-                 d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
-                 Order::descending, true, stream);
+    return pairs(
+        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in, d_values_out,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::descending, true}),
+        stream);
   }
 
-  // A key is all that equal keys are, so a stable sort of whole keys is a plain one.
-  template <SortKey Key, SegmentOffset Offset>
-  static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
-                                    const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
-                                    std::int64_t num_segments, const Offset* d_begin_offsets,
-                                    const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
-                    num_segments, d_begin_offsets, d_end_offsets, stream);
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t StableSortPairsDescending(
+      void* d_temp_storage, std::size_t& temp_storage_bytes, DoubleBuffer<Key>& d_keys,
+      DoubleBuffer<Value>& d_values, std::int64_t num_items, std::int64_t num_segments,
+      const Offset* d_begin_offsets, const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return pairs(
+        d_temp_storage, temp_storage_bytes, d_keys, d_values,
+        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::descending, true}),
+        stream);
   }
 
-  template <SortKey Key, SegmentOffset Offset>
-  static cudaError_t StableSortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
-                                              const Key* d_keys_in, Key* d_keys_out,
-                                              std::int64_t num_items, std::int64_t num_segments,
-                                              const Offset* d_begin_offsets,
-                                              const Offset* d_end_offsets,
-                                              cudaStream_t stream = nullptr) {
-    return SortKeysDescending(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
-                              num_segments, d_begin_offsets, d_end_offsets, stream);
-  }
+  /// @}
 
  private:
-  template <class Key, class Offset>
-  static segsort::DeviceRequest request(const Key* keys_in, Key* keys_out, std::int64_t num_items,
-                                        std::int64_t num_segments, const Offset* begin_offsets,
-                                        const Offset* end_offsets, Order order, bool stable) {
+  struct How {
+    Order order;
+    bool stable;
+  };
+
+  /// All of a request but the arrays of keys and values.
+  template <class Offset>
+  static segsort::DeviceRequest request(std::int64_t num_items, std::int64_t num_segments,
+                                        const Offset* begin_offsets, const Offset* end_offsets,
+                                        How how) {
     segsort::DeviceRequest r;
-    r.key_type = key_type_of<Key>();
     r.offset_bytes = static_cast<int>(sizeof(Offset));
-    r.keys_in = keys_in;
-    r.keys_out = keys_out;
     r.num_items = num_items;
     r.num_segments = num_segments;
     r.begin_offsets = begin_offsets;
     r.end_offsets = end_offsets;
-    r.order = order;
-    r.stable = stable;
+    r.order = how.order;
+    r.stable = how.stable;
     return r;
   }
 
-  template <class Value>
-  static void add_values(segsort::DeviceRequest& r, const Value* values_in, Value* values_out) {
+  template <class Key>
+  static cudaError_t keys(void* temp, std::size_t& temp_bytes, const Key* in, Key* out,
+                          segsort::DeviceRequest r, cudaStream_t stream) {
+    r.key_type = key_type_of<Key>();
+    r.keys_in = in;
+    r.keys_out = out;
+    return segsort::sort_on_device(temp, temp_bytes, r, stream);
+  }
+
+  template <class Key, class Value>
+  static cudaError_t pairs(void* temp, std::size_t& temp_bytes, const Key* keys_in, Key* keys_out,
+                           const Value* values_in, Value* values_out, segsort::DeviceRequest r,
+                           cudaStream_t stream) {
     r.value_bytes = static_cast<int>(sizeof(Value));
     r.values_in = values_in;
     r.values_out = values_out;
+    return keys(temp, temp_bytes, keys_in, keys_out, r, stream);
   }
 
-  template <class Key, class Offset>
-  static cudaError_t keys(void* temp, std::size_t& temp_bytes, const Key* keys_in, Key* keys_out,
-                          std::int64_t num_items, std::int64_t num_segments,
-                          const Offset* begin_offsets, const Offset* end_offsets, Order order,
-                          bool stable, cudaStream_t stream) {
-    return segsort::sort_on_device(temp, temp_bytes,
-                                   request(keys_in, keys_out, num_items, num_segments,
-                                           begin_offsets, end_offsets, order, stable),
-                                   stream);
+  /// The result is always in the alternate buffer; the current one is the scratch.
+  template <class Key>
+  static cudaError_t keys(void* temp, std::size_t& temp_bytes, DoubleBuffer<Key>& buffer,
+                          segsort::DeviceRequest r, cudaStream_t stream) {
+    r.input_is_scratch = true;
+    const cudaError_t status =
+        keys(temp, temp_bytes, buffer.Current(), buffer.Alternate(), r, stream);
+    if (temp != nullptr && status == cudaSuccess) buffer.selector ^= 1;
+    return status;
   }
 
-  template <class Key, class Value, class Offset>
-  static cudaError_t pairs(void* temp, std::size_t& temp_bytes, const Key* keys_in, Key* keys_out,
-                           const Value* values_in, Value* values_out, std::int64_t num_items,
-                           std::int64_t num_segments, const Offset* begin_offsets,
-                           const Offset* end_offsets, Order order, bool stable,
+  template <class Key, class Value>
+  static cudaError_t pairs(void* temp, std::size_t& temp_bytes, DoubleBuffer<Key>& key_buffer,
+                           DoubleBuffer<Value>& value_buffer, segsort::DeviceRequest r,
                            cudaStream_t stream) {
-    segsort::DeviceRequest r = request(keys_in, keys_out, num_items, num_segments, begin_offsets,
-                                       end_offsets, order, stable);
-    add_values(r, values_in, values_out);
-    return segsort::sort_on_device(temp, temp_bytes, r, stream);
+    r.value_bytes = static_cast<int>(sizeof(Value));
+    r.values_in = value_buffer.Current();
+    r.values_out = value_buffer.Alternate();
+    const cudaError_t status = keys(temp, temp_bytes, key_buffer, r, stream);
+    if (temp != nullptr && status == cudaSuccess) value_buffer.selector ^= 1;
+    return status;
   }
 };
 

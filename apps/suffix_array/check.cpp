@@ -5,7 +5,7 @@
 #include <atomic>
 #include <limits>
 
-#include "sortie/apps/suffix_array/host/large_pages.hpp"
+#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/host_runtime.hpp"

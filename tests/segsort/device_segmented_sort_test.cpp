@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -206,6 +207,151 @@ TEST_F(DeviceSegmentedSortTest, DoubleBufferFlipsAndNeedsNoCopyOfTheData) {
   std::vector<std::uint32_t> sorted_values;
   expected_pairs(segments, keys, sorted_keys, sorted_values);
   EXPECT_EQ(download(keys_out_), sorted_keys);
+}
+
+/// One of the sixteen entry points, and where it leaves the keys.
+struct EntryPoint {
+  const char* name;
+  bool descending;
+  std::function<cudaError_t(void*, std::size_t&)> sort;
+  std::function<const std::uint32_t*()> sorted_keys;
+};
+
+TEST_F(DeviceSegmentedSortTest, EveryEntryPointSorts) {
+  const Segments segments = segments_of({0, 1, 2, 33, 700, 5000}, 0, 10);
+  const std::vector<std::uint32_t> keys = random_keys(segments.items, 0, 11);
+  const auto items = static_cast<std::int64_t>(segments.items);
+  const auto count = static_cast<std::int64_t>(segments.begin.size());
+  DoubleBuffer<std::uint32_t> key_buffers;
+  DoubleBuffer<std::uint32_t> value_buffers;
+  const auto out = [&] { return keys_out_.data(); };
+  const auto current = [&] { return key_buffers.Current(); };
+  const EntryPoint entry_points[] = {
+      {"SortKeys", false,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::SortKeys(t, b, keys_in_.data(), keys_out_.data(), items, count,
+                                              begin_.data(), end_.data(), stream_);
+       },
+       out},
+      {"SortKeys of DoubleBuffer", false,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::SortKeys(t, b, key_buffers, items, count, begin_.data(),
+                                              end_.data(), stream_);
+       },
+       current},
+      {"SortKeysDescending", true,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::SortKeysDescending(t, b, keys_in_.data(), keys_out_.data(),
+                                                        items, count, begin_.data(), end_.data(),
+                                                        stream_);
+       },
+       out},
+      {"SortKeysDescending of DoubleBuffer", true,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::SortKeysDescending(t, b, key_buffers, items, count,
+                                                        begin_.data(), end_.data(), stream_);
+       },
+       current},
+      {"StableSortKeys", false,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::StableSortKeys(t, b, keys_in_.data(), keys_out_.data(), items,
+                                                    count, begin_.data(), end_.data(), stream_);
+       },
+       out},
+      {"StableSortKeys of DoubleBuffer", false,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::StableSortKeys(t, b, key_buffers, items, count, begin_.data(),
+                                                    end_.data(), stream_);
+       },
+       current},
+      {"StableSortKeysDescending", true,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::StableSortKeysDescending(t, b, keys_in_.data(),
+                                                              keys_out_.data(), items, count,
+                                                              begin_.data(), end_.data(), stream_);
+       },
+       out},
+      {"StableSortKeysDescending of DoubleBuffer", true,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::StableSortKeysDescending(t, b, key_buffers, items, count,
+                                                              begin_.data(), end_.data(), stream_);
+       },
+       current},
+      {"SortPairs", false,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::SortPairs(t, b, keys_in_.data(), keys_out_.data(),
+                                               values_in_.data(), values_out_.data(), items, count,
+                                               begin_.data(), end_.data(), stream_);
+       },
+       out},
+      {"SortPairs of DoubleBuffer", false,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::SortPairs(t, b, key_buffers, value_buffers, items, count,
+                                               begin_.data(), end_.data(), stream_);
+       },
+       current},
+      {"SortPairsDescending", true,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::SortPairsDescending(
+             t, b, keys_in_.data(), keys_out_.data(), values_in_.data(), values_out_.data(), items,
+             count, begin_.data(), end_.data(), stream_);
+       },
+       out},
+      {"SortPairsDescending of DoubleBuffer", true,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::SortPairsDescending(
+             t, b, key_buffers, value_buffers, items, count, begin_.data(), end_.data(), stream_);
+       },
+       current},
+      {"StableSortPairs", false,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::StableSortPairs(t, b, keys_in_.data(), keys_out_.data(),
+                                                     values_in_.data(), values_out_.data(), items,
+                                                     count, begin_.data(), end_.data(), stream_);
+       },
+       out},
+      {"StableSortPairs of DoubleBuffer", false,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::StableSortPairs(t, b, key_buffers, value_buffers, items, count,
+                                                     begin_.data(), end_.data(), stream_);
+       },
+       current},
+      {"StableSortPairsDescending", true,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::StableSortPairsDescending(
+             t, b, keys_in_.data(), keys_out_.data(), values_in_.data(), values_out_.data(), items,
+             count, begin_.data(), end_.data(), stream_);
+       },
+       out},
+      {"StableSortPairsDescending of DoubleBuffer", true,
+       [&](void* t, std::size_t& b) {
+         return DeviceSegmentedSort::StableSortPairsDescending(
+             t, b, key_buffers, value_buffers, items, count, begin_.data(), end_.data(), stream_);
+       },
+       current},
+  };
+  for (const EntryPoint& entry : entry_points) {
+    SCOPED_TRACE(entry.name);
+    upload(segments, keys);
+    key_buffers = {keys_in_.data(), keys_out_.data()};
+    value_buffers = {values_in_.data(), values_out_.data()};
+    std::size_t bytes = 0;
+    ASSERT_EQ(entry.sort(nullptr, bytes), cudaSuccess);
+    DeviceBuffer<char> temporary(bytes, stream_);
+    ASSERT_EQ(entry.sort(temporary.data(), bytes), cudaSuccess);
+    std::vector<std::uint32_t> sorted(keys.size());
+    check_cuda(cudaMemcpyAsync(sorted.data(), entry.sorted_keys(), keys.size() * sizeof(keys[0]),
+                               cudaMemcpyDeviceToHost, stream_));
+    check_cuda(cudaStreamSynchronize(stream_));
+    std::vector<std::uint32_t> expected = keys;
+    for (std::size_t s = 0; s < segments.begin.size(); ++s) {
+      const auto first = expected.begin() + segments.begin[s];
+      const auto last = expected.begin() + segments.end[s];
+      std::sort(first, last);
+      if (entry.descending) std::reverse(first, last);
+    }
+    EXPECT_EQ(sorted, expected);
+  }
 }
 
 TEST_F(DeviceSegmentedSortTest, GraphReplaysSortNewData) {

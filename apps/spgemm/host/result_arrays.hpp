@@ -1,27 +1,16 @@
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "sortie/apps/spgemm/host/parallel_blocks.hpp"
 #include "sortie/core/host_runtime.hpp"
+#include "sortie/core/large_pages.hpp"
 
 namespace sortie::spgemm::host {
 
 constexpr std::int64_t page_bytes = 4096;
-
-/// Asks the system to back memory that is not touched yet by pages of 2 MiB. Advice only: where it
-/// is not followed, the pages are small and all else is the same.
-inline void advise_large_pages([[maybe_unused]] char* storage,
-                               [[maybe_unused]] std::int64_t bytes) {
-#ifdef MADV_HUGEPAGE
-  const std::int64_t skip = -reinterpret_cast<std::intptr_t>(storage) & (page_bytes - 1);
-  if (bytes > skip) (void)madvise(storage + skip, bytes - skip, MADV_HUGEPAGE);
-#endif
-}
 
 /// Gives an empty vector room for `size` elements, in large pages where the system grants them.
 /// \return the room, as bytes: storage of std::allocator is an array of bytes until elements stand
@@ -30,7 +19,7 @@ template <class T>
 char* reserve_large_pages(std::vector<T>& vector, std::int64_t size) {
   vector.reserve(size);
   char* const storage = reinterpret_cast<char*>(vector.data());
-  advise_large_pages(storage, size * static_cast<std::int64_t>(sizeof(T)));
+  advise_large_pages(storage, static_cast<std::size_t>(size) * sizeof(T));
   return storage;
 }
 

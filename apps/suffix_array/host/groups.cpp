@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sortie/apps/suffix_array/host/large_pages.hpp"
+#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/parallel.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
 
