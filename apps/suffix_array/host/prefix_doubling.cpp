@@ -29,9 +29,9 @@
 #include <utility>
 
 #include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/first_sort.hpp"
 #include "sortie/apps/suffix_array/host/groups.hpp"
-#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/runs.hpp"
 #include "sortie/apps/suffix_array/host/work_space.hpp"
 #include "sortie/core/host_runtime.hpp"
