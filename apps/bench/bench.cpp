@@ -77,7 +77,8 @@ void relate(std::span<Row> rows) {
     row.percent_of_copy = 0;
     for (const Row& other : rows) {
       if (&other == &row || other.rate() == 0) continue;
-      if (other.baseline) row.ratios.emplace_back(other.method, row.rate() / other.rate());
+      if (other.baseline && !row.limit)
+        row.ratios.emplace_back(other.method, row.rate() / other.rate());
       if (other.limit) row.percent_of_copy = 100 * row.rate() / other.rate();
     }
   }

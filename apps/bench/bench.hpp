@@ -26,8 +26,9 @@ struct Row {
   std::string failure;          ///< why there is no result; empty when there is one
 
   // Filled by relate().
-  std::vector<std::pair<std::string, double>> ratios;  ///< own rate over that of each baseline
-  double percent_of_copy = 0;                          ///< of the rate of the limit; 0: no limit
+  std::vector<std::pair<std::string, double>>
+      ratios;                  ///< own rate over each baseline's; none for a limit
+  double percent_of_copy = 0;  ///< of the rate of the limit; 0: no limit
 
   [[nodiscard]] bool is_wrong() const { return failure.empty() && !agrees; }
   [[nodiscard]] double median_seconds() const;
