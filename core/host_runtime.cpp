@@ -101,6 +101,11 @@ int host_threads() {
   return Kokkos::is_initialized() ? running_threads() : 0;
 }
 
+int default_host_threads() {
+  const int running = host_threads();
+  return running > 0 ? running : default_threads();
+}
+
 std::string host_runtime_version() {
   return fmt::format("Kokkos {}.{}.{} ({})", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
                      KOKKOS_VERSION % 100, Kokkos::DefaultHostExecutionSpace::name());

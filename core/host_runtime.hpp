@@ -20,6 +20,10 @@ void start_host_runtime(int threads);
 /// Threads of the running host runtime; 0 before the first start.
 [[nodiscard]] int host_threads();
 
+/// Threads that a host algorithm may use here: those of the running host runtime, else what
+/// start_host_runtime(0) would start. At least 1.
+[[nodiscard]] int default_host_threads();
+
 /// "Kokkos 3.4.1 (OpenMP)".
 [[nodiscard]] std::string host_runtime_version();
 

@@ -9,4 +9,9 @@ namespace sortie {
 /// and all else is the same.
 void advise_large_pages(void* storage, std::size_t bytes);
 
+/// Takes the page faults of memory that was allocated but not used yet, by several threads, in
+/// large pages where the system grants them. What the memory holds is lost. Small blocks are left
+/// alone.
+void touch_new_memory(void* storage, std::size_t bytes);
+
 }  // namespace sortie

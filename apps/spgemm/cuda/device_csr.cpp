@@ -3,6 +3,7 @@
 #include <span>
 
 #include "sortie/apps/spgemm/cuda/conversion.hpp"
+#include "sortie/core/cuda/append_to_host.hpp"
 
 namespace sortie::spgemm::cuda {
 
@@ -33,21 +34,15 @@ void append_entries(const DeviceBuffer<Column>& col_idx, const DeviceBuffer<Valu
                     matrices::Csr<Value, Idx>& host) {
   const std::size_t count = col_idx.size();
   if (count == 0) return;
-  const std::size_t before = host.col_idx.size();
-  host.col_idx.resize(before + count);
-  host.values.resize(before + count);
   const cudaStream_t stream = col_idx.stream();
-  Idx* const host_columns = host.col_idx.data() + before;
   if constexpr (sizeof(Column) == sizeof(Idx)) {
-    check_cuda(cudaMemcpyAsync(host_columns, col_idx.data(), col_idx.bytes(),
-                               cudaMemcpyDeviceToHost, stream));
+    append_to_host(col_idx.data(), count, host.col_idx, stream);
   } else {
     DeviceBuffer<Idx> converted(count, stream);
     convert(col_idx.data(), converted.data(), static_cast<std::int64_t>(count), stream);
-    converted.copy_to(std::span(host_columns, count));
+    append_to_host(converted.data(), count, host.col_idx, stream);
   }
-  values.copy_to(std::span(host.values.data() + before, count));
-  check_cuda(cudaStreamSynchronize(stream));
+  append_to_host(values.data(), count, host.values, stream);
 }
 
 template <class Idx, class Column, class Value>

@@ -6,6 +6,7 @@
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
 #include "sortie/apps/suffix_array/cuda/device_phase.hpp"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
+#include "sortie/core/cuda/append_to_host.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
 
@@ -58,9 +59,8 @@ std::vector<Pos> build_by(const Context& context, const TextView& text) {
 
   DevicePhase copy_out(context, "copy out", text.size() * sizeof(Pos));
   const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), stream);
-  std::vector<Pos> suffixes(text.size());
-  result.copy_to(suffixes);
-  check_cuda(cudaStreamSynchronize(stream));
+  std::vector<Pos> suffixes;
+  append_to_host(result.data(), result.size(), suffixes, stream);
   copy_out.finish();
   return suffixes;
 }

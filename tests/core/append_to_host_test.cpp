@@ -1,0 +1,53 @@
+#include "sortie/core/cuda/append_to_host.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "sortie/core/cuda/check.hpp"
+#include "sortie/core/cuda/device_buffer.cuh"
+
+namespace sortie {
+namespace {
+
+constexpr std::size_t items_a_piece = (std::size_t{4} << 20) / sizeof(std::uint32_t);
+
+std::vector<std::uint32_t> counted(std::size_t size) {
+  std::vector<std::uint32_t> items(size);
+  std::iota(items.begin(), items.end(), 7u);
+  return items;
+}
+
+class AppendToHostTest : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(AppendToHostTest, BringsEveryItemBehindWhatWasThere) {
+  const std::vector<std::uint32_t> items = counted(GetParam());
+  const DeviceBuffer<std::uint32_t> device(std::span<const std::uint32_t>(items), nullptr);
+  std::vector<std::int32_t> host{-1, -2};
+  append_to_host(device.data(), device.size(), host, nullptr);
+  append_to_host(device.data(), device.size(), host, nullptr);
+  std::vector<std::int32_t> expected{-1, -2};
+  for (int time = 0; time < 2; ++time) expected.insert(expected.end(), items.begin(), items.end());
+  EXPECT_EQ(host, expected);
+}
+
+// Around the size of a piece, several pieces, and enough for several threads to touch.
+INSTANTIATE_TEST_SUITE_P(Sizes, AppendToHostTest,
+                         testing::Values(0, 1, items_a_piece - 1, items_a_piece, items_a_piece + 1,
+                                         2 * items_a_piece, 3 * items_a_piece + 5,
+                                         20 * items_a_piece + 3));
+
+TEST(CopyInPiecesTest, AnExceptionOfTheSinkGetsThrough) {
+  const std::vector<std::uint32_t> items = counted(3 * items_a_piece);
+  const DeviceBuffer<std::uint32_t> device(std::span<const std::uint32_t>(items), nullptr);
+  EXPECT_THROW(copy_in_pieces(device.data(), device.bytes(), nullptr,
+                              [](std::span<const std::byte>) { throw std::length_error("full"); }),
+               std::length_error);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace sortie
