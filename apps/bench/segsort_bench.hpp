@@ -30,9 +30,10 @@ std::vector<Row> segsort(const Context& context, const SegsortOptions& options,
                                                const SegsortOptions& options);
 
 /// One case on a CUDA device, data resident there: a copy of the same bytes (`limit`), Sortie, and
-/// the CUB baselines (`baseline`). Input is random_keys(options.key, items, options.seed) and
-/// index_values(); each method's first result is checked by is_sorted_result(); rows come back
-/// related. A method that fails keeps its message in Row::failure. Only in builds with CUDA.
+/// the CUB baselines (`baseline`; for u32 and u64 keys and less than 2^31 items). Input is
+/// random_keys(options.key, items, options.seed) and index_values(); each method's first result is
+/// checked by is_sorted_result(); rows come back related. A method that fails keeps its message in
+/// Row::failure. Only in builds with CUDA.
 [[nodiscard]] std::vector<Row> segsort_on_cuda(const Context& context, const SegmentCase& segments,
                                                const SegsortOptions& options);
 

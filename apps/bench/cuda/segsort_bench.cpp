@@ -1,7 +1,6 @@
 #include "sortie/apps/bench/segsort_bench.hpp"
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 #include <cstddef>
 #include <cstring>
@@ -177,13 +176,15 @@ std::vector<Row> segsort_on_cuda(const Context& context, const SegmentCase& segm
   copy.limit = true;
   time_copy(copy, work, options.repetitions);
   time_sort(add("sortie"), work, segsort::sort_on_device, options.repetitions);
-  Row& cub = add("cub segmented");
-  cub.baseline = true;
-  time_sort(cub, work, cub_segmented_sort, options.repetitions);
-  if (segments.segments() == 1) {
-    Row& radix = add("cub radix");
-    radix.baseline = true;
-    time_sort(radix, work, cub_radix_sort, options.repetitions);
+  if (has_cub_peers(work.request)) {
+    Row& cub = add("cub segmented");
+    cub.baseline = true;
+    time_sort(cub, work, cub_segmented_sort, options.repetitions);
+    if (segments.segments() == 1) {
+      Row& radix = add("cub radix");
+      radix.baseline = true;
+      time_sort(radix, work, cub_radix_sort, options.repetitions);
+    }
   }
   relate(rows);
   return rows;

@@ -38,9 +38,14 @@ T* out(void* data) {
 
 }  // namespace
 
+bool has_cub_peers(const DeviceRequest& request) {
+  return request.offset_bytes == 4 &&
+         (request.key_type == KeyType::u32 || request.key_type == KeyType::u64);
+}
+
 cudaError_t cub_segmented_sort(void* temporary, std::size_t& bytes, const DeviceRequest& request,
                                cudaStream_t stream) {
-  if (request.offset_bytes != 4) return cudaErrorNotSupported;
+  if (!has_cub_peers(request)) return cudaErrorNotSupported;
   return dispatch(request, [&]<class Key, class Value>(Key, Value) {
     const auto* begin = in<std::uint32_t>(request.begin_offsets);
     const auto* end = in<std::uint32_t>(request.end_offsets);
@@ -59,6 +64,7 @@ cudaError_t cub_segmented_sort(void* temporary, std::size_t& bytes, const Device
 
 cudaError_t cub_radix_sort(void* temporary, std::size_t& bytes, const DeviceRequest& request,
                            cudaStream_t stream) {
+  if (!has_cub_peers(request)) return cudaErrorNotSupported;
   return dispatch(request, [&]<class Key, class Value>(Key, Value) {
     constexpr int key_bits = static_cast<int>(sizeof(Key)) * 8;
     if constexpr (std::is_same_v<Value, NoValue>) {
