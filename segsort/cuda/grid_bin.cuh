@@ -147,6 +147,55 @@ __global__ void __launch_bounds__(binning_threads)
   }
 }
 
+/// Where the items of a tile of output come from: the first a_size ones from run a, the others from
+/// run b. Positions count from the start of the pair of runs.
+struct MergeSource {
+  std::uint64_t a_first;
+  std::uint64_t b_first;
+  int a_size;
+
+  __device__ std::uint64_t operator()(int i) const {
+    return i < a_size ? a_first + static_cast<std::uint64_t>(i)
+                      : b_first + static_cast<std::uint64_t>(i - a_size);
+  }
+};
+
+/// Brings the keys of both parts to shared memory. All loads of a thread are under way before the
+/// first is stored: the kernel waits for memory, not for bandwidth.
+template <class Word>
+__device__ void load_keys(Word* keys, const Word* from, const MergeSource& source, int length,
+                          const KeyCodec<Word>& codec) {
+  Word loaded[tile_items];
+#pragma unroll
+  for (int r = 0; r < tile_items; ++r) {
+    const int i = r * tile_threads + static_cast<int>(threadIdx.x);
+    loaded[r] = i < length ? from[source(i)] : Word{0};
+  }
+#pragma unroll
+  for (int r = 0; r < tile_items; ++r) {
+    const int i = r * tile_threads + static_cast<int>(threadIdx.x);
+    if (i < length) keys[banked(i)] = codec.encode(loaded[r]);
+  }
+}
+
+/// Writes the values of a tile in order, each read from where its key came from; loads first, as
+/// above. Neighbouring outputs come from two runs at most, so the reads are nearly coalesced.
+template <class Value>
+__device__ void fetch_values(Value* to, const Value* from, const std::uint16_t* origins,
+                             const MergeSource& source, int length) {
+  Value loaded[tile_items];
+#pragma unroll
+  for (int r = 0; r < tile_items; ++r) {
+    const int k = r * tile_threads + static_cast<int>(threadIdx.x);
+    loaded[r] = k < length ? from[source(origins[banked(k)])] : Value{0};
+  }
+#pragma unroll
+  for (int r = 0; r < tile_items; ++r) {
+    const int k = r * tile_threads + static_cast<int>(threadIdx.x);
+    if (k < length) to[k] = loaded[r];
+  }
+}
+
 /// One merge round over all long segments. One block makes one tile of output: it loads its parts
 /// of runs a and b to shared memory, thread i merges outputs i*tile_items ..., and the block writes
 /// keys in order, fetching each value from where its key came from.
@@ -178,10 +227,8 @@ __global__ void __launch_bounds__(tile_threads)
     const int b_size = tile.length - a_size;
     const std::uint64_t b_first = runs.a_size + runs.diagonal - a_first;  // from the pair's start
 
-    for (int i = static_cast<int>(threadIdx.x); i < tile.length; i += tile_threads) {
-      const std::uint64_t from = i < a_size ? a_first + i : b_first + (i - a_size);
-      keys[banked(i)] = arguments.codec.encode(keys_from[from]);
-    }
+    const MergeSource source{a_first, b_first, a_size};
+    load_keys(keys, keys_from, source, tile.length, arguments.codec);
     __syncthreads();
 
     const int diagonal = min(static_cast<int>(threadIdx.x) * tile_items, tile.length);
@@ -217,13 +264,19 @@ __global__ void __launch_bounds__(tile_threads)
     __syncthreads();
 
     const std::uint64_t to = tile.segment.begin + tile.begin;
-    for (int k = static_cast<int>(threadIdx.x); k < tile.length; k += tile_threads) {
-      keys_to[to + k] = arguments.codec.decode(keys[banked(k)]);
-      if (arguments.value_bytes != 0) {
-        const int origin = origins[banked(k)];
-        const std::uint64_t from = origin < a_size ? a_first + origin : b_first + (origin - a_size);
-        copy_value(values_to, to + k, values_from, pair + from, arguments.value_bytes);
-      }
+#pragma unroll
+    for (int r = 0; r < tile_items; ++r) {
+      const int k = r * tile_threads + static_cast<int>(threadIdx.x);
+      if (k < tile.length) keys_to[to + k] = arguments.codec.decode(keys[banked(k)]);
+    }
+    if (arguments.value_bytes == 4) {
+      fetch_values(static_cast<std::uint32_t*>(values_to) + to,
+                   static_cast<const std::uint32_t*>(values_from) + pair, origins, source,
+                   tile.length);
+    } else if (arguments.value_bytes == 8) {
+      fetch_values(static_cast<std::uint64_t*>(values_to) + to,
+                   static_cast<const std::uint64_t*>(values_from) + pair, origins, source,
+                   tile.length);
     }
     __syncthreads();
   }
