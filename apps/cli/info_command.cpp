@@ -35,7 +35,8 @@ Json libraries() {
        fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}};
   if (built_with_cuda()) {
     list["CUDA toolkit"] = cuda_toolkit_version();
-    list["CUDA driver"] = cuda_driver_version();
+    const std::string driver = cuda_driver_version();
+    list["CUDA driver"] = driver.empty() ? "none" : driver;
   }
   return list;
 }

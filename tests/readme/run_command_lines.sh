@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# run_command_lines.sh SOURCE PROGRAM: runs the command lines of README.md on small files.
+# Those of `sortie bench` are left out: they take minutes, and tests/cli has them at a smaller size.
+set -euo pipefail
+source=$1
+program=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$program" "$work/bin/sortie"
+export PATH=$work/bin:$PATH
+cp "$source/tests/data/matrices/valid/can___24.mtx" "$work/A.mtx"
+cp "$work/A.mtx" "$work/B.mtx"
+printf '>one\nGATTACA\n>two\nTAGACC\n' | gzip >"$work/genome.fa.gz"
+cd "$work"
+
+lines=$(awk '/^```/ { inside = /^```sh/ } inside && /^(sortie|zcat) / && !/^sortie bench/' "$source/README.md")
+[ "$(wc -l <<<"$lines")" -ge 5 ] || { echo "README.md: found no command lines"; exit 1; }
+while IFS= read -r line; do
+  echo "+ $line"
+  bash -euo pipefail -c "$line" </dev/null
+done <<<"$lines"
+for file in C.mtx report.json genome.sa genome.sa.json; do
+  [ -s "$file" ] || { echo "found no $file, expected the command lines to write it"; exit 1; }
+done
+[ "$(wc -c <genome.sa)" = $((4 * 14)) ] || { echo "genome.sa: expected 14 positions of 4 bytes"; exit 1; }
