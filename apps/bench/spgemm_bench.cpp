@@ -115,7 +115,8 @@ class SpgemmCase {
   }
 
   bool is_right(const Csr<Value>& result) const {
-    spgemm::compare(result, expected_, options_.single_precision ? 1e-4 : 1e-11);
+    const double tolerance = options_.single_precision ? 1e-4 : 1e-11;
+    spgemm::compare(result, expected_, matrix_, matrix_, tolerance);
     return true;
   }
 

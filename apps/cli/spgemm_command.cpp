@@ -131,7 +131,7 @@ class Multiplication {
     host.report = nullptr;
     const Algorithm other = checking_algorithm(algorithm_);
     const double tolerance = std::is_same_v<Value, float> ? single_tolerance : double_tolerance;
-    spgemm::compare(c_, spgemm::multiply(host, a_, b(), other), tolerance);
+    spgemm::compare(c_, spgemm::multiply(host, a_, b(), other), a_, b(), tolerance);
     job_.report().set("verified_by", std::string(spgemm::name(other)));
   }
 
