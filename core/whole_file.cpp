@@ -23,6 +23,9 @@ constexpr std::size_t buffer_capacity = std::size_t{256} << 10;
 
 constexpr mode_t default_mode = 0666;  // less the umask, as for any file a program creates
 
+/// The folder in which the system shows a process its open files.
+constexpr const char* own_descriptors = "/proc/self/fd";
+
 Error write_error(const std::string& path, int code) {
   return {ErrorKind::output, fmt::format("{}: cannot be written: {}",
                                          path == "-" ? "<stdout>" : path, std::strerror(code))};
@@ -65,17 +68,41 @@ WholeFile::WholeFile(const std::string& path) : path_(path) {
   if (existing) static_cast<void>(::fchmod(descriptor_, *existing & 07777));
 }
 
-void WholeFile::open_temporary() {
+std::string WholeFile::temporary_name(unsigned attempt) const {
+  // Not made from the final name, which may have the greatest length that names can have.
   const auto folder = std::filesystem::path(path_).parent_path();
+  return (folder / fmt::format(".sortie-{}-{}.tmp", ::getpid(), attempt)).string();
+}
+
+void WholeFile::open_temporary() {
+  // A file without a name vanishes with the process, whatever ends it. It gets its name through
+  // /proc; file systems without such files (network ones) get a named one.
+  if (::access(own_descriptors, X_OK) == 0) {
+    const auto folder = std::filesystem::path(path_).parent_path().string();
+    descriptor_ = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC,
+                         default_mode);
+    nameless_ = descriptor_ >= 0;
+  }
   for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
-    // Not made from the final name, which may have the greatest length that names can have.
-    temporary_path_ = (folder / fmt::format(".sortie-{}-{}.tmp", ::getpid(), attempt)).string();
+    temporary_path_ = temporary_name(attempt);
     descriptor_ =
         ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, default_mode);
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) {
       const int code = errno;
       temporary_path_.clear();
       throw write_error(path_, code);
+    }
+  }
+}
+
+void WholeFile::give_name() {
+  const std::string self = fmt::format("{}/{}", own_descriptors, descriptor_);
+  for (unsigned attempt = 0; temporary_path_.empty(); ++attempt) {
+    const std::string name = temporary_name(attempt);
+    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_path_ = name;
+    } else if (errno != EEXIST) {
+      throw write_error(path_, errno);
     }
   }
 }
@@ -120,6 +147,7 @@ void WholeFile::commit() {
     committed_ = true;
     return;
   }
+  if (nameless_) give_name();
   // Network file systems report a full disk or quota only here.
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0) throw write_error(path_, errno);

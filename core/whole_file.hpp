@@ -8,8 +8,9 @@
 namespace sortie {
 
 /// An output file that appears whole or not at all: written beside its final name, renamed by
-/// commit(), removed by the destructor when commit() was not reached. "-" writes to standard
-/// output; a device or pipe that exists under the name gets the bytes directly.
+/// commit(), removed by the destructor when commit() was not reached. Where the file system can, it
+/// has no name before commit(), so that a process that is killed leaves nothing. "-" writes to
+/// standard output; a device or pipe that exists under the name gets the bytes directly.
 ///
 /// Small pieces are collected in a buffer, so writing line by line costs no system call each.
 class WholeFile {
@@ -33,14 +34,17 @@ class WholeFile {
   [[nodiscard]] std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
+  [[nodiscard]] std::string temporary_name(unsigned attempt) const;
   void open_temporary();
+  void give_name();
   void flush();
   void write_through(std::span<const char> bytes);
 
   std::string path_;
-  std::string temporary_path_;  ///< empty when the bytes go straight to path_
+  std::string temporary_path_;  ///< empty while nameless, and when the bytes go straight to path_
   std::string buffer_;
   int descriptor_ = -1;
+  bool nameless_ = false;
   std::uint64_t bytes_written_ = 0;
   bool committed_ = false;
 };

@@ -1,5 +1,6 @@
 #include "sortie/core/whole_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -209,6 +210,21 @@ TEST(WholeFile, StandardOutput) {
   file.write("to the pipe\n");
   file.commit();
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "to the pipe\n");
+}
+
+TEST(WholeFile, AKilledProcessLeavesNothing) {
+  const TemporaryFolder folder;
+  const int nameless = ::open(folder.path("").c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+  if (nameless < 0) GTEST_SKIP() << "this file system has no files without a name";
+  ::close(nameless);
+  EXPECT_EXIT(
+      {
+        WholeFile file(folder.path("result"));
+        file.write(std::string(1 << 20, 'x'));  // more than the buffer holds
+        std::_Exit(3);                          // no destructor runs, as after a signal
+      },
+      testing::ExitedWithCode(3), "");
+  EXPECT_EQ(folder.entries(), 0U);
 }
 
 }  // namespace
