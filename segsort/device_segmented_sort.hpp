@@ -24,8 +24,15 @@ struct DoubleBuffer {
 
 namespace segsort {
 
+/// How segments of each length are sorted.
+enum class Policy {
+  tuned,  ///< Sortie's own design: the fastest known for every distribution of lengths
+  ics17,  ///< the paper's: bins, reg-sort, smem-merge, grid merges
+};
+
 /// One segmented sort on device memory, type erased: what the CUDA implementation takes.
 struct DeviceRequest {
+  Policy policy = Policy::tuned;
   KeyType key_type = KeyType::u32;
   int value_bytes = 0;   ///< 0 (keys only), 4 or 8
   int offset_bytes = 4;  ///< 4 or 8

@@ -1,10 +1,10 @@
-#include "sortie/segsort/device_segmented_sort.hpp"
+#include "sortie/segsort/cuda/ics17/sort_ics17.hpp"
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/launch.cuh"
+#include "sortie/segsort/cuda/ics17/launch.cuh"
 
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 extern template cudaError_t launch_sort<Keys32>(const LaunchPlan&, const Arguments<std::uint32_t>&,
                                                 const WorkLists&);
@@ -177,4 +177,4 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   return cudaSuccess;
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

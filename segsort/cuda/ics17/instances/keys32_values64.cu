@@ -1,6 +1,6 @@
-#include "sortie/segsort/cuda/launch.cuh"
+#include "sortie/segsort/cuda/ics17/launch.cuh"
 
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 template cudaError_t launch_sort<Keys32Values64>(const LaunchPlan&, const Arguments<std::uint32_t>&,
                                                  const WorkLists&);
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sortie/segsort/cuda/register_sort.cuh"
+#include "sortie/segsort/cuda/ics17/register_sort.cuh"
 
 /// In-register transpose before a store (paper, section 3.4, "striped write").
 ///
@@ -10,7 +10,7 @@
 /// such swaps bring all low bits of the position into the thread number, so that each store covers
 /// M consecutive addresses. Which thread holds which of them does not matter for coalescing, so no
 /// final permutation is made: position_after_transpose() tells what each register holds.
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 constexpr int log2_of(int power_of_two) {
   int log = 0;
@@ -64,4 +64,4 @@ __device__ int position_after_transpose(int thread, int r) {
   }
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

@@ -17,7 +17,7 @@
 /// move it down, whatever keys the data has. The paper's own primitive swaps registers before it
 /// compares, which moves equal keys and mixes padding with data of the largest key; ours compares
 /// on both sides instead, at the same number of shuffles.
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 inline constexpr unsigned full_warp = 0xffffffffu;
 
@@ -139,4 +139,4 @@ __device__ void register_sort(I (&items)[Items], int thread, const Less& less) {
   }
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 /// How one bin of segment lengths is sorted.
 struct Bin {
@@ -77,4 +77,4 @@ constexpr bool policy_is_sound() {
 }
 static_assert(policy_is_sound(), "capacities ascend and equal threads * items");
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/policy.cuh"
+#include "sortie/segsort/cuda/ics17/policy.cuh"
 
 /// The lists that binning leaves for the sorting kernels, in the caller's temporary storage.
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 /// A segment of the grid bin.
 struct LongSegment {
@@ -51,4 +51,4 @@ __host__ __device__ inline unsigned int rounds_of(std::uint64_t length) {
   return rounds;
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

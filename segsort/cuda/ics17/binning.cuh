@@ -1,14 +1,14 @@
 #pragma once
 
 #include "sortie/segsort/cuda/arguments.cuh"
-#include "sortie/segsort/cuda/work_lists.cuh"
+#include "sortie/segsort/cuda/ics17/work_lists.cuh"
 
 /// Histogram, scan, binning over segment lengths (paper, section 3.1).
 ///
 /// One thread looks at one segment. The paper votes once for each bin; a match over the warp gives
 /// all bins at once. The lists keep neighbouring segments near each other, so that the sorting
 /// kernels still read mostly contiguous memory.
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 inline constexpr int binning_threads = 256;
 
@@ -111,4 +111,4 @@ __global__ void __launch_bounds__(binning_threads)
   }
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

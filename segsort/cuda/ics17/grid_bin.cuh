@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/shared_merge.cuh"
+#include "sortie/segsort/cuda/ics17/shared_merge.cuh"
 
 /// Grid bin: segments longer than a block can hold, many blocks on each (paper, section 3.1, "grid
 /// bin").
@@ -12,7 +12,7 @@
 /// block making one tile of output. Between rounds the grid synchronises by kernel boundaries. A
 /// segment of few tiles needs fewer rounds than the longest one; each starts in that one of the two
 /// buffers from which its last round ends in the caller's output, so nothing is copied at the end.
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 /// A tile of a long segment.
 struct Tile {
@@ -282,4 +282,4 @@ __global__ void __launch_bounds__(tile_threads)
   }
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/warp_bin.cuh"
+#include "sortie/segsort/cuda/ics17/warp_bin.cuh"
 
 /// Smem-merge: a block sorts up to Threads * Items consecutive items (paper, section 3.3).
 ///
@@ -11,7 +11,7 @@
 /// i*Items .. i*Items+Items-1: it finds its place in the two runs by the merge path search (Green,
 /// McColl, Bader: ICS 2012), merges serially into registers, and writes back. Runs end where the
 /// data ends, so chunks may have any length and nothing is padded here.
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 /// Position of item i in shared memory: one word of gap after 32 spreads the strided accesses of
 /// the serial merge over the banks.
@@ -132,4 +132,4 @@ __global__ void __launch_bounds__(Threads)
   }
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

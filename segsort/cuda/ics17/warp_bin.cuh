@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/binning.cuh"
-#include "sortie/segsort/cuda/register_transpose.cuh"
+#include "sortie/segsort/cuda/ics17/binning.cuh"
+#include "sortie/segsort/cuda/ics17/register_transpose.cuh"
 
 /// Warp bins: segments that fit the registers of at most one warp.
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 /// Which comparison and payload a sort needs.
 /// Unstable: the value itself travels; stable: the item's index, and the value is fetched last.
@@ -121,4 +121,4 @@ __global__ void __launch_bounds__(register_block_threads)
   }
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "sortie/segsort/cuda/grid_bin.cuh"
+#include "sortie/segsort/cuda/ics17/grid_bin.cuh"
 
 /// Puts all kernels of one sort on a stream, for one word width and payload.
-namespace sortie::segsort {
+namespace sortie::segsort::ics17 {
 
 /// What the host knows without asking the device.
 struct LaunchPlan {
@@ -105,4 +105,4 @@ using Keys64Values32 = Traits<std::uint64_t, std::uint32_t, false>;
 using Keys64Values64 = Traits<std::uint64_t, std::uint64_t, false>;
 using Stable64 = Traits<std::uint64_t, std::uint32_t, true>;
 
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::ics17
