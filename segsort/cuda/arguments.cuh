@@ -27,6 +27,14 @@ __device__ inline void copy_value(void* to, std::uint64_t to_index, const void* 
   }
 }
 
+struct SegmentExtent {
+  std::uint64_t begin;
+  std::uint64_t length;
+};
+
+/// Where the items of a part of a long segment are.
+enum class Buffer : std::uint32_t { input, output, scratch };
+
 /// What every kernel gets: the caller's arrays, keys as words of their width.
 template <class Word>
 struct Arguments {
@@ -41,6 +49,22 @@ struct Arguments {
   DeviceOffsets end_offsets;
   std::uint64_t num_segments;
   KeyCodec<Word> codec;
+
+  [[nodiscard]] __device__ const Word* keys_of(Buffer buffer) const {
+    return buffer == Buffer::input ? keys_in : buffer == Buffer::output ? keys_out : keys_scratch;
+  }
+  [[nodiscard]] __device__ const void* values_of(Buffer buffer) const {
+    return buffer == Buffer::input    ? values_in
+           : buffer == Buffer::output ? values_out
+                                      : values_scratch;
+  }
 };
+
+template <class Word>
+__device__ SegmentExtent extent(const Arguments<Word>& arguments, std::uint64_t segment) {
+  const std::uint64_t begin = arguments.begin_offsets[segment];
+  const std::uint64_t end = arguments.end_offsets[segment];
+  return {begin, end > begin ? end - begin : 0};
+}
 
 }  // namespace sortie::segsort

@@ -24,6 +24,7 @@ struct KeyCodec {
   Word base_flip = 0;       ///< sign bit for signed and floating-point keys
   Word direction_flip = 0;  ///< all ones for descending order
   Word compare_mask = ~Word{0};
+  int ignored_bits = 0;  ///< low bits that compare_mask clears
   int rotation = 0;
 
   __host__ __device__ static KeyCodec make(KeyType type, Order order, int begin_bit, int end_bit) {
@@ -34,6 +35,7 @@ struct KeyCodec {
     if (has_sign) codec.base_flip = Word{1} << (bits - 1);
     if (order == Order::descending) codec.direction_flip = ~Word{0};
     codec.rotation = bits - end_bit;
+    codec.ignored_bits = bits - (end_bit - begin_bit);
     if (end_bit == begin_bit) {
       codec.compare_mask = 0;
     } else {

@@ -12,18 +12,6 @@ namespace sortie::segsort::ics17 {
 
 inline constexpr int binning_threads = 256;
 
-struct SegmentExtent {
-  std::uint64_t begin;
-  std::uint64_t length;
-};
-
-template <class Word>
-__device__ SegmentExtent extent(const Arguments<Word>& arguments, std::uint64_t segment) {
-  const std::uint64_t begin = arguments.begin_offsets[segment];
-  const std::uint64_t end = arguments.end_offsets[segment];
-  return {begin, end > begin ? end - begin : 0};
-}
-
 /// Adds one to counts[bin] for every lane with 0 <= bin < bin_count, one atomic a bin and warp.
 /// Returns the lane's number among the warp's lanes of its bin, plus what the counter held before.
 __device__ inline unsigned int count_in_warp(unsigned int* counts, int bin) {

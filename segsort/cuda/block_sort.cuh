@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/segsort/cuda/tile_sort.cuh"
+#include "sortie/segsort/cuda/work_lists.cuh"
+
+/// Segments beyond the tile of a warp: one block each.
+namespace sortie::segsort {
+
+/// Sorts `length` items from index `begin` of the input arrays to the same place of the output.
+template <class T>
+__device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename T::Word>& arguments,
+                                              std::uint64_t begin, int length) {
+  using Word = typename T::Word;
+  Word keys[T::items];
+  std::uint32_t words[T::items];
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * T::threads + T::thread();
+    words[r] = 0xffffffffu;
+    keys[r] = 0;
+    if (e < length) {
+      keys[r] = arguments.keys_in[begin + static_cast<std::uint64_t>(e)];
+      fetch_value(tile, e, arguments.values_in, begin + static_cast<std::uint64_t>(e));
+      words[r] = static_cast<std::uint32_t>(e);
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    keys[r] = arguments.codec.encode(keys[r]);
+    tile.keys[r * T::threads + T::thread()] = keys[r];
+  }
+  T::synchronise();
+  const bool ties = sort_tile(tile, keys, words, length, 0, arguments.codec);
+  finish_values(tile);
+  store_tile(tile, arguments, length, 0, ties, [&](std::uint32_t) { return begin; });
+  T::synchronise();
+}
+
+/// Blocks that should run on a multiprocessor at once: as many warps as hide the latencies.
+constexpr int resident_blocks(int warps) {
+  return 20 / warps;
+}
+
+/// Sorts the segments of one block class. One block, one segment.
+template <class Word, int ValueBytes, int Class>
+__global__ void __launch_bounds__(32 * block_warps(Class), resident_blocks(block_warps(Class)))
+    block_sort_kernel(Arguments<Word> arguments, WorkLists lists) {
+  using T = Tile<Word, ValueBytes, block_warps(Class), warp_tile_items>;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  T& tile = *reinterpret_cast<T*>(shared_bytes);
+  const unsigned int count = lists.counters->segments[Class];
+  for (unsigned int i = blockIdx.x; i < count; i += gridDim.x) {
+    const SegmentExtent segment = extent(arguments, lists.segment(Class, i));
+    sort_in_block(tile, arguments, segment.begin, static_cast<int>(segment.length));
+  }
+}
+
+/// Sorts the groups of neighbouring buckets that partitions leave. One block, one group.
+template <class Word, int ValueBytes>
+__global__ void __launch_bounds__(32 * block_warps(block_classes - 1),
+                                  resident_blocks(block_warps(block_classes - 1)))
+    group_sort_kernel(Arguments<Word> arguments, WorkLists lists) {
+  using T = Tile<Word, ValueBytes, block_warps(block_classes - 1), warp_tile_items>;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  T& tile = *reinterpret_cast<T*>(shared_bytes);
+  const unsigned int count = lists.counters->groups;
+  for (unsigned int i = blockIdx.x; i < count; i += gridDim.x) {
+    const Group group = lists.groups[i];
+    Arguments<Word> from = arguments;
+    from.keys_in = arguments.keys_of(group.buffer());
+    from.values_in = arguments.values_of(group.buffer());
+    sort_in_block(tile, from, group.begin(), group.length());
+  }
+}
+
+}  // namespace sortie::segsort

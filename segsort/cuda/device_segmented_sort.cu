@@ -1,0 +1,178 @@
+#include "sortie/segsort/device_segmented_sort.hpp"
+
+#include <cstdint>
+
+#include "sortie/segsort/cuda/ics17/sort_ics17.hpp"
+#include "sortie/segsort/cuda/launch.cuh"
+
+namespace sortie::segsort {
+
+#define SORTIE_EXTERN_LAUNCH(Word, value_bytes)                                                   \
+  extern template cudaError_t launch_sort<Word, value_bytes>(const LaunchPlan&,                   \
+                                                             const Arguments<Word>&, const WorkLists&)
+SORTIE_EXTERN_LAUNCH(std::uint32_t, 0);
+SORTIE_EXTERN_LAUNCH(std::uint32_t, 4);
+SORTIE_EXTERN_LAUNCH(std::uint32_t, 8);
+SORTIE_EXTERN_LAUNCH(std::uint64_t, 0);
+SORTIE_EXTERN_LAUNCH(std::uint64_t, 4);
+SORTIE_EXTERN_LAUNCH(std::uint64_t, 8);
+#undef SORTIE_EXTERN_LAUNCH
+
+namespace {
+
+/// Segments of one pass; segment ids have 32 bits, more segments take several passes.
+constexpr std::int64_t segments_per_pass = std::int64_t{1} << 31;
+
+/// Hands out aligned pieces of the caller's temporary storage; with a null base it only counts.
+class Carver {
+ public:
+  explicit Carver(void* base) : base_(static_cast<char*>(base)) {}
+
+  template <class T>
+  T* take(std::uint64_t count) {
+    char* const place = base_ == nullptr ? nullptr : base_ + used_;
+    used_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
+    return reinterpret_cast<T*>(place);
+  }
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  static constexpr std::size_t alignment = 16;
+  char* base_;
+  std::size_t used_ = 0;
+};
+
+struct TemporaryStorage {
+  WorkLists lists{};
+  void* keys = nullptr;
+  void* values = nullptr;
+  std::size_t bytes = 0;
+
+  TemporaryStorage(void* base, const DeviceRequest& request, int multiprocessors) {
+    const auto items = static_cast<std::uint64_t>(request.num_items);
+    const auto segments =
+        static_cast<std::uint64_t>(std::min(request.num_segments, segments_per_pass));
+    const std::uint64_t key_bytes = static_cast<std::uint64_t>(key_bits(request.key_type)) / 8;
+    Carver carver(base);
+    lists.counters = carver.take<Counters>(1);
+    for (int pair = 0; pair < long_classes / 2; ++pair) {
+      const std::uint64_t room = std::min(segments, items / shortest_of_long_class(2 * pair));
+      lists.room[pair] = static_cast<std::uint32_t>(room);
+      lists.segments[pair] = carver.take<std::uint32_t>(room);
+    }
+    const std::uint64_t parts = items / (longest_in_block + 1);
+    if (parts != 0) {
+      // Two neighbouring groups of a part hold more than a tile together, unless a large bucket
+      // stands between them; and a pass can leave each part with a large bucket once a key byte.
+      lists.groups = carver.take<Group>((2 + 2 * key_bytes) * (parts + 1));
+      lists.parts = carver.take<Part>(parts);
+      if (!request.input_is_scratch) {
+        keys = carver.take<char>(items * key_bytes);
+        values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
+      }
+    }
+    const std::uint64_t shared_parts = items / (longest_lone_partition + 1);
+    if (shared_parts != 0) {
+      for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
+      const std::uint64_t blocks = static_cast<std::uint64_t>(multiprocessors) *
+                                   grid_partition_blocks_a_multiprocessor;
+      const std::uint64_t pieces = std::min(2 * blocks + 1, items / partition_tile + 1);
+      lists.histograms =
+          carver.take<std::uint64_t>((pieces + 2 * shared_parts) * partition_buckets);
+    }
+    bytes = carver.used();
+  }
+};
+
+bool is_valid(const DeviceRequest& request) {
+  const int bits = key_bits(request.key_type);
+  const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
+  const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
+  if (request.num_items < 0 || request.num_segments < 0) return false;
+  if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
+  if (!is_unsigned && (request.begin_bit != 0 || end_bit != bits)) return false;
+  if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
+    return false;
+  return request.offset_bytes == 4 || request.offset_bytes == 8;
+}
+
+template <class Word>
+Arguments<Word> arguments_of(const DeviceRequest& request, const TemporaryStorage& storage,
+                             std::int64_t first_segment, std::int64_t segments) {
+  Arguments<Word> arguments;
+  arguments.keys_in = static_cast<const Word*>(request.keys_in);
+  arguments.keys_out = static_cast<Word*>(request.keys_out);
+  arguments.values_in = request.values_in;
+  arguments.values_out = request.values_out;
+  arguments.value_bytes = request.value_bytes;
+  if (request.input_is_scratch) {
+    arguments.keys_scratch = const_cast<Word*>(arguments.keys_in);
+    arguments.values_scratch = const_cast<void*>(request.values_in);
+  } else {
+    arguments.keys_scratch = static_cast<Word*>(storage.keys);
+    arguments.values_scratch = storage.values;
+  }
+  const bool wide = request.offset_bytes == 8;
+  const std::int64_t skipped = first_segment * request.offset_bytes;
+  arguments.begin_offsets =
+      DeviceOffsets{static_cast<const char*>(request.begin_offsets) + skipped, wide};
+  arguments.end_offsets =
+      DeviceOffsets{static_cast<const char*>(request.end_offsets) + skipped, wide};
+  arguments.num_segments = static_cast<std::uint64_t>(segments);
+  arguments.codec =
+      KeyCodec<Word>::make(request.key_type, request.order, request.begin_bit,
+                           request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit);
+  return arguments;
+}
+
+template <class Word>
+cudaError_t launch(const LaunchPlan& plan, const DeviceRequest& request,
+                   const Arguments<Word>& arguments, const WorkLists& lists) {
+  if (request.value_bytes == 0) return launch_sort<Word, 0>(plan, arguments, lists);
+  if (request.value_bytes == 4) return launch_sort<Word, 4>(plan, arguments, lists);
+  return launch_sort<Word, 8>(plan, arguments, lists);
+}
+
+}  // namespace
+
+cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                           const DeviceRequest& request, cudaStream_t stream) {
+  if (request.policy == Policy::ics17)
+    return ics17::sort_on_device(temp_storage, temp_storage_bytes, request, stream);
+  if (!is_valid(request)) return cudaErrorInvalidValue;
+  int device = 0;
+  if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
+  int multiprocessors = 0;
+  if (const cudaError_t status =
+          cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+      status != cudaSuccess)
+    return status;
+  const TemporaryStorage storage(temp_storage, request, multiprocessors);
+  if (temp_storage == nullptr) {
+    temp_storage_bytes = storage.bytes;
+    return cudaSuccess;
+  }
+  if (temp_storage_bytes < storage.bytes) return cudaErrorInvalidValue;
+  if (request.num_items == 0 || request.num_segments == 0) return cudaSuccess;
+
+  for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
+    const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
+    const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
+                          static_cast<std::uint64_t>(segments), multiprocessors, stream};
+    cudaError_t status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
+    if (status != cudaSuccess) return status;
+    if (key_bits(request.key_type) == 32) {
+      status = launch(plan, request,
+                      arguments_of<std::uint32_t>(request, storage, first, segments),
+                      storage.lists);
+    } else {
+      status = launch(plan, request,
+                      arguments_of<std::uint64_t>(request, storage, first, segments),
+                      storage.lists);
+    }
+    if (status != cudaSuccess) return status;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace sortie::segsort

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "sortie/segsort/cuda/batch_sort.cuh"
+#include "sortie/segsort/cuda/block_sort.cuh"
+#include "sortie/segsort/cuda/partition.cuh"
+
+/// Puts all kernels of one sort on a stream, for one width of keys and values.
+namespace sortie::segsort {
+
+/// What the host knows without asking the device.
+struct LaunchPlan {
+  std::uint64_t num_items;
+  std::uint64_t num_segments;  ///< at most; below 2^32
+  int multiprocessors;
+  cudaStream_t stream;
+
+  [[nodiscard]] std::uint64_t most_segments_of_class(int long_class) const {
+    return std::min(num_segments, num_items / shortest_of_long_class(long_class));
+  }
+};
+
+/// Items that a warp of the first kernel takes on at a time: enough to fill some tiles, and few
+/// enough that all warps end at about the same time.
+inline constexpr std::uint64_t items_of_chunk = 4096;
+
+/// Blocks that the histograms of the grid partition are sized for.
+inline constexpr int grid_partition_blocks_a_multiprocessor = 3;
+
+inline constexpr int no_limit = 1 << 20;
+
+/// Starts `kernel` with dynamic shared memory, and no more blocks than the device runs at once.
+template <class... Parameters, class... Values>
+cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& plan,
+                            std::uint64_t most_blocks, int most_a_multiprocessor, int threads,
+                            std::size_t shared_bytes, bool cooperative, Values... values) {
+  cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(shared_bytes));
+  if (status != cudaSuccess) return status;
+  int resident = 0;
+  status =
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);
+  if (status != cudaSuccess) return status;
+  const auto room = static_cast<std::uint64_t>(std::min(resident, most_a_multiprocessor)) *
+                    static_cast<std::uint64_t>(plan.multiprocessors);
+  cudaLaunchConfig_t config{};
+  config.gridDim = static_cast<unsigned int>(std::clamp<std::uint64_t>(most_blocks, 1, room));
+  config.blockDim = static_cast<unsigned int>(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = plan.stream;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  config.attrs = &attribute;
+  config.numAttrs = cooperative ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, values...);
+}
+
+template <class Word, int ValueBytes, int Class>
+cudaError_t launch_block_class(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                               const WorkLists& lists) {
+  const std::uint64_t most = plan.most_segments_of_class(Class);
+  if (most == 0) return cudaSuccess;
+  using T = Tile<Word, ValueBytes, block_warps(Class), warp_tile_items>;
+  return launch_resident(block_sort_kernel<Word, ValueBytes, Class>, plan, most, no_limit,
+                         T::threads, sizeof(T), false, arguments, lists);
+}
+
+template <class Word, int ValueBytes, int... Class>
+cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                                 const WorkLists& lists, std::integer_sequence<int, Class...>) {
+  cudaError_t status = cudaSuccess;
+  static_cast<void>(((status = launch_block_class<Word, ValueBytes, Class>(plan, arguments, lists),
+                      status == cudaSuccess) &&
+                     ...));
+  return status;
+}
+
+/// Everything after the counters are zeroed.
+template <class Word, int ValueBytes>
+cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                        const WorkLists& lists) {
+  // A chunk has as many segments as should make items_of_chunk items, yet all multiprocessors
+  // should get some.
+  const std::uint64_t average = std::max<std::uint64_t>(plan.num_items / plan.num_segments, 1);
+  const std::uint64_t shares = static_cast<std::uint64_t>(plan.multiprocessors) * 16;
+  const std::uint64_t chunk = std::clamp<std::uint64_t>(
+      std::min(std::max<std::uint64_t>(items_of_chunk / average, 16),
+               (plan.num_segments - 1) / shares + 1),
+      1, most_segments_of_chunk);
+  cudaError_t status = launch_resident(
+      batch_sort_kernel<Word, ValueBytes>, plan,
+      ((plan.num_segments - 1) / chunk + 1 + batch_warps - 1) / batch_warps, no_limit, batch_threads,
+      batch_warps * sizeof(BatchShared<Word, ValueBytes>), false, arguments, lists,
+      static_cast<int>(chunk));
+  if (status != cudaSuccess) return status;
+  using Shared = PartitionShared<Word, ValueBytes>;
+  const std::uint64_t lone = plan.num_items / (std::uint64_t{longest_in_block} + 1);
+  if (plan.most_segments_of_class(grid_partition_class) != 0) {
+    status = launch_resident(grid_partition_kernel<Word, ValueBytes>, plan,
+                             (plan.num_items - 1) / partition_tile + 1,
+                             grid_partition_blocks_a_multiprocessor, partition_threads,
+                             sizeof(Shared), true, arguments, lists);
+    if (status != cudaSuccess) return status;
+  }
+  if (lone != 0) {
+    status = launch_resident(lone_partition_kernel<Word, ValueBytes>, plan, lone, no_limit,
+                             partition_threads, sizeof(Shared), false, arguments, lists);
+    if (status != cudaSuccess) return status;
+    using T = Tile<Word, ValueBytes, block_warps(block_classes - 1), warp_tile_items>;
+    status = launch_resident(group_sort_kernel<Word, ValueBytes>, plan, lone * 4, no_limit,
+                             T::threads, sizeof(T), false, arguments, lists);
+    if (status != cudaSuccess) return status;
+  }
+  return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,
+                                                std::make_integer_sequence<int, block_classes>{});
+}
+
+}  // namespace sortie::segsort

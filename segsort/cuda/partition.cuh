@@ -1,0 +1,544 @@
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include <cstdint>
+
+#include "sortie/segsort/cuda/tile_sort.cuh"
+#include "sortie/segsort/cuda/work_lists.cuh"
+
+/// Segments that no block's tile holds: split by their leading digits until the buckets fit.
+///
+/// A pass counts the digits of a part, and moves its items, stable, to their buckets in the other
+/// buffer. Neighbouring buckets that fit a block's tile together become a group for
+/// group_sort_kernel; larger ones are parts of the next pass. The digit starts at the highest bit
+/// that the part's keys, counted from their least, have, so that a narrow range of keys costs no
+/// passes; a part whose keys are all the same is done. Hence at most bits / 8 passes, and mostly
+/// one for each factor of 256 in the length.
+namespace sortie::segsort {
+
+inline constexpr int partition_warps = partition_threads / 32;
+
+template <class WordType, int ValueBytesOfOne>
+struct PartitionShared {
+  using Word = WordType;
+  static constexpr int value_bytes = ValueBytesOfOne;
+  using Value = typename ValueWord<value_bytes>::type;
+  alignas(16) Word keys[partition_tile];
+  alignas(16) Value values[value_bytes == 0 ? 1 : partition_tile];
+  std::uint32_t counts[partition_warps][partition_buckets];  ///< of the digits of each warp
+  std::uint64_t places[partition_buckets];
+  std::uint64_t starts[partition_buckets + 1];
+  std::uint64_t warp_sums[partition_warps];
+  std::uint64_t least;
+  std::uint64_t greatest;
+  std::uint16_t next_group[partition_buckets];  ///< first bucket behind the group of each
+  std::uint16_t group_starts[partition_buckets];
+  int group_count;
+};
+
+/// How the keys of a part are cut into digits.
+template <class Word>
+struct Digits {
+  KeyCodec<Word> codec;
+  Word base;
+  int shift;
+
+  __device__ Digits(const KeyCodec<Word>& key_codec, const Part& part)
+      : codec(key_codec),
+        base(static_cast<Word>(part.base)),
+        shift(max(part.bits - partition_digit_bits, 0)) {}
+
+  /// The compared bits of a key as a number.
+  [[nodiscard]] __device__ Word compared(Word key) const {
+    constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
+    return (codec.encode(key) & codec.compare_mask) >> (codec.ignored_bits & (bits - 1));
+  }
+  [[nodiscard]] __device__ std::uint32_t of(Word key) const {
+    return static_cast<std::uint32_t>((compared(key) - base) >> shift);
+  }
+};
+
+/// Counts the digits of `length` items from `begin` into shared.counts[0], and finds the least and
+/// greatest of their compared bits. Ends with a barrier.
+template <class Shared>
+__device__ __forceinline__ void count_digits(Shared& shared, const typename Shared::Word* keys,
+                                             std::uint64_t begin, std::uint64_t length,
+                                             const Digits<typename Shared::Word>& digits) {
+  using Word = typename Shared::Word;
+  const unsigned int thread = threadIdx.x;
+  const unsigned int warp = thread / 32;
+  for (int w = 0; w < partition_warps; ++w) shared.counts[w][thread] = 0;
+  if (thread == 0) {
+    shared.least = ~std::uint64_t{0};
+    shared.greatest = 0;
+  }
+  __syncthreads();
+  Word least = ~Word{0};
+  Word greatest = 0;
+  for (std::uint64_t tile = 0; tile < length; tile += partition_tile) {
+    Word loaded[partition_items];
+#pragma unroll
+    for (int r = 0; r < partition_items; ++r) {
+      const std::uint64_t i = tile + static_cast<std::uint64_t>(r * partition_threads) + thread;
+      loaded[r] = i < length ? keys[begin + i] : Word{0};
+    }
+#pragma unroll
+    for (int r = 0; r < partition_items; ++r) {
+      const std::uint64_t i = tile + static_cast<std::uint64_t>(r * partition_threads) + thread;
+      const bool valid = i < length;
+      const Word compared = digits.compared(loaded[r]);
+      const std::uint32_t digit = digits.of(loaded[r]);
+      if (valid) {
+        least = min(least, compared);
+        greatest = max(greatest, compared);
+      }
+      // One digit for a whole warp, as in sorted data, would be 32 additions one after another.
+      const std::uint32_t first = __shfl_sync(full_warp, digit, 0);
+      if (__all_sync(full_warp, valid && digit == first) != 0) {
+        if (thread % 32 == 0) atomicAdd(&shared.counts[warp][digit], 32);
+      } else if (valid) {
+        atomicAdd(&shared.counts[warp][digit], 1);
+      }
+    }
+  }
+#pragma unroll
+  for (int mask = 16; mask > 0; mask /= 2) {
+    least = min(least, __shfl_xor_sync(full_warp, least, mask));
+    greatest = max(greatest, __shfl_xor_sync(full_warp, greatest, mask));
+  }
+  if (thread % 32 == 0) {
+    atomicMin(reinterpret_cast<unsigned long long*>(&shared.least),
+              static_cast<unsigned long long>(least));
+    atomicMax(reinterpret_cast<unsigned long long*>(&shared.greatest),
+              static_cast<unsigned long long>(greatest));
+  }
+  __syncthreads();
+  std::uint32_t sum = 0;
+  for (int w = 0; w < partition_warps; ++w) sum += shared.counts[w][thread];
+  shared.counts[0][thread] = sum;
+  __syncthreads();
+}
+
+/// Exclusive sum of one number a thread. Ends with a barrier.
+__device__ inline std::uint64_t sum_before(std::uint64_t value, std::uint64_t* warp_sums) {
+  const unsigned int lane = threadIdx.x % 32;
+  std::uint64_t sum = value;
+#pragma unroll
+  for (unsigned int distance = 1; distance < 32; distance *= 2) {
+    const std::uint64_t other = __shfl_up_sync(full_warp, sum, distance);
+    if (lane >= distance) sum += other;
+  }
+  if (lane == 31) warp_sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  std::uint64_t before = 0;
+#pragma unroll
+  for (unsigned int warp = 0; warp < partition_warps; ++warp)
+    if (warp < threadIdx.x / 32) before += warp_sums[warp];
+  __syncthreads();
+  return before + sum - value;
+}
+
+/// Moves `length` items from `begin` to their buckets, stable; thread b passes in `place` the index
+/// of bucket b's next item. A tile of items at a time is brought in order in shared memory, so that
+/// a bucket's items leave it side by side.
+template <class Shared>
+__device__ __forceinline__ void scatter_items(Shared& shared,
+                                              const Arguments<typename Shared::Word>& arguments,
+                                              Buffer from, Buffer to, std::uint64_t begin,
+                                              std::uint64_t length,
+                                              const Digits<typename Shared::Word>& digits,
+                                              std::uint64_t place) {
+  using Word = typename Shared::Word;
+  using Value = typename Shared::Value;
+  const unsigned int thread = threadIdx.x;
+  const unsigned int lane = thread % 32;
+  const unsigned int warp = thread / 32;
+  const Word* const keys_from = arguments.keys_of(from);
+  const auto* const values_from = static_cast<const Value*>(arguments.values_of(from));
+  Word* const keys_to = to == Buffer::output ? arguments.keys_out : arguments.keys_scratch;
+  auto* const values_to =
+      static_cast<Value*>(to == Buffer::output ? arguments.values_out : arguments.values_scratch);
+
+  for (std::uint64_t tile = 0; tile < length; tile += partition_tile) {
+    const int in_tile = static_cast<int>(min(length - tile, std::uint64_t{partition_tile}));
+    Word keys[partition_items];
+    Value values[partition_items];
+    std::uint16_t ranks[partition_items];
+#pragma unroll
+    for (int r = 0; r < partition_items; ++r) {
+      const int i = static_cast<int>(warp) * 32 * partition_items + r * 32 + static_cast<int>(lane);
+      const std::uint64_t index = begin + tile + static_cast<std::uint64_t>(i);
+      keys[r] = i < in_tile ? keys_from[index] : Word{0};
+      if constexpr (Shared::value_bytes != 0)
+        values[r] = i < in_tile ? values_from[index] : Value{0};
+    }
+    for (int w = 0; w < partition_warps; ++w) shared.counts[w][thread] = 0;
+    __syncthreads();
+    std::uint32_t* const counts = shared.counts[warp];
+#pragma unroll
+    for (int r = 0; r < partition_items; ++r) {
+      const int i = static_cast<int>(warp) * 32 * partition_items + r * 32 + static_cast<int>(lane);
+      const std::uint32_t digit = digits.of(keys[r]);
+      unsigned int peers = __ballot_sync(full_warp, i < in_tile);
+#pragma unroll
+      for (int bit = 0; bit < partition_digit_bits; ++bit) {
+        const bool set = (digit >> bit & 1) != 0;
+        const unsigned int others = __ballot_sync(full_warp, set);
+        peers &= set ? others : ~others;
+      }
+      std::uint32_t before = 0;
+      if (i < in_tile) before = counts[digit];
+      __syncwarp();
+      const unsigned int lower = peers & ((1u << lane) - 1);
+      if (i < in_tile && lower == 0)
+        counts[digit] = before + static_cast<std::uint32_t>(__popc(peers));
+      __syncwarp();
+      ranks[r] = static_cast<std::uint16_t>(before + static_cast<std::uint32_t>(__popc(lower)));
+    }
+    __syncthreads();
+    std::uint32_t in_bucket = 0;
+#pragma unroll
+    for (int w = 0; w < partition_warps; ++w) {
+      const std::uint32_t count = shared.counts[w][thread];
+      shared.counts[w][thread] = in_bucket;
+      in_bucket += count;
+    }
+    const std::uint64_t start = sum_before(in_bucket, shared.warp_sums);
+#pragma unroll
+    for (int w = 0; w < partition_warps; ++w)
+      shared.counts[w][thread] += static_cast<std::uint32_t>(start);
+    shared.places[thread] = place - start;
+    place += in_bucket;
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < partition_items; ++r) {
+      const int i = static_cast<int>(warp) * 32 * partition_items + r * 32 + static_cast<int>(lane);
+      if (i >= in_tile) continue;
+      const std::uint32_t position = counts[digits.of(keys[r])] + ranks[r];
+      shared.keys[position] = keys[r];
+      if constexpr (Shared::value_bytes != 0) shared.values[position] = values[r];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < partition_items; ++r) {
+      const int position = r * partition_threads + static_cast<int>(thread);
+      if (position >= in_tile) continue;
+      const Word key = shared.keys[position];
+      const std::uint64_t index =
+          shared.places[digits.of(key)] + static_cast<std::uint64_t>(position);
+      keys_to[index] = key;
+      if constexpr (Shared::value_bytes != 0) values_to[index] = shared.values[position];
+    }
+    __syncthreads();
+  }
+}
+
+/// Lets group_sort_kernel copy `length` items that are in order to the output.
+__device__ inline void list_ordered(const WorkLists& lists, std::uint64_t begin,
+                                    std::uint64_t length, Buffer buffer, unsigned int thread,
+                                    unsigned int threads) {
+  if (buffer == Buffer::output) return;
+  for (std::uint64_t i = thread * std::uint64_t{longest_in_block}; i < length;
+       i += threads * std::uint64_t{longest_in_block})
+    lists.groups[atomicAdd(&lists.counters->groups, 1)] =
+        Group(begin + i,
+              static_cast<std::uint32_t>(min(length - i, std::uint64_t{longest_in_block})), buffer);
+}
+
+/// Lists what remains to be done for the buckets of a part. Thread b passes bucket b's first item,
+/// counted from the part's, in shared.starts[b]; shared.starts[partition_buckets] is the length.
+/// `keep_large` takes a bucket that no block's tile holds. Ends with a barrier.
+///
+/// Groups are as long as they can be: each thread looks for the end of a group that would start
+/// with its bucket, then one thread follows the chain.
+template <class Shared, class KeepLarge>
+__device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& lists,
+                                             const Part& part, int shift, Buffer to,
+                                             const KeepLarge& keep_large) {
+  const int bucket = static_cast<int>(threadIdx.x);
+  if (shift == 0) {  // a bucket holds one key, so all is in order
+    list_ordered(lists, part.begin, part.length, to, threadIdx.x, partition_buckets);
+    __syncthreads();
+    return;
+  }
+  const std::uint64_t limit = shared.starts[bucket] + longest_in_block;
+  int low = bucket + 1;
+  int high = partition_buckets;
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    if (shared.starts[middle] <= limit) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  shared.next_group[bucket] = static_cast<std::uint16_t>(low);
+  __syncthreads();
+  if (bucket == 0) {
+    int groups = 0;
+    for (int start = 0; start < partition_buckets; start = shared.next_group[start])
+      shared.group_starts[groups++] = static_cast<std::uint16_t>(start);
+    shared.group_count = groups;
+  }
+  __syncthreads();
+  if (bucket < shared.group_count) {
+    const int first = shared.group_starts[bucket];
+    const std::uint64_t start = shared.starts[first];
+    const std::uint64_t length = shared.starts[shared.next_group[first]] - start;
+    if (length > longest_in_block) {
+      keep_large(Part{part.begin + start, length,
+                      part.base + (static_cast<std::uint64_t>(first) << shift), shift, to});
+    } else if (length > 1 || (length == 1 && to != Buffer::output)) {
+      lists.groups[atomicAdd(&lists.counters->groups, 1)] =
+          Group(part.begin + start, static_cast<std::uint32_t>(length), to);
+    }
+  }
+  __syncthreads();
+}
+
+__device__ inline Buffer other_buffer(Buffer from) {
+  return from == Buffer::output ? Buffer::scratch : Buffer::output;
+}
+
+template <class Word>
+__device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment) {
+  const SegmentExtent found = extent(arguments, segment);
+  constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
+  return {found.begin, found.length, 0, bits - arguments.codec.ignored_bits, Buffer::input};
+}
+
+/// True where the digits found are worth moving for: else the part's range is set to what its keys
+/// really span.
+__device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint64_t greatest) {
+  const int bits = bits_of(greatest - least);
+  if (bits + 2 >= part.bits || part.bits <= partition_digit_bits) return true;
+  part.base = least;
+  part.bits = bits;
+  return false;
+}
+
+/// Parts of up to longest_lone_partition items: one block sees a part through, with all that comes
+/// of it.
+template <class Word, int ValueBytes>
+__global__ void __launch_bounds__(partition_threads, 3)
+    lone_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
+  using Shared = PartitionShared<Word, ValueBytes>;
+  // A pass leaves parts of more than longest_in_block items, and each of them takes 8 bits off.
+  constexpr int most_waiting =
+      static_cast<int>(longest_lone_partition / longest_in_block + 1) * static_cast<int>(sizeof(Word));
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
+  __shared__ Part waiting[most_waiting];
+  __shared__ int waiting_count;
+  const unsigned int segments = lists.counters->segments[lone_partition_class];
+  const unsigned int all = segments + lists.counters->parts;
+  for (unsigned int i = blockIdx.x; i < all; i += gridDim.x) {
+    if (threadIdx.x == 0) {
+      waiting[0] = i < segments ? part_of(arguments, lists.segment(lone_partition_class, i))
+                                : lists.parts[i - segments];
+      waiting_count = 1;
+    }
+    __syncthreads();
+    while (waiting_count > 0) {
+      Part part = waiting[waiting_count - 1];
+      __syncthreads();
+      if (threadIdx.x == 0) --waiting_count;
+      const Word* const keys = arguments.keys_of(part.buffer);
+      count_digits(shared, keys, part.begin, part.length, Digits<Word>(arguments.codec, part));
+      std::uint64_t least = shared.least;
+      std::uint64_t greatest = shared.greatest;
+      if (least == greatest) {
+        list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, partition_threads);
+        __syncthreads();
+        continue;
+      }
+      if (!range_is_tight(part, least, greatest)) {
+        __syncthreads();
+        count_digits(shared, keys, part.begin, part.length, Digits<Word>(arguments.codec, part));
+      }
+      const Digits<Word> digits(arguments.codec, part);
+      const std::uint64_t start = sum_before(shared.counts[0][threadIdx.x], shared.warp_sums);
+      shared.starts[threadIdx.x] = start;
+      if (threadIdx.x == 0) shared.starts[partition_buckets] = part.length;
+      __syncthreads();
+      const Buffer to = other_buffer(part.buffer);
+      list_buckets(shared, lists, part, digits.shift, to, [&](const Part& large) {
+        waiting[atomicAdd(&waiting_count, 1)] = large;
+      });
+      scatter_items(shared, arguments, part.buffer, to, part.begin, part.length, digits,
+                    part.begin + start);
+      __syncthreads();
+    }
+    __syncthreads();
+  }
+}
+
+/// The shared part that a piece belongs to: the last whose first piece is not beyond it.
+__device__ inline std::uint32_t part_of_piece(const SharedPart* parts, std::uint32_t count,
+                                              std::uint32_t piece) {
+  std::uint32_t low = 0;
+  std::uint32_t high = count - 1;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low + 1) / 2;
+    if (parts[middle].first_piece <= piece) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/// Row of the histograms for a piece. Each part's rows follow one that holds its buckets' starts.
+__device__ inline std::uint64_t row_of(const SharedPart* parts, const SharedPart& owner,
+                                       std::uint32_t piece) {
+  const auto parts_before = static_cast<std::uint64_t>(&owner - parts);
+  return (parts_before + 1 + piece) * partition_buckets;
+}
+
+/// Parts beyond longest_lone_partition: all blocks of the grid work on all of them, in rounds of
+/// one pass each, with barriers of the grid between the steps of a round.
+template <class Word, int ValueBytes>
+__global__ void __launch_bounds__(partition_threads, 3)
+    grid_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
+  using Shared = PartitionShared<Word, ValueBytes>;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
+  Counters& counters = *lists.counters;
+  const std::uint32_t segments = counters.segments[grid_partition_class];
+  if (segments == 0) return;
+  const auto grid = cooperative_groups::this_grid();
+  const unsigned int thread = threadIdx.x;
+  for (std::uint32_t i = blockIdx.x * partition_threads + thread; i < segments;
+       i += gridDim.x * partition_threads)
+    lists.shared_parts[0][i].part = part_of(arguments, lists.segment(grid_partition_class, i));
+  if (blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
+  grid.sync();
+
+  for (int round = 0;; ++round) {
+    SharedPart* const parts = lists.shared_parts[round % 2];
+    SharedPart* const next_parts = lists.shared_parts[(round + 1) % 2];
+    unsigned int& next_count = counters.shared_parts[(round + 1) % 2];
+    const std::uint32_t count = counters.shared_parts[round % 2];
+    if (count == 0) return;
+
+    // Pieces: about two a block, of whole tiles, and at least one a part.
+    if (blockIdx.x == 0) {
+      std::uint64_t items = 0;
+      for (std::uint32_t i = thread; i < count; i += partition_threads)
+        items += parts[i].part.length;
+      const std::uint64_t before = sum_before(items, shared.warp_sums);
+      if (thread == partition_threads - 1) {
+        const std::uint64_t tiles = (before + items) / partition_tile + 1;
+        counters.piece_length = ((tiles - 1) / (2 * gridDim.x) + 1) * partition_tile;
+        next_count = 0;
+      }
+      __syncthreads();
+      const std::uint64_t piece_length = counters.piece_length;
+      std::uint64_t first = 0;
+      for (std::uint32_t begin = 0; begin < count; begin += partition_threads) {
+        const std::uint32_t i = begin + thread;
+        const std::uint64_t pieces = i < count ? (parts[i].part.length - 1) / piece_length + 1 : 0;
+        const std::uint64_t mine = first + sum_before(pieces, shared.warp_sums);
+        if (i < count) {
+          parts[i].first_piece = static_cast<std::uint32_t>(mine);
+          parts[i].least = ~std::uint64_t{0};
+          parts[i].greatest = 0;
+        }
+        if (thread == partition_threads - 1) shared.places[0] = mine + pieces;
+        __syncthreads();
+        first = shared.places[0];
+        __syncthreads();
+      }
+      if (thread == 0) counters.pieces = static_cast<unsigned int>(first);
+    }
+    grid.sync();
+
+    const std::uint32_t pieces = counters.pieces;
+    const std::uint64_t piece_length = counters.piece_length;
+    for (std::uint32_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+      SharedPart& owner = parts[part_of_piece(parts, count, piece)];
+      const Part part = owner.part;
+      const std::uint64_t begin = (piece - owner.first_piece) * piece_length;
+      count_digits(shared, arguments.keys_of(part.buffer), part.begin + begin,
+                   min(piece_length, part.length - begin), Digits<Word>(arguments.codec, part));
+      lists.histograms[row_of(parts, owner, piece) + thread] = shared.counts[0][thread];
+      if (thread == 0) {
+        atomicMin(reinterpret_cast<unsigned long long*>(&owner.least),
+                  static_cast<unsigned long long>(shared.least));
+        atomicMax(reinterpret_cast<unsigned long long*>(&owner.greatest),
+                  static_cast<unsigned long long>(shared.greatest));
+      }
+      __syncthreads();
+    }
+    grid.sync();
+
+    for (std::uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
+      Part part = parts[i].part;
+      const std::uint64_t least = parts[i].least;
+      const std::uint64_t greatest = parts[i].greatest;
+      const bool ordered = least == greatest;
+      const bool tight = ordered || range_is_tight(part, least, greatest);
+      if (thread == 0) {
+        parts[i].scatters = tight && !ordered;
+        if (!tight) next_parts[atomicAdd(&next_count, 1)].part = part;
+      }
+      if (ordered)
+        list_ordered(lists, part.begin, part.length, part.buffer, thread, partition_threads);
+      if (!tight || ordered) continue;
+      // Thread b turns the counts of bucket b into the places of each piece's items in the bucket.
+      std::uint64_t* const histogram =
+          lists.histograms + row_of(parts, parts[i], parts[i].first_piece) + thread;
+      const auto pieces_of_part =
+          static_cast<std::uint32_t>((part.length - 1) / piece_length + 1);
+      std::uint64_t sum = 0;
+      constexpr std::uint32_t ahead = 16;
+      for (std::uint32_t piece = 0; piece < pieces_of_part; piece += ahead) {
+        std::uint64_t counts[ahead];
+#pragma unroll
+        for (std::uint32_t k = 0; k < ahead; ++k)
+          counts[k] = piece + k < pieces_of_part
+                          ? histogram[std::uint64_t{piece + k} * partition_buckets]
+                          : 0;
+#pragma unroll
+        for (std::uint32_t k = 0; k < ahead; ++k) {
+          if (piece + k < pieces_of_part)
+            histogram[std::uint64_t{piece + k} * partition_buckets] = sum;
+          sum += counts[k];
+        }
+      }
+      const std::uint64_t start = sum_before(sum, shared.warp_sums);
+      shared.starts[thread] = start;
+      if (thread == 0) shared.starts[partition_buckets] = part.length;
+      __syncthreads();
+      *(histogram - partition_buckets) = start;
+      list_buckets(shared, lists, part, Digits<Word>(arguments.codec, part).shift,
+                   other_buffer(part.buffer), [&](const Part& large) {
+                     if (large.length <= longest_lone_partition) {
+                       lists.parts[atomicAdd(&counters.parts, 1)] = large;
+                     } else {
+                       next_parts[atomicAdd(&next_count, 1)].part = large;
+                     }
+                   });
+    }
+    grid.sync();
+
+    for (std::uint32_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+      const SharedPart& owner = parts[part_of_piece(parts, count, piece)];
+      if (!owner.scatters) continue;
+      const Part part = owner.part;
+      const std::uint64_t begin = (piece - owner.first_piece) * piece_length;
+      const std::uint64_t* const starts =
+          lists.histograms + row_of(parts, owner, owner.first_piece) - partition_buckets;
+      const std::uint64_t place =
+          part.begin + starts[thread] + lists.histograms[row_of(parts, owner, piece) + thread];
+      scatter_items(shared, arguments, part.buffer, other_buffer(part.buffer), part.begin + begin,
+                    min(piece_length, part.length - begin), Digits<Word>(arguments.codec, part),
+                    place);
+    }
+    grid.sync();
+  }
+}
+
+}  // namespace sortie::segsort

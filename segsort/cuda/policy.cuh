@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace sortie::segsort {
+
+/// The tuned policy: which kernel serves which length.
+///
+///   1 .. longest_batched         batch_sort.cuh: neighbouring segments fill a warp's tile together
+///   .. longest_in_warp           batch_sort.cuh: up to four segments of similar length in a tile
+///   .. longest_in_block          block_sort.cuh: one segment in a block's tile
+///   beyond                       partition.cuh: split by leading digits until parts fit a block
+inline constexpr int warp_tile_items = 16;
+inline constexpr int warp_tile = 32 * warp_tile_items;
+inline constexpr int batch_threads = 128;
+inline constexpr int longest_batched = 64;
+/// Most segments that a warp looks at together.
+inline constexpr int most_segments_of_chunk = 256;
+inline constexpr int longest_in_warp = warp_tile;
+
+/// Medium lengths share a warp's tile by so many as surely fit.
+inline constexpr int medium_classes = 4;
+__host__ __device__ constexpr int medium_class(std::uint32_t length) {
+  return length <= warp_tile / 4 ? 0 : length <= warp_tile / 3 ? 1 : length <= warp_tile / 2 ? 2 : 3;
+}
+__host__ __device__ constexpr int segments_in_tile(int medium_class) {
+  return medium_classes - medium_class;
+}
+
+/// Blocks that sort one segment: warps of warp_tile items each.
+inline constexpr int block_classes = 6;
+namespace detail {
+struct BlockWarps {
+  int of[block_classes] = {2, 3, 4, 6, 8, 10};
+};
+}  // namespace detail
+__host__ __device__ constexpr int block_warps(int block_class) {
+  return detail::BlockWarps{}.of[block_class];
+}
+__host__ __device__ constexpr std::uint32_t block_capacity(int block_class) {
+  return static_cast<std::uint32_t>(warp_tile * block_warps(block_class));
+}
+inline constexpr std::uint32_t longest_in_block = block_capacity(block_classes - 1);
+namespace detail {
+template <int... Class>
+__host__ __device__ constexpr int block_classes_below(std::uint64_t length,
+                                                      std::integer_sequence<int, Class...>) {
+  return (0 + ... +
+          (length > std::integral_constant<std::uint32_t, block_capacity(Class)>::value ? 1 : 0));
+}
+}  // namespace detail
+/// Class of a length beyond longest_in_warp; block_classes for what no block holds.
+__host__ __device__ constexpr int block_class(std::uint64_t length) {
+  return detail::block_classes_below(length, std::make_integer_sequence<int, block_classes>{});
+}
+constexpr std::uint64_t shortest_of_block_class(int block_class) {
+  return block_class == 0 ? longest_in_warp + 1 : block_capacity(block_class - 1) + 1;
+}
+
+
+/// Segments beyond longest_in_block: partitioned by one block each, or by the whole grid.
+inline constexpr int lone_partition_class = block_classes;
+inline constexpr int grid_partition_class = block_classes + 1;
+inline constexpr int long_classes = block_classes + 2;
+inline constexpr std::uint64_t longest_lone_partition = 1 << 16;
+__host__ __device__ constexpr int long_class(std::uint64_t length) {
+  return block_class(length) + (length > longest_lone_partition ? 1 : 0);
+}
+constexpr std::uint64_t shortest_of_long_class(int long_class) {
+  return long_class == grid_partition_class ? longest_lone_partition + 1
+                                            : shortest_of_block_class(long_class);
+}
+
+/// A partition makes up to this many buckets, and a tile of so many items at a time.
+inline constexpr int partition_threads = 256;
+inline constexpr int partition_digit_bits = 8;
+inline constexpr int partition_buckets = 1 << partition_digit_bits;
+inline constexpr int partition_items = 16;
+inline constexpr int partition_tile = partition_threads * partition_items;
+static_assert(partition_buckets == partition_threads, "one thread looks after one bucket");
+
+}  // namespace sortie::segsort

@@ -1,0 +1,404 @@
+#pragma once
+
+#include <cuda_pipeline.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sortie/segsort/cuda/arguments.cuh"
+#include "sortie/segsort/cuda/word_network.cuh"
+
+/// Sorts the items of one or more whole segments in one tile: a warp's or a block's.
+///
+/// The items of all segments of the tile are numbered one after the other, e = 0 .. length-1. Each
+/// is represented by one word,
+///
+///     | number of its segment in the tile | window: topmost bits of its key | e |
+///
+/// and the words are sorted, whatever the segments' lengths. Words are all different, so the sort
+/// is stable, and no segment mixes with another or with padding. Keys and values stay in shared
+/// memory and are fetched by e when the order is known.
+///
+/// Keys count from the tile's least key, and the window starts at the highest bit that any of them
+/// then has. Where all bits fit into it, the order is exact. Else neighbours with the same window may still
+/// be in the wrong order: short runs of them are put right by counting, each item over its run, and
+/// where a run is long (many keys agree in the window) the tile is sorted again digit by digit,
+/// least significant first, with the window as the digit.
+namespace sortie::segsort {
+
+constexpr int log2_of(int power_of_two) {
+  int log = 0;
+  while ((1 << log) < power_of_two) ++log;
+  return log;
+}
+
+/// Longest run of equal windows that is put right by counting, which takes a time quadratic in it.
+inline constexpr int longest_counted_run = 16;
+
+template <int Bytes>
+struct ValueWord {
+  using type = std::uint32_t;
+};
+template <>
+struct ValueWord<8> {
+  using type = std::uint64_t;
+};
+
+/// One gap after 32 words spreads accesses at a stride of Items over the banks.
+__device__ __forceinline__ constexpr int banked(int i) {
+  return i + (i >> 5);
+}
+
+template <class WordType, int ValueBytesOfOne, int WarpCount, int ItemsOfThread>
+struct Tile {
+  using Word = WordType;
+  static constexpr int value_bytes = ValueBytesOfOne;
+  using Value = typename ValueWord<value_bytes>::type;
+  static constexpr int warps = WarpCount;
+  static constexpr int items = ItemsOfThread;
+  static constexpr int threads = 32 * warps;
+  static constexpr int capacity = threads * items;
+  static constexpr int index_bits = log2_of(capacity);
+  static constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
+
+  alignas(16) Word keys[capacity];                         ///< encoded, in the order of e
+  alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e
+  std::uint32_t words[banked(capacity)];                   ///< in sorted order
+  std::uint16_t ids[capacity];  ///< items at the positions of the last pass, when there are more
+  std::uint32_t least[2];       ///< bounds of the keys' upper and lower words
+  std::uint32_t greatest[2];
+
+  /// Number of this thread in its tile.
+  __device__ static int thread() {
+    return static_cast<int>(threadIdx.x) % threads;
+  }
+  __device__ static void synchronise() {
+    if constexpr (warps == 1) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
+  }
+  /// True on all threads of the tile if it is on any.
+  __device__ static bool any(bool condition) {
+    if constexpr (warps == 1) {
+      return __any_sync(full_warp, condition) != 0;
+    } else {
+      return __syncthreads_or(condition) != 0;
+    }
+  }
+  [[nodiscard]] __device__ std::uint32_t word(int position) const {
+    return words[banked(position)];
+  }
+};
+
+__device__ __forceinline__ std::uint32_t min_over_warp(std::uint32_t word) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(full_warp, word);
+#else
+  for (int mask = 16; mask > 0; mask /= 2) word = min(word, __shfl_xor_sync(full_warp, word, mask));
+  return word;
+#endif
+}
+__device__ __forceinline__ std::uint32_t max_over_warp(std::uint32_t word) {
+  return ~min_over_warp(~word);
+}
+
+__device__ __forceinline__ int bits_of(std::uint32_t word) {
+  return 32 - __clz(static_cast<int>(word));
+}
+__device__ __forceinline__ int bits_of(std::uint64_t word) {
+  return 64 - __clzll(static_cast<long long>(word));
+}
+
+/// The 32 bits of `key` that end at bit `span` (exclusive); 1 <= span.
+__device__ __forceinline__ std::uint32_t bits_below(std::uint32_t key, int span) {
+  return key << (32 - span);
+}
+__device__ __forceinline__ std::uint32_t bits_below(std::uint64_t key, int span) {
+  return static_cast<std::uint32_t>((key << (64 - span)) >> 32);
+}
+
+/// Field of the segment's number in a word: its topmost `segment_bits` bits, which may be none.
+__device__ __forceinline__ std::uint32_t segment_field(std::uint32_t segment, int segment_bits) {
+  return (segment << 1) << (31 - segment_bits);
+}
+__device__ __forceinline__ std::uint32_t segment_of(std::uint32_t word, int segment_bits) {
+  return (word >> 1) >> (31 - segment_bits);
+}
+
+/// Words of the sorted runs `first` .. `first + count` (one a warp) that are no padding, when the
+/// positions 0 .. length-1 were dealt to the threads of the tile in turn.
+template <class T>
+__device__ __forceinline__ int words_in_runs(int length, int first, int count) {
+  const int warps = min(count, max(T::warps - first, 0));
+  const int rest = length % T::threads - 32 * first;
+  return length / T::threads * 32 * warps + min(max(rest, 0), 32 * warps);
+}
+
+/// Merges the warps' runs in shared memory two by two (paper, section 3.3): thread i makes the
+/// outputs i*items .. i*items+items-1 of a round. Their place in the two runs comes from the merge
+/// path search (Green, McColl, Bader: ICS 2012). Words are all different.
+template <class T>
+__device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::items], int length) {
+  constexpr std::uint32_t behind = 0xffffffffu;
+  const int first_output = T::thread() * T::items;
+#pragma unroll 1
+  for (int run_warps = 1; run_warps < T::warps; run_warps *= 2) {
+    const int run = run_warps * 32 * T::items;
+    const int pair = first_output / (2 * run) * (2 * run);
+    const int a_size = words_in_runs<T>(length, pair / (32 * T::items), run_warps);
+    const int b_size = words_in_runs<T>(length, pair / (32 * T::items) + run_warps, run_warps);
+    const int diagonal = min(first_output - pair, a_size + b_size);
+    int low = max(0, diagonal - b_size);
+    int high = min(diagonal, a_size);
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (tile.word(pair + middle) < tile.word(pair + run + diagonal - 1 - middle)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    int a = pair + low;
+    int b = pair + run + diagonal - low;
+    const int a_end = pair + a_size;
+    const int b_end = pair + run + b_size;
+    std::uint32_t x = a < a_end ? tile.word(a) : behind;
+    std::uint32_t y = b < b_end ? tile.word(b) : behind;
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const bool from_a = x < y;
+      words[r] = min(x, y);
+      const int next = from_a ? ++a : ++b;
+      const std::uint32_t found = next < (from_a ? a_end : b_end) ? tile.word(next) : behind;
+      if (from_a) {
+        x = found;
+      } else {
+        y = found;
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < T::items; ++r)
+      if (diagonal + r < a_size + b_size) tile.words[banked(pair + diagonal + r)] = words[r];
+    __syncthreads();
+  }
+}
+
+/// Sorts the words in the threads' registers into tile.words. On entry, register r of thread t
+/// holds the word of position r * threads + t, all ones from position `length` on.
+template <class T>
+__device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::items], int length) {
+  sort_in_warp(words, static_cast<int>(threadIdx.x) % 32);
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) tile.words[banked(T::thread() * T::items + r)] = words[r];
+  T::synchronise();
+  if constexpr (T::warps > 1) merge_runs(tile, words, length);
+}
+
+/// Sorts again by all bits: one pass a digit of `window` bits, least significant first.
+template <class T>
+__device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bits, int window,
+                                            typename T::Word base,
+                                            const KeyCodec<typename T::Word>& codec, int bits) {
+  std::uint32_t words[T::items];
+  for (int done = 0; done < bits; done += window) {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const int position = r * T::threads + T::thread();
+      words[r] = 0xffffffffu;
+      if (position >= length) continue;
+      const std::uint32_t word = tile.word(position);
+      const std::uint32_t e = word & T::index_mask;
+      const typename T::Word key = (tile.keys[e] & codec.compare_mask) - base;
+      const auto digit = static_cast<std::uint32_t>(key >> (codec.ignored_bits + done)) &
+                         ((1u << window) - 1);
+      tile.ids[position] = static_cast<std::uint16_t>(e);
+      words[r] = segment_field(segment_of(word, segment_bits), segment_bits) |
+                 digit << T::index_bits |
+                 (done == 0 ? e : static_cast<std::uint32_t>(position));
+    }
+    T::synchronise();
+    sort_words(tile, words, length);
+    if (done == 0) continue;
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const int position = r * T::threads + T::thread();
+      if (position >= length) continue;
+      const std::uint32_t word = tile.word(position);
+      tile.words[banked(position)] = (word & ~T::index_mask) | tile.ids[word & T::index_mask];
+    }
+    T::synchronise();
+  }
+}
+
+/// Where the keys of a tile lie: from `base` to below base + 2^span.
+template <class Word>
+struct KeyRange {
+  Word base;
+  int span;
+};
+
+/// Least and greatest of one word a thread over the tile; `slot` 0 or 1, each once a tile.
+template <class T>
+__device__ __forceinline__ void bounds_of_tile(T& tile, int slot, std::uint32_t& least,
+                                               std::uint32_t& greatest) {
+  least = min_over_warp(least);
+  greatest = max_over_warp(greatest);
+  if constexpr (T::warps > 1) {
+    if (threadIdx.x == 0) {
+      tile.least[slot] = 0xffffffffu;
+      tile.greatest[slot] = 0;
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+      atomicMin(&tile.least[slot], least);
+      atomicMax(&tile.greatest[slot], greatest);
+    }
+    __syncthreads();
+    least = tile.least[slot];
+    greatest = tile.greatest[slot];
+  }
+}
+
+/// Range of the compared bits of the tile's keys. For 64-bit keys the upper words decide unless
+/// they are all the same: a base that is a little too small costs nothing but window bits.
+template <class T>
+__device__ __forceinline__ KeyRange<typename T::Word> key_range(
+    T& tile, const typename T::Word (&keys)[T::items], int length,
+    typename T::Word compare_mask) {
+  using Word = typename T::Word;
+  constexpr int upper = static_cast<int>(sizeof(Word)) * 8 - 32;
+  std::uint32_t least = 0xffffffffu;
+  std::uint32_t greatest = 0;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    if (r * T::threads + T::thread() >= length) continue;
+    const auto word = static_cast<std::uint32_t>((keys[r] & compare_mask) >> upper);
+    least = min(least, word);
+    greatest = max(greatest, word);
+  }
+  bounds_of_tile(tile, 0, least, greatest);
+  if constexpr (upper == 0) return {least, bits_of(greatest - least)};
+  const Word base = static_cast<Word>(least) << upper;
+  if (least != greatest) return {base, upper + bits_of(greatest - least)};
+  least = 0xffffffffu;
+  greatest = 0;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    if (r * T::threads + T::thread() >= length) continue;
+    const auto word = static_cast<std::uint32_t>(keys[r] & compare_mask);
+    least = min(least, word);
+    greatest = max(greatest, word);
+  }
+  bounds_of_tile(tile, 1, least, greatest);
+  return {base | least, bits_of(greatest - least)};
+}
+
+/// Sorts a tile. On entry, item e = r * threads + thread is in register r: its encoded key in
+/// `keys` (and in tile.keys), and its segment's field and e in `words`, all ones from `length` on.
+/// On return tile.words is in order, but for the runs of equal windows if the result is true.
+template <class T>
+__device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys)[T::items],
+                                          std::uint32_t (&words)[T::items], int length,
+                                          int segment_bits,
+                                          const KeyCodec<typename T::Word>& codec) {
+  const int window = 32 - T::index_bits - segment_bits;
+  const auto [base, span] = key_range(tile, keys, length, codec.compare_mask);
+  if (span != 0) {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const std::uint32_t top = bits_below((keys[r] & codec.compare_mask) - base, span);
+      if (r * T::threads + T::thread() < length)
+        words[r] |= (top >> segment_bits) & ~T::index_mask;
+    }
+  }
+  sort_words(tile, words, length);
+  const int differing_bits = span - codec.ignored_bits;
+  if (differing_bits <= window) return false;
+
+  bool tie = false;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int position = r * T::threads + T::thread();
+    if (position + 1 < length)
+      tie |= (tile.word(position) ^ tile.word(position + 1)) <= T::index_mask;
+  }
+  if (!T::any(tie)) return false;
+  bool long_run = false;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int position = r * T::threads + T::thread();
+    if (position + longest_counted_run < length)
+      long_run |=
+          (tile.word(position) ^ tile.word(position + longest_counted_run)) <= T::index_mask;
+  }
+  if (!T::any(long_run)) return true;
+  sort_by_digits(tile, length, segment_bits, window, base, codec, differing_bits);
+  return false;
+}
+
+/// Place of the item at `position` among those with the same window: stable, by the whole key.
+template <class T>
+__device__ __noinline__ int place_in_run(const T& tile, int position, int length,
+                                         typename T::Word compare_mask) {
+  const std::uint32_t word = tile.word(position);
+  const auto key = tile.keys[word & T::index_mask] & compare_mask;
+  int place = position;
+  for (int k = position - 1; k >= 0; --k) {
+    const std::uint32_t other = tile.word(k);
+    if ((other ^ word) > T::index_mask) break;
+    if ((tile.keys[other & T::index_mask] & compare_mask) > key) --place;
+  }
+  for (int k = position + 1; k < length; ++k) {
+    const std::uint32_t other = tile.word(k);
+    if ((other ^ word) > T::index_mask) break;
+    if ((tile.keys[other & T::index_mask] & compare_mask) < key) ++place;
+  }
+  return place;
+}
+
+/// Writes a sorted tile: the item that comes to place e goes to index base(segment) + e.
+template <class T, class Base>
+__device__ __forceinline__ void store_tile(const T& tile, const Arguments<typename T::Word>& to,
+                                           int length, int segment_bits, bool ties,
+                                           const Base& base) {
+  using Value = typename T::Value;
+  const auto store = [&](int position, int place) {
+    const std::uint32_t word = tile.word(position);
+    const std::uint32_t e = word & T::index_mask;
+    const std::uint64_t index =
+        base(segment_of(word, segment_bits)) + static_cast<std::uint64_t>(place);
+    to.keys_out[index] = to.codec.decode(tile.keys[e]);
+    if constexpr (T::value_bytes != 0) static_cast<Value*>(to.values_out)[index] = tile.values[e];
+  };
+  if (ties) {
+#pragma unroll 1
+    for (int position = T::thread(); position < length; position += T::threads)
+      store(position, place_in_run(tile, position, length, to.codec.compare_mask));
+  } else {
+#pragma unroll 4
+    for (int position = T::thread(); position < length; position += T::threads)
+      store(position, position);
+  }
+}
+
+/// Starts the copy of one value to shared memory; finish_values() waits for all of the thread's.
+template <class T>
+__device__ __forceinline__ void fetch_value(T& tile, int e, const void* values,
+                                            std::uint64_t index) {
+  if constexpr (T::value_bytes != 0)
+    __pipeline_memcpy_async(&tile.values[e],
+                            static_cast<const typename T::Value*>(values) + index, T::value_bytes);
+}
+template <class T>
+__device__ __forceinline__ void finish_values(T&) {
+  if constexpr (T::value_bytes != 0) {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+  }
+  T::synchronise();
+}
+
+}  // namespace sortie::segsort

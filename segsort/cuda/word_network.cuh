@@ -1,0 +1,121 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+/// Sorts one 32-bit word an item in the registers of a warp.
+///
+/// Reg-sort of the paper (section 3.2) with all data in one word: lane t holds positions
+/// t*Items .. t*Items+Items-1 in registers 0 .. Items-1. What an item carries besides its key is an
+/// index inside of the word (see tile_sort.cuh), so that a comparator is one minimum and one
+/// maximum, and an exchange between lanes one shuffle and one of the two. Three patterns:
+///   in a thread   Batcher's odd-even merge sort of the thread's own items, then half cleaners
+///   mirrored      the first step of a merge between lanes (exch_intxn of the paper)
+///   parallel      the later steps between lanes, partners at the same register (exch_paral)
+namespace sortie::segsort {
+
+inline constexpr unsigned int full_warp = 0xffffffffu;
+
+namespace detail {
+
+/// Comparators of Batcher's odd-even merge sort of `Items` items, in an order that may be run.
+template <int Items>
+struct OddEvenMergeSort {
+  static constexpr int most = Items * 6;
+  std::array<int, most> low{};
+  std::array<int, most> high{};
+  int count = 0;
+
+  constexpr OddEvenMergeSort() {
+    for (int p = 1; p < Items; p *= 2)
+      for (int k = p; k >= 1; k /= 2)
+        for (int j = k % p; j <= Items - 1 - k; j += 2 * k)
+          for (int i = 0; i < k && i + j + k < Items; ++i)
+            if ((i + j) / (2 * p) == (i + j + k) / (2 * p)) {
+              low[count] = i + j;
+              high[count] = i + j + k;
+              ++count;
+            }
+  }
+};
+
+template <int Low, int High, int Items>
+__device__ __forceinline__ void compare_exchange(std::uint32_t (&words)[Items]) {
+  const std::uint32_t smaller = min(words[Low], words[High]);
+  words[High] = max(words[Low], words[High]);
+  words[Low] = smaller;
+}
+
+template <int Items, int... Comparator>
+__device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items],
+                                               std::integer_sequence<int, Comparator...>) {
+  constexpr OddEvenMergeSort<Items> network;
+  (compare_exchange<network.low[Comparator], network.high[Comparator]>(words), ...);
+}
+
+}  // namespace detail
+
+/// Sorts the items of each thread by themselves.
+template <int Items>
+__device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items]) {
+  constexpr int comparators = detail::OddEvenMergeSort<Items>().count;
+  detail::sort_in_thread(words, std::make_integer_sequence<int, comparators>{});
+}
+
+/// Minimum in the lower lane of a pair, maximum in the upper.
+__device__ __forceinline__ std::uint32_t keep(std::uint32_t own, std::uint32_t other, bool upper) {
+  return upper ? max(own, other) : min(own, other);
+}
+
+/// Steps Items/2, Items/4, ..., 1 (counted in positions) of a bitonic merge: in each thread alone.
+template <int Items>
+__device__ __forceinline__ void clean_in_thread(std::uint32_t (&words)[Items]) {
+#pragma unroll
+  for (int stride = Items / 2; stride > 0; stride /= 2) {
+#pragma unroll
+    for (int r = 0; r < Items; ++r) {
+      if ((r & stride) != 0) continue;
+      const std::uint32_t smaller = min(words[r], words[r + stride]);
+      words[r + stride] = max(words[r], words[r + stride]);
+      words[r] = smaller;
+    }
+  }
+}
+
+/// Merges the threads' runs two by two until the warp's 32 * Items items are one run. The loops
+/// stay loops: unrolled, the code would not stay in the instruction cache.
+template <int Items>
+__device__ __forceinline__ void merge_in_warp(std::uint32_t (&words)[Items], int lane) {
+#pragma unroll 1
+  for (int lanes = 2; lanes <= 32; lanes *= 2) {
+    // Mirrored: lane t, register r with lane t ^ (lanes - 1), register Items-1-r.
+    bool upper = (lane & (lanes / 2)) != 0;
+#pragma unroll
+    for (int r = 0; r < Items / 2; ++r) {
+      const int s = Items - 1 - r;
+      const std::uint32_t for_r = __shfl_xor_sync(full_warp, words[s], lanes - 1);
+      const std::uint32_t for_s = __shfl_xor_sync(full_warp, words[r], lanes - 1);
+      words[r] = keep(words[r], for_r, upper);
+      words[s] = keep(words[s], for_s, upper);
+    }
+#pragma unroll 1
+    for (int stride = lanes / 4; stride > 0; stride /= 2) {
+      upper = (lane & stride) != 0;
+#pragma unroll
+      for (int r = 0; r < Items; ++r)
+        words[r] = keep(words[r], __shfl_xor_sync(full_warp, words[r], stride), upper);
+    }
+    clean_in_thread(words);
+  }
+}
+
+/// Sorts 32 * Items words: afterwards position lane * Items + r is in register r. All lanes of the
+/// warp must take part.
+template <int Items>
+__device__ __forceinline__ void sort_in_warp(std::uint32_t (&words)[Items], int lane) {
+  sort_in_thread(words);
+  merge_in_warp(words, lane);
+}
+
+}  // namespace sortie::segsort

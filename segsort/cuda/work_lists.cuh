@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/segsort/cuda/arguments.cuh"
+#include "sortie/segsort/cuda/policy.cuh"
+
+/// The lists that kernels leave for each other in the caller's temporary storage.
+namespace sortie::segsort {
+
+/// Neighbouring buckets of a partitioned segment that a block sorts together: 48 bits of index, 14
+/// of length, 2 of buffer.
+class Group {
+ public:
+  Group() = default;
+  __device__ Group(std::uint64_t begin, std::uint32_t length, Buffer buffer)
+      : bits_(begin << 16 | length << 2 | static_cast<std::uint64_t>(buffer)) {}
+  [[nodiscard]] __device__ std::uint64_t begin() const { return bits_ >> 16; }
+  [[nodiscard]] __device__ int length() const { return static_cast<int>(bits_ >> 2 & 0x3fff); }
+  [[nodiscard]] __device__ Buffer buffer() const { return static_cast<Buffer>(bits_ & 3); }
+
+ private:
+  std::uint64_t bits_;
+};
+static_assert(longest_in_block < 1 << 14);
+
+/// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys lie
+/// from `base` to below base + 2^bits.
+struct Part {
+  std::uint64_t begin;
+  std::uint64_t length;
+  std::uint64_t base;
+  int bits;
+  Buffer buffer;
+};
+
+/// A part that the whole grid works on, cut into pieces of one block each.
+struct SharedPart {
+  Part part;
+  std::uint64_t least;        ///< of the compared bits
+  std::uint64_t greatest;
+  std::uint32_t first_piece;  ///< pieces of the parts before
+  bool scatters;              ///< decided from the histogram
+};
+
+struct Counters {
+  unsigned int segments[long_classes];  ///< in each list
+  unsigned int next_chunk;              ///< of segments that no warp has taken on yet
+  unsigned int groups;
+  unsigned int parts;                   ///< for lone blocks
+  unsigned int shared_parts[2];
+  unsigned int pieces;
+  std::uint64_t piece_length;
+};
+
+/// Segment lists come in pairs: one grows from the front of an array, the other from its back, and
+/// together they cannot outgrow it.
+struct WorkLists {
+  Counters* counters;
+  std::uint32_t* segments[long_classes / 2];
+  std::uint32_t room[long_classes / 2];
+  Group* groups;
+  Part* parts;
+  SharedPart* shared_parts[2];
+  std::uint64_t* histograms;  ///< partition_buckets for each piece and each shared part
+
+  __device__ std::uint32_t& segment(int long_class, std::uint32_t i) const {
+    const int pair = long_class / 2;
+    return segments[pair][long_class % 2 == 0 ? i : room[pair] - 1 - i];
+  }
+};
+
+}  // namespace sortie::segsort
