@@ -18,29 +18,23 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     const int e = r * T::threads + T::thread();
-    words[r] = 0xffffffffu;
-    keys[r] = 0;
-    if (e < length) {
-      keys[r] = arguments.keys_in[begin + static_cast<std::uint64_t>(e)];
-      fetch_value(tile, e, arguments.values_in, begin + static_cast<std::uint64_t>(e));
-      words[r] = static_cast<std::uint32_t>(e);
-    }
+    const int read = min(e, length - 1);
+    keys[r] = arguments.keys_in[begin + static_cast<std::uint64_t>(read)];
+    fetch_value(tile, e, arguments.values_in, begin + static_cast<std::uint64_t>(read));
+    words[r] = e < length ? static_cast<std::uint32_t>(e) : 0xffffffffu;
   }
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    keys[r] = arguments.codec.encode(keys[r]);
-    tile.keys[r * T::threads + T::thread()] = keys[r];
-  }
-  T::synchronise();
-  const bool ties = sort_tile(tile, keys, words, length, 0, arguments.codec);
+  keep_keys(tile, keys, arguments.codec);
+  const bool ties = sort_tile(tile, keys, words, length, 0, length, arguments.codec);
   finish_values(tile);
-  store_tile(tile, arguments, length, 0, ties, [&](std::uint32_t) { return begin; });
+  store_tile(tile, arguments, length, 0, ties, [&](std::uint32_t, int place) {
+    return begin + static_cast<std::uint64_t>(place);
+  });
   T::synchronise();
 }
 
 /// Blocks that should run on a multiprocessor at once: as many warps as hide the latencies.
 constexpr int resident_blocks(int warps) {
-  return 20 / warps;
+  return 24 / warps;
 }
 
 /// Sorts the segments of one block class. One block, one segment.

@@ -26,6 +26,7 @@ struct KeyCodec {
   Word compare_mask = ~Word{0};
   int ignored_bits = 0;  ///< low bits that compare_mask clears
   int rotation = 0;
+  bool plain = true;  ///< keys are compared as they are: unsigned, ascending, all bits
 
   __host__ __device__ static KeyCodec make(KeyType type, Order order, int begin_bit, int end_bit) {
     KeyCodec codec;
@@ -36,6 +37,7 @@ struct KeyCodec {
     if (order == Order::descending) codec.direction_flip = ~Word{0};
     codec.rotation = bits - end_bit;
     codec.ignored_bits = bits - (end_bit - begin_bit);
+    codec.plain = !has_sign && order == Order::ascending && end_bit - begin_bit == bits;
     if (end_bit == begin_bit) {
       codec.compare_mask = 0;
     } else {

@@ -81,6 +81,16 @@ cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& 
   return status;
 }
 
+template <class Word, int ValueBytes, class Index>
+cudaError_t launch_batches(const LaunchPlan& plan, std::uint64_t segments_of_chunk,
+                           const Arguments<Word>& arguments, const WorkLists& lists) {
+  const std::uint64_t chunks = (plan.num_segments - 1) / segments_of_chunk + 1;
+  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index>, plan,
+                         (chunks - 1) / batch_warps + 1, no_limit, batch_threads,
+                         batch_warps * sizeof(BatchShared<Word, ValueBytes, Index>), false,
+                         arguments, lists, static_cast<int>(segments_of_chunk));
+}
+
 /// Everything after the counters are zeroed.
 template <class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
@@ -93,11 +103,9 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
       std::min(std::max<std::uint64_t>(items_of_chunk / average, 16),
                (plan.num_segments - 1) / shares + 1),
       1, most_segments_of_chunk);
-  cudaError_t status = launch_resident(
-      batch_sort_kernel<Word, ValueBytes>, plan,
-      ((plan.num_segments - 1) / chunk + 1 + batch_warps - 1) / batch_warps, no_limit, batch_threads,
-      batch_warps * sizeof(BatchShared<Word, ValueBytes>), false, arguments, lists,
-      static_cast<int>(chunk));
+  cudaError_t status = plan.num_items <= ~std::uint32_t{0}
+                           ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, chunk, arguments, lists)
+                           : launch_batches<Word, ValueBytes, std::uint64_t>(plan, chunk, arguments, lists);
   if (status != cudaSuccess) return status;
   using Shared = PartitionShared<Word, ValueBytes>;
   const std::uint64_t lone = plan.num_items / (std::uint64_t{longest_in_block} + 1);

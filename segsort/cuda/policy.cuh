@@ -9,7 +9,7 @@ namespace sortie::segsort {
 /// The tuned policy: which kernel serves which length.
 ///
 ///   1 .. longest_batched         batch_sort.cuh: neighbouring segments fill a warp's tile together
-///   .. longest_in_warp           batch_sort.cuh: up to four segments of similar length in a tile
+///   .. longest_in_warp           batch_sort.cuh: a few of them share a warp's tile
 ///   .. longest_in_block          block_sort.cuh: one segment in a block's tile
 ///   beyond                       partition.cuh: split by leading digits until parts fit a block
 inline constexpr int warp_tile_items = 16;
@@ -17,17 +17,8 @@ inline constexpr int warp_tile = 32 * warp_tile_items;
 inline constexpr int batch_threads = 128;
 inline constexpr int longest_batched = 64;
 /// Most segments that a warp looks at together.
-inline constexpr int most_segments_of_chunk = 256;
+inline constexpr int most_segments_of_chunk = 512;
 inline constexpr int longest_in_warp = warp_tile;
-
-/// Medium lengths share a warp's tile by so many as surely fit.
-inline constexpr int medium_classes = 4;
-__host__ __device__ constexpr int medium_class(std::uint32_t length) {
-  return length <= warp_tile / 4 ? 0 : length <= warp_tile / 3 ? 1 : length <= warp_tile / 2 ? 2 : 3;
-}
-__host__ __device__ constexpr int segments_in_tile(int medium_class) {
-  return medium_classes - medium_class;
-}
 
 /// Blocks that sort one segment: warps of warp_tile items each.
 inline constexpr int block_classes = 6;

@@ -64,7 +64,9 @@ struct Tile {
   alignas(16) Word keys[capacity];                         ///< encoded, in the order of e
   alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e
   std::uint32_t words[banked(capacity)];                   ///< in sorted order
-  std::uint16_t ids[capacity];  ///< items at the positions of the last pass, when there are more
+  /// Items at the positions of the last pass, when there are more. (A warp's words outlast a pass.)
+  std::uint16_t ids[warps == 1 ? 1 : capacity];
+  std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of the runs that are merged
   std::uint32_t least[2];       ///< bounds of the keys' upper and lower words
   std::uint32_t greatest[2];
 
@@ -89,6 +91,15 @@ struct Tile {
   }
   [[nodiscard]] __device__ std::uint32_t word(int position) const {
     return words[banked(position)];
+  }
+  /// The word at position r * threads + thread(); with r known to the compiler, no arithmetic.
+  __device__ std::uint32_t& striped(int r) {
+    return words[r * (threads + warps) + banked(thread())];
+  }
+  /// The word at position thread() * items + r.
+  __device__ std::uint32_t& blocked(int r) {
+    static_assert(items == 16, "banked(16 t + r) = 16 t + r + t / 2");
+    return words[thread() * items + (thread() >> 1) + r];
   }
 };
 
@@ -127,74 +138,61 @@ __device__ __forceinline__ std::uint32_t segment_of(std::uint32_t word, int segm
   return (word >> 1) >> (31 - segment_bits);
 }
 
-/// Words of the sorted runs `first` .. `first + count` (one a warp) that are no padding, when the
-/// positions 0 .. length-1 were dealt to the threads of the tile in turn.
-template <class T>
-__device__ __forceinline__ int words_in_runs(int length, int first, int count) {
-  const int warps = min(count, max(T::warps - first, 0));
-  const int rest = length % T::threads - 32 * first;
-  return length / T::threads * 32 * warps + min(max(rest, 0), 32 * warps);
-}
-
 /// Merges the warps' runs in shared memory two by two (paper, section 3.3): thread i makes the
-/// outputs i*items .. i*items+items-1 of a round. Their place in the two runs comes from the merge
-/// path search (Green, McColl, Bader: ICS 2012). Words are all different.
+/// outputs i*items .. i*items+items-1 of a round. The merge path search (Green, McColl, Bader: ICS
+/// 2012) tells which stretches of the two runs these are; read one forwards and the other
+/// backwards, they are a bitonic sequence, which half cleaners in registers sort. On entry the runs
+/// are in tile.words, on return the result is there and in `words`. Begins and ends with a barrier.
 template <class T>
-__device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::items], int length) {
-  constexpr std::uint32_t behind = 0xffffffffu;
-  const int first_output = T::thread() * T::items;
+__device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::items]) {
+  const int thread = T::thread();
 #pragma unroll 1
-  for (int run_warps = 1; run_warps < T::warps; run_warps *= 2) {
-    const int run = run_warps * 32 * T::items;
-    const int pair = first_output / (2 * run) * (2 * run);
-    const int a_size = words_in_runs<T>(length, pair / (32 * T::items), run_warps);
-    const int b_size = words_in_runs<T>(length, pair / (32 * T::items) + run_warps, run_warps);
-    const int diagonal = min(first_output - pair, a_size + b_size);
+  for (int run = 32 * T::items; run < T::capacity; run *= 2) {
+    __syncthreads();
+    const int pair = thread * T::items / (2 * run) * (2 * run);
+    const int a_size = min(run, T::capacity - pair);
+    const int b_size = min(run, T::capacity - pair - a_size);
+    const int diagonal = thread * T::items - pair;
     int low = max(0, diagonal - b_size);
     int high = min(diagonal, a_size);
     while (low < high) {
-      const int middle = (low + high) / 2;
-      if (tile.word(pair + middle) < tile.word(pair + run + diagonal - 1 - middle)) {
+      const int middle = (low + high) >> 1;
+      if (tile.word(pair + middle) < tile.word(pair + a_size + diagonal - 1 - middle)) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
-    int a = pair + low;
-    int b = pair + run + diagonal - low;
-    const int a_end = pair + a_size;
-    const int b_end = pair + run + b_size;
-    std::uint32_t x = a < a_end ? tile.word(a) : behind;
-    std::uint32_t y = b < b_end ? tile.word(b) : behind;
+    tile.splits[thread] = static_cast<std::uint16_t>(low);
+    __syncthreads();
+    const bool last = diagonal + T::items == a_size + b_size;
+    const int from_a = (last ? a_size : tile.splits[thread + 1]) - low;
+    // Item r is word a + r of the first run, or word b - r of the second.
+    const int a = pair + low;
+    const int b = pair + a_size + diagonal - low + T::items - 1;
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      const bool from_a = x < y;
-      words[r] = min(x, y);
-      const int next = from_a ? ++a : ++b;
-      const std::uint32_t found = next < (from_a ? a_end : b_end) ? tile.word(next) : behind;
-      if (from_a) {
-        x = found;
-      } else {
-        y = found;
-      }
-    }
+    for (int r = 0; r < T::items; ++r) words[r] = tile.word(r < from_a ? a + r : b - r);
+    clean_in_thread(words);
     __syncthreads();
 #pragma unroll
-    for (int r = 0; r < T::items; ++r)
-      if (diagonal + r < a_size + b_size) tile.words[banked(pair + diagonal + r)] = words[r];
-    __syncthreads();
+    for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
   }
+  __syncthreads();
 }
 
-/// Sorts the words in the threads' registers into tile.words. On entry, register r of thread t
-/// holds the word of position r * threads + t, all ones from position `length` on.
+/// Sorts the words in the threads' registers, wherever each of them is; all ones stand for no item.
+/// On return tile.words has them in order, and register r of thread t that of position
+/// t * items + r.
 template <class T>
-__device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::items], int length) {
+__device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::items]) {
   sort_in_warp(words, static_cast<int>(threadIdx.x) % 32);
 #pragma unroll
-  for (int r = 0; r < T::items; ++r) tile.words[banked(T::thread() * T::items + r)] = words[r];
-  T::synchronise();
-  if constexpr (T::warps > 1) merge_runs(tile, words, length);
+  for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+  if constexpr (T::warps > 1) {
+    merge_runs(tile, words);
+  } else {
+    __syncwarp();
+  }
 }
 
 /// Sorts again by all bits: one pass a digit of `window` bits, least significant first.
@@ -209,25 +207,39 @@ __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bit
       const int position = r * T::threads + T::thread();
       words[r] = 0xffffffffu;
       if (position >= length) continue;
-      const std::uint32_t word = tile.word(position);
+      const std::uint32_t word = tile.striped(r);
       const std::uint32_t e = word & T::index_mask;
       const typename T::Word key = (tile.keys[e] & codec.compare_mask) - base;
       const auto digit = static_cast<std::uint32_t>(key >> (codec.ignored_bits + done)) &
                          ((1u << window) - 1);
-      tile.ids[position] = static_cast<std::uint16_t>(e);
       words[r] = segment_field(segment_of(word, segment_bits), segment_bits) |
                  digit << T::index_bits |
                  (done == 0 ? e : static_cast<std::uint32_t>(position));
+      if constexpr (T::warps > 1) tile.ids[position] = static_cast<std::uint16_t>(e);
     }
     T::synchronise();
-    sort_words(tile, words, length);
-    if (done == 0) continue;
+    if constexpr (T::warps == 1) {
+      sort_in_warp(words, T::thread());
+      if (done != 0) {
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      const int position = r * T::threads + T::thread();
-      if (position >= length) continue;
-      const std::uint32_t word = tile.word(position);
-      tile.words[banked(position)] = (word & ~T::index_mask) | tile.ids[word & T::index_mask];
+        for (int r = 0; r < T::items; ++r)
+          if (words[r] != 0xffffffffu)
+            words[r] = (words[r] & ~T::index_mask) |
+                       (tile.word(static_cast<int>(words[r] & T::index_mask)) & T::index_mask);
+        __syncwarp();
+      }
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+    } else {
+      sort_words(tile, words);
+      if (done != 0) {
+#pragma unroll
+        for (int r = 0; r < T::items; ++r) {
+          const std::uint32_t word = tile.striped(r);
+          if (r * T::threads + T::thread() < length)
+            tile.striped(r) = (word & ~T::index_mask) | tile.ids[word & T::index_mask];
+        }
+      }
     }
     T::synchronise();
   }
@@ -266,18 +278,15 @@ __device__ __forceinline__ void bounds_of_tile(T& tile, int slot, std::uint32_t&
 /// they are all the same: a base that is a little too small costs nothing but window bits.
 template <class T>
 __device__ __forceinline__ KeyRange<typename T::Word> key_range(
-    T& tile, const typename T::Word (&keys)[T::items], int length,
-    typename T::Word compare_mask) {
+    T& tile, const typename T::Word (&keys)[T::items]) {
   using Word = typename T::Word;
   constexpr int upper = static_cast<int>(sizeof(Word)) * 8 - 32;
   std::uint32_t least = 0xffffffffu;
   std::uint32_t greatest = 0;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
-    if (r * T::threads + T::thread() >= length) continue;
-    const auto word = static_cast<std::uint32_t>((keys[r] & compare_mask) >> upper);
-    least = min(least, word);
-    greatest = max(greatest, word);
+    least = min(least, static_cast<std::uint32_t>(keys[r] >> upper));
+    greatest = max(greatest, static_cast<std::uint32_t>(keys[r] >> upper));
   }
   bounds_of_tile(tile, 0, least, greatest);
   if constexpr (upper == 0) return {least, bits_of(greatest - least)};
@@ -287,54 +296,73 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
   greatest = 0;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
-    if (r * T::threads + T::thread() >= length) continue;
-    const auto word = static_cast<std::uint32_t>(keys[r] & compare_mask);
-    least = min(least, word);
-    greatest = max(greatest, word);
+    least = min(least, static_cast<std::uint32_t>(keys[r]));
+    greatest = max(greatest, static_cast<std::uint32_t>(keys[r]));
   }
   bounds_of_tile(tile, 1, least, greatest);
   return {base | least, bits_of(greatest - least)};
 }
 
-/// Sorts a tile. On entry, item e = r * threads + thread is in register r: its encoded key in
-/// `keys` (and in tile.keys), and its segment's field and e in `words`, all ones from `length` on.
-/// On return tile.words is in order, but for the runs of equal windows if the result is true.
+/// True if positions next to each other, or `longest_counted_run` apart, hold equal windows.
+template <class T>
+__device__ __forceinline__ bool has_tie(const T& tile, const std::uint32_t (&words)[T::items]) {
+  // Words differ, so equal windows leave a difference of 1 .. index_mask; padding leaves 0.
+  std::uint32_t nearest = 0xffffffffu;
+#pragma unroll
+  for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
+  const int thread = T::thread();
+  if (thread + 1 < T::threads)
+    nearest = min(nearest, (words[T::items - 1] ^ tile.word((thread + 1) * T::items)) - 1);
+  return T::any(nearest < T::index_mask);
+}
+template <class T>
+__device__ __forceinline__ bool has_long_run(const T& tile, int length) {
+  bool found = false;
+#pragma unroll 1
+  for (int position = T::thread(); position + longest_counted_run < length;
+       position += T::threads)
+    found |= (tile.word(position) ^ tile.word(position + longest_counted_run)) <= T::index_mask;
+  return T::any(found);
+}
+
+/// Sorts a tile. On entry, item e = r * threads + thread is in register r: the compared bits of its
+/// key in `keys` (its encoded key in tile.keys), and its segment's field and e in `words`. From
+/// `length` on the words are all ones, and the keys are those of any item. No segment has more than
+/// `longest` items. On return tile.words is in order, but for the runs of equal windows if the
+/// result is true.
 template <class T>
 __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys)[T::items],
                                           std::uint32_t (&words)[T::items], int length,
-                                          int segment_bits,
+                                          int segment_bits, int longest,
                                           const KeyCodec<typename T::Word>& codec) {
+  constexpr int longest_transposed = 24;
   const int window = 32 - T::index_bits - segment_bits;
-  const auto [base, span] = key_range(tile, keys, length, codec.compare_mask);
+  const auto [base, span] = key_range(tile, keys);
   if (span != 0) {
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      const std::uint32_t top = bits_below((keys[r] & codec.compare_mask) - base, span);
-      if (r * T::threads + T::thread() < length)
-        words[r] |= (top >> segment_bits) & ~T::index_mask;
+    for (int r = 0; r < T::items; ++r)
+      words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
+  }
+  bool sorted = false;
+  if constexpr (T::warps == 1) {
+    if (longest <= longest_transposed) {
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+      __syncwarp();
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+      sort_short_runs(words, T::thread(), longest);
+      __syncwarp();
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+      __syncwarp();
+      sorted = true;
     }
   }
-  sort_words(tile, words, length);
+  if (!sorted) sort_words(tile, words);
   const int differing_bits = span - codec.ignored_bits;
-  if (differing_bits <= window) return false;
-
-  bool tie = false;
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int position = r * T::threads + T::thread();
-    if (position + 1 < length)
-      tie |= (tile.word(position) ^ tile.word(position + 1)) <= T::index_mask;
-  }
-  if (!T::any(tie)) return false;
-  bool long_run = false;
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int position = r * T::threads + T::thread();
-    if (position + longest_counted_run < length)
-      long_run |=
-          (tile.word(position) ^ tile.word(position + longest_counted_run)) <= T::index_mask;
-  }
-  if (!T::any(long_run)) return true;
+  if (differing_bits <= window || !has_tie(tile, words)) return false;
+  if (!has_long_run(tile, length)) return true;
   sort_by_digits(tile, length, segment_bits, window, base, codec, differing_bits);
   return false;
 }
@@ -361,27 +389,54 @@ __device__ __noinline__ int place_in_run(const T& tile, int position, int length
 
 /// Writes a sorted tile: the item that comes to place e goes to index base(segment) + e.
 template <class T, class Base>
-__device__ __forceinline__ void store_tile(const T& tile, const Arguments<typename T::Word>& to,
+__device__ __forceinline__ void store_tile(T& tile, const Arguments<typename T::Word>& to,
                                            int length, int segment_bits, bool ties,
                                            const Base& base) {
+  using Word = typename T::Word;
   using Value = typename T::Value;
-  const auto store = [&](int position, int place) {
-    const std::uint32_t word = tile.word(position);
+  const auto store = [&](std::uint32_t word, int place, bool plain) {
     const std::uint32_t e = word & T::index_mask;
-    const std::uint64_t index =
-        base(segment_of(word, segment_bits)) + static_cast<std::uint64_t>(place);
-    to.keys_out[index] = to.codec.decode(tile.keys[e]);
+    const auto index = base(segment_of(word, segment_bits), place);
+    const Word key = tile.keys[e];
+    to.keys_out[index] = plain ? key : to.codec.decode(key);
     if constexpr (T::value_bytes != 0) static_cast<Value*>(to.values_out)[index] = tile.values[e];
   };
   if (ties) {
 #pragma unroll 1
     for (int position = T::thread(); position < length; position += T::threads)
-      store(position, place_in_run(tile, position, length, to.codec.compare_mask));
+      store(tile.word(position),
+            place_in_run(tile, position, length, to.codec.compare_mask), false);
+  } else if (to.codec.plain) {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const int position = r * T::threads + T::thread();
+      if (position < length) store(tile.striped(r), position, true);
+    }
   } else {
 #pragma unroll 4
-    for (int position = T::thread(); position < length; position += T::threads)
-      store(position, position);
+    for (int r = 0; r < T::items; ++r) {
+      const int position = r * T::threads + T::thread();
+      if (position < length) store(tile.striped(r), position, false);
+    }
   }
+}
+
+/// Puts the encoded keys into the tile and leaves the compared bits in `keys`. Ends with a barrier.
+template <class T>
+__device__ __forceinline__ void keep_keys(T& tile, typename T::Word (&keys)[T::items],
+                                          const KeyCodec<typename T::Word>& codec) {
+  if (codec.plain) {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) tile.keys[r * T::threads + T::thread()] = keys[r];
+  } else {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const typename T::Word encoded = codec.encode(keys[r]);
+      tile.keys[r * T::threads + T::thread()] = encoded;
+      keys[r] = encoded & codec.compare_mask;
+    }
+  }
+  T::synchronise();
 }
 
 /// Starts the copy of one value to shared memory; finish_values() waits for all of the thread's.

@@ -118,4 +118,31 @@ __device__ __forceinline__ void sort_in_warp(std::uint32_t (&words)[Items], int 
   merge_in_warp(words, lane);
 }
 
+/// Odd-even transposition: sorts runs of up to `longest` words wherever they lie among the warp's
+/// positions, when the words of a run are greater than all of the runs before. Each round compares
+/// neighbours, almost all within a thread.
+template <int Items>
+__device__ __forceinline__ void sort_short_runs(std::uint32_t (&words)[Items], int lane,
+                                                int longest) {
+#pragma unroll 1
+  for (int round = 0; round < longest; round += 2) {
+#pragma unroll
+    for (int r = 0; r < Items; r += 2) {
+      const std::uint32_t smaller = min(words[r], words[r + 1]);
+      words[r + 1] = max(words[r], words[r + 1]);
+      words[r] = smaller;
+    }
+    const std::uint32_t next = __shfl_down_sync(full_warp, words[0], 1);
+    const std::uint32_t previous = __shfl_up_sync(full_warp, words[Items - 1], 1);
+#pragma unroll
+    for (int r = 1; r + 1 < Items; r += 2) {
+      const std::uint32_t smaller = min(words[r], words[r + 1]);
+      words[r + 1] = max(words[r], words[r + 1]);
+      words[r] = smaller;
+    }
+    if (lane < 31) words[Items - 1] = min(words[Items - 1], next);
+    if (lane > 0) words[0] = max(words[0], previous);
+  }
+}
+
 }  // namespace sortie::segsort
