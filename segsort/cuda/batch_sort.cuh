@@ -14,12 +14,11 @@
 /// are neighbours. Longer ones are ordered by length, and each of the longest gets as many of the
 /// shortest for company as fit.
 #ifndef SB
-#define SB 5
+#define SB 4
 #endif
 namespace sortie::segsort {
 
 inline constexpr int batch_warps = batch_threads / 32;
-inline constexpr int segments_of_lane = most_segments_of_chunk / 32;
 /// Segments that a tile can hold when all are longer than longest_batched.
 inline constexpr int most_medium = warp_tile / (longest_batched + 1);
 
@@ -127,9 +126,9 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
     }
   }
   keep_keys(tile, keys, arguments.codec);
-  const bool ties = sort_tile(tile, keys, words, length, segment_bits, longest, arguments.codec);
+  sort_tile(tile, keys, words, length, segment_bits, longest, arguments.codec);
   finish_values(tile);
-  store_tile(tile, arguments, length, segment_bits, ties, [&](std::uint32_t segment, int place) {
+  store_tile(tile, arguments, length, segment_bits, [&](std::uint32_t segment, int place) {
     return base[segment] + first + static_cast<Index>(place);
   });
   __syncwarp();
@@ -140,20 +139,6 @@ struct Chunk {
   int batched;  ///< segments
   int medium;
 };
-
-/// Exclusive sum over the warp; `total` gets the sum of all.
-__device__ __forceinline__ std::uint32_t sum_before_in_warp(std::uint32_t value,
-                                                            std::uint32_t& total) {
-  const unsigned int lane = threadIdx.x % 32;
-  std::uint32_t sum = value;
-#pragma unroll
-  for (unsigned int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t other = __shfl_up_sync(full_warp, sum, distance);
-    if (lane >= distance) sum += other;
-  }
-  total = __shfl_sync(full_warp, sum, 31);
-  return sum - value;
-}
 
 /// Lists the lanes' segments that no warp's tile holds.
 template <class Shared>
@@ -171,58 +156,63 @@ __device__ __noinline__ void list_long(const WorkLists& lists, std::uint32_t seg
     lists.segment(long_one, place + static_cast<std::uint32_t>(__popc(members & lower))) = segment;
 }
 
-/// Looks at `segments` segments from chunk_begin on, neighbours in each lane.
+/// Looks at `segments` segments from chunk_begin on.
 template <class Shared, class Word>
 __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word>& arguments,
                                             const WorkLists& lists, std::uint64_t chunk_begin,
                                             int segments) {
   using Index = std::remove_reference_t<decltype(shared.base[0])>;
+  constexpr int rows_ahead = 4;  // whose offsets are on their way together
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int each = (segments + 31) / 32;
-  constexpr int count_bits = log2_of(most_segments_of_chunk) + 1;
-  Index begins[segments_of_lane];
-  std::uint32_t lengths[segments_of_lane];  // 0 for what is not batched
-  std::uint32_t packed = 0;  // items of batched segments, and their count in the low bits
+  const unsigned int lower = (1u << lane) - 1;
   Chunk chunk{};
+  int items = 0;
+#pragma unroll 1
+  for (int row = 0; row < segments; row += 32 * rows_ahead) {
+    SegmentExtent found[rows_ahead];
 #pragma unroll
-  for (int i = 0; i < segments_of_lane; ++i) {
-    lengths[i] = 0;
-    if (i >= each) continue;
-    const int segment = lane * each + i;
-    SegmentExtent found{0, 0};
-    if (segment < segments)
-      found = extent(arguments, chunk_begin + static_cast<std::uint64_t>(segment));
-    begins[i] = static_cast<Index>(found.begin);
-    if (found.length <= longest_batched) {
-      lengths[i] = static_cast<std::uint32_t>(found.length);
-      packed += lengths[i] << count_bits | (lengths[i] != 0 ? 1 : 0);
+    for (int k = 0; k < rows_ahead; ++k) {
+      const int segment = row + 32 * k + lane;
+      found[k] = {0, 0};
+      if (segment < segments)
+        found[k] = extent(arguments, chunk_begin + static_cast<std::uint64_t>(segment));
     }
-    if (__any_sync(full_warp, found.length > longest_batched) == 0) continue;
-    const bool medium = found.length > longest_batched && found.length <= longest_in_warp;
-    const unsigned int members = __ballot_sync(full_warp, medium);
-    if (medium)
-      shared.medium(chunk.medium + __popc(members & ((1u << lane) - 1))) =
-          static_cast<Index>(found.length << 16 | static_cast<std::uint64_t>(segment));
-    chunk.medium += __popc(members);
-    if (__any_sync(full_warp, found.length > longest_in_warp) != 0)
-      list_long<Shared>(lists,
-                        static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
-                        found.length);
-  }
-  std::uint32_t total = 0;
-  const std::uint32_t before = sum_before_in_warp(packed, total);
-  std::uint32_t number = before >> count_bits;
-  std::uint32_t place = before & ((1u << count_bits) - 1);
 #pragma unroll
-  for (int i = 0; i < segments_of_lane; ++i) {
-    if (lengths[i] == 0) continue;
-    shared.number[place] = static_cast<std::uint16_t>(number);
-    shared.base[place] = begins[i] - static_cast<Index>(number);
-    number += lengths[i];
-    ++place;
+    for (int k = 0; k < rows_ahead; ++k) {
+      const int segment = row + 32 * k + lane;
+      const bool is_batched = found[k].length != 0 && found[k].length <= longest_batched;
+      const int length = is_batched ? static_cast<int>(found[k].length) : 0;
+      const unsigned int members = __ballot_sync(full_warp, is_batched);
+      int before = length;
+#pragma unroll
+      for (int distance = 1; distance < 32; distance *= 2) {
+        const int other = __shfl_up_sync(full_warp, before, distance);
+        if (lane >= distance) before += other;
+      }
+      const int total = __shfl_sync(full_warp, before, 31);
+      if (is_batched) {
+        const int place = chunk.batched + __popc(members & lower);
+        const int number = items + before - length;
+        shared.number[place] = static_cast<std::uint16_t>(number);
+        shared.base[place] = static_cast<Index>(found[k].begin) - static_cast<Index>(number);
+      }
+      items += total;
+      chunk.batched += __popc(members);
+      if (__any_sync(full_warp, found[k].length > longest_batched) == 0) continue;
+      const bool is_medium =
+          found[k].length > longest_batched && found[k].length <= longest_in_warp;
+      const unsigned int medium = __ballot_sync(full_warp, is_medium);
+      if (is_medium)
+        shared.medium(chunk.medium + __popc(medium & lower)) =
+            static_cast<Index>(found[k].length << 16 | static_cast<std::uint64_t>(segment));
+      chunk.medium += __popc(medium);
+      if (__any_sync(full_warp, found[k].length > longest_in_warp) != 0)
+        list_long<Shared>(
+            lists, static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
+            found[k].length);
+    }
   }
-  chunk.batched = static_cast<int>(total & ((1u << count_bits) - 1));
-  if (lane == 0) shared.number[chunk.batched] = static_cast<std::uint16_t>(total >> count_bits);
+  if (lane == 0) shared.number[chunk.batched] = static_cast<std::uint16_t>(items);
   __syncwarp();
   return chunk;
 }

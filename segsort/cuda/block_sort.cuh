@@ -24,9 +24,9 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
     words[r] = e < length ? static_cast<std::uint32_t>(e) : 0xffffffffu;
   }
   keep_keys(tile, keys, arguments.codec);
-  const bool ties = sort_tile(tile, keys, words, length, 0, length, arguments.codec);
+  sort_tile(tile, keys, words, length, 0, length, arguments.codec);
   finish_values(tile);
-  store_tile(tile, arguments, length, 0, ties, [&](std::uint32_t, int place) {
+  store_tile(tile, arguments, length, 0, [&](std::uint32_t, int place) {
     return begin + static_cast<std::uint64_t>(place);
   });
   T::synchronise();
@@ -34,7 +34,7 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
 
 /// Blocks that should run on a multiprocessor at once: as many warps as hide the latencies.
 constexpr int resident_blocks(int warps) {
-  return 24 / warps;
+  return warps == 16 ? 2 : 24 / warps;
 }
 
 /// Sorts the segments of one block class. One block, one segment.
@@ -53,10 +53,10 @@ __global__ void __launch_bounds__(32 * block_warps(Class), resident_blocks(block
 
 /// Sorts the groups of neighbouring buckets that partitions leave. One block, one group.
 template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(32 * block_warps(block_classes - 1),
-                                  resident_blocks(block_warps(block_classes - 1)))
+__global__ void __launch_bounds__(32 * group_warps,
+                                  resident_blocks(group_warps))
     group_sort_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using T = Tile<Word, ValueBytes, block_warps(block_classes - 1), warp_tile_items>;
+  using T = Tile<Word, ValueBytes, group_warps, warp_tile_items>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   T& tile = *reinterpret_cast<T*>(shared_bytes);
   const unsigned int count = lists.counters->groups;

@@ -63,9 +63,10 @@ struct TemporaryStorage {
     const std::uint64_t parts = items / (longest_in_block + 1);
     if (parts != 0) {
       // Two neighbouring groups of a part hold more than a tile together, unless a large bucket
-      // stands between them; and a pass can leave each part with a large bucket once a key byte.
-      lists.groups = carver.take<Group>((2 + 2 * key_bytes) * (parts + 1));
-      lists.parts = carver.take<Part>(parts);
+      // stands between them; a pass takes at least four bits off such a bucket.
+      const std::uint64_t tiles = items / longest_group + 1;
+      lists.groups = carver.take<Group>((2 + 4 * key_bytes) * tiles);
+      lists.parts = carver.take<Part>(tiles);
       if (!request.input_is_scratch) {
         keys = carver.take<char>(items * key_bytes);
         values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));

@@ -120,7 +120,7 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
     status = launch_resident(lone_partition_kernel<Word, ValueBytes>, plan, lone, no_limit,
                              partition_threads, sizeof(Shared), false, arguments, lists);
     if (status != cudaSuccess) return status;
-    using T = Tile<Word, ValueBytes, block_warps(block_classes - 1), warp_tile_items>;
+    using T = Tile<Word, ValueBytes, group_warps, warp_tile_items>;
     status = launch_resident(group_sort_kernel<Word, ValueBytes>, plan, lone * 4, no_limit,
                              T::threads, sizeof(T), false, arguments, lists);
     if (status != cudaSuccess) return status;

@@ -42,21 +42,26 @@ template <class Word>
 struct Digits {
   KeyCodec<Word> codec;
   Word base;
+  int bits;  ///< of a digit: eight times as many buckets as groups are needed, where possible
   int shift;
 
   __device__ Digits(const KeyCodec<Word>& key_codec, const Part& part)
-      : codec(key_codec),
-        base(static_cast<Word>(part.base)),
-        shift(max(part.bits - partition_digit_bits, 0)) {}
+      : codec(key_codec), base(static_cast<Word>(part.base)) {
+    const int wanted = bits_of(part.length / longest_group) + 3;
+    bits = min(min(wanted, partition_digit_bits), part.bits);
+    shift = part.bits - bits;
+  }
 
   /// The compared bits of a key as a number.
   [[nodiscard]] __device__ Word compared(Word key) const {
-    constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
-    return (codec.encode(key) & codec.compare_mask) >> (codec.ignored_bits & (bits - 1));
+    if (codec.plain) return key;
+    constexpr int key_bits = static_cast<int>(sizeof(Word)) * 8;
+    return (codec.encode(key) & codec.compare_mask) >> (codec.ignored_bits & (key_bits - 1));
   }
-  [[nodiscard]] __device__ std::uint32_t of(Word key) const {
-    return static_cast<std::uint32_t>((compared(key) - base) >> shift);
+  [[nodiscard]] __device__ std::uint32_t of_compared(Word word) const {
+    return static_cast<std::uint32_t>((word - base) >> shift);
   }
+  [[nodiscard]] __device__ std::uint32_t of(Word key) const { return of_compared(compared(key)); }
 };
 
 /// Counts the digits of `length` items from `begin` into shared.counts[0], and finds the least and
@@ -88,17 +93,10 @@ __device__ __forceinline__ void count_digits(Shared& shared, const typename Shar
       const std::uint64_t i = tile + static_cast<std::uint64_t>(r * partition_threads) + thread;
       const bool valid = i < length;
       const Word compared = digits.compared(loaded[r]);
-      const std::uint32_t digit = digits.of(loaded[r]);
       if (valid) {
         least = min(least, compared);
         greatest = max(greatest, compared);
-      }
-      // One digit for a whole warp, as in sorted data, would be 32 additions one after another.
-      const std::uint32_t first = __shfl_sync(full_warp, digit, 0);
-      if (__all_sync(full_warp, valid && digit == first) != 0) {
-        if (thread % 32 == 0) atomicAdd(&shared.counts[warp][digit], 32);
-      } else if (valid) {
-        atomicAdd(&shared.counts[warp][digit], 1);
+        atomicAdd(&shared.counts[warp][digits.of_compared(compared)], 1);
       }
     }
   }
@@ -160,19 +158,21 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
   auto* const values_to =
       static_cast<Value*>(to == Buffer::output ? arguments.values_out : arguments.values_scratch);
 
-  for (std::uint64_t tile = 0; tile < length; tile += partition_tile) {
-    const int in_tile = static_cast<int>(min(length - tile, std::uint64_t{partition_tile}));
-    Word keys[partition_items];
-    Value values[partition_items];
-    std::uint16_t ranks[partition_items];
+  Word keys[partition_items];
+  Value values[partition_items];
+  const auto load = [&](std::uint64_t tile) {
 #pragma unroll
     for (int r = 0; r < partition_items; ++r) {
-      const int i = static_cast<int>(warp) * 32 * partition_items + r * 32 + static_cast<int>(lane);
-      const std::uint64_t index = begin + tile + static_cast<std::uint64_t>(i);
-      keys[r] = i < in_tile ? keys_from[index] : Word{0};
+      const std::uint64_t i = tile + warp * 32 * partition_items + r * 32 + lane;
+      keys[r] = i < length ? keys_from[begin + i] : Word{0};
       if constexpr (Shared::value_bytes != 0)
-        values[r] = i < in_tile ? values_from[index] : Value{0};
+        values[r] = i < length ? values_from[begin + i] : Value{0};
     }
+  };
+  load(0);
+  for (std::uint64_t tile = 0; tile < length; tile += partition_tile) {
+    const int in_tile = static_cast<int>(min(length - tile, std::uint64_t{partition_tile}));
+    std::uint16_t ranks[partition_items];
     for (int w = 0; w < partition_warps; ++w) shared.counts[w][thread] = 0;
     __syncthreads();
     std::uint32_t* const counts = shared.counts[warp];
@@ -181,12 +181,16 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
       const int i = static_cast<int>(warp) * 32 * partition_items + r * 32 + static_cast<int>(lane);
       const std::uint32_t digit = digits.of(keys[r]);
       unsigned int peers = __ballot_sync(full_warp, i < in_tile);
+#ifdef SORTIE_MATCH
+      peers &= __match_any_sync(full_warp, digit);
+#else
 #pragma unroll
       for (int bit = 0; bit < partition_digit_bits; ++bit) {
         const bool set = (digit >> bit & 1) != 0;
         const unsigned int others = __ballot_sync(full_warp, set);
         peers &= set ? others : ~others;
       }
+#endif
       std::uint32_t before = 0;
       if (i < in_tile) before = counts[digit];
       __syncwarp();
@@ -220,6 +224,7 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
       if constexpr (Shared::value_bytes != 0) shared.values[position] = values[r];
     }
     __syncthreads();
+    load(tile + partition_tile);  // on its way while this tile is written
 #pragma unroll
     for (int r = 0; r < partition_items; ++r) {
       const int position = r * partition_threads + static_cast<int>(thread);
@@ -239,11 +244,11 @@ __device__ inline void list_ordered(const WorkLists& lists, std::uint64_t begin,
                                     std::uint64_t length, Buffer buffer, unsigned int thread,
                                     unsigned int threads) {
   if (buffer == Buffer::output) return;
-  for (std::uint64_t i = thread * std::uint64_t{longest_in_block}; i < length;
-       i += threads * std::uint64_t{longest_in_block})
+  for (std::uint64_t i = thread * std::uint64_t{longest_group}; i < length;
+       i += threads * std::uint64_t{longest_group})
     lists.groups[atomicAdd(&lists.counters->groups, 1)] =
         Group(begin + i,
-              static_cast<std::uint32_t>(min(length - i, std::uint64_t{longest_in_block})), buffer);
+              static_cast<std::uint32_t>(min(length - i, std::uint64_t{longest_group})), buffer);
 }
 
 /// Lists what remains to be done for the buckets of a part. Thread b passes bucket b's first item,
@@ -262,7 +267,7 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& li
     __syncthreads();
     return;
   }
-  const std::uint64_t limit = shared.starts[bucket] + longest_in_block;
+  const std::uint64_t limit = shared.starts[bucket] + longest_group;
   int low = bucket + 1;
   int high = partition_buckets;
   while (low < high) {
@@ -286,7 +291,7 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& li
     const int first = shared.group_starts[bucket];
     const std::uint64_t start = shared.starts[first];
     const std::uint64_t length = shared.starts[shared.next_group[first]] - start;
-    if (length > longest_in_block) {
+    if (length > longest_group) {
       keep_large(Part{part.begin + start, length,
                       part.base + (static_cast<std::uint64_t>(first) << shift), shift, to});
     } else if (length > 1 || (length == 1 && to != Buffer::output)) {
@@ -312,7 +317,7 @@ __device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment)
 /// really span.
 __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint64_t greatest) {
   const int bits = bits_of(greatest - least);
-  if (bits + 2 >= part.bits || part.bits <= partition_digit_bits) return true;
+  if (bits + 2 >= part.bits) return true;
   part.base = least;
   part.bits = bits;
   return false;
@@ -324,9 +329,9 @@ template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(partition_threads, 3)
     lone_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
   using Shared = PartitionShared<Word, ValueBytes>;
-  // A pass leaves parts of more than longest_in_block items, and each of them takes 8 bits off.
+  // A pass leaves parts of more than longest_group items, and each of them takes 8 bits off.
   constexpr int most_waiting =
-      static_cast<int>(longest_lone_partition / longest_in_block + 1) * static_cast<int>(sizeof(Word));
+      static_cast<int>(longest_lone_partition / longest_group + 1) * static_cast<int>(sizeof(Word));
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
   __shared__ Part waiting[most_waiting];

@@ -24,7 +24,7 @@ inline constexpr int longest_in_warp = warp_tile;
 inline constexpr int block_classes = 6;
 namespace detail {
 struct BlockWarps {
-  int of[block_classes] = {2, 3, 4, 6, 8, 10};
+  int of[block_classes] = {2, 4, 6, 8, 12, 16};
 };
 }  // namespace detail
 __host__ __device__ constexpr int block_warps(int block_class) {
@@ -63,6 +63,10 @@ constexpr std::uint64_t shortest_of_long_class(int long_class) {
   return long_class == grid_partition_class ? longest_lone_partition + 1
                                             : shortest_of_block_class(long_class);
 }
+
+/// Neighbouring buckets of a partition are sorted in tiles of so many warps.
+inline constexpr int group_warps = 10;
+inline constexpr std::uint32_t longest_group = warp_tile * group_warps;
 
 /// A partition makes up to this many buckets, and a tile of so many items at a time.
 inline constexpr int partition_threads = 256;

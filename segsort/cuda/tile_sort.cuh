@@ -21,9 +21,9 @@
 ///
 /// Keys count from the tile's least key, and the window starts at the highest bit that any of them
 /// then has. Where all bits fit into it, the order is exact. Else neighbours with the same window may still
-/// be in the wrong order: short runs of them are put right by counting, each item over its run, and
-/// where a run is long (many keys agree in the window) the tile is sorted again digit by digit,
-/// least significant first, with the window as the digit.
+/// be in the wrong order: short runs of them are mended by one thread each, and where a run is long
+/// (many keys agree in the window) the tile is sorted again digit by digit, least significant
+/// first, with the window as the digit.
 namespace sortie::segsort {
 
 constexpr int log2_of(int power_of_two) {
@@ -32,8 +32,13 @@ constexpr int log2_of(int power_of_two) {
   return log;
 }
 
-/// Longest run of equal windows that is put right by counting, which takes a time quadratic in it.
-inline constexpr int longest_counted_run = 16;
+/// Longest run of equal windows that one thread puts right, in a time quadratic in it.
+inline constexpr int longest_mended_run = 16;
+
+/// Longest segments for which neighbours in a warp's tile are compared (sort_short_runs), and
+/// neighbouring threads merged (sort_middle_runs).
+inline constexpr int longest_short_run = 20;
+inline constexpr int longest_middle_run = 64;
 
 template <int Bytes>
 struct ValueWord {
@@ -98,8 +103,8 @@ struct Tile {
   }
   /// The word at position thread() * items + r.
   __device__ std::uint32_t& blocked(int r) {
-    static_assert(items == 16, "banked(16 t + r) = 16 t + r + t / 2");
-    return words[thread() * items + (thread() >> 1) + r];
+    static_assert(32 % items == 0, "a thread's words have no gap between them");
+    return words[banked(thread() * items) + r];
   }
 };
 
@@ -303,39 +308,81 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
   return {base | least, bits_of(greatest - least)};
 }
 
-/// True if positions next to each other, or `longest_counted_run` apart, hold equal windows.
+enum class Ties { none, mended, long_runs };
+
+/// Puts runs of equal windows right by their whole keys. The thread that holds the first word of a
+/// run works on it alone; `words` are those that sort_words() left. Ends with a barrier, unless
+/// there are no ties. Where a run is longer than longest_mended_run, nothing is done.
 template <class T>
-__device__ __forceinline__ bool has_tie(const T& tile, const std::uint32_t (&words)[T::items]) {
+__device__ __forceinline__ Ties mend_ties(T& tile, const std::uint32_t (&words)[T::items],
+                                          int length, typename T::Word compare_mask) {
+  static_assert(longest_mended_run <= 16 && T::items <= 16, "four bits a position");
   // Words differ, so equal windows leave a difference of 1 .. index_mask; padding leaves 0.
-  std::uint32_t nearest = 0xffffffffu;
+  const auto same = [](std::uint32_t a, std::uint32_t b) { return (a ^ b) - 1 < T::index_mask; };
+  const int thread = T::thread();
+  const std::uint32_t next =
+      thread + 1 < T::threads ? tile.word((thread + 1) * T::items) : 0xffffffffu;
+  std::uint32_t nearest = (words[T::items - 1] ^ next) - 1;
 #pragma unroll
   for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
-  const int thread = T::thread();
-  if (thread + 1 < T::threads)
-    nearest = min(nearest, (words[T::items - 1] ^ tile.word((thread + 1) * T::items)) - 1);
-  return T::any(nearest < T::index_mask);
-}
-template <class T>
-__device__ __forceinline__ bool has_long_run(const T& tile, int length) {
-  bool found = false;
-#pragma unroll 1
-  for (int position = T::thread(); position + longest_counted_run < length;
-       position += T::threads)
-    found |= (tile.word(position) ^ tile.word(position + longest_counted_run)) <= T::index_mask;
-  return T::any(found);
+  if (!T::any(nearest < T::index_mask)) return Ties::none;
+
+  bool long_run = false;
+  std::uint32_t starts = 0;
+  std::uint64_t lengths = 0;  // of the runs, less one
+  if (nearest < T::index_mask) {
+    std::uint32_t equals_next = same(words[T::items - 1], next) ? 1u << (T::items - 1) : 0;
+#pragma unroll
+    for (int r = 0; r + 1 < T::items; ++r)
+      if (same(words[r], words[r + 1])) equals_next |= 1u << r;
+    // The last item may look like padding, but padding is no item.
+    equals_next &= (1u << min(max(length - 1 - thread * T::items, 0), T::items)) - 1;
+    std::uint32_t equals_previous = equals_next << 1;
+    if (thread > 0 && same(tile.word(thread * T::items - 1), words[0])) equals_previous |= 1;
+    starts = equals_next & ~equals_previous;
+    for (std::uint32_t rest = starts; rest != 0; rest &= rest - 1) {
+      const int r = __ffs(static_cast<int>(rest)) - 1;
+      const int position = thread * T::items + r;
+      const std::uint32_t word = tile.word(position);
+      int run = 1;
+      while (run <= longest_mended_run && position + run < length &&
+             same(word, tile.word(position + run)))
+        ++run;
+      long_run |= run > longest_mended_run;
+      lengths |= static_cast<std::uint64_t>((run - 1) & 15) << (4 * r);
+    }
+  }
+  if (T::any(long_run)) return Ties::long_runs;
+  T::synchronise();
+  for (; starts != 0; starts &= starts - 1) {
+    const int r = __ffs(static_cast<int>(starts)) - 1;
+    const int begin = thread * T::items + r;
+    const int end = begin + static_cast<int>(lengths >> (4 * r) & 15);
+    for (int i = begin + 1; i <= end; ++i) {  // insertion: the run is in the order of e
+      const std::uint32_t word = tile.word(i);
+      const auto key = tile.keys[word & T::index_mask] & compare_mask;
+      int place = i;
+      while (place > begin &&
+             (tile.keys[tile.word(place - 1) & T::index_mask] & compare_mask) > key) {
+        tile.words[banked(place)] = tile.word(place - 1);
+        --place;
+      }
+      tile.words[banked(place)] = word;
+    }
+  }
+  T::synchronise();
+  return Ties::mended;
 }
 
 /// Sorts a tile. On entry, item e = r * threads + thread is in register r: the compared bits of its
 /// key in `keys` (its encoded key in tile.keys), and its segment's field and e in `words`. From
 /// `length` on the words are all ones, and the keys are those of any item. No segment has more than
-/// `longest` items. On return tile.words is in order, but for the runs of equal windows if the
-/// result is true.
+/// `longest` items. On return tile.words is in order. Ends with a barrier.
 template <class T>
-__device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys)[T::items],
+__device__ __forceinline__ void sort_tile(T& tile, const typename T::Word (&keys)[T::items],
                                           std::uint32_t (&words)[T::items], int length,
                                           int segment_bits, int longest,
                                           const KeyCodec<typename T::Word>& codec) {
-  constexpr int longest_transposed = 24;
   const int window = 32 - T::index_bits - segment_bits;
   const auto [base, span] = key_range(tile, keys);
   if (span != 0) {
@@ -345,13 +392,17 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   }
   bool sorted = false;
   if constexpr (T::warps == 1) {
-    if (longest <= longest_transposed) {
+    if (longest <= longest_middle_run) {  // the words are in the order of their segments already
 #pragma unroll
       for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
       __syncwarp();
 #pragma unroll
       for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
-      sort_short_runs(words, T::thread(), longest);
+      if (longest <= longest_short_run) {
+        sort_short_runs(words, T::thread(), longest);
+      } else {
+        sort_middle_runs(words, T::thread(), (longest - 2) / T::items + 2);
+      }
       __syncwarp();
 #pragma unroll
       for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
@@ -361,37 +412,15 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   }
   if (!sorted) sort_words(tile, words);
   const int differing_bits = span - codec.ignored_bits;
-  if (differing_bits <= window || !has_tie(tile, words)) return false;
-  if (!has_long_run(tile, length)) return true;
-  sort_by_digits(tile, length, segment_bits, window, base, codec, differing_bits);
-  return false;
-}
-
-/// Place of the item at `position` among those with the same window: stable, by the whole key.
-template <class T>
-__device__ __noinline__ int place_in_run(const T& tile, int position, int length,
-                                         typename T::Word compare_mask) {
-  const std::uint32_t word = tile.word(position);
-  const auto key = tile.keys[word & T::index_mask] & compare_mask;
-  int place = position;
-  for (int k = position - 1; k >= 0; --k) {
-    const std::uint32_t other = tile.word(k);
-    if ((other ^ word) > T::index_mask) break;
-    if ((tile.keys[other & T::index_mask] & compare_mask) > key) --place;
-  }
-  for (int k = position + 1; k < length; ++k) {
-    const std::uint32_t other = tile.word(k);
-    if ((other ^ word) > T::index_mask) break;
-    if ((tile.keys[other & T::index_mask] & compare_mask) < key) ++place;
-  }
-  return place;
+  if (differing_bits <= window) return;
+  if (mend_ties(tile, words, length, codec.compare_mask) == Ties::long_runs)
+    sort_by_digits(tile, length, segment_bits, window, base, codec, differing_bits);
 }
 
 /// Writes a sorted tile: the item that comes to place e goes to index base(segment) + e.
 template <class T, class Base>
 __device__ __forceinline__ void store_tile(T& tile, const Arguments<typename T::Word>& to,
-                                           int length, int segment_bits, bool ties,
-                                           const Base& base) {
+                                           int length, int segment_bits, const Base& base) {
   using Word = typename T::Word;
   using Value = typename T::Value;
   const auto store = [&](std::uint32_t word, int place, bool plain) {
@@ -401,12 +430,7 @@ __device__ __forceinline__ void store_tile(T& tile, const Arguments<typename T::
     to.keys_out[index] = plain ? key : to.codec.decode(key);
     if constexpr (T::value_bytes != 0) static_cast<Value*>(to.values_out)[index] = tile.values[e];
   };
-  if (ties) {
-#pragma unroll 1
-    for (int position = T::thread(); position < length; position += T::threads)
-      store(tile.word(position),
-            place_in_run(tile, position, length, to.codec.compare_mask), false);
-  } else if (to.codec.plain) {
+  if (to.codec.plain) {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
       const int position = r * T::threads + T::thread();

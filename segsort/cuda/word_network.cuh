@@ -145,4 +145,29 @@ __device__ __forceinline__ void sort_short_runs(std::uint32_t (&words)[Items], i
   }
 }
 
+/// The same for runs that spread over up to `threads` neighbouring threads: threads sort their own
+/// words, then neighbours merge theirs by turns, as in odd-even transposition.
+template <int Items>
+__device__ __forceinline__ void sort_middle_runs(std::uint32_t (&words)[Items], int lane,
+                                                 int threads) {
+  sort_in_thread(words);
+#pragma unroll 1
+  for (int round = 0; round < threads; ++round) {
+    const int partner = ((lane + (round & 1)) ^ 1) - (round & 1);
+    const bool upper = partner < lane;
+    const bool active = partner >= 0 && partner < 32;
+#pragma unroll
+    for (int r = 0; r < Items / 2; ++r) {
+      const int s = Items - 1 - r;
+      const std::uint32_t for_r = __shfl_sync(full_warp, words[s], partner & 31);
+      const std::uint32_t for_s = __shfl_sync(full_warp, words[r], partner & 31);
+      if (active) {
+        words[r] = keep(words[r], for_r, upper);
+        words[s] = keep(words[s], for_s, upper);
+      }
+    }
+    clean_in_thread(words);
+  }
+}
+
 }  // namespace sortie::segsort

@@ -22,7 +22,7 @@ class Group {
  private:
   std::uint64_t bits_;
 };
-static_assert(longest_in_block < 1 << 14);
+static_assert(longest_group < 1 << 14);
 
 /// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys lie
 /// from `base` to below base + 2^bits.
