@@ -13,9 +13,6 @@
 /// batch, whatever mix of lengths there is; its reads and writes are coalesced wherever the segments
 /// are neighbours. Longer ones are ordered by length, and each of the longest gets as many of the
 /// shortest for company as fit.
-#ifndef SB
-#define SB 4
-#endif
 namespace sortie::segsort {
 
 inline constexpr int batch_warps = batch_threads / 32;
@@ -28,13 +25,17 @@ struct BatchShared {
   using T = Tile<Word, ValueBytes, 1, warp_tile_items>;
   T tile;
   /// From the front: for each batched segment its first item less its number within the chunk. From
-  /// the back: the medium segments, length << 16 | number of the segment within the chunk.
+  /// the back: for each medium one length << 16 | number of the segment within the chunk, and, when
+  /// they are ordered, its first item.
   Index base[most_segments_of_chunk];
-  Index medium_base[most_medium];                    ///< like base, for the segments of one tile
-  std::uint16_t number[most_segments_of_chunk + 1];  ///< of each batched segment's first item
+  /// From the front: number of each batched segment's first item. From the back: lengths of the
+  /// medium ones, when they are ordered.
+  std::uint16_t number[most_segments_of_chunk + 1];
+  Index medium_base[most_medium];  ///< like base, for the segments of one tile
   std::uint16_t medium_number[most_medium + 1];
 
   __device__ Index& medium(int i) { return base[most_segments_of_chunk - 1 - i]; }
+  __device__ std::uint16_t& medium_length(int i) { return number[most_segments_of_chunk - i]; }
 };
 static_assert(most_segments_of_chunk * longest_batched < 1 << 16);
 
@@ -218,8 +219,10 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
 }
 
 /// Orders up to 128 medium segments from `begin` on by length.
-template <class Shared>
-__device__ __forceinline__ void order_medium(Shared& shared, int begin, int count) {
+template <class Shared, class Word>
+__device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Word>& arguments,
+                                             std::uint64_t chunk_begin, int begin, int count) {
+  using Index = std::remove_reference_t<decltype(shared.base[0])>;
   constexpr int each = 4;
   const int lane = static_cast<int>(threadIdx.x % 32);
   std::uint32_t words[each];
@@ -233,13 +236,16 @@ __device__ __forceinline__ void order_medium(Shared& shared, int begin, int coun
 #pragma unroll
   for (int r = 0; r < each; ++r) {
     const int i = lane * each + r;
-    if (i < count) shared.medium(begin + i) = words[r];
+    if (i >= count) continue;
+    shared.medium(begin + i) =
+        static_cast<Index>(arguments.begin_offsets[chunk_begin + (words[r] & 0xffff)]);
+    shared.medium_length(begin + i) = static_cast<std::uint16_t>(words[r] >> 16);
   }
   __syncwarp();
 }
 
 template <class Word, int ValueBytes, class Index>
-__global__ void __launch_bounds__(batch_threads, SB)
+__global__ void __launch_bounds__(batch_threads, 5)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, int segments_of_chunk) {
   using Shared = BatchShared<Word, ValueBytes, Index>;
   constexpr int most_ordered = 128;
@@ -248,11 +254,12 @@ __global__ void __launch_bounds__(batch_threads, SB)
   const int lane = static_cast<int>(threadIdx.x % 32);
   const std::uint64_t all = arguments.num_segments;
   const auto step = static_cast<std::uint64_t>(segments_of_chunk);
+  unsigned int next_chunk = 0;
+  if (lane == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);
   while (true) {
-    unsigned int next_chunk = 0;
-    if (lane == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);
     const std::uint64_t chunk_begin = __shfl_sync(full_warp, next_chunk, 0) * step;
     if (chunk_begin >= all) break;
+    if (lane == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);  // needed next time
     const Chunk chunk = read_chunk(shared, arguments, lists, chunk_begin,
                                    static_cast<int>(min(step, all - chunk_begin)));
     int batched = 0;      // segments that are done
@@ -267,33 +274,28 @@ __global__ void __launch_bounds__(batch_threads, SB)
       if (shortest <= longest || ordered < chunk.medium) {
         if (shortest > longest) {
           const int count = min(most_ordered, chunk.medium - ordered);
-          order_medium(shared, ordered, count);
+          order_medium(shared, arguments, chunk_begin, ordered, count);
           shortest = ordered;
           ordered += count;
           longest = ordered - 1;
         }
-        const auto length_of = [&](int i) { return static_cast<int>(shared.medium(i) >> 16); };
         const int first = shortest;
-        int length = length_of(longest);
-        while (shortest < longest && length + length_of(shortest) <= warp_tile)
-          length += length_of(shortest++);
+        int length = shared.medium_length(longest);
+        while (shortest < longest && length + shared.medium_length(shortest) <= warp_tile)
+          length += shared.medium_length(shortest++);
         segments = shortest - first + 1;
+        const int mine = lane == 0 ? longest : first + lane - 1;
+        const int own_length = lane < segments ? shared.medium_length(mine) : 0;
         int begin_number = 0;
-        SegmentExtent mine{0, 0};
-        if (lane < segments)
-          mine = extent(arguments, chunk_begin + (shared.medium(lane == 0 ? longest
-                                                                         : first + lane - 1) &
-                                                  0xffff));
-        --longest;
 #pragma unroll
         for (int i = 0; i < most_medium; ++i) {
-          const int other = __shfl_sync(full_warp, static_cast<int>(mine.length), i);
+          const int other = __shfl_sync(full_warp, own_length, i);
           if (i < lane) begin_number += other;
         }
         if (lane < segments)
-          shared.medium_base[lane] =
-              static_cast<Index>(mine.begin) - static_cast<Index>(begin_number);
+          shared.medium_base[lane] = shared.medium(mine) - static_cast<Index>(begin_number);
         if (lane <= segments) shared.medium_number[lane] = static_cast<std::uint16_t>(begin_number);
+        --longest;
         __syncwarp();
         base = shared.medium_base;
         number = shared.medium_number;

@@ -41,7 +41,7 @@ constexpr int resident_blocks(int warps) {
 template <class Word, int ValueBytes, int Class>
 __global__ void __launch_bounds__(32 * block_warps(Class), resident_blocks(block_warps(Class)))
     block_sort_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using T = Tile<Word, ValueBytes, block_warps(Class), warp_tile_items>;
+  using T = Tile<Word, ValueBytes, block_warps(Class), block_items(Class)>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   T& tile = *reinterpret_cast<T*>(shared_bytes);
   const unsigned int count = lists.counters->segments[Class];

@@ -76,10 +76,10 @@ struct TemporaryStorage {
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
       const std::uint64_t blocks = static_cast<std::uint64_t>(multiprocessors) *
-                                   grid_partition_blocks_a_multiprocessor;
-      const std::uint64_t pieces = std::min(2 * blocks + 1, items / partition_tile + 1);
+                                   static_cast<std::uint64_t>(grid_shape.resident_blocks);
+      const std::uint64_t pieces = std::min(pieces_a_block * blocks, items / grid_shape.tile()) + 1;
       lists.histograms =
-          carver.take<std::uint64_t>((pieces + 2 * shared_parts) * partition_buckets);
+          carver.take<std::uint64_t>((pieces + 2 * shared_parts) * grid_shape.buckets());
     }
     bytes = carver.used();
   }

@@ -29,9 +29,6 @@ struct LaunchPlan {
 /// enough that all warps end at about the same time.
 inline constexpr std::uint64_t items_of_chunk = 4096;
 
-/// Blocks that the histograms of the grid partition are sized for.
-inline constexpr int grid_partition_blocks_a_multiprocessor = 3;
-
 inline constexpr int no_limit = 1 << 20;
 
 /// Starts `kernel` with dynamic shared memory, and no more blocks than the device runs at once.
@@ -66,7 +63,7 @@ cudaError_t launch_block_class(const LaunchPlan& plan, const Arguments<Word>& ar
                                const WorkLists& lists) {
   const std::uint64_t most = plan.most_segments_of_class(Class);
   if (most == 0) return cudaSuccess;
-  using T = Tile<Word, ValueBytes, block_warps(Class), warp_tile_items>;
+  using T = Tile<Word, ValueBytes, block_warps(Class), block_items(Class)>;
   return launch_resident(block_sort_kernel<Word, ValueBytes, Class>, plan, most, no_limit,
                          T::threads, sizeof(T), false, arguments, lists);
 }
@@ -107,18 +104,18 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
                            ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, chunk, arguments, lists)
                            : launch_batches<Word, ValueBytes, std::uint64_t>(plan, chunk, arguments, lists);
   if (status != cudaSuccess) return status;
-  using Shared = PartitionShared<Word, ValueBytes>;
-  const std::uint64_t lone = plan.num_items / (std::uint64_t{longest_in_block} + 1);
   if (plan.most_segments_of_class(grid_partition_class) != 0) {
+    using Shared = PartitionShared<Word, ValueBytes, grid_shape>;
     status = launch_resident(grid_partition_kernel<Word, ValueBytes>, plan,
-                             (plan.num_items - 1) / partition_tile + 1,
-                             grid_partition_blocks_a_multiprocessor, partition_threads,
-                             sizeof(Shared), true, arguments, lists);
+                             (plan.num_items - 1) / Shared::tile + 1, grid_shape.resident_blocks,
+                             Shared::threads, sizeof(Shared), true, arguments, lists);
     if (status != cudaSuccess) return status;
   }
+  const std::uint64_t lone = plan.num_items / (std::uint64_t{longest_group} + 1);
   if (lone != 0) {
+    using Shared = PartitionShared<Word, ValueBytes, lone_shape>;
     status = launch_resident(lone_partition_kernel<Word, ValueBytes>, plan, lone, no_limit,
-                             partition_threads, sizeof(Shared), false, arguments, lists);
+                             Shared::threads, sizeof(Shared), false, arguments, lists);
     if (status != cudaSuccess) return status;
     using T = Tile<Word, ValueBytes, group_warps, warp_tile_items>;
     status = launch_resident(group_sort_kernel<Word, ValueBytes>, plan, lone * 4, no_limit,

@@ -17,28 +17,36 @@
 /// one for each factor of 256 in the length.
 namespace sortie::segsort {
 
-inline constexpr int partition_warps = partition_threads / 32;
+/// Pieces that a block of the grid takes on in a round, about: for balance.
+inline constexpr std::uint32_t pieces_a_block = 4;
 
-template <class WordType, int ValueBytesOfOne>
+template <class WordType, int ValueBytesOfOne, PartitionShape Shape>
 struct PartitionShared {
   using Word = WordType;
   static constexpr int value_bytes = ValueBytesOfOne;
+  static constexpr int threads = Shape.threads;
+  static constexpr int warps = Shape.warps();
+  static constexpr int items = Shape.items;
+  static constexpr int tile = Shape.tile();
+  static constexpr int buckets = Shape.buckets();
+  static constexpr int digit_bits = log2_of(buckets);
   using Value = typename ValueWord<value_bytes>::type;
-  alignas(16) Word keys[partition_tile];
-  alignas(16) Value values[value_bytes == 0 ? 1 : partition_tile];
-  std::uint32_t counts[partition_warps][partition_buckets];  ///< of the digits of each warp
-  std::uint64_t places[partition_buckets];
-  std::uint64_t starts[partition_buckets + 1];
-  std::uint64_t warp_sums[partition_warps];
+  alignas(16) Word keys[tile];
+  alignas(16) Value values[value_bytes == 0 ? 1 : tile];
+  std::uint32_t counts[warps][buckets];  ///< of the digits of each warp
+  std::uint64_t places[buckets];
+  std::uint64_t starts[buckets + 1];
+  std::uint64_t warp_sums[warps];
   std::uint64_t least;
   std::uint64_t greatest;
-  std::uint16_t next_group[partition_buckets];  ///< first bucket behind the group of each
-  std::uint16_t group_starts[partition_buckets];
+  std::uint16_t next_group[buckets];  ///< first bucket behind the group of each
+  std::uint16_t group_starts[buckets];
   int group_count;
+  std::uint32_t next;
 };
 
 /// How the keys of a part are cut into digits.
-template <class Word>
+template <class Word, int MostBits>
 struct Digits {
   KeyCodec<Word> codec;
   Word base;
@@ -48,7 +56,7 @@ struct Digits {
   __device__ Digits(const KeyCodec<Word>& key_codec, const Part& part)
       : codec(key_codec), base(static_cast<Word>(part.base)) {
     const int wanted = bits_of(part.length / longest_group) + 3;
-    bits = min(min(wanted, partition_digit_bits), part.bits);
+    bits = min(min(wanted, MostBits), part.bits);
     shift = part.bits - bits;
   }
 
@@ -64,16 +72,19 @@ struct Digits {
   [[nodiscard]] __device__ std::uint32_t of(Word key) const { return of_compared(compared(key)); }
 };
 
+template <class Shared>
+using DigitsOf = Digits<typename Shared::Word, Shared::digit_bits>;
+
 /// Counts the digits of `length` items from `begin` into shared.counts[0], and finds the least and
 /// greatest of their compared bits. Ends with a barrier.
 template <class Shared>
 __device__ __forceinline__ void count_digits(Shared& shared, const typename Shared::Word* keys,
                                              std::uint64_t begin, std::uint64_t length,
-                                             const Digits<typename Shared::Word>& digits) {
+                                             const DigitsOf<Shared>& digits) {
   using Word = typename Shared::Word;
   const unsigned int thread = threadIdx.x;
   const unsigned int warp = thread / 32;
-  for (int w = 0; w < partition_warps; ++w) shared.counts[w][thread] = 0;
+  for (int w = 0; w < Shared::warps; ++w) shared.counts[w][thread] = 0;
   if (thread == 0) {
     shared.least = ~std::uint64_t{0};
     shared.greatest = 0;
@@ -81,16 +92,16 @@ __device__ __forceinline__ void count_digits(Shared& shared, const typename Shar
   __syncthreads();
   Word least = ~Word{0};
   Word greatest = 0;
-  for (std::uint64_t tile = 0; tile < length; tile += partition_tile) {
-    Word loaded[partition_items];
+  for (std::uint64_t tile = 0; tile < length; tile += Shared::tile) {
+    Word loaded[Shared::items];
 #pragma unroll
-    for (int r = 0; r < partition_items; ++r) {
-      const std::uint64_t i = tile + static_cast<std::uint64_t>(r * partition_threads) + thread;
+    for (int r = 0; r < Shared::items; ++r) {
+      const std::uint64_t i = tile + static_cast<std::uint64_t>(r * Shared::threads) + thread;
       loaded[r] = i < length ? keys[begin + i] : Word{0};
     }
 #pragma unroll
-    for (int r = 0; r < partition_items; ++r) {
-      const std::uint64_t i = tile + static_cast<std::uint64_t>(r * partition_threads) + thread;
+    for (int r = 0; r < Shared::items; ++r) {
+      const std::uint64_t i = tile + static_cast<std::uint64_t>(r * Shared::threads) + thread;
       const bool valid = i < length;
       const Word compared = digits.compared(loaded[r]);
       if (valid) {
@@ -113,13 +124,15 @@ __device__ __forceinline__ void count_digits(Shared& shared, const typename Shar
   }
   __syncthreads();
   std::uint32_t sum = 0;
-  for (int w = 0; w < partition_warps; ++w) sum += shared.counts[w][thread];
+  for (int w = 0; w < Shared::warps; ++w) sum += shared.counts[w][thread];
   shared.counts[0][thread] = sum;
   __syncthreads();
 }
 
 /// Exclusive sum of one number a thread. Ends with a barrier.
-__device__ inline std::uint64_t sum_before(std::uint64_t value, std::uint64_t* warp_sums) {
+template <int Warps>
+__device__ __forceinline__ std::uint64_t sum_before(std::uint64_t value,
+                                                    std::uint64_t (&warp_sums)[Warps]) {
   const unsigned int lane = threadIdx.x % 32;
   std::uint64_t sum = value;
 #pragma unroll
@@ -131,7 +144,7 @@ __device__ inline std::uint64_t sum_before(std::uint64_t value, std::uint64_t* w
   __syncthreads();
   std::uint64_t before = 0;
 #pragma unroll
-  for (unsigned int warp = 0; warp < partition_warps; ++warp)
+  for (unsigned int warp = 0; warp < Warps; ++warp)
     if (warp < threadIdx.x / 32) before += warp_sums[warp];
   __syncthreads();
   return before + sum - value;
@@ -145,7 +158,7 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
                                               const Arguments<typename Shared::Word>& arguments,
                                               Buffer from, Buffer to, std::uint64_t begin,
                                               std::uint64_t length,
-                                              const Digits<typename Shared::Word>& digits,
+                                              const DigitsOf<Shared>& digits,
                                               std::uint64_t place) {
   using Word = typename Shared::Word;
   using Value = typename Shared::Value;
@@ -158,76 +171,83 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
   auto* const values_to =
       static_cast<Value*>(to == Buffer::output ? arguments.values_out : arguments.values_scratch);
 
-  Word keys[partition_items];
-  Value values[partition_items];
+  Word keys[Shared::items];
+  Value values[Shared::items];
   const auto load = [&](std::uint64_t tile) {
 #pragma unroll
-    for (int r = 0; r < partition_items; ++r) {
-      const std::uint64_t i = tile + warp * 32 * partition_items + r * 32 + lane;
+    for (int r = 0; r < Shared::items; ++r) {
+      const std::uint64_t i = tile + warp * 32 * Shared::items + r * 32 + lane;
       keys[r] = i < length ? keys_from[begin + i] : Word{0};
       if constexpr (Shared::value_bytes != 0)
         values[r] = i < length ? values_from[begin + i] : Value{0};
     }
   };
   load(0);
-  for (std::uint64_t tile = 0; tile < length; tile += partition_tile) {
-    const int in_tile = static_cast<int>(min(length - tile, std::uint64_t{partition_tile}));
-    std::uint16_t ranks[partition_items];
-    for (int w = 0; w < partition_warps; ++w) shared.counts[w][thread] = 0;
+  for (std::uint64_t tile = 0; tile < length; tile += Shared::tile) {
+    const int in_tile = static_cast<int>(min(length - tile, std::uint64_t{Shared::tile}));
+    std::uint16_t ranks[Shared::items];  // among the warp's items of the same digit
+    for (int w = 0; w < Shared::warps; ++w) shared.counts[w][thread] = 0;
     __syncthreads();
     std::uint32_t* const counts = shared.counts[warp];
+    // Rows are counted in order, and none waits for the result of the one before.
+    constexpr int together = Shared::items < 8 ? Shared::items : 8;
 #pragma unroll
-    for (int r = 0; r < partition_items; ++r) {
-      const int i = static_cast<int>(warp) * 32 * partition_items + r * 32 + static_cast<int>(lane);
-      const std::uint32_t digit = digits.of(keys[r]);
-      unsigned int peers = __ballot_sync(full_warp, i < in_tile);
-#ifdef SORTIE_MATCH
-      peers &= __match_any_sync(full_warp, digit);
-#else
+    for (int first_row = 0; first_row < Shared::items; first_row += together) {
+      std::uint32_t found[together];   // what the counter held, on the first lane of the peers
+      std::uint32_t orders[together];  // that lane, and how many peers are before
 #pragma unroll
-      for (int bit = 0; bit < partition_digit_bits; ++bit) {
-        const bool set = (digit >> bit & 1) != 0;
-        const unsigned int others = __ballot_sync(full_warp, set);
-        peers &= set ? others : ~others;
+      for (int k = 0; k < together; ++k) {
+        const int r = first_row + k;
+        const bool valid = static_cast<int>(warp * 32 * Shared::items + r * 32 + lane) < in_tile;
+        const std::uint32_t digit = digits.of(keys[r]);
+        unsigned int peers = __ballot_sync(full_warp, valid);
+#pragma unroll
+        for (int bit = 0; bit < Shared::digit_bits; ++bit) {
+          const bool set = (digit >> bit & 1) != 0;
+          const unsigned int others = __ballot_sync(full_warp, set);
+          peers &= set ? others : ~others;
+        }
+        const unsigned int lower = peers & ((1u << lane) - 1);
+        found[k] = 0;
+        if (valid && lower == 0)
+          found[k] = atomicAdd(&counts[digit], static_cast<std::uint32_t>(__popc(peers)));
+        __syncwarp();
+        orders[k] = static_cast<std::uint32_t>((__ffs(static_cast<int>(peers)) - 1) & 31) |
+                    static_cast<std::uint32_t>(__popc(lower)) << 8;
       }
-#endif
-      std::uint32_t before = 0;
-      if (i < in_tile) before = counts[digit];
-      __syncwarp();
-      const unsigned int lower = peers & ((1u << lane) - 1);
-      if (i < in_tile && lower == 0)
-        counts[digit] = before + static_cast<std::uint32_t>(__popc(peers));
-      __syncwarp();
-      ranks[r] = static_cast<std::uint16_t>(before + static_cast<std::uint32_t>(__popc(lower)));
+#pragma unroll
+      for (int k = 0; k < together; ++k)
+        ranks[first_row + k] = static_cast<std::uint16_t>(
+            __shfl_sync(full_warp, found[k], static_cast<int>(orders[k] & 31)) + (orders[k] >> 8));
     }
     __syncthreads();
     std::uint32_t in_bucket = 0;
 #pragma unroll
-    for (int w = 0; w < partition_warps; ++w) {
+    for (int w = 0; w < Shared::warps; ++w) {
       const std::uint32_t count = shared.counts[w][thread];
       shared.counts[w][thread] = in_bucket;
       in_bucket += count;
     }
-    const std::uint64_t start = sum_before(in_bucket, shared.warp_sums);
+    const auto start = static_cast<std::uint32_t>(sum_before(in_bucket, shared.warp_sums));
 #pragma unroll
-    for (int w = 0; w < partition_warps; ++w)
-      shared.counts[w][thread] += static_cast<std::uint32_t>(start);
+    for (int w = 0; w < Shared::warps; ++w)
+      shared.counts[w][thread] += start;
     shared.places[thread] = place - start;
     place += in_bucket;
     __syncthreads();
 #pragma unroll
-    for (int r = 0; r < partition_items; ++r) {
-      const int i = static_cast<int>(warp) * 32 * partition_items + r * 32 + static_cast<int>(lane);
+    for (int r = 0; r < Shared::items; ++r) {
+      const int i = static_cast<int>(warp) * 32 * Shared::items + r * 32 + static_cast<int>(lane);
       if (i >= in_tile) continue;
       const std::uint32_t position = counts[digits.of(keys[r])] + ranks[r];
       shared.keys[position] = keys[r];
       if constexpr (Shared::value_bytes != 0) shared.values[position] = values[r];
     }
     __syncthreads();
-    load(tile + partition_tile);  // on its way while this tile is written
+    load(tile + Shared::tile);  // on its way while this tile is written
 #pragma unroll
-    for (int r = 0; r < partition_items; ++r) {
-      const int position = r * partition_threads + static_cast<int>(thread);
+    for (int r = 0; r < Shared::items; ++r) {
+      const int position = r * Shared::threads + static_cast<int>(thread);
       if (position >= in_tile) continue;
       const Word key = shared.keys[position];
       const std::uint64_t index =
@@ -252,7 +272,7 @@ __device__ inline void list_ordered(const WorkLists& lists, std::uint64_t begin,
 }
 
 /// Lists what remains to be done for the buckets of a part. Thread b passes bucket b's first item,
-/// counted from the part's, in shared.starts[b]; shared.starts[partition_buckets] is the length.
+/// counted from the part's, in shared.starts[b]; shared.starts[Shared::buckets] is the length.
 /// `keep_large` takes a bucket that no block's tile holds. Ends with a barrier.
 ///
 /// Groups are as long as they can be: each thread looks for the end of a group that would start
@@ -263,13 +283,13 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& li
                                              const KeepLarge& keep_large) {
   const int bucket = static_cast<int>(threadIdx.x);
   if (shift == 0) {  // a bucket holds one key, so all is in order
-    list_ordered(lists, part.begin, part.length, to, threadIdx.x, partition_buckets);
+    list_ordered(lists, part.begin, part.length, to, threadIdx.x, Shared::buckets);
     __syncthreads();
     return;
   }
   const std::uint64_t limit = shared.starts[bucket] + longest_group;
   int low = bucket + 1;
-  int high = partition_buckets;
+  int high = Shared::buckets;
   while (low < high) {
     const int middle = (low + high + 1) / 2;
     if (shared.starts[middle] <= limit) {
@@ -282,7 +302,7 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& li
   __syncthreads();
   if (bucket == 0) {
     int groups = 0;
-    for (int start = 0; start < partition_buckets; start = shared.next_group[start])
+    for (int start = 0; start < Shared::buckets; start = shared.next_group[start])
       shared.group_starts[groups++] = static_cast<std::uint16_t>(start);
     shared.group_count = groups;
   }
@@ -326,9 +346,9 @@ __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint
 /// Parts of up to longest_lone_partition items: one block sees a part through, with all that comes
 /// of it.
 template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(partition_threads, 3)
+__global__ void __launch_bounds__(lone_shape.threads, lone_shape.resident_blocks)
     lone_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using Shared = PartitionShared<Word, ValueBytes>;
+  using Shared = PartitionShared<Word, ValueBytes, lone_shape>;
   // A pass leaves parts of more than longest_group items, and each of them takes 8 bits off.
   constexpr int most_waiting =
       static_cast<int>(longest_lone_partition / longest_group + 1) * static_cast<int>(sizeof(Word));
@@ -350,22 +370,22 @@ __global__ void __launch_bounds__(partition_threads, 3)
       __syncthreads();
       if (threadIdx.x == 0) --waiting_count;
       const Word* const keys = arguments.keys_of(part.buffer);
-      count_digits(shared, keys, part.begin, part.length, Digits<Word>(arguments.codec, part));
+      count_digits(shared, keys, part.begin, part.length, DigitsOf<Shared>(arguments.codec, part));
       std::uint64_t least = shared.least;
       std::uint64_t greatest = shared.greatest;
       if (least == greatest) {
-        list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, partition_threads);
+        list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, Shared::threads);
         __syncthreads();
         continue;
       }
       if (!range_is_tight(part, least, greatest)) {
         __syncthreads();
-        count_digits(shared, keys, part.begin, part.length, Digits<Word>(arguments.codec, part));
+        count_digits(shared, keys, part.begin, part.length, DigitsOf<Shared>(arguments.codec, part));
       }
-      const Digits<Word> digits(arguments.codec, part);
+      const DigitsOf<Shared> digits(arguments.codec, part);
       const std::uint64_t start = sum_before(shared.counts[0][threadIdx.x], shared.warp_sums);
       shared.starts[threadIdx.x] = start;
-      if (threadIdx.x == 0) shared.starts[partition_buckets] = part.length;
+      if (threadIdx.x == 0) shared.starts[Shared::buckets] = part.length;
       __syncthreads();
       const Buffer to = other_buffer(part.buffer);
       list_buckets(shared, lists, part, digits.shift, to, [&](const Part& large) {
@@ -395,19 +415,118 @@ __device__ inline std::uint32_t part_of_piece(const SharedPart* parts, std::uint
   return low;
 }
 
-/// Row of the histograms for a piece. Each part's rows follow one that holds its buckets' starts.
-__device__ inline std::uint64_t row_of(const SharedPart* parts, const SharedPart& owner,
+/// Where a piece is in its part. Pieces of a part are of equal length, but for the last.
+template <class Shared>
+struct Piece {
+  std::uint64_t begin;
+  std::uint64_t length;
+
+  __device__ Piece(const SharedPart& owner, std::uint32_t piece) {
+    const std::uint64_t tiles = (owner.part.length - 1) / Shared::tile + 1;
+    const std::uint64_t each = ((tiles - 1) / owner.pieces + 1) * Shared::tile;
+    begin = min((piece - owner.first_piece) * each, owner.part.length);
+    length = min(each, owner.part.length - begin);
+  }
+};
+
+/// Row of the histograms for a piece. Each part's rows follow one that holds its buckets' lengths.
+template <class Shared>
+__device__ __forceinline__ std::uint64_t row_of(const SharedPart* parts, const SharedPart& owner,
                                        std::uint32_t piece) {
   const auto parts_before = static_cast<std::uint64_t>(&owner - parts);
-  return (parts_before + 1 + piece) * partition_buckets;
+  return (parts_before + 1 + piece) * Shared::buckets;
+}
+
+/// What becomes of a shared part when its digits are counted.
+enum class Verdict { scatter, narrow, ordered };
+
+__device__ inline Verdict verdict_on(const SharedPart& shared_part, Part& part) {
+  part = shared_part.part;
+  if (shared_part.least == shared_part.greatest) return Verdict::ordered;
+  return range_is_tight(part, shared_part.least, shared_part.greatest) ? Verdict::scatter
+                                                                       : Verdict::narrow;
+}
+
+/// Cuts the parts of a round into pieces: a few for each block of the grid, at least one a part.
+/// One block does it.
+template <class Shared>
+__device__ __forceinline__ void cut_into_pieces(Shared& shared, Counters& counters,
+                                                SharedPart* parts, std::uint32_t count) {
+  const unsigned int thread = threadIdx.x;
+  std::uint64_t tiles = 0;
+  for (std::uint32_t i = thread; i < count; i += Shared::threads)
+    tiles += (parts[i].part.length - 1) / Shared::tile + 1;
+  const std::uint64_t before = sum_before(tiles, shared.warp_sums);
+  if (thread == Shared::threads - 1)
+    shared.places[0] = (before + tiles - 1) / (pieces_a_block * gridDim.x) + 1;
+  __syncthreads();
+  const std::uint64_t tiles_of_piece = shared.places[0];
+  std::uint64_t first = 0;
+  for (std::uint32_t begin = 0; begin < count; begin += Shared::threads) {
+    const std::uint32_t i = begin + thread;
+    std::uint64_t pieces = 0;
+    if (i < count)
+      pieces = ((parts[i].part.length - 1) / Shared::tile + 1) / tiles_of_piece;
+    if (i < count && pieces == 0) pieces = 1;
+    const std::uint64_t mine = first + sum_before(pieces, shared.warp_sums);
+    if (i < count) {
+      parts[i].first_piece = static_cast<std::uint32_t>(mine);
+      parts[i].pieces = static_cast<std::uint32_t>(pieces);
+      parts[i].least = ~std::uint64_t{0};
+      parts[i].greatest = 0;
+    }
+    if (thread == Shared::threads - 1) shared.places[1] = mine + pieces;
+    __syncthreads();
+    first = shared.places[1];
+    __syncthreads();
+  }
+  if (thread == 0) counters.pieces = static_cast<unsigned int>(first);
+}
+
+/// Turns 32 columns of a part's histograms into sums over the pieces before, and leaves the sums
+/// over all in the row in front. Each warp adds up a stretch of the rows.
+template <class Shared>
+__device__ __forceinline__ void sum_columns(Shared& shared, std::uint64_t* rows,
+                                            std::uint32_t pieces) {
+  const unsigned int lane = threadIdx.x % 32;
+  const unsigned int warp = threadIdx.x / 32;
+  const std::uint32_t each = (pieces - 1) / Shared::warps + 1;
+  const std::uint32_t begin = min(warp * each, pieces);
+  const std::uint32_t end = min(begin + each, pieces);
+  std::uint64_t sum = 0;
+#pragma unroll 8
+  for (std::uint32_t piece = begin; piece < end; ++piece)
+    sum += rows[std::uint64_t{piece} * Shared::buckets + lane];
+  shared.starts[warp * 32 + lane] = sum;
+  __syncthreads();
+  std::uint64_t before = 0;
+  for (unsigned int w = 0; w < warp; ++w) before += shared.starts[w * 32 + lane];
+  if (warp == Shared::warps - 1)
+    *(rows + lane - Shared::buckets) = before + sum;
+#pragma unroll 8
+  for (std::uint32_t piece = begin; piece < end; ++piece) {
+    const std::uint64_t count = rows[std::uint64_t{piece} * Shared::buckets + lane];
+    rows[std::uint64_t{piece} * Shared::buckets + lane] = before;
+    before += count;
+  }
+  __syncthreads();
+}
+
+/// The next number of a counter, the same for the whole block. One barrier before, one behind.
+template <class Shared>
+__device__ __forceinline__ std::uint32_t next_of(Shared& shared, unsigned int& counter) {
+  __syncthreads();
+  if (threadIdx.x == 0) shared.next = atomicAdd(&counter, 1);
+  __syncthreads();
+  return shared.next;
 }
 
 /// Parts beyond longest_lone_partition: all blocks of the grid work on all of them, in rounds of
 /// one pass each, with barriers of the grid between the steps of a round.
 template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(partition_threads, 3)
+__global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks)
     grid_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using Shared = PartitionShared<Word, ValueBytes>;
+  using Shared = PartitionShared<Word, ValueBytes, grid_shape>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
   Counters& counters = *lists.counters;
@@ -415,8 +534,8 @@ __global__ void __launch_bounds__(partition_threads, 3)
   if (segments == 0) return;
   const auto grid = cooperative_groups::this_grid();
   const unsigned int thread = threadIdx.x;
-  for (std::uint32_t i = blockIdx.x * partition_threads + thread; i < segments;
-       i += gridDim.x * partition_threads)
+  for (std::uint32_t i = blockIdx.x * Shared::threads + thread; i < segments;
+       i += gridDim.x * Shared::threads)
     lists.shared_parts[0][i].part = part_of(arguments, lists.segment(grid_partition_class, i));
   if (blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
   grid.sync();
@@ -428,119 +547,78 @@ __global__ void __launch_bounds__(partition_threads, 3)
     const std::uint32_t count = counters.shared_parts[round % 2];
     if (count == 0) return;
 
-    // Pieces: about two a block, of whole tiles, and at least one a part.
     if (blockIdx.x == 0) {
-      std::uint64_t items = 0;
-      for (std::uint32_t i = thread; i < count; i += partition_threads)
-        items += parts[i].part.length;
-      const std::uint64_t before = sum_before(items, shared.warp_sums);
-      if (thread == partition_threads - 1) {
-        const std::uint64_t tiles = (before + items) / partition_tile + 1;
-        counters.piece_length = ((tiles - 1) / (2 * gridDim.x) + 1) * partition_tile;
+      cut_into_pieces(shared, counters, parts, count);
+      if (thread == 0) {
         next_count = 0;
+        counters.next_counted = 0;
+        counters.next_scattered = 0;
       }
-      __syncthreads();
-      const std::uint64_t piece_length = counters.piece_length;
-      std::uint64_t first = 0;
-      for (std::uint32_t begin = 0; begin < count; begin += partition_threads) {
-        const std::uint32_t i = begin + thread;
-        const std::uint64_t pieces = i < count ? (parts[i].part.length - 1) / piece_length + 1 : 0;
-        const std::uint64_t mine = first + sum_before(pieces, shared.warp_sums);
-        if (i < count) {
-          parts[i].first_piece = static_cast<std::uint32_t>(mine);
-          parts[i].least = ~std::uint64_t{0};
-          parts[i].greatest = 0;
-        }
-        if (thread == partition_threads - 1) shared.places[0] = mine + pieces;
-        __syncthreads();
-        first = shared.places[0];
-        __syncthreads();
-      }
-      if (thread == 0) counters.pieces = static_cast<unsigned int>(first);
     }
     grid.sync();
 
     const std::uint32_t pieces = counters.pieces;
-    const std::uint64_t piece_length = counters.piece_length;
-    for (std::uint32_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
-      SharedPart& owner = parts[part_of_piece(parts, count, piece)];
+    for (std::uint32_t i = next_of(shared, counters.next_counted); i < pieces;
+         i = next_of(shared, counters.next_counted)) {
+      SharedPart& owner = parts[part_of_piece(parts, count, i)];
       const Part part = owner.part;
-      const std::uint64_t begin = (piece - owner.first_piece) * piece_length;
-      count_digits(shared, arguments.keys_of(part.buffer), part.begin + begin,
-                   min(piece_length, part.length - begin), Digits<Word>(arguments.codec, part));
-      lists.histograms[row_of(parts, owner, piece) + thread] = shared.counts[0][thread];
-      if (thread == 0) {
+      const Piece<Shared> piece(owner, i);
+      count_digits(shared, arguments.keys_of(part.buffer), part.begin + piece.begin, piece.length,
+                   DigitsOf<Shared>(arguments.codec, part));
+      lists.histograms[row_of<Shared>(parts, owner, i) + thread] = shared.counts[0][thread];
+      if (thread == 0 && piece.length != 0) {
         atomicMin(reinterpret_cast<unsigned long long*>(&owner.least),
                   static_cast<unsigned long long>(shared.least));
         atomicMax(reinterpret_cast<unsigned long long*>(&owner.greatest),
                   static_cast<unsigned long long>(shared.greatest));
       }
-      __syncthreads();
     }
     grid.sync();
 
-    for (std::uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
-      Part part = parts[i].part;
-      const std::uint64_t least = parts[i].least;
-      const std::uint64_t greatest = parts[i].greatest;
-      const bool ordered = least == greatest;
-      const bool tight = ordered || range_is_tight(part, least, greatest);
-      if (thread == 0) {
-        parts[i].scatters = tight && !ordered;
-        if (!tight) next_parts[atomicAdd(&next_count, 1)].part = part;
-      }
-      if (ordered)
-        list_ordered(lists, part.begin, part.length, part.buffer, thread, partition_threads);
-      if (!tight || ordered) continue;
-      // Thread b turns the counts of bucket b into the places of each piece's items in the bucket.
-      std::uint64_t* const histogram =
-          lists.histograms + row_of(parts, parts[i], parts[i].first_piece) + thread;
-      const auto pieces_of_part =
-          static_cast<std::uint32_t>((part.length - 1) / piece_length + 1);
-      std::uint64_t sum = 0;
-      constexpr std::uint32_t ahead = 16;
-      for (std::uint32_t piece = 0; piece < pieces_of_part; piece += ahead) {
-        std::uint64_t counts[ahead];
-#pragma unroll
-        for (std::uint32_t k = 0; k < ahead; ++k)
-          counts[k] = piece + k < pieces_of_part
-                          ? histogram[std::uint64_t{piece + k} * partition_buckets]
-                          : 0;
-#pragma unroll
-        for (std::uint32_t k = 0; k < ahead; ++k) {
-          if (piece + k < pieces_of_part)
-            histogram[std::uint64_t{piece + k} * partition_buckets] = sum;
-          sum += counts[k];
+    constexpr std::uint32_t columns = Shared::buckets / 32;
+    for (std::uint32_t i = blockIdx.x; i < count * columns; i += gridDim.x) {
+      const SharedPart& owner = parts[i / columns];
+      sum_columns(shared, lists.histograms + row_of<Shared>(parts, owner, owner.first_piece) +
+                              i % columns * 32,
+                  owner.pieces);
+    }
+    grid.sync();
+
+    for (std::uint32_t i = next_of(shared, counters.next_scattered); i < pieces;
+         i = next_of(shared, counters.next_scattered)) {
+      const SharedPart& owner = parts[part_of_piece(parts, count, i)];
+      Part part;
+      const Verdict verdict = verdict_on(owner, part);
+      const bool is_first = i == owner.first_piece;
+      if (verdict != Verdict::scatter) {
+        if (!is_first) continue;
+        if (verdict == Verdict::ordered) {
+          list_ordered(lists, part.begin, part.length, part.buffer, thread, Shared::threads);
+        } else if (thread == 0) {
+          next_parts[atomicAdd(&next_count, 1)].part = part;
         }
+        continue;
       }
-      const std::uint64_t start = sum_before(sum, shared.warp_sums);
-      shared.starts[thread] = start;
-      if (thread == 0) shared.starts[partition_buckets] = part.length;
-      __syncthreads();
-      *(histogram - partition_buckets) = start;
-      list_buckets(shared, lists, part, Digits<Word>(arguments.codec, part).shift,
-                   other_buffer(part.buffer), [&](const Part& large) {
-                     if (large.length <= longest_lone_partition) {
-                       lists.parts[atomicAdd(&counters.parts, 1)] = large;
-                     } else {
-                       next_parts[atomicAdd(&next_count, 1)].part = large;
-                     }
-                   });
-    }
-    grid.sync();
-
-    for (std::uint32_t piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
-      const SharedPart& owner = parts[part_of_piece(parts, count, piece)];
-      if (!owner.scatters) continue;
-      const Part part = owner.part;
-      const std::uint64_t begin = (piece - owner.first_piece) * piece_length;
-      const std::uint64_t* const starts =
-          lists.histograms + row_of(parts, owner, owner.first_piece) - partition_buckets;
-      const std::uint64_t place =
-          part.begin + starts[thread] + lists.histograms[row_of(parts, owner, piece) + thread];
-      scatter_items(shared, arguments, part.buffer, other_buffer(part.buffer), part.begin + begin,
-                    min(piece_length, part.length - begin), Digits<Word>(arguments.codec, part),
-                    place);
+      const DigitsOf<Shared> digits(arguments.codec, part);
+      const std::uint64_t own = row_of<Shared>(parts, owner, i);
+      const std::uint64_t all = row_of<Shared>(parts, owner, owner.first_piece) - Shared::buckets;
+      const std::uint64_t start = sum_before(lists.histograms[all + thread], shared.warp_sums);
+      const Buffer to = other_buffer(part.buffer);
+      if (is_first) {
+        shared.starts[thread] = start;
+        if (thread == 0) shared.starts[Shared::buckets] = part.length;
+        __syncthreads();
+        list_buckets(shared, lists, part, digits.shift, to, [&](const Part& large) {
+          if (large.length <= longest_lone_partition) {
+            lists.parts[atomicAdd(&counters.parts, 1)] = large;
+          } else {
+            next_parts[atomicAdd(&next_count, 1)].part = large;
+          }
+        });
+      }
+      const Piece<Shared> piece(owner, i);
+      scatter_items(shared, arguments, part.buffer, to, part.begin + piece.begin, piece.length,
+                    digits, part.begin + start + lists.histograms[own + thread]);
     }
     grid.sync();
   }

@@ -20,18 +20,22 @@ inline constexpr int longest_batched = 64;
 inline constexpr int most_segments_of_chunk = 512;
 inline constexpr int longest_in_warp = warp_tile;
 
-/// Blocks that sort one segment: warps of warp_tile items each.
-inline constexpr int block_classes = 6;
+/// Blocks that sort one segment: so many warps, with so many items a thread.
+inline constexpr int block_classes = 8;
 namespace detail {
-struct BlockWarps {
-  int of[block_classes] = {2, 4, 6, 8, 12, 16};
+struct BlockShapes {
+  int warps[block_classes] = {3, 2, 3, 4, 6, 8, 12, 16};
+  int items[block_classes] = {8, 16, 16, 16, 16, 16, 16, 16};
 };
 }  // namespace detail
 __host__ __device__ constexpr int block_warps(int block_class) {
-  return detail::BlockWarps{}.of[block_class];
+  return detail::BlockShapes{}.warps[block_class];
+}
+__host__ __device__ constexpr int block_items(int block_class) {
+  return detail::BlockShapes{}.items[block_class];
 }
 __host__ __device__ constexpr std::uint32_t block_capacity(int block_class) {
-  return static_cast<std::uint32_t>(warp_tile * block_warps(block_class));
+  return static_cast<std::uint32_t>(32 * block_warps(block_class) * block_items(block_class));
 }
 inline constexpr std::uint32_t longest_in_block = block_capacity(block_classes - 1);
 namespace detail {
@@ -68,12 +72,18 @@ constexpr std::uint64_t shortest_of_long_class(int long_class) {
 inline constexpr int group_warps = 10;
 inline constexpr std::uint32_t longest_group = warp_tile * group_warps;
 
-/// A partition makes up to this many buckets, and a tile of so many items at a time.
-inline constexpr int partition_threads = 256;
-inline constexpr int partition_digit_bits = 8;
-inline constexpr int partition_buckets = 1 << partition_digit_bits;
-inline constexpr int partition_items = 16;
-inline constexpr int partition_tile = partition_threads * partition_items;
-static_assert(partition_buckets == partition_threads, "one thread looks after one bucket");
+/// A block of a partition: one thread looks after one bucket, and a tile of items is brought in
+/// order at a time.
+struct PartitionShape {
+  int threads;
+  int items;  ///< of a thread in a tile
+  int resident_blocks;
+
+  [[nodiscard]] constexpr int buckets() const { return threads; }
+  [[nodiscard]] constexpr int warps() const { return threads / 32; }
+  [[nodiscard]] constexpr int tile() const { return threads * items; }
+};
+inline constexpr PartitionShape lone_shape{256, 16, 2};
+inline constexpr PartitionShape grid_shape{512, 16, 1};
 
 }  // namespace sortie::segsort

@@ -40,7 +40,7 @@ struct SharedPart {
   std::uint64_t least;        ///< of the compared bits
   std::uint64_t greatest;
   std::uint32_t first_piece;  ///< pieces of the parts before
-  bool scatters;              ///< decided from the histogram
+  std::uint32_t pieces;
 };
 
 struct Counters {
@@ -50,7 +50,8 @@ struct Counters {
   unsigned int parts;                   ///< for lone blocks
   unsigned int shared_parts[2];
   unsigned int pieces;
-  std::uint64_t piece_length;
+  unsigned int next_counted;    ///< piece whose digits nobody has counted
+  unsigned int next_scattered;  ///< piece that nobody has scattered
 };
 
 /// Segment lists come in pairs: one grows from the front of an array, the other from its back, and
