@@ -44,6 +44,9 @@ struct DeviceRequest {
   bool input_is_scratch = false;
   std::int64_t num_items = 0;
   std::int64_t num_segments = 0;
+  /// When set, the number of segments stands there in device memory and only kernels read it;
+  /// num_segments is then an upper bound, and offsets behind the number are not read.
+  const std::int64_t* device_num_segments = nullptr;
   const void* begin_offsets = nullptr;
   const void* end_offsets = nullptr;
   Order order = Order::ascending;
@@ -52,44 +55,74 @@ struct DeviceRequest {
   int end_bit = -1;
 };
 
-/// Two-phase call as DeviceSegmentedSort's.
+/// Two-phase call as DeviceSegmentedSort's. Policy::ics17 returns cudaErrorNotSupported when
+/// device_num_segments is set.
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                            const DeviceRequest& request, cudaStream_t stream);
 
 }  // namespace segsort
 
+/// How to sort each segment, for the functions of DeviceSegmentedSort that take it.
+struct DeviceSortOptions {
+  Order order = Order::ascending;
+  /// Equal keys keep their order. Under Policy::tuned they do so anyway.
+  bool stable = false;
+  int begin_bit = 0;  ///< lowest bit compared; other than 0 only for unsigned keys
+  int end_bit = -1;   ///< one past the highest bit compared, -1: all bits; unsigned keys only
+  /// Number of segments in device memory, read by the kernels and never by the host: a kernel
+  /// before may write it. The argument `num_segments` is then an upper bound, which sizes temporary
+  /// storage; offsets behind the number may be garbage. \pre 0 <= *d_num_segments <= num_segments
+  const std::int64_t* d_num_segments = nullptr;
+  segsort::Policy policy = segsort::Policy::tuned;
+};
+
 /// Segmented sort of device arrays, with the calling conventions of cub::DeviceSegmentedSort.
 ///
 /// Each function is called twice: first with `d_temp_storage` null, when it only writes the bytes
-/// it wants to `temp_storage_bytes`; then with that much device memory, aligned to 16 bytes.
-/// Nothing is allocated, nothing waits for the host, all work goes to `stream`, and the second call
-/// can be captured in a CUDA graph.
+/// it wants to `temp_storage_bytes`; then with that much device memory, aligned to 16 bytes. The
+/// bytes wanted depend on counts, types and options alone, never on data.
+///
+/// Offsets, and if asked for their number, stand in device memory only: nothing is copied to the
+/// host, nothing is allocated, nothing waits for the host. All work goes to `stream`, and the
+/// second call can be captured in a CUDA graph, whose replays sort whatever the arrays hold by
+/// then, under whatever offsets.
 ///
 /// There are SortKeys and SortPairs, each with and without Stable before and Descending behind its
-/// name, and each for arrays or for DoubleBuffers. With DoubleBuffers the sort uses the current
-/// buffer as scratch and flips the selector, as cub::DoubleBuffer is used.
+/// name, and each for arrays or for DoubleBuffers. SortKeys and SortPairs also take
+/// DeviceSortOptions before the stream: direction, stability, bit range, a number of segments that
+/// only the device knows. With DoubleBuffers the sort uses the current buffer as scratch and flips
+/// the selector, as cub::DoubleBuffer is used.
 ///
 /// Parameters common to all:
 /// \param d_keys_in, d_keys_out      `num_items` keys each; the arrays must not overlap. Items
 ///                                   outside of all segments are not written to the output.
 /// \param d_values_in, d_values_out  values of 4 or 8 bytes that travel with the keys
-/// \param num_items                  size of the arrays; every offset must be at most that
-/// \param num_segments               number of segments, may be 0
+/// \param num_items                  size of the arrays; every offset must be at most that. Counts
+///                                   have 64 bits: more than 2^32 items or segments are fine.
+/// \param num_segments               number of segments, may be 0; an upper bound of it when
+///                                   DeviceSortOptions::d_num_segments is set
 /// \param d_begin_offsets, d_end_offsets  device arrays of `num_segments` 32- or 64-bit offsets;
 ///                                   segments may be empty, in any order, with gaps, not
 ///                                   overlapping
 /// \return cudaErrorInvalidValue for negative counts, too little temporary storage, or a bit range
-///         that the key does not have; otherwise the first error of a launch
+///         that the key does not have (of a signed or floating-point key, any but all bits);
+///         cudaErrorNotSupported for DeviceSortOptions::d_num_segments under Policy::ics17;
+///         otherwise the first error of a launch
 ///
 /// Order: ascending or descending by value; floating-point keys by IEEE 754 totalOrder (see
-/// SortKey). The Stable... functions keep equal keys in order; the others do not, yet give the same
-/// result on every run. Padding used inside never mixes with data, whatever the keys are.
+/// SortKey); under a bit range, by the unsigned number that bits begin_bit .. end_bit - 1 are. Keys
+/// are moved whole whatever the range.
 ///
-/// Temporary storage: 4 bytes a segment, at most 48 bytes for each 2048 items, a constant, and,
-/// when num_items > 2048, one copy of keys and values (none with DoubleBuffer). Complexity: O(sum
-/// n_i log^2 n_i) comparisons up to 2048 items a segment, O(n_i log n_i) beyond. Choose
-/// cub::DeviceRadixSort instead for a single segment. Source: Hou, Liu, Wang, Feng: Fast Segmented
-/// Sort on GPUs (ICS 2017), section 3.
+/// Stability: under Policy::tuned, the default, every sort is stable and deterministic, whether
+/// `stable` is asked for or not. Under Policy::ics17 only stable sorts keep equal keys in order;
+/// the others still give the same result on every run. Padding used inside never mixes with data,
+/// whatever the keys are.
+///
+/// Temporary storage: at most num_items * (key bytes + value bytes) + 16 bytes a segment + a
+/// constant; with DoubleBuffer none of the first term.
+/// Complexity: O(sum n_i log^2 n_i) comparisons up to 2048 items a segment, O(n_i log n_i) beyond.
+/// Choose cub::DeviceRadixSort instead for a single segment. Source: Hou, Liu, Wang, Feng: Fast
+/// Segmented Sort on GPUs (ICS 2017), section 3.
 struct DeviceSegmentedSort {
   /// @name SortKeys
   /// @{
@@ -97,11 +130,30 @@ struct DeviceSegmentedSort {
   static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                               const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                               std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, const DeviceSortOptions& options,
+                              cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
+                request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+  }
+
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, const DeviceSortOptions& options,
+                              cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys,
+                request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+  }
+
+  template <SortKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
                               const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return keys(
-        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
-        stream);
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets,
+                    DeviceSortOptions{Order::ascending, false}, stream);
   }
 
   template <SortKey Key, SegmentOffset Offset>
@@ -109,10 +161,9 @@ struct DeviceSegmentedSort {
                               DoubleBuffer<Key>& d_keys, std::int64_t num_items,
                               std::int64_t num_segments, const Offset* d_begin_offsets,
                               const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return keys(
-        d_temp_storage, temp_storage_bytes, d_keys,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
-        stream);
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
+                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
+                    stream);
   }
 
   template <SortKey Key, SegmentOffset Offset>
@@ -121,10 +172,9 @@ struct DeviceSegmentedSort {
                                         std::int64_t num_items, std::int64_t num_segments,
                                         const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                         cudaStream_t stream = nullptr) {
-    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
-                request(num_items, num_segments, d_begin_offsets, d_end_offsets,
-                        {Order::descending, false}),
-                stream);
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets,
+                    DeviceSortOptions{Order::descending, false}, stream);
   }
 
   template <SortKey Key, SegmentOffset Offset>
@@ -133,25 +183,24 @@ struct DeviceSegmentedSort {
                                         std::int64_t num_segments, const Offset* d_begin_offsets,
                                         const Offset* d_end_offsets,
                                         cudaStream_t stream = nullptr) {
-    return keys(d_temp_storage, temp_storage_bytes, d_keys,
-                request(num_items, num_segments, d_begin_offsets, d_end_offsets,
-                        {Order::descending, false}),
-                stream);
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
+                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
+                    stream);
   }
 
   /// @}
 
   /// @name StableSortKeys
+  /// Whole keys that are equal cannot be told apart, so these are SortKeys by another name.
   /// @{
   template <SortKey Key, SegmentOffset Offset>
   static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                     const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                                     std::int64_t num_segments, const Offset* d_begin_offsets,
                                     const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return keys(
-        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
-        stream);
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets,
+                    DeviceSortOptions{Order::ascending, false}, stream);
   }
 
   template <SortKey Key, SegmentOffset Offset>
@@ -159,10 +208,9 @@ struct DeviceSegmentedSort {
                                     DoubleBuffer<Key>& d_keys, std::int64_t num_items,
                                     std::int64_t num_segments, const Offset* d_begin_offsets,
                                     const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return keys(
-        d_temp_storage, temp_storage_bytes, d_keys,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
-        stream);
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
+                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
+                    stream);
   }
 
   template <SortKey Key, SegmentOffset Offset>
@@ -172,10 +220,9 @@ struct DeviceSegmentedSort {
                                               const Offset* d_begin_offsets,
                                               const Offset* d_end_offsets,
                                               cudaStream_t stream = nullptr) {
-    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
-                request(num_items, num_segments, d_begin_offsets, d_end_offsets,
-                        {Order::descending, false}),
-                stream);
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets,
+                    DeviceSortOptions{Order::descending, false}, stream);
   }
 
   template <SortKey Key, SegmentOffset Offset>
@@ -185,10 +232,9 @@ struct DeviceSegmentedSort {
                                               const Offset* d_begin_offsets,
                                               const Offset* d_end_offsets,
                                               cudaStream_t stream = nullptr) {
-    return keys(d_temp_storage, temp_storage_bytes, d_keys,
-                request(num_items, num_segments, d_begin_offsets, d_end_offsets,
-                        {Order::descending, false}),
-                stream);
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
+                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
+                    stream);
   }
 
   /// @}
@@ -200,11 +246,32 @@ struct DeviceSegmentedSort {
                                const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
                                Value* d_values_out, std::int64_t num_items,
                                std::int64_t num_segments, const Offset* d_begin_offsets,
+                               const Offset* d_end_offsets, const DeviceSortOptions& options,
+                               cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                 d_values_out,
+                 request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+  }
+
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                               std::int64_t num_items, std::int64_t num_segments,
+                               const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                               const DeviceSortOptions& options, cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys, d_values,
+                 request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+  }
+
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
+                               Value* d_values_out, std::int64_t num_items,
+                               std::int64_t num_segments, const Offset* d_begin_offsets,
                                const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return pairs(
-        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in, d_values_out,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
-        stream);
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     DeviceSortOptions{Order::ascending, false}, stream);
   }
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
@@ -213,10 +280,9 @@ struct DeviceSegmentedSort {
                                std::int64_t num_items, std::int64_t num_segments,
                                const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                cudaStream_t stream = nullptr) {
-    return pairs(
-        d_temp_storage, temp_storage_bytes, d_keys, d_values,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, false}),
-        stream);
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
+                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
+                     stream);
   }
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
@@ -226,11 +292,9 @@ struct DeviceSegmentedSort {
                                          std::int64_t num_items, std::int64_t num_segments,
                                          const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                          cudaStream_t stream = nullptr) {
-    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
-                 d_values_out,
-                 request(num_items, num_segments, d_begin_offsets, d_end_offsets,
-                         {Order::descending, false}),
-                 stream);
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     DeviceSortOptions{Order::descending, false}, stream);
   }
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
@@ -239,10 +303,9 @@ struct DeviceSegmentedSort {
                                          std::int64_t num_items, std::int64_t num_segments,
                                          const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                          cudaStream_t stream = nullptr) {
-    return pairs(d_temp_storage, temp_storage_bytes, d_keys, d_values,
-                 request(num_items, num_segments, d_begin_offsets, d_end_offsets,
-                         {Order::descending, false}),
-                 stream);
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
+                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
+                     stream);
   }
 
   /// @}
@@ -256,10 +319,9 @@ struct DeviceSegmentedSort {
                                      std::int64_t num_items, std::int64_t num_segments,
                                      const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                      cudaStream_t stream = nullptr) {
-    return pairs(
-        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in, d_values_out,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, true}),
-        stream);
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     DeviceSortOptions{Order::ascending, true}, stream);
   }
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
@@ -268,10 +330,9 @@ struct DeviceSegmentedSort {
                                      std::int64_t num_items, std::int64_t num_segments,
                                      const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                      cudaStream_t stream = nullptr) {
-    return pairs(
-        d_temp_storage, temp_storage_bytes, d_keys, d_values,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::ascending, true}),
-        stream);
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
+                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, true},
+                     stream);
   }
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
@@ -280,10 +341,9 @@ struct DeviceSegmentedSort {
       const Value* d_values_in, Value* d_values_out, std::int64_t num_items,
       std::int64_t num_segments, const Offset* d_begin_offsets, const Offset* d_end_offsets,
       cudaStream_t stream = nullptr) {
-    return pairs(
-        d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in, d_values_out,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::descending, true}),
-        stream);
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     DeviceSortOptions{Order::descending, true}, stream);
   }
 
   template <SortKey Key, SortValue Value, SegmentOffset Offset>
@@ -291,33 +351,31 @@ struct DeviceSegmentedSort {
       void* d_temp_storage, std::size_t& temp_storage_bytes, DoubleBuffer<Key>& d_keys,
       DoubleBuffer<Value>& d_values, std::int64_t num_items, std::int64_t num_segments,
       const Offset* d_begin_offsets, const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
-    return pairs(
-        d_temp_storage, temp_storage_bytes, d_keys, d_values,
-        request(num_items, num_segments, d_begin_offsets, d_end_offsets, {Order::descending, true}),
-        stream);
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
+                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, true},
+                     stream);
   }
 
   /// @}
 
  private:
-  struct How {
-    Order order;
-    bool stable;
-  };
-
   /// All of a request but the arrays of keys and values.
   template <class Offset>
   static segsort::DeviceRequest request(std::int64_t num_items, std::int64_t num_segments,
                                         const Offset* begin_offsets, const Offset* end_offsets,
-                                        How how) {
+                                        const DeviceSortOptions& options) {
     segsort::DeviceRequest r;
+    r.policy = options.policy;
     r.offset_bytes = static_cast<int>(sizeof(Offset));
     r.num_items = num_items;
     r.num_segments = num_segments;
+    r.device_num_segments = options.d_num_segments;
     r.begin_offsets = begin_offsets;
     r.end_offsets = end_offsets;
-    r.order = how.order;
-    r.stable = how.stable;
+    r.order = options.order;
+    r.stable = options.stable;
+    r.begin_bit = options.begin_bit;
+    r.end_bit = options.end_bit;
     return r;
   }
 

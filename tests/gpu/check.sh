@@ -10,7 +10,8 @@
 #
 # Racecheck slows every kernel down some hundred times, and takes one program at a time: several share
 # the GPU by turns and only get slower. It leaves out the tests that call the same small kernels
-# thousands of times over, and the inputs of millions of items; what remains runs every kernel.
+# thousands of times over, and the inputs of millions of items; what remains runs every kernel (of the
+# segmented sort with unsigned keys only: the others run the same kernels).
 set -u
 build=$(cd "$1" && pwd)
 shift
@@ -23,6 +24,10 @@ programs=(core_cuda device_segmented_sort spgemm_device suffix_array_device segm
 
 huge='*Large*'
 repeated='*EveryKeyPattern*:*EveryLength*:*Giant*:*AllShortTexts*:*LongerThanTheReference*:CheckSuffixArray*'
+repeated+=':*ManySegmentsOfEqualLength*:*PowerLaws*:*OfTheHostsTests*:*Million*:DeviceKeyPattern*:DeviceBitRange*'
+for signed_or_floating in 1 2 4 5; do
+  repeated+=":DeviceShapeTest/$signed_or_floating.*:DeviceIcs17Test/$signed_or_floating.*"
+done
 passed=0
 failed=0
 

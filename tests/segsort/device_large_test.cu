@@ -1,4 +1,5 @@
-// Sizes past 2^31 items, which only a GPU with much memory can hold: counts must be 64 bits wide.
+// Sizes past 2^31 items and 2^26 segments, which only a GPU with much memory can hold: counts must
+// be 64 bits wide. Made and checked on the device.
 
 #include <gtest/gtest.h>
 #include <thrust/device_ptr.h>
@@ -6,6 +7,8 @@
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/logical.h>
+#include <thrust/sequence.h>
 #include <thrust/tabulate.h>
 
 #include <cstdint>
@@ -39,6 +42,74 @@ struct Truncate {
   }
 };
 
+/// A thousand keys, each of them many times and everywhere.
+struct Thousand {
+  __host__ __device__ std::uint32_t operator()(std::uint64_t i) const {
+    return Scramble{}(i) % 1000u;
+  }
+};
+
+/// Whether item i of the result of sorting pairs (key_of(j), j) may stand where it does. When all
+/// may, the result is the stable one: (key, j) ascends strictly, so no j stands twice.
+template <class KeyOf>
+struct IsInStableOrder {
+  const std::uint32_t* keys;
+  const std::uint32_t* values;
+  std::uint64_t count;
+  KeyOf key_of;
+
+  __device__ bool operator()(std::uint64_t i) const {
+    if (values[i] >= count || keys[i] != key_of(values[i])) return false;
+    if (i == 0) return true;
+    return keys[i - 1] < keys[i] || (keys[i - 1] == keys[i] && values[i - 1] < values[i]);
+  }
+};
+
+/// Many empty segments, and three with items: the first offsets and ends of all of them.
+struct FewItems {
+  static constexpr std::uint64_t segments = (std::uint64_t{1} << 26) + 3;
+  static constexpr std::uint32_t items = 7 + 300 + 5000;
+
+  /// begin of segment `i`, and end of segment i - 1
+  __host__ __device__ std::uint32_t operator()(std::uint64_t i) const {
+    return (i > 5 ? 7 : 0) + (i > segments / 2 ? 300 : 0) + (i > segments - 2 ? 5000 : 0);
+  }
+
+  /// where item `i` comes from when each segment of `Descending` keys is sorted
+  __host__ __device__ static std::uint32_t origin(std::uint64_t i) {
+    const std::uint32_t first = i < 7 ? 0 : i < 307 ? 7 : 307;
+    const std::uint32_t last = i < 7 ? 7 : i < 307 ? 307 : items;
+    return first + last - 1 - static_cast<std::uint32_t>(i);
+  }
+};
+
+struct FewItemsOrigin {
+  __host__ __device__ std::uint32_t operator()(std::uint64_t i) const {
+    return FewItems::origin(i);
+  }
+};
+
+struct FewItemsKey {
+  __host__ __device__ std::uint32_t operator()(std::uint64_t i) const {
+    return Descending{FewItems::items}(FewItems::origin(i));
+  }
+};
+
+/// Offsets of segments of which all but the last three, of a thousand items each, are empty.
+struct ThreeAtTheEnd {
+  std::uint64_t segments;
+  __host__ __device__ std::uint32_t operator()(std::uint64_t i) const {
+    return i + 3 <= segments ? 0 : static_cast<std::uint32_t>(i + 3 - segments) * 1000;
+  }
+};
+
+struct ThreeAtTheEndOrigin {
+  __host__ __device__ std::uint32_t operator()(std::uint64_t i) const {
+    const auto item = static_cast<std::uint32_t>(i);
+    return item / 1000 * 1000 + 999 - item % 1000;
+  }
+};
+
 bool enough_memory(std::uint64_t bytes) {
   std::size_t free = 0;
   std::size_t total = 0;
@@ -59,6 +130,47 @@ void sort(const DeviceBuffer<std::uint32_t>& in, DeviceBuffer<std::uint32_t>& ou
                                            segments, device_offsets.data(),
                                            device_offsets.data() + 1));
   check_cuda(cudaStreamSynchronize(nullptr));
+}
+
+/// Keys and values 0, 1, 2, ..., and room for their sorted copies.
+struct Pairs {
+  DeviceBuffer<std::uint32_t> keys_in, keys_out, values_in, values_out;
+
+  template <class KeyOf>
+  Pairs(std::uint64_t count, KeyOf key_of)
+      : keys_in(count, nullptr),
+        keys_out(count, nullptr),
+        values_in(count, nullptr),
+        values_out(count, nullptr) {
+    thrust::tabulate(thrust::device, keys_in.data(), keys_in.data() + count, key_of);
+    thrust::sequence(thrust::device, values_in.data(), values_in.data() + count);
+    check_cuda(cudaMemset(keys_out.data(), 0xee, keys_out.bytes()));
+    check_cuda(cudaMemset(values_out.data(), 0xee, values_out.bytes()));
+  }
+
+  /// Segment i ends where segment i + 1 begins.
+  template <class Offset>
+  void sort(const DeviceBuffer<Offset>& offsets) {
+    const auto call = [&](void* temporary, std::size_t& bytes) {
+      return DeviceSegmentedSort::SortPairs(
+          temporary, bytes, keys_in.data(), keys_out.data(), values_in.data(), values_out.data(),
+          static_cast<std::int64_t>(keys_in.size()), static_cast<std::int64_t>(offsets.size() - 1),
+          offsets.data(), offsets.data() + 1);
+    };
+    std::size_t bytes = 0;
+    check_cuda(call(nullptr, bytes));
+    DeviceBuffer<char> temporary(bytes, nullptr);
+    check_cuda(call(temporary.data(), bytes));
+    check_cuda(cudaStreamSynchronize(nullptr));
+  }
+};
+
+/// Whether found[i] is expected(i) everywhere.
+template <class Expected>
+bool holds(const DeviceBuffer<std::uint32_t>& found, Expected expected) {
+  return thrust::equal(
+      thrust::device, found.data(), found.data() + found.size(),
+      thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0), expected));
 }
 
 TEST(DeviceLargeTest, OneSegmentOfMoreThanTwoToThe31Keys) {
@@ -105,6 +217,52 @@ TEST(DeviceLargeTest, EmptySegmentsByTheMillionAroundAGiant) {
   EXPECT_TRUE(thrust::equal(
       thrust::device, out.data(), out.data() + count,
       thrust::make_transform_iterator(thrust::counting_iterator<std::uint64_t>(0), Truncate{})));
+}
+
+TEST(DeviceLargeTest, PairsOfOneSegmentOfMoreThanTwoToThe31KeepTheirOrder) {
+  constexpr std::uint64_t count = (std::uint64_t{1} << 31) + 5;
+  if (!enough_memory(7 * count * sizeof(std::uint32_t)))
+    GTEST_SKIP() << "needs 60 GB of free GPU memory";
+  Pairs pairs(count, Thousand{});
+  pairs.sort(DeviceBuffer<std::uint64_t>(std::vector<std::uint64_t>{0, count}, nullptr));
+  const thrust::counting_iterator<std::uint64_t> first(0);
+  EXPECT_TRUE(thrust::all_of(
+      thrust::device, first, first + count,
+      IsInStableOrder<Thousand>{pairs.keys_out.data(), pairs.values_out.data(), count, {}}));
+}
+
+TEST(DeviceLargeTest, TwoToThe26EmptySegmentsAndAFewItems) {
+  if (!enough_memory(FewItems::segments * 24)) GTEST_SKIP() << "needs 1.6 GB of free GPU memory";
+  Pairs pairs(FewItems::items, Descending{FewItems::items});
+  DeviceBuffer<std::uint32_t> offsets(FewItems::segments + 1, nullptr);
+  thrust::tabulate(thrust::device, offsets.data(), offsets.data() + offsets.size(), FewItems{});
+  pairs.sort(offsets);
+  EXPECT_TRUE(holds(pairs.keys_out, FewItemsKey{}));
+  EXPECT_TRUE(holds(pairs.values_out, FewItemsOrigin{}));
+}
+
+TEST(DeviceLargeTest, TwoToThe27SegmentsOfOneItem) {
+  constexpr std::uint64_t count = std::uint64_t{1} << 27;
+  if (!enough_memory(count * 48)) GTEST_SKIP() << "needs 6.5 GB of free GPU memory";
+  Pairs pairs(count, Scramble{});
+  DeviceBuffer<std::uint64_t> offsets(count + 1, nullptr);
+  thrust::sequence(thrust::device, offsets.data(), offsets.data() + offsets.size());
+  pairs.sort(offsets);
+  EXPECT_TRUE(holds(pairs.keys_out, Scramble{}));
+  EXPECT_TRUE(holds(pairs.values_out, Truncate{}));
+}
+
+TEST(DeviceLargeTest, MoreThanTwoToThe32SegmentsOfWhichAFewHaveItems) {
+  // Empty up to the last three segments: ids of 32 bits would come round to the first ones.
+  constexpr std::uint64_t segments = (std::uint64_t{1} << 32) + 3;
+  constexpr std::uint32_t items = 3 * 1000;
+  if (!enough_memory(segments * 21)) GTEST_SKIP() << "needs 91 GB of free GPU memory";
+  Pairs pairs(items, Descending{items});
+  DeviceBuffer<std::uint32_t> offsets(segments + 1, nullptr);
+  thrust::tabulate(thrust::device, offsets.data(), offsets.data() + offsets.size(),
+                   ThreeAtTheEnd{segments});
+  pairs.sort(offsets);
+  EXPECT_TRUE(holds(pairs.values_out, ThreeAtTheEndOrigin{}));
 }
 
 }  // namespace

@@ -10,37 +10,22 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "device_sort_case.hpp"
 #include "sortie/core/cuda/check.hpp"
 #include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/devices.hpp"
 
 namespace sortie {
 namespace {
 
+using test::download;
+using test::Stream;
+
 constexpr std::uint32_t poison = 0xdeadbeef;
-
-/// Owns a stream; the legacy default stream cannot be captured.
-class Stream {
- public:
-  Stream() { check_cuda(cudaStreamCreate(&stream_)); }
-  ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-template <class T>
-std::vector<T> download(const DeviceBuffer<T>& buffer) {
-  std::vector<T> host(buffer.size());
-  buffer.copy_to(host);
-  check_cuda(cudaStreamSynchronize(buffer.stream()));
-  return host;
-}
 
 /// Segments with gaps, in shuffled order, the first offset not 0.
 struct Segments {
@@ -383,6 +368,164 @@ TEST_F(DeviceSegmentedSortTest, GraphReplaysSortNewData) {
   }
   check_cuda(cudaGraphExecDestroy(executable));
   check_cuda(cudaGraphDestroy(graph));
+}
+
+/// Segments, and keys of few values, for one replay of a graph.
+struct Replay {
+  test::SegmentShape shape;
+  test::KeyPattern pattern;
+};
+
+TEST(DeviceGraphTest, ReplaysFollowKeysOffsetsAndTheirNumber) {
+  using Key = std::uint64_t;
+  constexpr std::size_t items = 400'000;
+  constexpr std::size_t most_segments = 50'000;
+  const Stream stream;
+  test::GuardedArray<Key> keys_in(items, stream);
+  test::GuardedArray<Key> keys_out(items, stream);
+  test::GuardedArray<std::uint32_t> values_in(items, stream);
+  test::GuardedArray<std::uint32_t> values_out(items, stream);
+  DeviceBuffer<std::uint64_t> begins(most_segments, stream);
+  DeviceBuffer<std::uint64_t> ends(most_segments, stream);
+  DeviceBuffer<std::int64_t> count(1, stream);
+  DeviceSortOptions options;
+  options.d_num_segments = count.data();
+  const auto sort = [&](void* temporary, std::size_t& bytes) {
+    return DeviceSegmentedSort::SortPairs(temporary, bytes, std::as_const(keys_in).data(),
+                                          keys_out.data(), std::as_const(values_in).data(),
+                                          values_out.data(), std::int64_t{items},
+                                          std::int64_t{most_segments}, std::as_const(begins).data(),
+                                          std::as_const(ends).data(), options, stream);
+  };
+  std::size_t bytes = 0;
+  ASSERT_EQ(sort(nullptr, bytes), cudaSuccess);
+  test::TemporaryStorage temporary(bytes, stream);
+  check_cuda(cudaStreamSynchronize(stream));
+
+  // The mode global forbids every call that may wait for the device, from any thread.
+  cudaGraph_t graph = nullptr;
+  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  const cudaError_t sorted = sort(temporary.data(), bytes);
+  check_cuda(cudaStreamEndCapture(stream, &graph));
+  ASSERT_EQ(sorted, cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  check_cuda(cudaGraphInstantiate(&executable, graph, 0));
+
+  const Replay replays[] = {
+      {test::in_a_row("one giant", {items}), test::KeyPattern::few_distinct},
+      {test::in_a_row("power law", test::power_law_lengths(4'000, 1.5, 10'000, 61)),
+       test::KeyPattern::random_bits},
+      {test::in_a_row("no segment", {}), test::KeyPattern::random_bits},
+      {test::scattered(test::mixed_shape(), 3, 62), test::KeyPattern::last_or_random},
+  };
+  for (const auto& [shape, pattern] : replays) {
+    SCOPED_TRACE(shape.name);
+    ASSERT_LE(shape.num_items, items);
+    ASSERT_LE(shape.begins.size(), most_segments);
+    std::vector<Key> keys = test::make_keys<Key>(pattern, items);
+    std::vector<std::uint32_t> values(items);
+    std::iota(values.begin(), values.end(), 0U);
+    const std::vector<std::int64_t> segments{static_cast<std::int64_t>(shape.begins.size())};
+    // Offsets of the replay before stay behind the number.
+    begins.copy_from(shape.begins);
+    ends.copy_from(shape.ends);
+    count.copy_from(segments);
+    keys_in.write(keys);
+    values_in.write(values);
+    keys_out.poison_all();
+    values_out.poison_all();
+    check_cuda(cudaGraphLaunch(executable, stream));
+    check_cuda(cudaStreamSynchronize(stream));
+
+    segsort::reference::segmented_sort(std::span<Key>(keys), std::span<std::uint32_t>(values),
+                                       std::span<const std::uint64_t>(shape.begins),
+                                       std::span<const std::uint64_t>(shape.ends));
+    std::vector<Key> expected_keys(items, test::poison<Key>());
+    std::vector<std::uint32_t> expected_values(items, test::poison<std::uint32_t>());
+    for (std::size_t s = 0; s < shape.begins.size(); ++s) {
+      const auto first = static_cast<std::ptrdiff_t>(shape.begins[s]);
+      const auto last = static_cast<std::ptrdiff_t>(shape.ends[s]);
+      std::copy(keys.begin() + first, keys.begin() + last, expected_keys.begin() + first);
+      std::copy(values.begin() + first, values.begin() + last, expected_values.begin() + first);
+    }
+    EXPECT_TRUE(keys_out.holds(expected_keys));
+    EXPECT_TRUE(values_out.holds(expected_values));
+    EXPECT_TRUE(temporary.is_guarded());
+  }
+  check_cuda(cudaGraphExecDestroy(executable));
+  check_cuda(cudaGraphDestroy(graph));
+}
+
+TEST_F(DeviceSegmentedSortTest, SortsOfTheSameDataAreTheSame) {
+  const Segments segments = segments_of(mixed_lengths(), 1, 12);
+  upload(segments, random_keys(segments.items, 3, 13));
+  std::size_t bytes = 0;
+  const auto sort = [&](void* temporary) {
+    return DeviceSegmentedSort::SortPairs(temporary, bytes, keys_in_.data(), keys_out_.data(),
+                                          values_in_.data(), values_out_.data(), segments.items,
+                                          static_cast<std::int64_t>(segments.begin.size()),
+                                          begin_.data(), end_.data(), stream_);
+  };
+  ASSERT_EQ(sort(nullptr), cudaSuccess);
+  DeviceBuffer<char> temporary(bytes, stream_);
+  ASSERT_EQ(sort(temporary.data()), cudaSuccess);
+  const std::vector<std::uint32_t> first = download(values_out_);
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    ASSERT_EQ(sort(temporary.data()), cudaSuccess);
+    ASSERT_TRUE(download(values_out_) == first) << "repetition " << repetition;
+  }
+}
+
+TEST_F(DeviceSegmentedSortTest, TemporaryStorageStaysWithinWhatIsPromisedForAnyCounts) {
+  const std::int64_t counts[] = {0, 1, 2'049, 1 << 20, std::int64_t{1} << 31, 5'000'000'000};
+  const std::uint64_t* none = nullptr;
+  for (const std::int64_t items : counts) {
+    for (const std::int64_t segments : counts) {
+      SCOPED_TRACE(std::to_string(items) + " items, " + std::to_string(segments) + " segments");
+      std::size_t bytes = 0;
+      ASSERT_EQ(DeviceSegmentedSort::StableSortPairs(
+                    nullptr, bytes, none, static_cast<std::uint64_t*>(nullptr), none,
+                    static_cast<std::uint64_t*>(nullptr), items, segments, none, none, stream_),
+                cudaSuccess);
+      EXPECT_LE(bytes, test::most_temporary_bytes(static_cast<std::uint64_t>(items),
+                                                  static_cast<std::uint64_t>(segments), 16));
+      DoubleBuffer<std::uint64_t> key_buffers;
+      DoubleBuffer<std::uint64_t> value_buffers;
+      ASSERT_EQ(DeviceSegmentedSort::StableSortPairs(nullptr, bytes, key_buffers, value_buffers,
+                                                     items, segments, none, none, stream_),
+                cudaSuccess);
+      EXPECT_LE(bytes, test::most_temporary_bytes(static_cast<std::uint64_t>(items),
+                                                  static_cast<std::uint64_t>(segments), 0));
+    }
+  }
+}
+
+template <class Key>
+cudaError_t status_of_bit_range(int begin_bit, int end_bit) {
+  std::size_t bytes = 0;
+  const Key* in = nullptr;
+  Key* out = nullptr;
+  const std::uint32_t* offsets = nullptr;
+  DeviceSortOptions options;
+  options.begin_bit = begin_bit;
+  options.end_bit = end_bit;
+  return DeviceSegmentedSort::SortKeys(nullptr, bytes, in, out, 10, 2, offsets, offsets, options);
+}
+
+TEST(DeviceSortOptionsTest, BitRangesAreOfUnsignedKeysAndWithinThem) {
+  EXPECT_EQ(status_of_bit_range<std::uint32_t>(0, 32), cudaSuccess);
+  EXPECT_EQ(status_of_bit_range<std::uint32_t>(32, 32), cudaSuccess);
+  EXPECT_EQ(status_of_bit_range<std::uint32_t>(0, 33), cudaErrorInvalidValue);
+  EXPECT_EQ(status_of_bit_range<std::uint32_t>(5, 4), cudaErrorInvalidValue);
+  EXPECT_EQ(status_of_bit_range<std::uint32_t>(-1, 4), cudaErrorInvalidValue);
+  EXPECT_EQ(status_of_bit_range<std::uint64_t>(33, 64), cudaSuccess);
+  EXPECT_EQ(status_of_bit_range<std::uint64_t>(33, 65), cudaErrorInvalidValue);
+  EXPECT_EQ(status_of_bit_range<std::int32_t>(0, 32), cudaSuccess);
+  EXPECT_EQ(status_of_bit_range<std::int32_t>(0, 31), cudaErrorInvalidValue);
+  EXPECT_EQ(status_of_bit_range<std::int64_t>(1, 64), cudaErrorInvalidValue);
+  EXPECT_EQ(status_of_bit_range<float>(0, -1), cudaSuccess);
+  EXPECT_EQ(status_of_bit_range<float>(8, 32), cudaErrorInvalidValue);
+  EXPECT_EQ(status_of_bit_range<double>(0, 8), cudaErrorInvalidValue);
 }
 
 TEST_F(DeviceSegmentedSortTest, RefusesWhatCannotBeSorted) {

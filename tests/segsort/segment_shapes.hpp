@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sortie/core/random.hpp"
@@ -42,6 +45,20 @@ inline SegmentShape shuffled(SegmentShape shape, std::uint64_t seed) {
   return shape;
 }
 
+/// The same segments with 0 to `most` unused items before each and after the last, in another
+/// order.
+inline SegmentShape scattered(const SegmentShape& shape, std::uint64_t most, std::uint64_t seed) {
+  Random random(seed);
+  SegmentShape result{shape.name + ", scattered", {}, {}, random.below(most + 1)};
+  for (std::size_t i = 0; i < shape.begins.size(); ++i) {
+    result.begins.push_back(result.num_items);
+    result.num_items += shape.ends[i] - shape.begins[i];
+    result.ends.push_back(result.num_items);
+    result.num_items += random.below(most + 1);
+  }
+  return shuffled(std::move(result), seed + 1);
+}
+
 inline std::vector<std::uint64_t> lengths_below(std::uint64_t bound) {
   std::vector<std::uint64_t> lengths(bound);
   std::iota(lengths.begin(), lengths.end(), 0U);
@@ -54,6 +71,14 @@ inline std::vector<std::uint64_t> border_lengths() {
   for (const std::uint64_t border : {48, 64, 96, 128, 160, 192, 256, 512, 1024, 2048})
     for (const std::uint64_t length : {border - 1, border, border + 1}) lengths.push_back(length);
   lengths.push_back(4097);
+  return lengths;
+}
+
+/// 2^k - 1, 2^k, 2^k + 1 for every power of two up to `largest`.
+inline std::vector<std::uint64_t> lengths_about_powers_of_two(std::uint64_t largest) {
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t power = 1; power <= largest; power *= 2)
+    for (const std::uint64_t length : {power - 1, power, power + 1}) lengths.push_back(length);
   return lengths;
 }
 
@@ -81,6 +106,16 @@ inline std::vector<std::uint64_t> giants_among_dwarfs() {
     for (int i = 0; i < 1500; ++i) lengths.push_back(random.below(12));
     lengths.push_back(giant);
   }
+  return lengths;
+}
+
+/// One segment of `giant` items in the middle of `count` of 0 to `longest` items.
+inline std::vector<std::uint64_t> giant_among_dwarfs(std::uint64_t giant, std::uint64_t count,
+                                                     std::uint64_t longest) {
+  Random random(6);
+  std::vector<std::uint64_t> lengths(count + 1);
+  for (std::uint64_t& length : lengths) length = random.below(longest + 1);
+  lengths[count / 2] = giant;
   return lengths;
 }
 

@@ -42,8 +42,8 @@ TYPED_TEST(SegmentedSortTest, SortsEveryShape) {
 
 TYPED_TEST(SegmentedSortTest, SortsEveryKeyPattern) {
   const SegmentShape shape = mixed_shape();
-  for (const KeyPattern pattern : key_patterns) {
-    SCOPED_TRACE("key pattern " + std::to_string(static_cast<int>(pattern)));
+  for (const auto& [pattern, name] : key_patterns) {
+    SCOPED_TRACE(name);
     const SortCase<TypeParam, std::uint64_t> sort_case(
         shape, make_keys<typename TypeParam::Key>(pattern, shape.num_items));
     for (const SegmentedSortOptions& options : all_options()) {

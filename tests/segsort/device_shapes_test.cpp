@@ -1,0 +1,142 @@
+// The device entry points over every kind of segment lengths, for every type of key and size of
+// value.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device_sort_case.hpp"
+
+namespace sortie::test {
+namespace {
+
+template <class Key>
+class DeviceShapeTest : public testing::Test {
+ protected:
+  /// Sorts arrays of keys of which half are equal to what a sort may take for padding, and
+  /// DoubleBuffers of keys of a hundred values the other way round.
+  static void check(const SegmentShape& shape) {
+    SCOPED_TRACE(shape.name);
+    DeviceSortCase<Key>(shape, make_keys<Key>(KeyPattern::last_or_random, shape.num_items))
+        .check({Order::ascending, false});
+    if (HasFatalFailure()) return;
+    DeviceSortCase<Key>(shape, make_keys<Key>(KeyPattern::hundred_distinct, shape.num_items))
+        .check({Order::descending, true}, Storage::double_buffers);
+  }
+};
+TYPED_TEST_SUITE(DeviceShapeTest, AllKeys);
+
+TYPED_TEST(DeviceShapeTest, ShapesOfTheHostsTests) {
+  for (const SegmentShape& shape : segment_shapes()) {
+    this->check(shape);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceShapeTest, EachLengthFrom0To600InOneCall) {
+  this->check(in_a_row("lengths 0 to 600", lengths_below(601)));
+}
+
+TYPED_TEST(DeviceShapeTest, LengthsAboutEveryPowerOfTwo) {
+  this->check(in_a_row("about powers of two", lengths_about_powers_of_two(1U << 17)));
+}
+
+/// Lengths at which one way of sorting may end and another begin: powers of two, and what a warp or
+/// a block holds with 3 or 6 items a thread.
+std::vector<std::uint64_t> telling_lengths() {
+  std::vector<std::uint64_t> lengths = lengths_below(41);
+  for (const std::uint64_t border : {64, 128, 256, 512, 1024, 2048, 4096, 8192, 65'536})
+    for (std::uint64_t length = border - 1; length <= border + 2; ++length)
+      lengths.push_back(length);
+  for (const std::uint64_t length : {170, 171, 384, 768}) lengths.push_back(length);
+  return lengths;
+}
+
+TYPED_TEST(DeviceShapeTest, ManySegmentsOfEqualLength) {
+  constexpr std::uint64_t items = 100'000;
+  for (const std::uint64_t length : telling_lengths()) {
+    const std::uint64_t count =
+        std::max<std::uint64_t>(3, items / std::max<std::uint64_t>(length, 1));
+    this->check(in_a_row("segments of " + std::to_string(length),
+                         std::vector<std::uint64_t>(count, length)));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceShapeTest, OneSegmentOfAMillionAndOneItems) {
+  this->check(in_a_row("2^20 + 1", {(std::uint64_t{1} << 20) + 1}));
+}
+
+TYPED_TEST(DeviceShapeTest, PowerLaws) {
+  this->check(in_a_row("gentle power law", power_law_lengths(25, 0.7, 60'000, 21)));
+  this->check(in_a_row("power law", power_law_lengths(500, 1.2, 50'000, 22)));
+  this->check(in_a_row("steep power law", power_law_lengths(50'000, 2.0, 50'000, 23)));
+}
+
+TYPED_TEST(DeviceShapeTest, AGiantAmongAMillionDwarfs) {
+  const SegmentShape shape =
+      in_a_row("giant among dwarfs", giant_among_dwarfs(3'000'000, 1'000'000, 4));
+  DeviceSortCase<TypeParam>(shape, make_keys<TypeParam>(KeyPattern::random_bits, shape.num_items))
+      .check({Order::ascending, false});
+}
+
+TYPED_TEST(DeviceShapeTest, ScatteredSegmentsLeaveTheRestUntouched) {
+  std::vector<std::uint64_t> lengths = border_lengths();
+  const auto add = [&](std::uint64_t count, std::uint64_t length) {
+    lengths.insert(lengths.end(), count, length);
+  };
+  add(3'000, 0);  // more empty segments in a run than a block has threads, then again
+  add(700, 33);
+  add(1, 20'000);
+  add(5'000, 0);
+  add(500, 1);
+  add(1, 70'000);
+  const SegmentShape shape = in_a_row("lengths of all sizes, runs of empty segments", lengths);
+  this->check(shape);
+  this->check(scattered(shape, 1, 31));
+  this->check(scattered(shape, 40, 32));
+  this->check(in_a_row("a gap of one everywhere, runs of empty segments", lengths, 1));
+}
+
+TYPED_TEST(DeviceShapeTest, ArraysMayBeginWhereverTheirTypeMay) {
+  const SegmentShape shape = scattered(in_a_row("most lengths", border_lengths()), 2, 33);
+  for (const std::size_t lead : {1, 2, 3}) {
+    SCOPED_TRACE(lead);
+    DeviceSortCase<TypeParam> sort_case(
+        shape, make_keys<TypeParam>(KeyPattern::last_or_random, shape.num_items),
+        {lead, std::nullopt});
+    sort_case.check({});
+    sort_case.check({}, Storage::double_buffers);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+// Garbage offsets would make an array index of any kernel that reads them.
+TYPED_TEST(DeviceShapeTest, NumberOfSegmentsThatOnlyTheDeviceKnows) {
+  const std::vector<std::uint64_t> lengths = giants_among_dwarfs();
+  for (const std::size_t counted :
+       {std::size_t{0}, std::size_t{1}, std::size_t{2'000}, lengths.size() - 1, lengths.size()}) {
+    SCOPED_TRACE(counted);
+    SegmentShape real = in_a_row("sound offsets behind the number", lengths);
+    SegmentShape garbage = scattered(real, 2, 34);
+    garbage.name = "garbage offsets behind the number";
+    std::fill(garbage.begins.begin() + static_cast<std::ptrdiff_t>(counted), garbage.begins.end(),
+              std::uint64_t{0x7ffffff0});
+    std::fill(garbage.ends.begin() + static_cast<std::ptrdiff_t>(counted), garbage.ends.end(),
+              std::uint64_t{0x7ffffff7});
+    for (const SegmentShape& shape : {real, garbage}) {
+      DeviceSortCase<TypeParam> sort_case(
+          shape, make_keys<TypeParam>(KeyPattern::last_or_random, shape.num_items),
+          {GuardedArray<std::uint32_t>::guard, counted});
+      sort_case.check({Order::ascending, false});
+      sort_case.check({Order::descending, true}, Storage::double_buffers);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sortie::test
