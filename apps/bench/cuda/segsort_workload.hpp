@@ -85,8 +85,8 @@ struct TimingOptions {
 
 /// Times a sort with CUDA events, every time on new input and poisoned output. Temporary storage is
 /// allocated before. What takes longer than 50 ms is repeated twice at most, and what takes longer
-/// than 2 s is not repeated and reported as a failure: its median would not be worth the wait. No
-/// more than errors of CUDA are caught.
+/// than 2 s is not repeated and reported as a failure: its median would not be worth the wait. An
+/// Error ends the measurement and becomes the failure.
 [[nodiscard]] TimedSort time_sort(SegsortWorkload& work, const TwoPhaseSort& sort,
                                   const TimingOptions& options);
 
