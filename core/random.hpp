@@ -26,6 +26,10 @@ class Random {
   constexpr Random(std::uint64_t seed, std::uint64_t stream)
       : state_(mix(mix(seed) + stride * (2 * stream + 1))) {}
 
+  /// Skips `count` numbers in one step: any number of a stream can be had by itself, on a device
+  /// too.
+  constexpr void discard(std::uint64_t count) { state_ += stride * count; }
+
   /// 64 uniform bits.
   constexpr std::uint64_t next() { return mix(state_ += stride); }
 

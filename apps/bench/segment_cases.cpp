@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sortie/apps/bench/key_dispatch.hpp"
@@ -18,27 +20,28 @@ namespace {
 
 constexpr int highest_length_power = 16;  // equal lengths 1, 2, 4, ..., 65536, and 2^20
 
-// Row lengths of sparse matrices and graphs: P(length) ~ length^-exponent for 1..longest.
+// Row lengths of sparse matrices and graphs: exponent and longest.
 struct PowerLaw {
   double exponent;
   std::uint64_t longest;
-
-  [[nodiscard]] std::string name() const {
-    return fmt::format("power law a={:.1f} max {}", exponent, longest);
-  }
 };
 constexpr std::array power_laws = {PowerLaw{0.1, 500}, PowerLaw{0.5, 200}, PowerLaw{1.0, 1000},
                                    PowerLaw{1.6, 50}, PowerLaw{1.6, 2000}};
+// Longer tables of cumulative weights than anybody has rows for.
+constexpr std::uint64_t longest_of_power_law = std::uint64_t{1} << 24;
 
-// Dwarfs of 1..64 items among segments of 1/64 of all: one such giant, or half the items in giants.
 constexpr std::string_view few_huge = "skew, few huge";
 constexpr std::string_view half_huge = "skew, half in huge";
 constexpr std::string_view one_segment = "one segment";
 constexpr std::uint64_t longest_dwarf = 64;
-constexpr std::uint64_t giants_a_case = 64;
+constexpr std::uint64_t giants_a_case = 64;  // were all of them giants
 
 std::string equal_length_name(std::uint64_t length) {
   return fmt::format("length {}", length);
+}
+
+std::string power_law_name(PowerLaw law) {
+  return fmt::format("power law a={:.1f} max {}", law.exponent, law.longest);
 }
 
 std::vector<std::uint64_t> equal_lengths() {
@@ -58,25 +61,24 @@ void fill(std::vector<std::uint64_t>& offsets, std::uint64_t items, NextLength n
   }
 }
 
-void fill_power_law(std::vector<std::uint64_t>& offsets, std::uint64_t items, PowerLaw law,
-                    Random& random) {
-  std::vector<double> cumulative;
-  double sum = 0;
-  for (std::uint64_t length = 1; length <= law.longest; ++length) {
-    sum += std::pow(static_cast<double>(length), -law.exponent);
-    cumulative.push_back(sum);
-  }
+void fill_power_law(std::vector<std::uint64_t>& offsets, std::uint64_t items,
+                    const SegmentShape& shape, Random& random) {
+  const std::vector<double> cumulative = cumulative_power_law(shape);
   fill(offsets, items, [&] {
-    const auto found =
-        std::upper_bound(cumulative.begin(), cumulative.end(), random.uniform() * sum);
+    const auto found = std::upper_bound(cumulative.begin(), cumulative.end(),
+                                        random.uniform() * cumulative.back());
     const auto rank = static_cast<std::uint64_t>(found - cumulative.begin());
-    return std::min(rank + 1, law.longest);
+    return std::min(rank + 1, shape.longest);
   });
+}
+
+std::uint64_t giant_length(std::uint64_t items) {
+  return std::max<std::uint64_t>(items / giants_a_case, 1);
 }
 
 void fill_skew(std::vector<std::uint64_t>& offsets, std::uint64_t items, std::uint64_t giants,
                Random& random) {
-  const std::uint64_t giant = std::max<std::uint64_t>(items / giants_a_case, 1);
+  const std::uint64_t giant = giant_length(items);
   const std::uint64_t dwarfs = items - std::min(items, giants * giant);
   for (std::uint64_t i = 0; i < giants && offsets.back() < items; ++i) {
     const std::uint64_t dwarfs_here = dwarfs / giants;
@@ -85,6 +87,34 @@ void fill_skew(std::vector<std::uint64_t>& offsets, std::uint64_t items, std::ui
     offsets.push_back(std::min(items, offsets.back() + giant));
   }
   fill(offsets, items, [&] { return 1 + random.below(longest_dwarf); });
+}
+
+// Reads a number at the front of `text` and takes it off. False when there is none.
+template <class Number>
+bool take_number(std::string_view& text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+bool parse_equal(std::string_view name, SegmentShape& shape) {
+  shape.kind = SegmentShape::Kind::equal;
+  return take_prefix(name, "length ") && take_number(name, shape.length) && name.empty() &&
+         shape.length > 0;
+}
+
+bool parse_power_law(std::string_view name, SegmentShape& shape) {
+  shape.kind = SegmentShape::Kind::power_law;
+  return take_prefix(name, "power law a=") && take_number(name, shape.exponent) &&
+         take_prefix(name, " max ") && take_number(name, shape.longest) && name.empty() &&
+         shape.exponent >= 0 && shape.longest > 0 && shape.longest <= longest_of_power_law;
 }
 
 template <class Key>
@@ -136,40 +166,70 @@ bool keys_are_the_same(const SegmentCase& segments, const Key* input, const Key*
 
 }  // namespace
 
+std::uint64_t SegmentShape::longest_of(std::uint64_t items) const {
+  switch (kind) {
+    case Kind::equal:
+      return std::min(length, items);
+    case Kind::power_law:
+      return std::min(longest, items);
+    case Kind::skew:
+      return std::min(std::max(giant_length(items), longest_dwarf), items);
+  }
+  return items;
+}
+
+std::vector<double> cumulative_power_law(const SegmentShape& shape) {
+  std::vector<double> cumulative;
+  double sum = 0;
+  for (std::uint64_t length = 1; length <= shape.longest; ++length) {
+    sum += std::pow(static_cast<double>(length), -shape.exponent);
+    cumulative.push_back(sum);
+  }
+  return cumulative;
+}
+
 std::vector<std::string> segment_case_names() {
   std::vector<std::string> names;
   for (const std::uint64_t length : equal_lengths()) names.push_back(equal_length_name(length));
   names.emplace_back(one_segment);
-  for (const PowerLaw& law : power_laws) names.push_back(law.name());
+  for (const PowerLaw& law : power_laws) names.push_back(power_law_name(law));
   names.emplace_back(few_huge);
   names.emplace_back(half_huge);
   return names;
 }
 
+SegmentShape parse_segment_case(std::string_view name) {
+  SegmentShape shape;
+  if (parse_equal(name, shape)) return shape;
+  if (parse_power_law(name, shape)) return shape;
+  if (name == one_segment)
+    return {.kind = SegmentShape::Kind::equal, .length = std::numeric_limits<std::uint64_t>::max()};
+  if (name == few_huge) return {.kind = SegmentShape::Kind::skew, .giants = 2};
+  if (name == half_huge) return {.kind = SegmentShape::Kind::skew, .giants = giants_a_case / 2};
+  throw Error(ErrorKind::usage,
+              fmt::format("case: found {}, expected \"length N\", \"power law a=X max N\" or one "
+                          "of: {}",
+                          quoted(name), fmt::join(segment_case_names(), "; ")));
+}
+
 SegmentCase make_segment_case(const std::string& name, std::uint64_t items, std::uint64_t seed) {
-  SegmentCase segments{name, {0}};
+  return make_segment_case(name, parse_segment_case(name), items, seed);
+}
+
+SegmentCase make_segment_case(std::string name, const SegmentShape& shape, std::uint64_t items,
+                              std::uint64_t seed) {
+  SegmentCase segments{std::move(name), {0}};
   Random random(seed);
-  for (const std::uint64_t length : equal_lengths()) {
-    if (name == equal_length_name(length)) {
-      fill(segments.offsets, items, [length] { return length; });
-      return segments;
-    }
-  }
-  for (const PowerLaw& law : power_laws) {
-    if (name == law.name()) {
-      fill_power_law(segments.offsets, items, law, random);
-      return segments;
-    }
-  }
-  if (name == one_segment) {
-    segments.offsets.push_back(items);
-  } else if (name == few_huge) {
-    fill_skew(segments.offsets, items, 2, random);
-  } else if (name == half_huge) {
-    fill_skew(segments.offsets, items, giants_a_case / 2, random);
-  } else {
-    throw Error(ErrorKind::usage, fmt::format("case: found {}, expected one of: {}", quoted(name),
-                                              fmt::join(segment_case_names(), "; ")));
+  switch (shape.kind) {
+    case SegmentShape::Kind::equal:
+      fill(segments.offsets, items, [&] { return shape.length; });
+      break;
+    case SegmentShape::Kind::power_law:
+      fill_power_law(segments.offsets, items, shape, random);
+      break;
+    case SegmentShape::Kind::skew:
+      fill_skew(segments.offsets, items, shape.giants, random);
+      break;
   }
   return segments;
 }
@@ -184,11 +244,15 @@ std::vector<std::byte> random_keys(KeyType type, std::uint64_t items, std::uint6
   });
 }
 
-std::vector<std::byte> index_values(int value_bytes, std::uint64_t items) {
+void require_countable(int value_bytes, std::uint64_t items) {
   if (value_bytes == 4 && items > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(ErrorKind::usage,
                 fmt::format("found {} items, expected values of 8 bytes to count them", items));
   }
+}
+
+std::vector<std::byte> index_values(int value_bytes, std::uint64_t items) {
+  require_countable(value_bytes, items);
   return with_value_bytes(value_bytes, [&]<class Value>(Value) {
     if constexpr (std::is_same_v<Value, NoValue>) {
       return std::vector<std::byte>();

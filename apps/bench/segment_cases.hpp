@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sortie/segsort/key_types.hpp"
@@ -18,22 +19,55 @@ struct SegmentCase {
   [[nodiscard]] std::uint64_t segments() const { return offsets.size() - 1; }
 };
 
-/// Names of all cases, in the order of the published tables: equal lengths 1, 2, 4, ... 65536 and
-/// 2^20, one segment, power laws, two skews.
+/// What the name of a case says. Whoever makes segments of a shape makes the same, on whichever
+/// backend.
+struct SegmentShape {
+  enum class Kind : std::uint8_t {
+    equal,      ///< all of `length`, but for the last
+    power_law,  ///< P(length) ~ length^-exponent for lengths 1..longest
+    skew,       ///< dwarfs of 1..64 items, and `giants` segments of 1/64 of all items
+  };
+  Kind kind = Kind::equal;
+  std::uint64_t length = 0;
+  double exponent = 0;
+  std::uint64_t longest = 0;
+  std::uint64_t giants = 0;
+
+  /// No segment among `items` items is longer.
+  [[nodiscard]] std::uint64_t longest_of(std::uint64_t items) const;
+};
+
+/// The shape that a name stands for: one of segment_case_names(), or "length N" or "power law a=X
+/// max N" with other numbers. 	hrows Error (usage) unknown name
+[[nodiscard]] SegmentShape parse_segment_case(std::string_view name);
+
+/// Sums of the weights length^-exponent of lengths 1..longest: a length is drawn by looking up a
+/// uniform number times the last sum, the length being one more than the number of sums that are
+/// not greater.
+[[nodiscard]] std::vector<double> cumulative_power_law(const SegmentShape& shape);
+
+/// Names of all published cases, in the order of the published tables: equal lengths 1, 2, 4, ...
+/// 65536 and 2^20, one segment, power laws, two skews.
 [[nodiscard]] std::vector<std::string> segment_case_names();
 
 /// Makes the case of that name with `items` items in all; the last segment may be shorter than the
-/// rest. \throws Error (usage) unknown name
+/// rest. \throws Error (usage) as parse_segment_case()
 [[nodiscard]] SegmentCase make_segment_case(const std::string& name, std::uint64_t items,
                                             std::uint64_t seed);
+/// The same, of a shape.
+[[nodiscard]] SegmentCase make_segment_case(std::string name, const SegmentShape& shape,
+                                            std::uint64_t items, std::uint64_t seed);
 
 /// `items` random keys of a type, as bytes: integers uniform over all values, floating-point keys
 /// uniform in [-1, 1).
 [[nodiscard]] std::vector<std::byte> random_keys(KeyType type, std::uint64_t items,
                                                  std::uint64_t seed);
 
+/// Says no to more items than index_values() can count. \throws Error (usage)
+void require_countable(int value_bytes, std::uint64_t items);
+
 /// 0, 1, 2, ... as values of `value_bytes` (4 or 8) bytes each: a value tells where its key was.
-/// \throws Error (usage) more items than 4 bytes can count
+/// \throws Error (usage) as require_countable()
 [[nodiscard]] std::vector<std::byte> index_values(int value_bytes, std::uint64_t items);
 
 /// Checks a result: keys ascend in every segment, and the values are a permutation of their segment

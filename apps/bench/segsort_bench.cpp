@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -14,7 +15,6 @@ namespace sortie::bench {
 namespace {
 
 constexpr std::uint64_t default_items_on_host = std::uint64_t{1} << 22;
-constexpr std::uint64_t default_items_on_cuda = std::uint64_t{1} << 27;
 
 using Bytes = std::vector<std::byte>;
 
@@ -159,21 +159,34 @@ std::vector<Row> segsort_on_host(const Context& context, const SegmentCase& segm
   return measure(std::move(methods), options.repetitions);
 }
 
+std::string method_name(SegsortPolicy policy) {
+  return policy == SegsortPolicy::ics17 ? "sortie ics17" : "sortie";
+}
+
+void require_policies(Backend backend, const std::vector<SegsortPolicy>& policies) {
+  const bool has_other =
+      std::find(policies.begin(), policies.end(), SegsortPolicy::ics17) != policies.end();
+  if (backend == Backend::cuda || !has_other) return;
+  throw Error(ErrorKind::unavailable, "policy ics17: found the host backend, expected CUDA");
+}
+
 std::vector<Row> segsort(const Context& context, const SegsortOptions& options,
                          const RowSink& sink) {
-  const bool on_cuda = resolve_backend(context) == Backend::cuda;
-  std::uint64_t items = options.items;
-  if (items == 0) items = on_cuda ? default_items_on_cuda : default_items_on_host;
+  const Backend backend = resolve_backend(context);
+  require_policies(backend, options.policies);
+  SegsortOptions complete = options;
+  if (complete.items == 0) {
+    complete.items = backend == Backend::cuda ? default_items_on_cuda : default_items_on_host;
+  }
   const auto names = options.cases.empty() ? segment_case_names() : options.cases;
+  for (const std::string& name : names) static_cast<void>(parse_segment_case(name));
+#ifdef SORTIE_HAVE_CUDA
+  if (backend == Backend::cuda) return segsort_on_cuda(context, names, complete, sink);
+#endif
   std::vector<Row> all;
   for (const std::string& name : names) {
-    const SegmentCase segments = make_segment_case(name, items, options.seed);
-#ifdef SORTIE_HAVE_CUDA
-    std::vector<Row> rows = on_cuda ? segsort_on_cuda(context, segments, options)
-                                    : segsort_on_host(context, segments, options);
-#else
-    std::vector<Row> rows = segsort_on_host(context, segments, options);
-#endif
+    const SegmentCase segments = make_segment_case(name, complete.items, options.seed);
+    std::vector<Row> rows = segsort_on_host(context, segments, complete);
     if (sink) sink(rows);
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
   }

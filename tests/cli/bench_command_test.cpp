@@ -58,11 +58,78 @@ TEST_F(BenchCommand, SortsEveryTypeOfKeyAndValue) {
       const auto found = rows({"bench", "segsort", "--items", "10000", "--key", key, "--value",
                                value, "--case", "power law a=0.5 max 200"});
       EXPECT_EQ(column(found, "method").count("sortie"), 1u);
-      // On CUDA the peer is compiled for unsigned keys only.
-      const bool has_peer = backend() == Backend::host || key[0] == 'u';
-      EXPECT_EQ(found.size(), has_peer ? 3u : 2u) << key;
+      // On CUDA there are two peers, compiled for unsigned keys only.
+      const std::size_t peers = backend() == Backend::host ? 1 : key[0] == 'u' ? 2 : 0;
+      EXPECT_EQ(found.size(), 2 + peers) << key;
     }
   }
+}
+
+TEST_F(BenchCommand, SortsCasesOfAnyLength) {
+  const std::set<std::string> cases = {"length 3", "length 1000", "power law a=0.75 max 33"};
+  std::vector<std::string> arguments = {"bench", "segsort", "--items", "5000"};
+  for (const std::string& name : cases) arguments.insert(arguments.end(), {"--case", name});
+  EXPECT_EQ(column(rows(arguments), "case"), cases);
+}
+
+TEST_F(BenchCommand, SortsByBothPolicies) {
+  const std::vector<std::string> arguments = {"bench",    "segsort", "--items", "5000",
+                                              "--policy", "tuned",   "--case",  "length 32",
+                                              "--policy", "ics17"};
+  if (backend() == Backend::host) {
+    expect_error(run(arguments), 1, "policy ics17: found the host backend, expected CUDA");
+    return;
+  }
+  const auto methods = column(rows(arguments), "method");
+  EXPECT_EQ(methods.count("sortie"), 1u);
+  EXPECT_EQ(methods.count("sortie ics17"), 1u);
+}
+
+TEST_F(BenchCommand, MeasuresAPartOfTheGrid) {
+  const std::vector<std::string> arguments = {
+      "bench", "segsort", "--grid", "--grid-part", "640/640", "--items", "100K", "--json", "-"};
+  const Result result = run(arguments);
+  if (backend() == Backend::host) {
+    expect_error(result, 1, "the grid compares with CUB: found the host backend, expected CUDA");
+    return;
+  }
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("1 points: minimum speedup"));
+  const auto grid = nlohmann::json::parse(result.out)["grid"];
+  EXPECT_EQ(grid["items"], 102400);
+  ASSERT_EQ(grid["points"].size(), 1u);
+  const auto point = grid["points"][0];
+  EXPECT_EQ(point["exponent"], 1.6);
+  EXPECT_EQ(point["longest"], 2000);
+  EXPECT_GT(point["segments"], 0);
+  EXPECT_GT(point["speedup"], 0);
+  EXPECT_TRUE(point["agrees"]);
+  EXPECT_EQ(grid["summary"]["minimum_speedup"], point["speedup"]);
+  EXPECT_EQ(grid["summary"]["points"], 1);
+}
+
+TEST_F(BenchCommand, MeasuresTheCostOfALaunch) {
+  const Result result = run({"bench", "segsort", "--launch-cost", "--json", "-"});
+  if (backend() == Backend::host) {
+    expect_error(result, 1, "the cost of a launch: found the host backend, expected CUDA");
+    return;
+  }
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("graph us/call"));
+  const auto report = nlohmann::json::parse(result.out)["launch_cost"];
+  EXPECT_EQ(report["calls"], 100);
+  std::set<std::string> methods;
+  for (const auto& row : report["rows"]) {
+    EXPECT_EQ(row["failure"], "") << row;
+    EXPECT_TRUE(row["agrees"]) << row;
+    EXPECT_GT(row["plain_microseconds"], 0) << row;
+    if (row["method"] != "cub segmented") {
+      EXPECT_GT(row["graph_microseconds"], 0) << row;
+    }
+    methods.insert(row["method"].get<std::string>());
+  }
+  EXPECT_EQ(methods,
+            (std::set<std::string>{"empty kernel", "copy kernel", "sortie", "cub segmented"}));
 }
 
 TEST_F(BenchCommand, RelatesSortieToItsPeers) {

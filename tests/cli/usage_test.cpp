@@ -81,6 +81,16 @@ INSTANTIATE_TEST_SUITE_P(
                    "found \"sort\", expected a subcommand (sortie --help lists them)"},
         WrongUsage{{"bench", "segsort", "--key", "u16"},
                    "--key: u16 not in {f32,f64,i32,i64,u32,u64}"},
+        WrongUsage{{"bench", "segsort", "--policy", "magic"},
+                   "--policy: magic not in {tuned,ics17}"},
+        WrongUsage{{"bench", "segsort", "--grid", "--case", "length 1"}, "--case excludes --grid"},
+        WrongUsage{{"bench", "segsort", "--grid", "--launch-cost"},
+                   "--grid excludes --launch-cost"},
+        WrongUsage{{"bench", "segsort", "--grid-part", "1/2"}, "--grid-part requires --grid"},
+        WrongUsage{{"bench", "segsort", "--grid", "--grid-part", "3/2"},
+                   "--grid-part: found \"3/2\", expected I/N with 1 <= I <= N <= 640"},
+        WrongUsage{{"bench", "segsort", "--grid", "--policy", "tuned", "--policy", "ics17"},
+                   "--grid: found two policies, expected one"},
         WrongUsage{{"bench", "spgemm", "gen:magic:5"},
                    "found \"gen:magic:5\", expected gen:er, gen:rmat, gen:banded, gen:stencil5, "
                    "gen:stencil7, gen:stencil27 or gen:powerlaw"},
@@ -90,10 +100,15 @@ INSTANTIATE_TEST_SUITE_P(
                    "gen:dna:5x: found \"5x\", expected a count such as 4096 or 10M"}));
 
 TEST_F(Usage, AnUnknownCaseIsToldTheKnownOnes) {
-  const Result result = run({"bench", "segsort", "--case", "length 3"});
+  for (const char* name : {"length 0", "length 3x", "power law a=1 max 0", "power law a= max 3"}) {
+    EXPECT_EQ(run({"bench", "segsort", "--case", name}).exit_code, 2) << name;
+  }
+  const Result result = run({"bench", "segsort", "--case", "width 3"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err,
-              StartsWith("sortie: case: found \"length 3\", expected one of: length 1;"));
+  EXPECT_THAT(
+      result.err,
+      StartsWith("sortie: case: found \"width 3\", expected \"length N\", \"power law a=X max "
+                 "N\" or one of: length 1;"));
 }
 
 TEST_F(Usage, ACudaDeviceThatIsNotThereIsUnavailable) {

@@ -20,7 +20,7 @@ steps=("$@")
 logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
 export SORTIE_TEST_BACKEND=cuda SORTIE_PROGRAM=$build/bin/sortie
-programs=(core_cuda device_segmented_sort spgemm_device suffix_array_device segmented_sort spgemm suffix_array)
+programs=(core_cuda device_segmented_sort bench_device spgemm_device suffix_array_device segmented_sort spgemm suffix_array)
 
 huge='*Large*'
 repeated='*EveryKeyPattern*:*EveryLength*:*Giant*:*AllShortTexts*:*LongerThanTheReference*:CheckSuffixArray*'

@@ -3,7 +3,11 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 
+#include <algorithm>
+#include <bit>
 #include <type_traits>
+
+#include "sortie/apps/bench/cuda/segsort_data.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -34,6 +38,190 @@ const T* in(const void* data) {
 template <class T>
 T* out(void* data) {
   return static_cast<T*>(data);
+}
+
+/// Parts of the temporary storage: sizes are added up in the first phase, pointers handed out in
+/// the second.
+class Parts {
+ public:
+  explicit Parts(void* storage) : storage_(static_cast<std::byte*>(storage)) {}
+
+  template <class T>
+  T* take(std::size_t count) {
+    T* const part = storage_ == nullptr ? nullptr : reinterpret_cast<T*>(storage_ + bytes_);
+    bytes_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
+    return part;
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t alignment = 256;
+  std::byte* storage_;
+  std::size_t bytes_ = 0;
+};
+
+constexpr int block_threads = 256;
+
+/// One thread an item of less than 2^31.
+template <class Kernel, class... Arguments>
+cudaError_t launch(Kernel kernel, std::int64_t items, cudaStream_t stream, Arguments... arguments) {
+  if (items == 0) return cudaSuccess;
+  const auto blocks = static_cast<unsigned>((items + block_threads - 1) / block_threads);
+  kernel<<<blocks, block_threads, 0, stream>>>(items, arguments...);
+  return cudaGetLastError();
+}
+
+__device__ std::int64_t own_item() {
+  return std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
+}
+
+__global__ void __launch_bounds__(block_threads)
+    pack_kernel(std::int64_t items, const std::uint32_t* ids, const std::uint32_t* keys,
+                std::uint64_t* packed) {
+  const std::int64_t i = own_item();
+  if (i < items) packed[i] = (std::uint64_t{ids[i]} << 32) | keys[i];
+}
+
+__global__ void __launch_bounds__(block_threads)
+    unpack_kernel(std::int64_t items, const std::uint64_t* packed, std::uint32_t* keys) {
+  const std::int64_t i = own_item();
+  if (i < items) keys[i] = static_cast<std::uint32_t>(packed[i]);
+}
+
+__global__ void __launch_bounds__(block_threads)
+    count_kernel(std::int64_t items, std::uint32_t* indices) {
+  const std::int64_t i = own_item();
+  if (i < items) indices[i] = static_cast<std::uint32_t>(i);
+}
+
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    gather_kernel(std::int64_t items, const std::uint32_t* indices, const T* from, T* to) {
+  const std::int64_t i = own_item();
+  if (i < items) to[i] = from[indices[i]];
+}
+
+/// Bits that the numbers of so many segments have.
+int segment_bits(std::int64_t segments) {
+  return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(segments, 1) - 1));
+}
+
+/// Runs steps one after another until one fails.
+template <class... Steps>
+cudaError_t in_turn(Steps... steps) {
+  cudaError_t status = cudaSuccess;
+  static_cast<void>((((status = steps()) == cudaSuccess) && ...));
+  return status;
+}
+
+/// u32 keys: (segment, key) as one word.
+template <class Value>
+cudaError_t radix_packed(void* temporary, std::size_t& bytes, const DeviceRequest& request,
+                         cudaStream_t stream) {
+  const std::int64_t items = request.num_items;
+  const auto count = static_cast<std::size_t>(items);
+  const int end_bit = 32 + segment_bits(request.num_segments);
+  Parts parts(temporary);
+  auto* const ids = parts.take<std::uint32_t>(count);
+  auto* const packed = parts.take<std::uint64_t>(count);
+  auto* const sorted = parts.take<std::uint64_t>(count);
+  const auto number = [&](void* storage, std::size_t& size) {
+    return number_segments(storage, size, request.begin_offsets, request.offset_bytes,
+                           request.num_segments, ids, count, stream);
+  };
+  const auto sort = [&](void* storage, std::size_t& size) {
+    if constexpr (std::is_same_v<Value, NoValue>) {
+      return cub::DeviceRadixSort::SortKeys(storage, size, packed, sorted, items, 0, end_bit,
+                                            stream);
+    } else {
+      return cub::DeviceRadixSort::SortPairs(
+          storage, size, packed, sorted, in<Value>(request.values_in),
+          out<Value>(request.values_out), items, 0, end_bit, stream);
+    }
+  };
+  std::size_t number_bytes = 0;
+  std::size_t sort_bytes = 0;
+  const cudaError_t sized = in_turn([&] { return number(nullptr, number_bytes); },
+                                    [&] { return sort(nullptr, sort_bytes); });
+  if (sized != cudaSuccess) return sized;
+  // One after the other: they share what is left.
+  auto* const storage = parts.take<std::byte>(std::max(number_bytes, sort_bytes));
+  if (temporary == nullptr) {
+    bytes = parts.bytes();
+    return cudaSuccess;
+  }
+  return in_turn(
+      [&] { return number(storage, number_bytes); },
+      [&] {
+        return launch(pack_kernel, items, stream, ids, in<std::uint32_t>(request.keys_in), packed);
+      },
+      [&] { return sort(storage, sort_bytes); },
+      [&] {
+        return launch(unpack_kernel, items, stream, sorted, out<std::uint32_t>(request.keys_out));
+      });
+}
+
+/// u64 keys: by key, then by segment, both stable.
+template <class Value>
+cudaError_t radix_twice(void* temporary, std::size_t& bytes, const DeviceRequest& request,
+                        cudaStream_t stream) {
+  const std::int64_t items = request.num_items;
+  const auto count = static_cast<std::size_t>(items);
+  Parts parts(temporary);
+  auto* const ids = parts.take<std::uint32_t>(count);
+  auto* const sorted_keys = parts.take<std::uint64_t>(count);
+  auto* const indices = parts.take<std::uint32_t>(count);
+  auto* const by_key = parts.take<std::uint32_t>(count);
+  auto* const ids_by_key = parts.take<std::uint32_t>(count);
+  auto* const sorted_ids = parts.take<std::uint32_t>(count);
+  auto* const by_segment = indices;  // no longer needed by then
+  const auto* const keys = in<std::uint64_t>(request.keys_in);
+  const auto number = [&](void* storage, std::size_t& size) {
+    return number_segments(storage, size, request.begin_offsets, request.offset_bytes,
+                           request.num_segments, ids, count, stream);
+  };
+  const auto sort_by_key = [&](void* storage, std::size_t& size) {
+    return cub::DeviceRadixSort::SortPairs(storage, size, keys, sorted_keys,
+                                           static_cast<const std::uint32_t*>(indices), by_key,
+                                           items, 0, 64, stream);
+  };
+  // A single segment has no bits to sort by; one does no harm.
+  const int id_bits = std::max(segment_bits(request.num_segments), 1);
+  const auto sort_by_segment = [&](void* storage, std::size_t& size) {
+    return cub::DeviceRadixSort::SortPairs(
+        storage, size, static_cast<const std::uint32_t*>(ids_by_key), sorted_ids,
+        static_cast<const std::uint32_t*>(by_key), by_segment, items, 0, id_bits, stream);
+  };
+  std::size_t number_bytes = 0;
+  std::size_t key_bytes = 0;
+  std::size_t segment_bytes = 0;
+  const cudaError_t sized = in_turn([&] { return number(nullptr, number_bytes); },
+                                    [&] { return sort_by_key(nullptr, key_bytes); },
+                                    [&] { return sort_by_segment(nullptr, segment_bytes); });
+  if (sized != cudaSuccess) return sized;
+  auto* const storage = parts.take<std::byte>(std::max({number_bytes, key_bytes, segment_bytes}));
+  if (temporary == nullptr) {
+    bytes = parts.bytes();
+    return cudaSuccess;
+  }
+  return in_turn(
+      [&] { return number(storage, number_bytes); },
+      [&] { return launch(count_kernel, items, stream, indices); },
+      [&] { return sort_by_key(storage, key_bytes); },
+      [&] { return launch(gather_kernel<std::uint32_t>, items, stream, by_key, ids, ids_by_key); },
+      [&] { return sort_by_segment(storage, segment_bytes); },
+      [&] {
+        return launch(gather_kernel<std::uint64_t>, items, stream, by_segment, keys,
+                      out<std::uint64_t>(request.keys_out));
+      },
+      [&] {
+        if constexpr (std::is_same_v<Value, NoValue>) {
+          return cudaSuccess;
+        } else {
+          return launch(gather_kernel<Value>, items, stream, by_segment,
+                        in<Value>(request.values_in), out<Value>(request.values_out));
+        }
+      });
 }
 
 }  // namespace
@@ -76,6 +264,18 @@ cudaError_t cub_radix_sort(void* temporary, std::size_t& bytes, const DeviceRequ
           temporary, bytes, in<Key>(request.keys_in), out<Key>(request.keys_out),
           in<Value>(request.values_in), out<Value>(request.values_out), request.num_items, 0,
           key_bits, stream);
+    }
+  });
+}
+
+cudaError_t cub_radix_by_segment(void* temporary, std::size_t& bytes, const DeviceRequest& request,
+                                 cudaStream_t stream) {
+  if (!has_cub_peers(request)) return cudaErrorNotSupported;
+  return dispatch(request, [&]<class Key, class Value>(Key, Value) {
+    if constexpr (sizeof(Key) == 4) {
+      return radix_packed<Value>(temporary, bytes, request, stream);
+    } else {
+      return radix_twice<Value>(temporary, bytes, request, stream);
     }
   });
 }

@@ -1,0 +1,61 @@
+#include "sortie/apps/bench/segsort_grid.hpp"
+
+#include "sortie/apps/bench/cuda/segsort_peers.hpp"
+#include "sortie/apps/bench/cuda/segsort_workload.hpp"
+#include "sortie/apps/bench/timing.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::bench {
+namespace {
+
+// CUB takes ten times as long as Sortie on most of the grid, and its times hardly spread.
+constexpr int sortie_repetitions = 3;
+constexpr int cub_repetitions = 2;
+
+// Takes over what went wrong, if anything did, and returns the median.
+double median_of(GridPoint& point, const std::string& method, const TimedSort& timed) {
+  if (!timed.failure.empty() && point.failure.empty()) {
+    point.failure = method + ": " + timed.failure;
+  }
+  if (!timed.fault.empty() && point.fault.empty()) point.fault = method + ": " + timed.fault;
+  point.agrees = point.agrees && timed.agrees;
+  return timed.agrees ? median(timed.seconds) : 0;
+}
+
+void measure_point(GridPoint& point, SegsortWorkload& work, SegsortPolicy policy) {
+  work.set_segments({.kind = SegmentShape::Kind::power_law,
+                     .exponent = point.exponent,
+                     .longest = point.longest});
+  point.segments = static_cast<std::uint64_t>(work.request().num_segments);
+  point.agrees = true;
+  point.sortie_seconds =
+      median_of(point, method_name(policy),
+                time_sort(work, sortie_sort(policy), {sortie_repetitions, false}));
+  point.cub_seconds = median_of(point, "cub segmented",
+                                time_sort(work, cub_segmented_sort, {cub_repetitions, false}));
+}
+
+}  // namespace
+
+std::vector<GridPoint> segsort_grid_on_cuda(const Context& context, const GridOptions& options,
+                                            const GridSink& sink) {
+  const DeviceScope scope(context);
+  SegsortWorkload work({options.items, options.key, options.value_bytes, options.seed},
+                       context.stream);
+  std::vector<GridPoint> points = grid_places(options.part, options.parts);
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (context.progress) context.progress("grid", i, points.size());
+    measure_point(points[i], work, options.policy);
+    const bool last_of_exponent =
+        i + 1 == points.size() || points[i + 1].exponent != points[i].exponent;
+    if (sink && last_of_exponent) {
+      sink(std::span(points).subspan(shown, i + 1 - shown));
+      shown = i + 1;
+    }
+  }
+  return points;
+}
+
+}  // namespace sortie::bench

@@ -1,0 +1,71 @@
+#include "sortie/apps/cli/bench_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "sortie/core/error.hpp"
+#include "sortie/core/whole_file.hpp"
+
+namespace sortie::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int default_repetitions = 5;
+
+}  // namespace
+
+void add_bench_options(CLI::App& parser, BenchOptions& options) {
+  options.common.repeat = default_repetitions;
+  add_common_options(parser, options.common);
+  parser.add_option("--csv", options.csv, "Write the rows to this file (-: standard output)");
+}
+
+void show_table(Job& job, const BenchOptions& options, std::string_view text) {
+  if (options.common.json != "-" && options.csv != "-") {
+    job.print(text);
+  } else {
+    job.say(text.substr(0, text.size() - 1));
+  }
+}
+
+bench::RowSink table_printer(Job& job, const BenchOptions& options) {
+  return [&job, &options, heading = true](std::span<const bench::Row> rows) mutable {
+    show_table(job, options, bench::table(rows, std::exchange(heading, false)));
+  };
+}
+
+void finish_with_part(Job& job, const std::string& key, const std::string& part,
+                      const std::string& complaint) {
+  job.set_json([&job, key, part] {
+    Json report = Json::parse(job.report().to_json(job.command(), job.context()));
+    report[key] = Json::parse(part);
+    return report.dump(2) + "\n";
+  });
+  if (complaint.empty()) return;
+  job.finish();
+  throw Error(ErrorKind::check, complaint);
+}
+
+void finish_bench(Job& job, const BenchOptions& options, const std::vector<bench::Row>& rows) {
+  if (!options.csv.empty()) {
+    WholeFile file(options.csv);
+    file.write(std::string_view(bench::csv(rows)));
+    file.commit();
+  }
+  const auto wrong =
+      std::find_if(rows.begin(), rows.end(), [](const bench::Row& row) { return row.is_wrong(); });
+  std::string complaint;
+  if (wrong != rows.end()) {
+    complaint = fmt::format("{}: the result of {} is wrong{}{}", wrong->case_name, wrong->method,
+                            wrong->fault.empty() ? "" : ": ", wrong->fault);
+  }
+  finish_with_part(job, "rows", bench::json(rows), complaint);
+}
+
+}  // namespace sortie::cli
