@@ -47,8 +47,17 @@ struct Arguments {
   int value_bytes;
   DeviceOffsets begin_offsets;
   DeviceOffsets end_offsets;
-  std::uint64_t num_segments;
+  std::uint64_t num_segments;  ///< of this pass; an upper bound where the device knows the number
+  const std::int64_t* device_num_segments;  ///< of all passes; null: num_segments is exact
+  std::uint64_t first_segment;              ///< of this pass
   KeyCodec<Word> codec;
+
+  /// Segments of this pass.
+  [[nodiscard]] __device__ std::uint64_t segments() const {
+    if (device_num_segments == nullptr) return num_segments;
+    const std::int64_t rest = *device_num_segments - static_cast<std::int64_t>(first_segment);
+    return min(static_cast<std::uint64_t>(max(rest, std::int64_t{0})), num_segments);
+  }
 
   [[nodiscard]] __device__ const Word* keys_of(Buffer buffer) const {
     return buffer == Buffer::input ? keys_in : buffer == Buffer::output ? keys_out : keys_scratch;

@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(batch_threads, 5)
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   Shared& shared = reinterpret_cast<Shared*>(shared_bytes)[threadIdx.x / 32];
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const std::uint64_t all = arguments.num_segments;
+  const std::uint64_t all = arguments.segments();
   const auto step = static_cast<std::uint64_t>(segments_of_chunk);
   unsigned int next_chunk = 0;
   if (lane == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);

@@ -120,6 +120,8 @@ Arguments<Word> arguments_of(const DeviceRequest& request, const TemporaryStorag
   arguments.end_offsets =
       DeviceOffsets{static_cast<const char*>(request.end_offsets) + skipped, wide};
   arguments.num_segments = static_cast<std::uint64_t>(segments);
+  arguments.device_num_segments = request.device_num_segments;
+  arguments.first_segment = static_cast<std::uint64_t>(first_segment);
   arguments.codec =
       KeyCodec<Word>::make(request.key_type, request.order, request.begin_bit,
                            request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit);

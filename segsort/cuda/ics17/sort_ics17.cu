@@ -114,6 +114,8 @@ Arguments<Word> arguments_of(const DeviceRequest& request, const TemporaryStorag
   arguments.end_offsets =
       DeviceOffsets{static_cast<const char*>(request.end_offsets) + skipped, wide};
   arguments.num_segments = static_cast<std::uint64_t>(segments);
+  arguments.device_num_segments = nullptr;
+  arguments.first_segment = static_cast<std::uint64_t>(first_segment);
   arguments.codec =
       KeyCodec<Word>::make(request.key_type, request.order, request.begin_bit,
                            request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit);
@@ -141,6 +143,7 @@ cudaError_t launch64(const LaunchPlan& plan, const DeviceRequest& request,
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                            const DeviceRequest& request, cudaStream_t stream) {
   if (!is_valid(request)) return cudaErrorInvalidValue;
+  if (request.device_num_segments != nullptr) return cudaErrorNotSupported;
   const TemporaryStorage storage(temp_storage, request);
   if (temp_storage == nullptr) {
     temp_storage_bytes = storage.bytes;
