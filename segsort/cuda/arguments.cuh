@@ -17,6 +17,14 @@ struct DeviceOffsets {
   }
 };
 
+/// Waits until all that the kernels before this one wrote is there. Kernels of one sort start before
+/// those in front of them have ended (programmatic dependent launch), so each calls this first.
+__device__ __forceinline__ void wait_for_kernels_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /// Copies one value of 4 or 8 bytes (0: nothing) between arrays of the caller.
 __device__ inline void copy_value(void* to, std::uint64_t to_index, const void* from,
                                   std::uint64_t from_index, int value_bytes) {

@@ -184,16 +184,29 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
       const bool is_batched = found[k].length != 0 && found[k].length <= longest_batched;
       const int length = is_batched ? static_cast<int>(found[k].length) : 0;
       const unsigned int members = __ballot_sync(full_warp, is_batched);
-      int before = length;
+      // Where all are neighbours in memory, their offsets tell how many items are before each.
+      const auto begin = static_cast<Index>(found[k].begin);
+      const Index next = __shfl_down_sync(full_warp, begin, 1);
+      const bool is_neighbour = found[k].length <= longest_batched && segment < segments &&
+                                (lane == 31 || begin + static_cast<Index>(length) == next);
+      int before = 0;
+      int total = 0;
+      if (__all_sync(full_warp, is_neighbour) != 0) {
+        before = static_cast<int>(begin - __shfl_sync(full_warp, begin, 0));
+        total = __shfl_sync(full_warp, before + length, 31);
+      } else {
+        before = length;
 #pragma unroll
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const int other = __shfl_up_sync(full_warp, before, distance);
-        if (lane >= distance) before += other;
+        for (int distance = 1; distance < 32; distance *= 2) {
+          const int other = __shfl_up_sync(full_warp, before, distance);
+          if (lane >= distance) before += other;
+        }
+        total = __shfl_sync(full_warp, before, 31);
+        before -= length;
       }
-      const int total = __shfl_sync(full_warp, before, 31);
       if (is_batched) {
         const int place = chunk.batched + __popc(members & lower);
-        const int number = items + before - length;
+        const int number = items + before;
         shared.number[place] = static_cast<std::uint16_t>(number);
         shared.base[place] = static_cast<Index>(found[k].begin) - static_cast<Index>(number);
       }
@@ -252,14 +265,14 @@ __global__ void __launch_bounds__(batch_threads, 5)
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   Shared& shared = reinterpret_cast<Shared*>(shared_bytes)[threadIdx.x / 32];
   const int lane = static_cast<int>(threadIdx.x % 32);
+  wait_for_kernels_before();
   const std::uint64_t all = arguments.segments();
   const auto step = static_cast<std::uint64_t>(segments_of_chunk);
-  unsigned int next_chunk = 0;
-  if (lane == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);
   while (true) {
+    unsigned int next_chunk = 0;
+    if (lane == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);
     const std::uint64_t chunk_begin = __shfl_sync(full_warp, next_chunk, 0) * step;
     if (chunk_begin >= all) break;
-    if (lane == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);  // needed next time
     const Chunk chunk = read_chunk(shared, arguments, lists, chunk_begin,
                                    static_cast<int>(min(step, all - chunk_begin)));
     int batched = 0;      // segments that are done

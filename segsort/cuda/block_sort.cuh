@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(32 * block_warps(Class), resident_blocks(block
   using T = Tile<Word, ValueBytes, block_warps(Class), block_items(Class)>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   T& tile = *reinterpret_cast<T*>(shared_bytes);
+  wait_for_kernels_before();
   const unsigned int count = lists.counters->segments[Class];
   for (unsigned int i = blockIdx.x; i < count; i += gridDim.x) {
     const SegmentExtent segment = extent(arguments, lists.segment(Class, i));
@@ -52,16 +53,16 @@ __global__ void __launch_bounds__(32 * block_warps(Class), resident_blocks(block
 }
 
 /// Sorts the groups of neighbouring buckets that partitions leave. One block, one group.
-template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(32 * group_warps,
-                                  resident_blocks(group_warps))
+template <class Word, int ValueBytes, int Class>
+__global__ void __launch_bounds__(32 * group_warps(Class), resident_blocks(group_warps(Class)))
     group_sort_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using T = Tile<Word, ValueBytes, group_warps, warp_tile_items>;
+  using T = Tile<Word, ValueBytes, group_warps(Class), warp_tile_items>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   T& tile = *reinterpret_cast<T*>(shared_bytes);
-  const unsigned int count = lists.counters->groups;
+  wait_for_kernels_before();
+  const unsigned int count = lists.counters->groups[Class];
   for (unsigned int i = blockIdx.x; i < count; i += gridDim.x) {
-    const Group group = lists.groups[i];
+    const Group group = lists.group(Class, i);
     Arguments<Word> from = arguments;
     from.keys_in = arguments.keys_of(group.buffer());
     from.values_in = arguments.values_of(group.buffer());

@@ -65,7 +65,8 @@ struct TemporaryStorage {
       // Two neighbouring groups of a part hold more than a tile together, unless a large bucket
       // stands between them; a pass takes at least four bits off such a bucket.
       const std::uint64_t tiles = items / longest_group + 1;
-      lists.groups = carver.take<Group>((2 + 4 * key_bytes) * tiles);
+      lists.group_room = 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * tiles;
+      lists.groups = carver.take<Group>(lists.group_room);
       lists.parts = carver.take<Part>(tiles);
       if (!request.input_is_scratch) {
         keys = carver.take<char>(items * key_bytes);
@@ -150,6 +151,11 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
           cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
       status != cudaSuccess)
     return status;
+  int major = 0;
+  if (const cudaError_t status =
+          cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+      status != cudaSuccess)
+    return status;
   const TemporaryStorage storage(temp_storage, request, multiprocessors);
   if (temp_storage == nullptr) {
     temp_storage_bytes = storage.bytes;
@@ -161,7 +167,8 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
     const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
-                          static_cast<std::uint64_t>(segments), multiprocessors, stream};
+                          static_cast<std::uint64_t>(segments), multiprocessors, major >= 9,
+                          stream};
     cudaError_t status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
     if (key_bits(request.key_type) == 32) {

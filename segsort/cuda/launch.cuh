@@ -18,6 +18,7 @@ struct LaunchPlan {
   std::uint64_t num_items;
   std::uint64_t num_segments;  ///< at most; below 2^32
   int multiprocessors;
+  bool starts_early;  ///< kernels may start before the ones in front of them have ended
   cudaStream_t stream;
 
   [[nodiscard]] std::uint64_t most_segments_of_class(int long_class) const {
@@ -27,7 +28,10 @@ struct LaunchPlan {
 
 /// Items that a warp of the first kernel takes on at a time: enough to fill some tiles, and few
 /// enough that all warps end at about the same time.
-inline constexpr std::uint64_t items_of_chunk = 4096;
+#ifndef VARIANT
+#define VARIANT 8192
+#endif
+inline constexpr std::uint64_t items_of_chunk = VARIANT;
 
 inline constexpr int no_limit = 1 << 20;
 
@@ -51,10 +55,15 @@ cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& pla
   config.dynamicSmemBytes = shared_bytes;
   config.stream = plan.stream;
   cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
+  if (cooperative) {
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+  } else {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  }
   config.attrs = &attribute;
-  config.numAttrs = cooperative ? 1 : 0;
+  config.numAttrs = cooperative || plan.starts_early ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, values...);
 }
 
@@ -78,11 +87,21 @@ cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& 
   return status;
 }
 
+template <class Word, int ValueBytes, int Class>
+cudaError_t launch_groups(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                          const WorkLists& lists) {
+  using T = Tile<Word, ValueBytes, group_warps(Class), warp_tile_items>;
+  return launch_resident(group_sort_kernel<Word, ValueBytes, Class>, plan, lists.group_room,
+                         no_limit, T::threads, sizeof(T), false, arguments, lists);
+}
+
 template <class Word, int ValueBytes, class Index>
 cudaError_t launch_batches(const LaunchPlan& plan, std::uint64_t segments_of_chunk,
                            const Arguments<Word>& arguments, const WorkLists& lists) {
   const std::uint64_t chunks = (plan.num_segments - 1) / segments_of_chunk + 1;
-  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index>, plan,
+  LaunchPlan first = plan;
+  first.starts_early = false;  // what is in front of it is not a kernel of ours
+  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index>, first,
                          (chunks - 1) / batch_warps + 1, no_limit, batch_threads,
                          batch_warps * sizeof(BatchShared<Word, ValueBytes, Index>), false,
                          arguments, lists, static_cast<int>(segments_of_chunk));
@@ -117,9 +136,9 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
     status = launch_resident(lone_partition_kernel<Word, ValueBytes>, plan, lone, no_limit,
                              Shared::threads, sizeof(Shared), false, arguments, lists);
     if (status != cudaSuccess) return status;
-    using T = Tile<Word, ValueBytes, group_warps, warp_tile_items>;
-    status = launch_resident(group_sort_kernel<Word, ValueBytes>, plan, lone * 4, no_limit,
-                             T::threads, sizeof(T), false, arguments, lists);
+    status = launch_groups<Word, ValueBytes, 0>(plan, arguments, lists);
+    if (status != cudaSuccess) return status;
+    status = launch_groups<Word, ValueBytes, 1>(plan, arguments, lists);
     if (status != cudaSuccess) return status;
   }
   return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,

@@ -55,7 +55,7 @@ struct Digits {
 
   __device__ Digits(const KeyCodec<Word>& key_codec, const Part& part)
       : codec(key_codec), base(static_cast<Word>(part.base)) {
-    const int wanted = bits_of(part.length / longest_group) + 3;
+    const int wanted = bits_of(part.length / longest_of_group_class(0)) + 2;
     bits = min(min(wanted, MostBits), part.bits);
     shift = part.bits - bits;
   }
@@ -266,9 +266,9 @@ __device__ inline void list_ordered(const WorkLists& lists, std::uint64_t begin,
   if (buffer == Buffer::output) return;
   for (std::uint64_t i = thread * std::uint64_t{longest_group}; i < length;
        i += threads * std::uint64_t{longest_group})
-    lists.groups[atomicAdd(&lists.counters->groups, 1)] =
+    lists.add_group(
         Group(begin + i,
-              static_cast<std::uint32_t>(min(length - i, std::uint64_t{longest_group})), buffer);
+              static_cast<std::uint32_t>(min(length - i, std::uint64_t{longest_group})), buffer));
 }
 
 /// Lists what remains to be done for the buckets of a part. Thread b passes bucket b's first item,
@@ -279,15 +279,19 @@ __device__ inline void list_ordered(const WorkLists& lists, std::uint64_t begin,
 /// with its bucket, then one thread follows the chain.
 template <class Shared, class KeepLarge>
 __device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& lists,
-                                             const Part& part, int shift, Buffer to,
-                                             const KeepLarge& keep_large) {
+                                             const Part& part, const DigitsOf<Shared>& digits,
+                                             Buffer to, const KeepLarge& keep_large) {
   const int bucket = static_cast<int>(threadIdx.x);
+  const int shift = digits.shift;
   if (shift == 0) {  // a bucket holds one key, so all is in order
     list_ordered(lists, part.begin, part.length, to, threadIdx.x, Shared::buckets);
     __syncthreads();
     return;
   }
-  const std::uint64_t limit = shared.starts[bucket] + longest_group;
+  const bool small = (part.length >> digits.bits) * buckets_of_small_group <=
+                     longest_of_group_class(0);
+  const std::uint64_t limit =
+      shared.starts[bucket] + (small ? longest_of_group_class(0) : longest_group);
   int low = bucket + 1;
   int high = Shared::buckets;
   while (low < high) {
@@ -315,8 +319,7 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& li
       keep_large(Part{part.begin + start, length,
                       part.base + (static_cast<std::uint64_t>(first) << shift), shift, to});
     } else if (length > 1 || (length == 1 && to != Buffer::output)) {
-      lists.groups[atomicAdd(&lists.counters->groups, 1)] =
-          Group(part.begin + start, static_cast<std::uint32_t>(length), to);
+      lists.add_group(Group(part.begin + start, static_cast<std::uint32_t>(length), to));
     }
   }
   __syncthreads();
@@ -356,6 +359,7 @@ __global__ void __launch_bounds__(lone_shape.threads, lone_shape.resident_blocks
   Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
   __shared__ Part waiting[most_waiting];
   __shared__ int waiting_count;
+  wait_for_kernels_before();
   const unsigned int segments = lists.counters->segments[lone_partition_class];
   const unsigned int all = segments + lists.counters->parts;
   for (unsigned int i = blockIdx.x; i < all; i += gridDim.x) {
@@ -388,7 +392,7 @@ __global__ void __launch_bounds__(lone_shape.threads, lone_shape.resident_blocks
       if (threadIdx.x == 0) shared.starts[Shared::buckets] = part.length;
       __syncthreads();
       const Buffer to = other_buffer(part.buffer);
-      list_buckets(shared, lists, part, digits.shift, to, [&](const Part& large) {
+      list_buckets(shared, lists, part, digits, to, [&](const Part& large) {
         waiting[atomicAdd(&waiting_count, 1)] = large;
       });
       scatter_items(shared, arguments, part.buffer, to, part.begin, part.length, digits,
@@ -530,6 +534,7 @@ __global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
   Counters& counters = *lists.counters;
+  wait_for_kernels_before();
   const std::uint32_t segments = counters.segments[grid_partition_class];
   if (segments == 0) return;
   const auto grid = cooperative_groups::this_grid();
@@ -608,7 +613,7 @@ __global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks
         shared.starts[thread] = start;
         if (thread == 0) shared.starts[Shared::buckets] = part.length;
         __syncthreads();
-        list_buckets(shared, lists, part, digits.shift, to, [&](const Part& large) {
+        list_buckets(shared, lists, part, digits, to, [&](const Part& large) {
           if (large.length <= longest_lone_partition) {
             lists.parts[atomicAdd(&counters.parts, 1)] = large;
           } else {

@@ -68,9 +68,18 @@ constexpr std::uint64_t shortest_of_long_class(int long_class) {
                                             : shortest_of_block_class(long_class);
 }
 
-/// Neighbouring buckets of a partition are sorted in tiles of so many warps.
-inline constexpr int group_warps = 10;
-inline constexpr std::uint32_t longest_group = warp_tile * group_warps;
+/// Neighbouring buckets of a partition are sorted together in tiles of so many warps: small tiles
+/// where the buckets are small enough to fill them, since those are faster.
+inline constexpr int group_classes = 2;
+__host__ __device__ constexpr int group_warps(int group_class) {
+  return group_class == 0 ? 4 : 10;
+}
+__host__ __device__ constexpr std::uint32_t longest_of_group_class(int group_class) {
+  return static_cast<std::uint32_t>(warp_tile * group_warps(group_class));
+}
+inline constexpr std::uint32_t longest_group = longest_of_group_class(group_classes - 1);
+/// Buckets that a small group should have room for.
+inline constexpr std::uint32_t buckets_of_small_group = 4;
 
 /// A block of a partition: one thread looks after one bucket, and a tile of items is brought in
 /// order at a time.

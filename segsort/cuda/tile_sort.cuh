@@ -228,7 +228,7 @@ __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bit
       if (done != 0) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r)
-          if (words[r] != 0xffffffffu)
+          if (T::thread() * T::items + r < length)  // the last item may look like padding
             words[r] = (words[r] & ~T::index_mask) |
                        (tile.word(static_cast<int>(words[r] & T::index_mask)) & T::index_mask);
         __syncwarp();

@@ -46,7 +46,7 @@ struct SharedPart {
 struct Counters {
   unsigned int segments[long_classes];  ///< in each list
   unsigned int next_chunk;              ///< of segments that no warp has taken on yet
-  unsigned int groups;
+  unsigned int groups[group_classes];
   unsigned int parts;                   ///< for lone blocks
   unsigned int shared_parts[2];
   unsigned int pieces;
@@ -60,11 +60,20 @@ struct WorkLists {
   Counters* counters;
   std::uint32_t* segments[long_classes / 2];
   std::uint32_t room[long_classes / 2];
-  Group* groups;
+  Group* groups;  ///< of class 0 from the front, of class 1 from the back
+  std::uint64_t group_room;
   Part* parts;
   SharedPart* shared_parts[2];
   std::uint64_t* histograms;  ///< partition_buckets for each piece and each shared part
 
+  __device__ Group& group(int group_class, std::uint32_t i) const {
+    return groups[group_class == 0 ? i : group_room - 1 - i];
+  }
+  __device__ void add_group(const Group& added) const {
+    const int group_class =
+        static_cast<std::uint32_t>(added.length()) <= longest_of_group_class(0) ? 0 : 1;
+    group(group_class, atomicAdd(&counters->groups[group_class], 1)) = added;
+  }
   __device__ std::uint32_t& segment(int long_class, std::uint32_t i) const {
     const int pair = long_class / 2;
     return segments[pair][long_class % 2 == 0 ? i : room[pair] - 1 - i];
