@@ -48,8 +48,9 @@ struct KernelTime {
   [[nodiscard]] double rate(std::uint64_t items) const;
 };
 
-/// A candidate: a block of some shape for each segment, or the kernel in which warps sort many
-/// short segments together (`shape` all 0).
+/// A candidate: a block of some shape for each segment, timed alone, or the kernel in which warps
+/// sort many short segments together (`shape` all 0), timed through the library. The library's
+/// launches that find no work are part of that: some 20 us, in favour of blocks where both meet.
 struct CandidateTime : KernelTime {
   TileShape shape;
 

@@ -134,8 +134,8 @@ TEST_F(BenchCommand, MeasuresTheCostOfALaunch) {
 
 TEST_F(BenchCommand, TunesTheKernels) {
   write_file(path("blocks.hpp"), "older");
-  const Result result = run({"bench", "tune", "--items", "64K", "--repeat", "1", "--paper", "--json",
-                             "-", "-o", path("blocks.hpp")});
+  const Result result = run({"bench", "tune", "--items", "64K", "--repeat", "1", "--paper",
+                             "--json", "-", "-o", path("blocks.hpp")});
   if (backend() == Backend::host) {
     expect_error(result, 1,
                  "tuning measures the kernels of CUDA: found the host backend, expected CUDA");

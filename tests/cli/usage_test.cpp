@@ -15,7 +15,8 @@ using Usage = ProgramTest;
 
 TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
   const std::vector<std::vector<std::string>> places = {
-      {}, {"spgemm"}, {"suffix-array"}, {"info"}, {"bench"}, {"bench", "segsort"}, {"bench", "tune"}};
+      {},        {"spgemm"},           {"suffix-array"}, {"info"},
+      {"bench"}, {"bench", "segsort"}, {"bench", "tune"}};
   for (auto place : places) {
     for (const char* flag : {"-h", "--help", "-V", "--version"}) {
       std::vector<std::string> arguments = place;

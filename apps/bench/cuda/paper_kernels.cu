@@ -18,7 +18,7 @@ using Kernel = PaperBinding::Kernel;
 
 /// The loop of ics17::warp_bin_kernel over all segments, without a bin, for any size of block: a
 /// group of Threads lanes sorts a segment in its registers. The bound of 512 threads leaves 128
-/// registers a thread, which no binding needs, so all block sizes run the same code.
+/// registers a thread, twice what any binding takes, so one code serves all block sizes as well.
 template <int Threads, int Items, bool Striped>
 __global__ void __launch_bounds__(most_block_threads)
     reg_sort_kernel(Arguments<std::uint32_t> arguments) {
