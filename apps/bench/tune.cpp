@@ -250,14 +250,15 @@ std::string tuning_header(const Tuning& tuning, const std::string& origin) {
   if (table.shapes.empty()) {
     throw Error(ErrorKind::check, "tuning: found no shapes that sort all lengths, expected some");
   }
+  const std::vector<std::uint64_t> lengths = lengths_of(tuning.times, true);
   std::string text = fmt::format(
-      "// For segsort/cuda/policy.cuh, from `sortie bench tune`: {}.\n"
-      "// {} pairs of u32 and u32, medians, summed over lengths of {} to {}: {:.3f} ms",
-      origin, tuning.items, lengths_of(tuning.times, true).front(),
-      lengths_of(tuning.times, true).back(), 1e3 * table.seconds);
-  if (tuning.present.seconds < infinite)
-    text += fmt::format("; before: {:.3f} ms", 1e3 * tuning.present.seconds);
-  text += ".\n// Gpairs/s of full tiles:";
+      "// From `sortie bench tune`: {}.\n"
+      "// {} pairs of u32 and u32, medians summed over {} lengths of {} to {}: {:.3f} ms{}.\n"
+      "// Gpairs/s of full tiles:\n",
+      origin, tuning.items, lengths.size(), lengths.front(), lengths.back(), 1e3 * table.seconds,
+      tuning.present.seconds < infinite
+          ? fmt::format("\n// (before: {:.3f} ms)", 1e3 * tuning.present.seconds)
+          : "");
   std::string warps;
   std::string items;
   for (const TileShape& shape : table.shapes) {
@@ -265,13 +266,13 @@ std::string tuning_header(const Tuning& tuning, const std::string& origin) {
     warps += fmt::format("{}{}", comma, shape.warps);
     items += fmt::format("{}{}", comma, shape.items);
     const CandidateTime* const full = find(tuning.times, shape, shape.capacity());
-    text += fmt::format("{} {} {}", comma, shape.capacity(),
-                        full == nullptr ? "-" : fmt::format("{:.2f}", full->rate(tuning.items)));
+    if (is_usable(full))
+      text += fmt::format("//   {:>5} items: {:.2f}\n", shape.capacity(), full->rate(tuning.items));
   }
-  text += ".\n";
   text += fmt::format(
       "inline constexpr int longest_in_warp = {};\n"
       "inline constexpr int block_classes = {};\n"
+      "static_assert(block_classes % 2 == 0, \"lists of segments come in pairs\");\n"
       "namespace detail {{\n"
       "struct BlockShapes {{\n"
       "  int warps[block_classes] = {{{}}};\n"

@@ -114,7 +114,8 @@ TEST(Tune, WritesJsonTableAndHeader) {
   const std::string header = tuning_header(tuning, "a test");
   EXPECT_THAT(header, HasSubstr("a test.\n"));
   EXPECT_THAT(header, HasSubstr("inline constexpr int longest_in_warp = 64;\n"
-                                "inline constexpr int block_classes = 3;\n"));
+                                "inline constexpr int block_classes = 3;\n"
+                                "static_assert(block_classes % 2 == 0, "));
   EXPECT_THAT(header, HasSubstr("  int warps[block_classes] = {1, 2, 4};\n"
                                 "  int items[block_classes] = {8, 8, 8};\n"));
 }
