@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the segmented sort from reports of `sortie bench segsort --json`.
+"""Draws the pictures of the segmented sort from reports of `sortie bench segsort --json` and
+`sortie bench tune --json`.
 
 segsort_plots.py lengths OUT.svg REPORT.json ...   rate against segment length, from the cases
                                                    "length N" and "one segment"
 segsort_plots.py grid OUT.svg REPORT.json ...      speedup over CUB on the grid of --grid; several
                                                    reports may hold parts of it (--grid-part)
+segsort_plots.py tune OUT.svg REPORT.json          rate of every candidate of `bench tune` against
+                                                   segment length, and what was chosen
+segsort_plots.py paper OUT.svg REPORT.json         the paper's Fig. 9 and 10, of `bench tune --paper`
 
 For maintainers. Needs matplotlib (Debian: python3-matplotlib).
 """
@@ -20,6 +24,7 @@ matplotlib.use("svg")
 # The same input gives the same bytes, so that a picture in the repository changes with its data only.
 matplotlib.rcParams["svg.hashsalt"] = "sortie"
 import matplotlib.colors  # noqa: E402
+import matplotlib.lines  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 import matplotlib.ticker  # noqa: E402
 
@@ -138,20 +143,117 @@ def draw_grid(reports):
     return figure, axes
 
 
+def only(reports, key):
+    """Part `key` of the one report there may be."""
+    if len(reports) != 1:
+        fail(f"found {len(reports)} reports, expected one")
+    part = reports[0].get("tune", {})
+    return part if key == "tune" else part.get(key, {})
+
+
+def right(times):
+    return [time for time in times if time["agrees"] and not time["failure"] and time["rate"]]
+
+
+def served_by(table, length):
+    """Warps and items of the block that serves a length, None for a warp's batches."""
+    if length <= table["longest_in_warp"]:
+        return None
+    holds = [c for c in table["classes"] if length <= c["capacity"]]
+    return (holds[0]["warps"], holds[0]["items"]) if holds else ()
+
+
+def draw_tune(reports):
+    tuning = only(reports, "tune")
+    rates = {}
+    for time in right(tuning.get("times", [])):
+        shape = None if time["kernel"] == "batch" else (time["warps"], time["items"])
+        rates.setdefault(shape, {})[time["length"]] = time["rate"]
+    if not rates:
+        fail("found no right result of a candidate, expected a report of `bench tune`")
+
+    figure, axes = plt.subplots(figsize=(9, 5.5))
+    if None in rates:
+        axes.plot(*zip(*sorted(rates[None].items())), label="batches", color="black", linewidth=1.5)
+    warps = sorted({shape[0] for shape in rates if shape})
+    for shape in sorted((s for s in rates if s), key=lambda s: (s[1], s[0])):
+        axes.plot(*zip(*sorted(rates[shape].items())), label=f"{shape[0]}x{shape[1]}", linewidth=1,
+                  color=plt.get_cmap("turbo")(warps.index(shape[0]) / max(len(warps) - 1, 1)),
+                  linestyle="-" if shape[1] == 16 else "--", marker=".", markersize=4)
+    # What serves a length may be so much larger that it was not measured there: no circle then.
+    chosen = [(length, rates.get(served_by(tuning["chosen"], length), {}).get(length))
+              for length in sorted({n for series in rates.values() for n in series})]
+    chosen = [point for point in chosen if point[1] is not None]
+    if chosen:
+        axes.plot(*zip(*chosen), label="chosen", linestyle="", marker="o", markersize=8,
+                  markerfacecolor="none", markeredgecolor="black")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("items a segment")
+    axes.set_ylabel("giga-pairs a second")
+    axes.grid(True, linewidth=0.3)
+    axes.legend(fontsize="small", ncol=6, loc="lower center", bbox_to_anchor=(0.5, 1), frameon=False,
+                title="blocks: warps x items a thread")
+    return figure, axes
+
+
+def draw_paper(reports):
+    figures = only(reports, "paper")
+    reg_sort = right(figures.get("reg_sort", []))
+    smem_merge = right(figures.get("smem_merge", []))
+    if not reg_sort or not smem_merge:
+        fail("found no figures of the paper, expected a report of `bench tune --paper`")
+    sizes = sorted({time["block_threads"] for time in reg_sort})
+    panels = [(f"reg-sort, blocks of {size}", [t for t in reg_sort if t["block_threads"] == size])
+              for size in sizes] + [("smem-merge", smem_merge)]
+    items = sorted({time["items"] for time in reg_sort + smem_merge})
+    figure, grid = plt.subplots(2, (len(panels) + 1) // 2, figsize=(11, 7), sharey=True,
+                                squeeze=False)
+    all_axes = grid.flatten()
+    for axes, (title, times) in zip(all_axes, panels):
+        for count in items:
+            for write, style in (("original", "--"), ("striped", "-")):
+                series = sorted((t["length"], t["rate"]) for t in times
+                                if t["items"] == count and t["write"] == write)
+                if series:
+                    axes.plot(*zip(*series), linestyle=style, marker=".", linewidth=1,
+                              color=f"C{items.index(count)}")
+        axes.set_xscale("log", base=2)
+        axes.set_title(title, fontsize="medium")
+        axes.set_xlabel("items a segment")
+        axes.grid(True, linewidth=0.3)
+    all_axes[0].set_ylim(bottom=0)  # of all, and only now: it ends the fit to what is drawn
+    for line in grid:
+        line[0].set_ylabel("giga-pairs a second")
+    for axes in all_axes[len(panels):]:
+        axes.set_axis_off()
+    entries = [matplotlib.lines.Line2D([], [], color=f"C{i}", label=f"{count} a thread")
+               for i, count in enumerate(items)]
+    entries += [matplotlib.lines.Line2D([], [], color="black", linestyle=style, label=f"{write} write")
+                for write, style in (("striped", "-"), ("original", "--"))]
+    figure.legend(handles=entries, fontsize="small", ncol=len(entries), loc="lower center",
+                  frameon=False)
+    return figure, all_axes[0]
+
+
+PICTURES = {"lengths": draw_lengths, "grid": draw_grid, "tune": draw_tune, "paper": draw_paper}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("picture", choices=["lengths", "grid"])
+    parser.add_argument("picture", choices=list(PICTURES))
     parser.add_argument("output", metavar="OUT.svg")
     parser.add_argument("reports", metavar="REPORT.json", nargs="+")
     parser.add_argument("--title")
     arguments = parser.parse_args()
 
     reports = [read(path) for path in arguments.reports]
-    figure, axes = (draw_lengths if arguments.picture == "lengths" else draw_grid)(reports)
+    figure, axes = PICTURES[arguments.picture](reports)
     if arguments.title:
         figure.suptitle(arguments.title)
-    figure.tight_layout()
+    # The legend of several axes stands below them.
+    figure.tight_layout(rect=(0, 0.04, 1, 1) if figure.legends else None)
     figure.savefig(arguments.output, format="svg", metadata={"Date": None})
 
 

@@ -132,6 +132,29 @@ TEST_F(BenchCommand, MeasuresTheCostOfALaunch) {
             (std::set<std::string>{"empty kernel", "copy kernel", "sortie", "cub segmented"}));
 }
 
+TEST_F(BenchCommand, TunesTheKernels) {
+  write_file(path("blocks.hpp"), "older");
+  const Result result = run({"bench", "tune", "--items", "64K", "--repeat", "1", "--paper",
+                             "--json", "-", "-o", path("blocks.hpp")});
+  if (backend() == Backend::host) {
+    expect_error(result, 1,
+                 "tuning measures the kernels of CUDA: found the host backend, expected CUDA");
+    EXPECT_EQ(read_file(path("blocks.hpp")), "older");
+    return;
+  }
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("chosen:  batches to "));
+  EXPECT_THAT(result.err, HasSubstr("smem-merge"));
+  const auto tuning = nlohmann::json::parse(result.out)["tune"];
+  EXPECT_EQ(tuning["items"], 65536);
+  EXPECT_GT(tuning["times"].size(), 100u);
+  EXPECT_EQ(tuning["chosen"]["classes"].back()["capacity"], 8192);
+  EXPECT_EQ(tuning["paper"]["reg_sort"].size(), 180u);
+  EXPECT_EQ(tuning["paper"]["smem_merge"].size(), 30u);
+  const std::string header = read_file(path("blocks.hpp"));
+  EXPECT_THAT(header, HasSubstr("struct BlockShapes {\n  int warps[block_classes] = {"));
+}
+
 TEST_F(BenchCommand, RelatesSortieToItsPeers) {
   for (const auto& row : rows({"bench", "segsort", "--items", "64K", "--case", "length 32"})) {
     if (row["method"] != "sortie") continue;

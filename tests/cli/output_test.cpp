@@ -21,6 +21,7 @@ TEST_F(Output, ThatCannotBeWrittenIsAnErrorBeforeTheWork) {
   expect_error(run({"suffix-array", text, "-o", absent}), 1, message);
   expect_error(run({"spgemm", a, "--json", absent}), 1, message);
   expect_error(run({"bench", "spgemm", a, "--csv", absent}), 1, message);
+  expect_error(run({"bench", "tune", "-o", absent}), 1, message);
   expect_error(run({"spgemm", a, "-o", path("")}), 1,
                path("") + ": cannot be written: Is a directory");
   EXPECT_THAT(names(), IsEmpty());

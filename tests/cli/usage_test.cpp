@@ -14,8 +14,9 @@ using testing::StartsWith;
 using Usage = ProgramTest;
 
 TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
-  const std::vector<std::vector<std::string>> places = {{},       {"spgemm"}, {"suffix-array"},
-                                                        {"info"}, {"bench"},  {"bench", "segsort"}};
+  const std::vector<std::vector<std::string>> places = {
+      {},        {"spgemm"},           {"suffix-array"}, {"info"},
+      {"bench"}, {"bench", "segsort"}, {"bench", "tune"}};
   for (auto place : places) {
     for (const char* flag : {"-h", "--help", "-V", "--version"}) {
       std::vector<std::string> arguments = place;
@@ -91,6 +92,12 @@ INSTANTIATE_TEST_SUITE_P(
                    "--grid-part: found \"3/2\", expected I/N with 1 <= I <= N <= 640"},
         WrongUsage{{"bench", "segsort", "--grid", "--policy", "tuned", "--policy", "ics17"},
                    "--grid: found two policies, expected one"},
+        WrongUsage{{"bench", "tune", "--items", "4X"},
+                   "found \"4X\", expected a size such as 1000, 512M, 1.5G"},
+        WrongUsage{{"bench", "tune", "--case", "length 1"},
+                   "The following arguments were not expected: length 1 --case"},
+        WrongUsage{{"bench", "tune", "-o", "-", "--json", "-"},
+                   "found two results for standard output, expected one at most"},
         WrongUsage{{"bench", "spgemm", "gen:magic:5"},
                    "found \"gen:magic:5\", expected gen:er, gen:rmat, gen:banded, gen:stencil5, "
                    "gen:stencil7, gen:stencil27 or gen:powerlaw"},

@@ -1,0 +1,73 @@
+#include "sortie/apps/bench/paper_figures.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "sortie/apps/bench/cuda/paper_kernels.hpp"
+#include "sortie/apps/bench/cuda/segsort_workload.hpp"
+#include "sortie/apps/bench/cuda/single_kernel.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+
+namespace sortie::bench {
+namespace {
+
+constexpr int reg_sort_blocks[] = {64, 128, 256, most_block_threads};
+
+// By length, so that the segments of each length are made once.
+std::vector<std::size_t> in_order_of_length(std::span<const PaperBinding> bindings) {
+  std::vector<std::size_t> order(bindings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto place = [&](std::size_t i) {
+      return std::tuple(bindings[i].length(), bindings[i].threads, bindings[i].striped, i);
+    };
+    return place(a) < place(b);
+  });
+  return order;
+}
+
+PaperTime time_binding(SegsortWorkload& work, std::size_t binding, int block_threads,
+                       int repetitions) {
+  PaperTime time;
+  time.binding = paper_bindings()[binding];
+  time.block_threads = block_threads;
+  const TwoPhaseSort sort = [=](void* temporary, std::size_t& bytes,
+                                const segsort::DeviceRequest& request, cudaStream_t stream) {
+    return sort_as_in_paper(binding, block_threads, temporary, bytes, request, stream);
+  };
+  time_kernel(time, work, time.binding.length(), sort, repetitions);
+  return time;
+}
+
+}  // namespace
+
+PaperFigures paper_figures_on_cuda(const Context& context, const TuneOptions& options) {
+  const DeviceScope scope(context);
+  SegsortWorkload work({options.items, KeyType::u32, 4, options.seed}, context.stream);
+  const auto bindings = paper_bindings();
+  const std::vector<std::size_t> order = in_order_of_length(bindings);
+
+  PaperFigures figures;
+  figures.items = options.items;
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const PaperBinding& binding = bindings[order[i]];
+    if (context.progress) context.progress("paper", i, order.size());
+    if (binding.length() != length) {
+      length = binding.length();
+      work.set_segments({.kind = SegmentShape::Kind::equal, .length = length});
+    }
+    if (binding.kernel == PaperBinding::Kernel::smem_merge) {
+      figures.smem_merge.push_back(
+          time_binding(work, order[i], binding.threads, options.repetitions));
+      continue;
+    }
+    for (const int block_threads : reg_sort_blocks) {
+      figures.reg_sort.push_back(time_binding(work, order[i], block_threads, options.repetitions));
+    }
+  }
+  return figures;
+}
+
+}  // namespace sortie::bench
