@@ -127,7 +127,7 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
     }
   }
   keep_keys(tile, keys, arguments.codec);
-  sort_tile(tile, keys, words, length, segment_bits, longest, arguments.codec);
+  static_cast<void>(sort_tile(tile, keys, words, length, segment_bits, longest, arguments.codec));
   finish_values(tile);
   store_tile(tile, arguments, length, segment_bits, [&](std::uint32_t segment, int place) {
     return base[segment] + first + static_cast<Index>(place);
@@ -142,8 +142,7 @@ struct Chunk {
 };
 
 /// Lists the lanes' segments that no warp's tile holds.
-template <class Shared>
-__device__ __noinline__ void list_long(const WorkLists& lists, std::uint32_t segment,
+__device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t segment,
                                        std::uint64_t length) {
   const unsigned int lower = (1u << threadIdx.x % 32) - 1;
   const int long_one = length > longest_in_warp ? long_class(length) : -1;
@@ -221,7 +220,7 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
             static_cast<Index>(found[k].length << 16 | static_cast<std::uint64_t>(segment));
       chunk.medium += __popc(medium);
       if (__any_sync(full_warp, found[k].length > longest_in_warp) != 0)
-        list_long<Shared>(
+        list_long(
             lists, static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
             found[k].length);
     }

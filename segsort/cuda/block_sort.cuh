@@ -24,7 +24,10 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
     words[r] = e < length ? static_cast<std::uint32_t>(e) : 0xffffffffu;
   }
   keep_keys(tile, keys, arguments.codec);
-  sort_tile(tile, keys, words, length, 0, length, arguments.codec);
+  if (sort_tile(tile, keys, words, length, 0, length, arguments.codec)) {
+    for (int e = T::thread(); e < length; e += T::threads)
+      fetch_value(tile, e, arguments.values_in, begin + static_cast<std::uint64_t>(e));
+  }
   finish_values(tile);
   store_tile(tile, arguments, length, 0, [&](std::uint32_t, int place) {
     return begin + static_cast<std::uint64_t>(place);

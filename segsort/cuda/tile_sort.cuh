@@ -69,11 +69,22 @@ struct Tile {
   alignas(16) Word keys[capacity];                         ///< encoded, in the order of e
   alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e
   std::uint32_t words[banked(capacity)];                   ///< in sorted order
-  /// Items at the positions of the last pass, when there are more. (A warp's words outlast a pass.)
-  std::uint16_t ids[warps == 1 ? 1 : capacity];
+  static constexpr bool ids_take_place_of_values = warps > 1 && value_bytes != 0;
+  std::uint16_t own_ids[warps == 1 || value_bytes != 0 ? 1 : capacity];
   std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of the runs that are merged
   std::uint32_t least[2];       ///< bounds of the keys' upper and lower words
   std::uint32_t greatest[2];
+
+  /// Items at the positions of the last pass of sort_by_digits(), when a block does it (a warp's
+  /// words outlast a pass). They are wanted so rarely that they take the place of the values, which
+  /// are fetched again: more tiles fit a multiprocessor.
+  __device__ std::uint16_t* ids() {
+    if constexpr (ids_take_place_of_values) {
+      return reinterpret_cast<std::uint16_t*>(values);
+    } else {
+      return own_ids;
+    }
+  }
 
   /// Number of this thread in its tile.
   __device__ static int thread() {
@@ -200,11 +211,13 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
-/// Sorts again by all bits: one pass a digit of `window` bits, least significant first.
+/// Sorts again by all bits: one pass a digit of `window` bits, least significant first. Where a
+/// block does it, the values in the tile are lost.
 template <class T>
 __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bits, int window,
                                             typename T::Word base,
-                                            const KeyCodec<typename T::Word>& codec, int bits) {
+                                            typename T::Word compare_mask, int first_bit,
+                                            int bits) {
   std::uint32_t words[T::items];
   for (int done = 0; done < bits; done += window) {
 #pragma unroll
@@ -214,13 +227,13 @@ __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bit
       if (position >= length) continue;
       const std::uint32_t word = tile.striped(r);
       const std::uint32_t e = word & T::index_mask;
-      const typename T::Word key = (tile.keys[e] & codec.compare_mask) - base;
-      const auto digit = static_cast<std::uint32_t>(key >> (codec.ignored_bits + done)) &
-                         ((1u << window) - 1);
+      const typename T::Word key = (tile.keys[e] & compare_mask) - base;
+      const auto digit =
+          static_cast<std::uint32_t>(key >> (first_bit + done)) & ((1u << window) - 1);
       words[r] = segment_field(segment_of(word, segment_bits), segment_bits) |
                  digit << T::index_bits |
                  (done == 0 ? e : static_cast<std::uint32_t>(position));
-      if constexpr (T::warps > 1) tile.ids[position] = static_cast<std::uint16_t>(e);
+      if constexpr (T::warps > 1) tile.ids()[position] = static_cast<std::uint16_t>(e);
     }
     T::synchronise();
     if constexpr (T::warps == 1) {
@@ -242,7 +255,7 @@ __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bit
         for (int r = 0; r < T::items; ++r) {
           const std::uint32_t word = tile.striped(r);
           if (r * T::threads + T::thread() < length)
-            tile.striped(r) = (word & ~T::index_mask) | tile.ids[word & T::index_mask];
+            tile.striped(r) = (word & ~T::index_mask) | tile.ids()[word & T::index_mask];
         }
       }
     }
@@ -306,6 +319,23 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
   }
   bounds_of_tile(tile, 1, least, greatest);
   return {base | least, bits_of(greatest - least)};
+}
+
+/// Starts the copy of one value to shared memory; finish_values() waits for all of the thread's.
+template <class T>
+__device__ __forceinline__ void fetch_value(T& tile, int e, const void* values,
+                                            std::uint64_t index) {
+  if constexpr (T::value_bytes != 0)
+    __pipeline_memcpy_async(&tile.values[e],
+                            static_cast<const typename T::Value*>(values) + index, T::value_bytes);
+}
+template <class T>
+__device__ __forceinline__ void finish_values(T&) {
+  if constexpr (T::value_bytes != 0) {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+  }
+  T::synchronise();
 }
 
 enum class Ties { none, mended, long_runs };
@@ -378,8 +408,9 @@ __device__ __forceinline__ Ties mend_ties(T& tile, const std::uint32_t (&words)[
 /// key in `keys` (its encoded key in tile.keys), and its segment's field and e in `words`. From
 /// `length` on the words are all ones, and the keys are those of any item. No segment has more than
 /// `longest` items. On return tile.words is in order. Ends with a barrier.
+/// \return true if the values in the tile are lost
 template <class T>
-__device__ __forceinline__ void sort_tile(T& tile, const typename T::Word (&keys)[T::items],
+__device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys)[T::items],
                                           std::uint32_t (&words)[T::items], int length,
                                           int segment_bits, int longest,
                                           const KeyCodec<typename T::Word>& codec) {
@@ -412,9 +443,12 @@ __device__ __forceinline__ void sort_tile(T& tile, const typename T::Word (&keys
   }
   if (!sorted) sort_words(tile, words);
   const int differing_bits = span - codec.ignored_bits;
-  if (differing_bits <= window) return;
-  if (mend_ties(tile, words, length, codec.compare_mask) == Ties::long_runs)
-    sort_by_digits(tile, length, segment_bits, window, base, codec, differing_bits);
+  if (differing_bits <= window) return false;
+  if (mend_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
+  if constexpr (T::ids_take_place_of_values) finish_values(tile);
+  sort_by_digits(tile, length, segment_bits, window, base, codec.compare_mask, codec.ignored_bits,
+                 differing_bits);
+  return T::ids_take_place_of_values;
 }
 
 /// Writes a sorted tile: the item that comes to place e goes to index base(segment) + e.
@@ -459,23 +493,6 @@ __device__ __forceinline__ void keep_keys(T& tile, typename T::Word (&keys)[T::i
       tile.keys[r * T::threads + T::thread()] = encoded;
       keys[r] = encoded & codec.compare_mask;
     }
-  }
-  T::synchronise();
-}
-
-/// Starts the copy of one value to shared memory; finish_values() waits for all of the thread's.
-template <class T>
-__device__ __forceinline__ void fetch_value(T& tile, int e, const void* values,
-                                            std::uint64_t index) {
-  if constexpr (T::value_bytes != 0)
-    __pipeline_memcpy_async(&tile.values[e],
-                            static_cast<const typename T::Value*>(values) + index, T::value_bytes);
-}
-template <class T>
-__device__ __forceinline__ void finish_values(T&) {
-  if constexpr (T::value_bytes != 0) {
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
   }
   T::synchronise();
 }

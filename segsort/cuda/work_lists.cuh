@@ -54,6 +54,8 @@ struct Counters {
   unsigned int next_scattered;  ///< piece that nobody has scattered
 };
 
+static_assert(long_classes % 2 == 0, "segment lists come in pairs");
+
 /// Segment lists come in pairs: one grows from the front of an array, the other from its back, and
 /// together they cannot outgrow it.
 struct WorkLists {
@@ -76,7 +78,16 @@ struct WorkLists {
   }
   __device__ std::uint32_t& segment(int long_class, std::uint32_t i) const {
     const int pair = long_class / 2;
-    return segments[pair][long_class % 2 == 0 ? i : room[pair] - 1 - i];
+    // No array in constant memory is indexed at run time: the compiler would copy it.
+    std::uint32_t* list = segments[0];
+    std::uint32_t end = room[0];
+#pragma unroll
+    for (int other = 1; other < long_classes / 2; ++other) {
+      if (pair != other) continue;
+      list = segments[other];
+      end = room[other];
+    }
+    return list[long_class % 2 == 0 ? i : end - 1 - i];
   }
 };
 
