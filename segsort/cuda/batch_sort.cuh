@@ -157,9 +157,10 @@ __device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t 
 }
 
 /// Looks at `segments` segments from chunk_begin on.
-template <class Shared, class Word>
+/// All lanes call `list_long` with segments of which some are longer than a warp's tile.
+template <class Shared, class Word, class ListLong>
 __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word>& arguments,
-                                            const WorkLists& lists, std::uint64_t chunk_begin,
+                                            const ListLong& list_long, std::uint64_t chunk_begin,
                                             int segments) {
   using Index = std::remove_reference_t<decltype(shared.base[0])>;
   constexpr int rows_ahead = 4;  // whose offsets are on their way together
@@ -220,9 +221,8 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
             static_cast<Index>(found[k].length << 16 | static_cast<std::uint64_t>(segment));
       chunk.medium += __popc(medium);
       if (__any_sync(full_warp, found[k].length > longest_in_warp) != 0)
-        list_long(
-            lists, static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
-            found[k].length);
+        list_long(static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
+                  found[k].length);
     }
   }
   if (lane == 0) shared.number[chunk.batched] = static_cast<std::uint16_t>(items);
@@ -256,78 +256,88 @@ __device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Wor
   __syncwarp();
 }
 
+/// Sorts the segments of a chunk that fit the tile of the calling warp; the others are listed.
+template <class Shared, class Word, class ListLong>
+__device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>& arguments,
+                                           const ListLong& list_long, std::uint64_t chunk_begin,
+                                           int chunk_segments) {
+  using Index = std::remove_reference_t<decltype(shared.base[0])>;
+  constexpr int most_ordered = 128;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Chunk chunk = read_chunk(shared, arguments, list_long, chunk_begin, chunk_segments);
+  int batched = 0;    // segments that are done
+  int ordered = 0;    // medium segments of this and earlier orderings
+  int shortest = 0;   // medium segments: the shortest and the longest that wait
+  int longest = -1;
+#pragma unroll 1
+  while (true) {
+    const Index* base = nullptr;
+    const std::uint16_t* number = nullptr;
+    int segments = 0;
+    if (shortest <= longest || ordered < chunk.medium) {
+      if (shortest > longest) {
+        const int count = min(most_ordered, chunk.medium - ordered);
+        order_medium(shared, arguments, chunk_begin, ordered, count);
+        shortest = ordered;
+        ordered += count;
+        longest = ordered - 1;
+      }
+      const int first = shortest;
+      int length = shared.medium_length(longest);
+      while (shortest < longest && length + shared.medium_length(shortest) <= warp_tile)
+        length += shared.medium_length(shortest++);
+      segments = shortest - first + 1;
+      const int mine = lane == 0 ? longest : first + lane - 1;
+      const int own_length = lane < segments ? shared.medium_length(mine) : 0;
+      int begin_number = 0;
+#pragma unroll
+      for (int i = 0; i < most_medium; ++i) {
+        const int other = __shfl_sync(full_warp, own_length, i);
+        if (i < lane) begin_number += other;
+      }
+      if (lane < segments)
+        shared.medium_base[lane] = shared.medium(mine) - static_cast<Index>(begin_number);
+      if (lane <= segments) shared.medium_number[lane] = static_cast<std::uint16_t>(begin_number);
+      --longest;
+      __syncwarp();
+      base = shared.medium_base;
+      number = shared.medium_number;
+    } else if (batched < chunk.batched) {
+      // As many segments as fit: 16 at a time, then one at a time.
+      const int limit = shared.number[batched] + warp_tile;
+      int end = min(batched + 16 * (lane + 1), chunk.batched);
+      const bool many = batched + 16 * (lane + 1) <= chunk.batched && shared.number[end] <= limit;
+      const int most = batched + 16 * __popc(__ballot_sync(full_warp, many));
+      end = min(most + lane + 1, chunk.batched);
+      const bool fits = most + lane + 1 <= chunk.batched && shared.number[end] <= limit;
+      segments = most + __popc(__ballot_sync(full_warp, fits)) - batched;
+      base = shared.base + batched;
+      number = shared.number + batched;
+      batched += segments;
+    } else {
+      break;
+    }
+    sort_batch(shared.tile, arguments, base, number, segments);
+  }
+}
+
 template <class Word, int ValueBytes, class Index>
 __global__ void __launch_bounds__(batch_threads, 5)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, int segments_of_chunk) {
   using Shared = BatchShared<Word, ValueBytes, Index>;
-  constexpr int most_ordered = 128;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   Shared& shared = reinterpret_cast<Shared*>(shared_bytes)[threadIdx.x / 32];
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  wait_for_kernels_before();
   const std::uint64_t all = arguments.segments();
   const auto step = static_cast<std::uint64_t>(segments_of_chunk);
   while (true) {
     unsigned int next_chunk = 0;
-    if (lane == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);
-    const std::uint64_t chunk_begin = __shfl_sync(full_warp, next_chunk, 0) * step;
-    if (chunk_begin >= all) break;
-    const Chunk chunk = read_chunk(shared, arguments, lists, chunk_begin,
-                                   static_cast<int>(min(step, all - chunk_begin)));
-    int batched = 0;      // segments that are done
-    int ordered = 0;      // medium segments of this and earlier orderings
-    int shortest = 0;     // medium segments: the shortest and the longest that wait
-    int longest = -1;
-#pragma unroll 1
-    while (true) {
-      const Index* base = nullptr;
-      const std::uint16_t* number = nullptr;
-      int segments = 0;
-      if (shortest <= longest || ordered < chunk.medium) {
-        if (shortest > longest) {
-          const int count = min(most_ordered, chunk.medium - ordered);
-          order_medium(shared, arguments, chunk_begin, ordered, count);
-          shortest = ordered;
-          ordered += count;
-          longest = ordered - 1;
-        }
-        const int first = shortest;
-        int length = shared.medium_length(longest);
-        while (shortest < longest && length + shared.medium_length(shortest) <= warp_tile)
-          length += shared.medium_length(shortest++);
-        segments = shortest - first + 1;
-        const int mine = lane == 0 ? longest : first + lane - 1;
-        const int own_length = lane < segments ? shared.medium_length(mine) : 0;
-        int begin_number = 0;
-#pragma unroll
-        for (int i = 0; i < most_medium; ++i) {
-          const int other = __shfl_sync(full_warp, own_length, i);
-          if (i < lane) begin_number += other;
-        }
-        if (lane < segments)
-          shared.medium_base[lane] = shared.medium(mine) - static_cast<Index>(begin_number);
-        if (lane <= segments) shared.medium_number[lane] = static_cast<std::uint16_t>(begin_number);
-        --longest;
-        __syncwarp();
-        base = shared.medium_base;
-        number = shared.medium_number;
-      } else if (batched < chunk.batched) {
-        // As many segments as fit: 16 at a time, then one at a time.
-        const int limit = shared.number[batched] + warp_tile;
-        int end = min(batched + 16 * (lane + 1), chunk.batched);
-        const bool many = batched + 16 * (lane + 1) <= chunk.batched && shared.number[end] <= limit;
-        const int most = batched + 16 * __popc(__ballot_sync(full_warp, many));
-        end = min(most + lane + 1, chunk.batched);
-        const bool fits = most + lane + 1 <= chunk.batched && shared.number[end] <= limit;
-        segments = most + __popc(__ballot_sync(full_warp, fits)) - batched;
-        base = shared.base + batched;
-        number = shared.number + batched;
-        batched += segments;
-      } else {
-        break;
-      }
-      sort_batch(shared.tile, arguments, base, number, segments);
-    }
+    if (threadIdx.x % 32 == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);
+    const std::uint64_t begin = __shfl_sync(full_warp, next_chunk, 0) * step;
+    if (begin >= all) break;
+    sort_chunk(
+        shared, arguments,
+        [&](std::uint32_t segment, std::uint64_t length) { list_long(lists, segment, length); },
+        begin, static_cast<int>(min(step, all - begin)));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "sortie/segsort/device_segmented_sort.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sortie/segsort/cuda/ics17/sort_ics17.hpp"
@@ -54,6 +55,15 @@ struct TemporaryStorage {
         static_cast<std::uint64_t>(std::min(request.num_segments, segments_per_pass));
     const std::uint64_t key_bytes = static_cast<std::uint64_t>(key_bits(request.key_type)) / 8;
     Carver carver(base);
+    if (items <= most_items_of_small_sort) {
+      // No lists; scratch where a segment can be too long for a tile.
+      if (items > longest_of_small_tile && !request.input_is_scratch) {
+        keys = carver.take<char>(items * key_bytes);
+        values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
+      }
+      bytes = std::max<std::size_t>(carver.used(), 1);  // null would ask for the size again
+      return;
+    }
     lists.counters = carver.take<Counters>(1);
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t room = std::min(segments, items / shortest_of_long_class(2 * pair));
@@ -169,7 +179,9 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
     const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
                           static_cast<std::uint64_t>(segments), multiprocessors, major >= 9,
                           stream};
-    cudaError_t status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
+    cudaError_t status = cudaSuccess;
+    if (storage.lists.counters != nullptr)
+      status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
     if (key_bits(request.key_type) == 32) {
       status = launch(plan, request,

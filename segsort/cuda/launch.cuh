@@ -9,6 +9,7 @@
 #include "sortie/segsort/cuda/batch_sort.cuh"
 #include "sortie/segsort/cuda/block_sort.cuh"
 #include "sortie/segsort/cuda/partition.cuh"
+#include "sortie/segsort/cuda/small_sort.cuh"
 
 /// Puts all kernels of one sort on a stream, for one width of keys and values.
 namespace sortie::segsort {
@@ -28,10 +29,7 @@ struct LaunchPlan {
 
 /// Items that a warp of the first kernel takes on at a time: enough to fill some tiles, and few
 /// enough that all warps end at about the same time.
-#ifndef VARIANT
-#define VARIANT 8192
-#endif
-inline constexpr std::uint64_t items_of_chunk = VARIANT;
+inline constexpr std::uint64_t items_of_chunk = 8192;
 
 inline constexpr int no_limit = 1 << 20;
 
@@ -107,10 +105,25 @@ cudaError_t launch_batches(const LaunchPlan& plan, std::uint64_t segments_of_chu
                          arguments, lists, static_cast<int>(segments_of_chunk));
 }
 
-/// Everything after the counters are zeroed.
+/// All of a small sort.
+template <class Word, int ValueBytes>
+cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arguments) {
+  const std::uint64_t warps = static_cast<std::uint64_t>(plan.multiprocessors) * small_sort_warps;
+  const std::uint64_t chunk = std::clamp<std::uint64_t>((plan.num_segments - 1) / warps + 1, 1,
+                                                        most_segments_of_chunk);
+  LaunchPlan alone = plan;
+  alone.starts_early = false;
+  return launch_resident(small_sort_kernel<Word, ValueBytes>, alone,
+                         (plan.num_segments - 1) / (chunk * small_sort_warps) + 1, no_limit,
+                         lone_shape.threads, sizeof(SmallSortShared<Word, ValueBytes>), false,
+                         arguments, static_cast<int>(chunk));
+}
+
+/// Everything, after the counters are zeroed where there are lists.
 template <class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
                         const WorkLists& lists) {
+  if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
   // A chunk has as many segments as should make items_of_chunk items, yet all multiprocessors
   // should get some.
   const std::uint64_t average = std::max<std::uint64_t>(plan.num_items / plan.num_segments, 1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 
 #include <cstdint>
 
@@ -33,7 +34,9 @@ struct PartitionShared {
   using Value = typename ValueWord<value_bytes>::type;
   alignas(16) Word keys[tile];
   alignas(16) Value values[value_bytes == 0 ? 1 : tile];
-  std::uint32_t counts[warps][buckets];  ///< of the digits of each warp
+  /// Of the items brought in order: where each was in the tile, and its digit << 16.
+  std::uint32_t sources[tile];
+  alignas(16) std::uint16_t counts[warps][buckets];  ///< of the digits of each warp in the tile
   std::uint64_t places[buckets];
   std::uint64_t starts[buckets + 1];
   std::uint64_t warp_sums[warps];
@@ -75,16 +78,19 @@ struct Digits {
 template <class Shared>
 using DigitsOf = Digits<typename Shared::Word, Shared::digit_bits>;
 
-/// Counts the digits of `length` items from `begin` into shared.counts[0], and finds the least and
-/// greatest of their compared bits. Ends with a barrier.
+/// Counts the digits of `length` items from `begin`, and finds the least and greatest of their
+/// compared bits. Ends with a barrier. \return the number of items of bucket threadIdx.x
 template <class Shared>
-__device__ __forceinline__ void count_digits(Shared& shared, const typename Shared::Word* keys,
+__device__ __forceinline__ std::uint32_t count_digits(Shared& shared, const typename Shared::Word* keys,
                                              std::uint64_t begin, std::uint64_t length,
                                              const DigitsOf<Shared>& digits) {
   using Word = typename Shared::Word;
   const unsigned int thread = threadIdx.x;
   const unsigned int warp = thread / 32;
-  for (int w = 0; w < Shared::warps; ++w) shared.counts[w][thread] = 0;
+  // No tile is in shared memory while digits are counted.
+  static_assert(sizeof(shared.keys) >= sizeof(std::uint32_t) * Shared::warps * Shared::buckets);
+  auto* const counts = reinterpret_cast<std::uint32_t*>(shared.keys);
+  for (int w = 0; w < Shared::warps; ++w) counts[w * Shared::buckets + thread] = 0;
   if (thread == 0) {
     shared.least = ~std::uint64_t{0};
     shared.greatest = 0;
@@ -107,7 +113,7 @@ __device__ __forceinline__ void count_digits(Shared& shared, const typename Shar
       if (valid) {
         least = min(least, compared);
         greatest = max(greatest, compared);
-        atomicAdd(&shared.counts[warp][digits.of_compared(compared)], 1);
+        atomicAdd(&counts[warp * Shared::buckets + digits.of_compared(compared)], 1);
       }
     }
   }
@@ -124,9 +130,9 @@ __device__ __forceinline__ void count_digits(Shared& shared, const typename Shar
   }
   __syncthreads();
   std::uint32_t sum = 0;
-  for (int w = 0; w < Shared::warps; ++w) sum += shared.counts[w][thread];
-  shared.counts[0][thread] = sum;
+  for (int w = 0; w < Shared::warps; ++w) sum += counts[w * Shared::buckets + thread];
   __syncthreads();
+  return sum;
 }
 
 /// Exclusive sum of one number a thread. Ends with a barrier.
@@ -160,6 +166,7 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
                                               std::uint64_t length,
                                               const DigitsOf<Shared>& digits,
                                               std::uint64_t place) {
+  static_assert(Shared::tile <= 1 << 13 && Shared::buckets <= 1 << 16);
   using Word = typename Shared::Word;
   using Value = typename Shared::Value;
   const unsigned int thread = threadIdx.x;
@@ -172,25 +179,35 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
       static_cast<Value*>(to == Buffer::output ? arguments.values_out : arguments.values_scratch);
 
   Word keys[Shared::items];
-  Value values[Shared::items];
-  const auto load = [&](std::uint64_t tile) {
+  const auto load_keys = [&](std::uint64_t tile) {
 #pragma unroll
     for (int r = 0; r < Shared::items; ++r) {
       const std::uint64_t i = tile + warp * 32 * Shared::items + r * 32 + lane;
       keys[r] = i < length ? keys_from[begin + i] : Word{0};
-      if constexpr (Shared::value_bytes != 0)
-        values[r] = i < length ? values_from[begin + i] : Value{0};
     }
   };
-  load(0);
+  load_keys(0);
   for (std::uint64_t tile = 0; tile < length; tile += Shared::tile) {
     const int in_tile = static_cast<int>(min(length - tile, std::uint64_t{Shared::tile}));
-    std::uint16_t ranks[Shared::items];  // among the warp's items of the same digit
-    for (int w = 0; w < Shared::warps; ++w) shared.counts[w][thread] = 0;
+    std::uint32_t ranks[Shared::items];  // among the warp's items of the same digit; digit << 16
+    if constexpr (Shared::value_bytes != 0) {  // on their way while the keys are ranked
+#pragma unroll
+      for (int r = 0; r < Shared::items; ++r) {
+        const unsigned int i = warp * 32 * Shared::items + r * 32 + lane;
+        if (static_cast<int>(i) < in_tile)
+          __pipeline_memcpy_async(&shared.values[i], values_from + begin + tile + i,
+                                  sizeof(Value));
+      }
+      __pipeline_commit();
+    }
+    auto* const cleared = reinterpret_cast<std::uint32_t*>(shared.counts);
+#pragma unroll
+    for (int w = 0; w < Shared::warps / 2; ++w) cleared[w * Shared::buckets + thread] = 0;
     __syncthreads();
-    std::uint32_t* const counts = shared.counts[warp];
+    std::uint16_t* const counts = shared.counts[warp];
+    auto* const pairs_of_counts = reinterpret_cast<std::uint32_t*>(counts);
     // Rows are counted in order, and none waits for the result of the one before.
-    constexpr int together = Shared::items < 8 ? Shared::items : 8;
+    constexpr int together = 4;
 #pragma unroll
     for (int first_row = 0; first_row < Shared::items; first_row += together) {
       std::uint32_t found[together];   // what the counter held, on the first lane of the peers
@@ -199,7 +216,7 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
       for (int k = 0; k < together; ++k) {
         const int r = first_row + k;
         const bool valid = static_cast<int>(warp * 32 * Shared::items + r * 32 + lane) < in_tile;
-        const std::uint32_t digit = digits.of(keys[r]);
+        const std::uint32_t digit = digits.of(keys[r]) & (Shared::buckets - 1);
         unsigned int peers = __ballot_sync(full_warp, valid);
 #pragma unroll
         for (int bit = 0; bit < Shared::digit_bits; ++bit) {
@@ -209,29 +226,35 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
         }
         const unsigned int lower = peers & ((1u << lane) - 1);
         found[k] = 0;
-        if (valid && lower == 0)
-          found[k] = atomicAdd(&counts[digit], static_cast<std::uint32_t>(__popc(peers)));
+        if (valid && lower == 0) {
+          const unsigned int half = digit % 2 * 16;
+          found[k] = atomicAdd(&pairs_of_counts[digit / 2],
+                               static_cast<std::uint32_t>(__popc(peers)) << half) >>
+                         half &
+                     0xffff;
+        }
         __syncwarp();
         orders[k] = static_cast<std::uint32_t>((__ffs(static_cast<int>(peers)) - 1) & 31) |
-                    static_cast<std::uint32_t>(__popc(lower)) << 8;
+                    static_cast<std::uint32_t>(__popc(lower)) << 8 | digit << 16;
       }
 #pragma unroll
       for (int k = 0; k < together; ++k)
-        ranks[first_row + k] = static_cast<std::uint16_t>(
-            __shfl_sync(full_warp, found[k], static_cast<int>(orders[k] & 31)) + (orders[k] >> 8));
+        ranks[first_row + k] =
+            __shfl_sync(full_warp, found[k], static_cast<int>(orders[k] & 31)) +
+            (orders[k] >> 8 & 0xff) + (orders[k] & 0xffff0000);
     }
     __syncthreads();
     std::uint32_t in_bucket = 0;
 #pragma unroll
     for (int w = 0; w < Shared::warps; ++w) {
       const std::uint32_t count = shared.counts[w][thread];
-      shared.counts[w][thread] = in_bucket;
+      shared.counts[w][thread] = static_cast<std::uint16_t>(in_bucket);
       in_bucket += count;
     }
     const auto start = static_cast<std::uint32_t>(sum_before(in_bucket, shared.warp_sums));
 #pragma unroll
     for (int w = 0; w < Shared::warps; ++w)
-      shared.counts[w][thread] += start;
+      shared.counts[w][thread] = static_cast<std::uint16_t>(shared.counts[w][thread] + start);
     shared.places[thread] = place - start;
     place += in_bucket;
     __syncthreads();
@@ -239,36 +262,41 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
     for (int r = 0; r < Shared::items; ++r) {
       const int i = static_cast<int>(warp) * 32 * Shared::items + r * 32 + static_cast<int>(lane);
       if (i >= in_tile) continue;
-      const std::uint32_t position = counts[digits.of(keys[r])] + ranks[r];
+      const std::uint32_t digit = ranks[r] >> 16;
+      const std::uint32_t position = counts[digit] + (ranks[r] & 0xffff);
       shared.keys[position] = keys[r];
-      if constexpr (Shared::value_bytes != 0) shared.values[position] = values[r];
+      shared.sources[position] = static_cast<std::uint32_t>(i) | digit << 16;
     }
+    if constexpr (Shared::value_bytes != 0) __pipeline_wait_prior(0);
     __syncthreads();
-    load(tile + Shared::tile);  // on its way while this tile is written
+    load_keys(tile + Shared::tile);  // on their way while this tile is written
 #pragma unroll
     for (int r = 0; r < Shared::items; ++r) {
       const int position = r * Shared::threads + static_cast<int>(thread);
       if (position >= in_tile) continue;
-      const Word key = shared.keys[position];
+      const std::uint32_t source = shared.sources[position];
       const std::uint64_t index =
-          shared.places[digits.of(key)] + static_cast<std::uint64_t>(position);
-      keys_to[index] = key;
-      if constexpr (Shared::value_bytes != 0) values_to[index] = shared.values[position];
+          shared.places[source >> 16] + static_cast<std::uint64_t>(position);
+      keys_to[index] = shared.keys[position];
+      if constexpr (Shared::value_bytes != 0) values_to[index] = shared.values[source & 0xffff];
     }
     __syncthreads();
   }
 }
 
-/// Lets group_sort_kernel copy `length` items that are in order to the output.
-__device__ inline void list_ordered(const WorkLists& lists, std::uint64_t begin,
+/// Lists items that are in order, so that they come to the output. `lists` takes groups of up to
+/// lists.longest() items by lists.add_group().
+template <class Lists>
+__device__ __forceinline__ void list_ordered(const Lists& lists, std::uint64_t begin,
                                     std::uint64_t length, Buffer buffer, unsigned int thread,
                                     unsigned int threads) {
   if (buffer == Buffer::output) return;
-  for (std::uint64_t i = thread * std::uint64_t{longest_group}; i < length;
-       i += threads * std::uint64_t{longest_group})
+  const std::uint64_t longest = lists.longest();
+  for (std::uint64_t i = thread * longest; i < length;
+       i += threads * longest)
     lists.add_group(
         Group(begin + i,
-              static_cast<std::uint32_t>(min(length - i, std::uint64_t{longest_group})), buffer));
+              static_cast<std::uint32_t>(min(length - i, longest)), buffer));
 }
 
 /// Lists what remains to be done for the buckets of a part. Thread b passes bucket b's first item,
@@ -277,8 +305,8 @@ __device__ inline void list_ordered(const WorkLists& lists, std::uint64_t begin,
 ///
 /// Groups are as long as they can be: each thread looks for the end of a group that would start
 /// with its bucket, then one thread follows the chain.
-template <class Shared, class KeepLarge>
-__device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& lists,
+template <class Shared, class Lists, class KeepLarge>
+__device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
                                              const Part& part, const DigitsOf<Shared>& digits,
                                              Buffer to, const KeepLarge& keep_large) {
   const int bucket = static_cast<int>(threadIdx.x);
@@ -291,7 +319,7 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& li
   const bool small = (part.length >> digits.bits) * buckets_of_small_group <=
                      longest_of_group_class(0);
   const std::uint64_t limit =
-      shared.starts[bucket] + (small ? longest_of_group_class(0) : longest_group);
+      shared.starts[bucket] + (small ? longest_of_group_class(0) : lists.longest());
   int low = bucket + 1;
   int high = Shared::buckets;
   while (low < high) {
@@ -315,7 +343,7 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const WorkLists& li
     const int first = shared.group_starts[bucket];
     const std::uint64_t start = shared.starts[first];
     const std::uint64_t length = shared.starts[shared.next_group[first]] - start;
-    if (length > longest_group) {
+    if (length > lists.longest()) {
       keep_large(Part{part.begin + start, length,
                       part.base + (static_cast<std::uint64_t>(first) << shift), shift, to});
     } else if (length > 1 || (length == 1 && to != Buffer::output)) {
@@ -346,60 +374,73 @@ __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint
   return false;
 }
 
-/// Parts of up to longest_lone_partition items: one block sees a part through, with all that comes
-/// of it.
+/// Parts that wait for one block. They hold different items, and each too many for a tile.
+struct WaitingParts {
+  Part parts[longest_lone_partition / longest_of_small_tile + 1];
+  int count;
+};
+
+/// One block sees a part of up to longest_lone_partition items through, with all that comes of it.
+/// Begins and ends with a barrier.
+template <class Shared, class Word, class Lists>
+__device__ __forceinline__ void partition_alone(Shared& shared, WaitingParts& waiting,
+                                                const Arguments<Word>& arguments,
+                                                const Lists& lists, const Part& first) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    waiting.parts[0] = first;
+    waiting.count = 1;
+  }
+  __syncthreads();
+  while (waiting.count > 0) {
+    Part part = waiting.parts[waiting.count - 1];
+    __syncthreads();
+    if (threadIdx.x == 0) --waiting.count;
+    const Word* const keys = arguments.keys_of(part.buffer);
+    std::uint32_t in_bucket = count_digits(shared, keys, part.begin, part.length,
+                                           DigitsOf<Shared>(arguments.codec, part));
+    const std::uint64_t least = shared.least;
+    const std::uint64_t greatest = shared.greatest;
+    if (least == greatest) {
+      list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, Shared::threads);
+      __syncthreads();
+      continue;
+    }
+    if (!range_is_tight(part, least, greatest)) {
+      __syncthreads();
+      in_bucket = count_digits(shared, keys, part.begin, part.length,
+                               DigitsOf<Shared>(arguments.codec, part));
+    }
+    const DigitsOf<Shared> digits(arguments.codec, part);
+    const std::uint64_t start = sum_before<Shared::warps>(in_bucket, shared.warp_sums);
+    shared.starts[threadIdx.x] = start;
+    if (threadIdx.x == 0) shared.starts[Shared::buckets] = part.length;
+    __syncthreads();
+    const Buffer to = other_buffer(part.buffer);
+    list_buckets(shared, lists, part, digits, to, [&](const Part& large) {
+      waiting.parts[atomicAdd(&waiting.count, 1)] = large;
+    });
+    scatter_items(shared, arguments, part.buffer, to, part.begin, part.length, digits,
+                  part.begin + start);
+    __syncthreads();
+  }
+}
+
+/// Parts of up to longest_lone_partition items.
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(lone_shape.threads, lone_shape.resident_blocks)
     lone_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
   using Shared = PartitionShared<Word, ValueBytes, lone_shape>;
-  // A pass leaves parts of more than longest_group items, and each of them takes 8 bits off.
-  constexpr int most_waiting =
-      static_cast<int>(longest_lone_partition / longest_group + 1) * static_cast<int>(sizeof(Word));
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
-  __shared__ Part waiting[most_waiting];
-  __shared__ int waiting_count;
+  __shared__ WaitingParts waiting;
   wait_for_kernels_before();
   const unsigned int segments = lists.counters->segments[lone_partition_class];
   const unsigned int all = segments + lists.counters->parts;
   for (unsigned int i = blockIdx.x; i < all; i += gridDim.x) {
-    if (threadIdx.x == 0) {
-      waiting[0] = i < segments ? part_of(arguments, lists.segment(lone_partition_class, i))
-                                : lists.parts[i - segments];
-      waiting_count = 1;
-    }
-    __syncthreads();
-    while (waiting_count > 0) {
-      Part part = waiting[waiting_count - 1];
-      __syncthreads();
-      if (threadIdx.x == 0) --waiting_count;
-      const Word* const keys = arguments.keys_of(part.buffer);
-      count_digits(shared, keys, part.begin, part.length, DigitsOf<Shared>(arguments.codec, part));
-      std::uint64_t least = shared.least;
-      std::uint64_t greatest = shared.greatest;
-      if (least == greatest) {
-        list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, Shared::threads);
-        __syncthreads();
-        continue;
-      }
-      if (!range_is_tight(part, least, greatest)) {
-        __syncthreads();
-        count_digits(shared, keys, part.begin, part.length, DigitsOf<Shared>(arguments.codec, part));
-      }
-      const DigitsOf<Shared> digits(arguments.codec, part);
-      const std::uint64_t start = sum_before(shared.counts[0][threadIdx.x], shared.warp_sums);
-      shared.starts[threadIdx.x] = start;
-      if (threadIdx.x == 0) shared.starts[Shared::buckets] = part.length;
-      __syncthreads();
-      const Buffer to = other_buffer(part.buffer);
-      list_buckets(shared, lists, part, digits, to, [&](const Part& large) {
-        waiting[atomicAdd(&waiting_count, 1)] = large;
-      });
-      scatter_items(shared, arguments, part.buffer, to, part.begin, part.length, digits,
-                    part.begin + start);
-      __syncthreads();
-    }
-    __syncthreads();
+    const Part part = i < segments ? part_of(arguments, lists.segment(lone_partition_class, i))
+                                   : lists.parts[i - segments];
+    partition_alone(shared, waiting, arguments, lists, part);
   }
 }
 
@@ -568,9 +609,10 @@ __global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks
       SharedPart& owner = parts[part_of_piece(parts, count, i)];
       const Part part = owner.part;
       const Piece<Shared> piece(owner, i);
-      count_digits(shared, arguments.keys_of(part.buffer), part.begin + piece.begin, piece.length,
-                   DigitsOf<Shared>(arguments.codec, part));
-      lists.histograms[row_of<Shared>(parts, owner, i) + thread] = shared.counts[0][thread];
+      const std::uint32_t in_bucket =
+          count_digits(shared, arguments.keys_of(part.buffer), part.begin + piece.begin,
+                       piece.length, DigitsOf<Shared>(arguments.codec, part));
+      lists.histograms[row_of<Shared>(parts, owner, i) + thread] = in_bucket;
       if (thread == 0 && piece.length != 0) {
         atomicMin(reinterpret_cast<unsigned long long*>(&owner.least),
                   static_cast<unsigned long long>(shared.least));

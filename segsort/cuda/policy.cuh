@@ -95,4 +95,10 @@ struct PartitionShape {
 inline constexpr PartitionShape lone_shape{256, 16, 2};
 inline constexpr PartitionShape grid_shape{512, 16, 1};
 
+/// Sorts of up to so many items are one kernel, whose blocks see their segments through alone.
+inline constexpr std::uint64_t most_items_of_small_sort = 1 << 15;
+inline constexpr int small_sort_warps = lone_shape.warps();
+inline constexpr std::uint32_t longest_of_small_tile = warp_tile * small_sort_warps;
+
+
 }  // namespace sortie::segsort

@@ -71,6 +71,7 @@ struct WorkLists {
   __device__ Group& group(int group_class, std::uint32_t i) const {
     return groups[group_class == 0 ? i : group_room - 1 - i];
   }
+  [[nodiscard]] __device__ static constexpr std::uint64_t longest() { return longest_group; }
   __device__ void add_group(const Group& added) const {
     const int group_class =
         static_cast<std::uint32_t>(added.length()) <= longest_of_group_class(0) ? 0 : 1;
