@@ -17,8 +17,9 @@ struct DeviceOffsets {
   }
 };
 
-/// Waits until all that the kernels before this one wrote is there. Kernels of one sort start before
-/// those in front of them have ended (programmatic dependent launch), so each calls this first.
+/// Waits until all that the kernels before this one wrote is there. Kernels of one sort start
+/// before those in front of them have ended (programmatic dependent launch), so each calls this
+/// first.
 __device__ __forceinline__ void wait_for_kernels_before() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

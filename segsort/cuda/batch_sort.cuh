@@ -10,9 +10,9 @@
 ///
 /// A warp takes a chunk of neighbouring segments at a time. Those of up to longest_batched items
 /// are numbered item after item over the chunk, and as many of them as the warp's tile holds make a
-/// batch, whatever mix of lengths there is; its reads and writes are coalesced wherever the segments
-/// are neighbours. Longer ones are ordered by length, and each of the longest gets as many of the
-/// shortest for company as fit.
+/// batch, whatever mix of lengths there is; its reads and writes are coalesced wherever the
+/// segments are neighbours. Longer ones are ordered by length, and each of the longest gets as many
+/// of the shortest for company as fit.
 namespace sortie::segsort {
 
 inline constexpr int batch_warps = batch_threads / 32;
@@ -143,14 +143,14 @@ struct Chunk {
 
 /// Lists the lanes' segments that no warp's tile holds.
 __device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t segment,
-                                       std::uint64_t length) {
+                                          std::uint64_t length) {
   const unsigned int lower = (1u << threadIdx.x % 32) - 1;
   const int long_one = length > longest_in_warp ? long_class(length) : -1;
   const unsigned int members = __match_any_sync(full_warp, long_one);
   std::uint32_t place = 0;
   if (long_one >= 0 && (members & lower) == 0)
-    place = atomicAdd(&lists.counters->segments[long_one],
-                      static_cast<unsigned int>(__popc(members)));
+    place =
+        atomicAdd(&lists.counters->segments[long_one], static_cast<unsigned int>(__popc(members)));
   place = __shfl_sync(full_warp, place, __ffs(static_cast<int>(members)) - 1);
   if (long_one >= 0)
     lists.segment(long_one, place + static_cast<std::uint32_t>(__popc(members & lower))) = segment;
@@ -265,9 +265,9 @@ __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>
   constexpr int most_ordered = 128;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const Chunk chunk = read_chunk(shared, arguments, list_long, chunk_begin, chunk_segments);
-  int batched = 0;    // segments that are done
-  int ordered = 0;    // medium segments of this and earlier orderings
-  int shortest = 0;   // medium segments: the shortest and the longest that wait
+  int batched = 0;   // segments that are done
+  int ordered = 0;   // medium segments of this and earlier orderings
+  int shortest = 0;  // medium segments: the shortest and the longest that wait
   int longest = -1;
 #pragma unroll 1
   while (true) {

@@ -29,9 +29,8 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
       fetch_value(tile, e, arguments.values_in, begin + static_cast<std::uint64_t>(e));
   }
   finish_values(tile);
-  store_tile(tile, arguments, length, 0, [&](std::uint32_t, int place) {
-    return begin + static_cast<std::uint64_t>(place);
-  });
+  store_tile(tile, arguments, length, 0,
+             [&](std::uint32_t, int place) { return begin + static_cast<std::uint64_t>(place); });
   T::synchronise();
 }
 

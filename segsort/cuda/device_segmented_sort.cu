@@ -8,9 +8,9 @@
 
 namespace sortie::segsort {
 
-#define SORTIE_EXTERN_LAUNCH(Word, value_bytes)                                                   \
-  extern template cudaError_t launch_sort<Word, value_bytes>(const LaunchPlan&,                   \
-                                                             const Arguments<Word>&, const WorkLists&)
+#define SORTIE_EXTERN_LAUNCH(Word, value_bytes)               \
+  extern template cudaError_t launch_sort<Word, value_bytes>( \
+      const LaunchPlan&, const Arguments<Word>&, const WorkLists&)
 SORTIE_EXTERN_LAUNCH(std::uint32_t, 0);
 SORTIE_EXTERN_LAUNCH(std::uint32_t, 4);
 SORTIE_EXTERN_LAUNCH(std::uint32_t, 8);
@@ -177,19 +177,17 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
     const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
-                          static_cast<std::uint64_t>(segments), multiprocessors, major >= 9,
-                          stream};
+                          static_cast<std::uint64_t>(segments), multiprocessors, stream,
+                          major >= 9};
     cudaError_t status = cudaSuccess;
     if (storage.lists.counters != nullptr)
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
     if (key_bits(request.key_type) == 32) {
-      status = launch(plan, request,
-                      arguments_of<std::uint32_t>(request, storage, first, segments),
+      status = launch(plan, request, arguments_of<std::uint32_t>(request, storage, first, segments),
                       storage.lists);
     } else {
-      status = launch(plan, request,
-                      arguments_of<std::uint64_t>(request, storage, first, segments),
+      status = launch(plan, request, arguments_of<std::uint64_t>(request, storage, first, segments),
                       storage.lists);
     }
     if (status != cudaSuccess) return status;

@@ -19,8 +19,8 @@ struct LaunchPlan {
   std::uint64_t num_items;
   std::uint64_t num_segments;  ///< at most; below 2^32
   int multiprocessors;
-  bool starts_early;  ///< kernels may start before the ones in front of them have ended
   cudaStream_t stream;
+  bool starts_early = false;  ///< kernels may start before the ones in front of them have ended
 
   [[nodiscard]] std::uint64_t most_segments_of_class(int long_class) const {
     return std::min(num_segments, num_items / shortest_of_long_class(long_class));
@@ -42,8 +42,7 @@ cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& pla
                                             static_cast<int>(shared_bytes));
   if (status != cudaSuccess) return status;
   int resident = 0;
-  status =
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);
+  status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);
   if (status != cudaSuccess) return status;
   const auto room = static_cast<std::uint64_t>(std::min(resident, most_a_multiprocessor)) *
                     static_cast<std::uint64_t>(plan.multiprocessors);
@@ -109,8 +108,8 @@ cudaError_t launch_batches(const LaunchPlan& plan, std::uint64_t segments_of_chu
 template <class Word, int ValueBytes>
 cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arguments) {
   const std::uint64_t warps = static_cast<std::uint64_t>(plan.multiprocessors) * small_sort_warps;
-  const std::uint64_t chunk = std::clamp<std::uint64_t>((plan.num_segments - 1) / warps + 1, 1,
-                                                        most_segments_of_chunk);
+  const std::uint64_t chunk =
+      std::clamp<std::uint64_t>((plan.num_segments - 1) / warps + 1, 1, most_segments_of_chunk);
   LaunchPlan alone = plan;
   alone.starts_early = false;
   return launch_resident(small_sort_kernel<Word, ValueBytes>, alone,
@@ -128,13 +127,14 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   // should get some.
   const std::uint64_t average = std::max<std::uint64_t>(plan.num_items / plan.num_segments, 1);
   const std::uint64_t shares = static_cast<std::uint64_t>(plan.multiprocessors) * 16;
-  const std::uint64_t chunk = std::clamp<std::uint64_t>(
-      std::min(std::max<std::uint64_t>(items_of_chunk / average, 16),
-               (plan.num_segments - 1) / shares + 1),
-      1, most_segments_of_chunk);
-  cudaError_t status = plan.num_items <= ~std::uint32_t{0}
-                           ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, chunk, arguments, lists)
-                           : launch_batches<Word, ValueBytes, std::uint64_t>(plan, chunk, arguments, lists);
+  const std::uint64_t chunk =
+      std::clamp<std::uint64_t>(std::min(std::max<std::uint64_t>(items_of_chunk / average, 16),
+                                         (plan.num_segments - 1) / shares + 1),
+                                1, most_segments_of_chunk);
+  cudaError_t status =
+      plan.num_items <= ~std::uint32_t{0}
+          ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, chunk, arguments, lists)
+          : launch_batches<Word, ValueBytes, std::uint64_t>(plan, chunk, arguments, lists);
   if (status != cudaSuccess) return status;
   if (plan.most_segments_of_class(grid_partition_class) != 0) {
     using Shared = PartitionShared<Word, ValueBytes, grid_shape>;

@@ -81,9 +81,10 @@ using DigitsOf = Digits<typename Shared::Word, Shared::digit_bits>;
 /// Counts the digits of `length` items from `begin`, and finds the least and greatest of their
 /// compared bits. Ends with a barrier. \return the number of items of bucket threadIdx.x
 template <class Shared>
-__device__ __forceinline__ std::uint32_t count_digits(Shared& shared, const typename Shared::Word* keys,
-                                             std::uint64_t begin, std::uint64_t length,
-                                             const DigitsOf<Shared>& digits) {
+__device__ __forceinline__ std::uint32_t count_digits(Shared& shared,
+                                                      const typename Shared::Word* keys,
+                                                      std::uint64_t begin, std::uint64_t length,
+                                                      const DigitsOf<Shared>& digits) {
   using Word = typename Shared::Word;
   const unsigned int thread = threadIdx.x;
   const unsigned int warp = thread / 32;
@@ -163,8 +164,7 @@ template <class Shared>
 __device__ __forceinline__ void scatter_items(Shared& shared,
                                               const Arguments<typename Shared::Word>& arguments,
                                               Buffer from, Buffer to, std::uint64_t begin,
-                                              std::uint64_t length,
-                                              const DigitsOf<Shared>& digits,
+                                              std::uint64_t length, const DigitsOf<Shared>& digits,
                                               std::uint64_t place) {
   static_assert(Shared::tile <= 1 << 13 && Shared::buckets <= 1 << 16);
   using Word = typename Shared::Word;
@@ -195,8 +195,7 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
       for (int r = 0; r < Shared::items; ++r) {
         const unsigned int i = warp * 32 * Shared::items + r * 32 + lane;
         if (static_cast<int>(i) < in_tile)
-          __pipeline_memcpy_async(&shared.values[i], values_from + begin + tile + i,
-                                  sizeof(Value));
+          __pipeline_memcpy_async(&shared.values[i], values_from + begin + tile + i, sizeof(Value));
       }
       __pipeline_commit();
     }
@@ -239,9 +238,8 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
       }
 #pragma unroll
       for (int k = 0; k < together; ++k)
-        ranks[first_row + k] =
-            __shfl_sync(full_warp, found[k], static_cast<int>(orders[k] & 31)) +
-            (orders[k] >> 8 & 0xff) + (orders[k] & 0xffff0000);
+        ranks[first_row + k] = __shfl_sync(full_warp, found[k], static_cast<int>(orders[k] & 31)) +
+                               (orders[k] >> 8 & 0xff) + (orders[k] & 0xffff0000);
     }
     __syncthreads();
     std::uint32_t in_bucket = 0;
@@ -288,15 +286,12 @@ __device__ __forceinline__ void scatter_items(Shared& shared,
 /// lists.longest() items by lists.add_group().
 template <class Lists>
 __device__ __forceinline__ void list_ordered(const Lists& lists, std::uint64_t begin,
-                                    std::uint64_t length, Buffer buffer, unsigned int thread,
-                                    unsigned int threads) {
+                                             std::uint64_t length, Buffer buffer,
+                                             unsigned int thread, unsigned int threads) {
   if (buffer == Buffer::output) return;
   const std::uint64_t longest = lists.longest();
-  for (std::uint64_t i = thread * longest; i < length;
-       i += threads * longest)
-    lists.add_group(
-        Group(begin + i,
-              static_cast<std::uint32_t>(min(length - i, longest)), buffer));
+  for (std::uint64_t i = thread * longest; i < length; i += threads * longest)
+    lists.add_group(Group(begin + i, static_cast<std::uint32_t>(min(length - i, longest)), buffer));
 }
 
 /// Lists what remains to be done for the buckets of a part. Thread b passes bucket b's first item,
@@ -306,9 +301,9 @@ __device__ __forceinline__ void list_ordered(const Lists& lists, std::uint64_t b
 /// Groups are as long as they can be: each thread looks for the end of a group that would start
 /// with its bucket, then one thread follows the chain.
 template <class Shared, class Lists, class KeepLarge>
-__device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
-                                             const Part& part, const DigitsOf<Shared>& digits,
-                                             Buffer to, const KeepLarge& keep_large) {
+__device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists, const Part& part,
+                                             const DigitsOf<Shared>& digits, Buffer to,
+                                             const KeepLarge& keep_large) {
   const int bucket = static_cast<int>(threadIdx.x);
   const int shift = digits.shift;
   if (shift == 0) {  // a bucket holds one key, so all is in order
@@ -316,8 +311,8 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
     __syncthreads();
     return;
   }
-  const bool small = (part.length >> digits.bits) * buckets_of_small_group <=
-                     longest_of_group_class(0);
+  const bool small =
+      (part.length >> digits.bits) * buckets_of_small_group <= longest_of_group_class(0);
   const std::uint64_t limit =
       shared.starts[bucket] + (small ? longest_of_group_class(0) : lists.longest());
   int low = bucket + 1;
@@ -417,9 +412,8 @@ __device__ __forceinline__ void partition_alone(Shared& shared, WaitingParts& wa
     if (threadIdx.x == 0) shared.starts[Shared::buckets] = part.length;
     __syncthreads();
     const Buffer to = other_buffer(part.buffer);
-    list_buckets(shared, lists, part, digits, to, [&](const Part& large) {
-      waiting.parts[atomicAdd(&waiting.count, 1)] = large;
-    });
+    list_buckets(shared, lists, part, digits, to,
+                 [&](const Part& large) { waiting.parts[atomicAdd(&waiting.count, 1)] = large; });
     scatter_items(shared, arguments, part.buffer, to, part.begin, part.length, digits,
                   part.begin + start);
     __syncthreads();
@@ -477,7 +471,7 @@ struct Piece {
 /// Row of the histograms for a piece. Each part's rows follow one that holds its buckets' lengths.
 template <class Shared>
 __device__ __forceinline__ std::uint64_t row_of(const SharedPart* parts, const SharedPart& owner,
-                                       std::uint32_t piece) {
+                                                std::uint32_t piece) {
   const auto parts_before = static_cast<std::uint64_t>(&owner - parts);
   return (parts_before + 1 + piece) * Shared::buckets;
 }
@@ -510,8 +504,7 @@ __device__ __forceinline__ void cut_into_pieces(Shared& shared, Counters& counte
   for (std::uint32_t begin = 0; begin < count; begin += Shared::threads) {
     const std::uint32_t i = begin + thread;
     std::uint64_t pieces = 0;
-    if (i < count)
-      pieces = ((parts[i].part.length - 1) / Shared::tile + 1) / tiles_of_piece;
+    if (i < count) pieces = ((parts[i].part.length - 1) / Shared::tile + 1) / tiles_of_piece;
     if (i < count && pieces == 0) pieces = 1;
     const std::uint64_t mine = first + sum_before(pieces, shared.warp_sums);
     if (i < count) {
@@ -546,8 +539,7 @@ __device__ __forceinline__ void sum_columns(Shared& shared, std::uint64_t* rows,
   __syncthreads();
   std::uint64_t before = 0;
   for (unsigned int w = 0; w < warp; ++w) before += shared.starts[w * 32 + lane];
-  if (warp == Shared::warps - 1)
-    *(rows + lane - Shared::buckets) = before + sum;
+  if (warp == Shared::warps - 1) *(rows + lane - Shared::buckets) = before + sum;
 #pragma unroll 8
   for (std::uint32_t piece = begin; piece < end; ++piece) {
     const std::uint64_t count = rows[std::uint64_t{piece} * Shared::buckets + lane];
@@ -625,9 +617,10 @@ __global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks
     constexpr std::uint32_t columns = Shared::buckets / 32;
     for (std::uint32_t i = blockIdx.x; i < count * columns; i += gridDim.x) {
       const SharedPart& owner = parts[i / columns];
-      sum_columns(shared, lists.histograms + row_of<Shared>(parts, owner, owner.first_piece) +
-                              i % columns * 32,
-                  owner.pieces);
+      sum_columns(
+          shared,
+          lists.histograms + row_of<Shared>(parts, owner, owner.first_piece) + i % columns * 32,
+          owner.pieces);
     }
     grid.sync();
 

@@ -54,7 +54,6 @@ constexpr std::uint64_t shortest_of_block_class(int block_class) {
   return block_class == 0 ? longest_in_warp + 1 : block_capacity(block_class - 1) + 1;
 }
 
-
 /// Segments beyond longest_in_block: partitioned by one block each, or by the whole grid.
 inline constexpr int lone_partition_class = block_classes;
 inline constexpr int grid_partition_class = block_classes + 1;
@@ -99,6 +98,5 @@ inline constexpr PartitionShape grid_shape{512, 16, 1};
 inline constexpr std::uint64_t most_items_of_small_sort = 1 << 15;
 inline constexpr int small_sort_warps = lone_shape.warps();
 inline constexpr std::uint32_t longest_of_small_tile = warp_tile * small_sort_warps;
-
 
 }  // namespace sortie::segsort

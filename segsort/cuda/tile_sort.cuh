@@ -20,10 +20,10 @@
 /// memory and are fetched by e when the order is known.
 ///
 /// Keys count from the tile's least key, and the window starts at the highest bit that any of them
-/// then has. Where all bits fit into it, the order is exact. Else neighbours with the same window may still
-/// be in the wrong order: short runs of them are mended by one thread each, and where a run is long
-/// (many keys agree in the window) the tile is sorted again digit by digit, least significant
-/// first, with the window as the digit.
+/// then has. Where all bits fit into it, the order is exact. Else neighbours with the same window
+/// may still be in the wrong order: short runs of them are mended by one thread each, and where a
+/// run is long (many keys agree in the window) the tile is sorted again digit by digit, least
+/// significant first, with the window as the digit.
 namespace sortie::segsort {
 
 constexpr int log2_of(int power_of_two) {
@@ -66,13 +66,13 @@ struct Tile {
   static constexpr int index_bits = log2_of(capacity);
   static constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
 
-  alignas(16) Word keys[capacity];                         ///< encoded, in the order of e
+  alignas(16) Word keys[capacity];                            ///< encoded, in the order of e
   alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e
-  std::uint32_t words[banked(capacity)];                   ///< in sorted order
+  std::uint32_t words[banked(capacity)];                      ///< in sorted order
   static constexpr bool ids_take_place_of_values = warps > 1 && value_bytes != 0;
   std::uint16_t own_ids[warps == 1 || value_bytes != 0 ? 1 : capacity];
   std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of the runs that are merged
-  std::uint32_t least[2];       ///< bounds of the keys' upper and lower words
+  std::uint32_t least[2];  ///< bounds of the keys' upper and lower words
   std::uint32_t greatest[2];
 
   /// Items at the positions of the last pass of sort_by_digits(), when a block does it (a warp's
@@ -87,9 +87,7 @@ struct Tile {
   }
 
   /// Number of this thread in its tile.
-  __device__ static int thread() {
-    return static_cast<int>(threadIdx.x) % threads;
-  }
+  __device__ static int thread() { return static_cast<int>(threadIdx.x) % threads; }
   __device__ static void synchronise() {
     if constexpr (warps == 1) {
       __syncwarp();
@@ -215,9 +213,8 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
 /// block does it, the values in the tile are lost.
 template <class T>
 __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bits, int window,
-                                            typename T::Word base,
-                                            typename T::Word compare_mask, int first_bit,
-                                            int bits) {
+                                            typename T::Word base, typename T::Word compare_mask,
+                                            int first_bit, int bits) {
   std::uint32_t words[T::items];
   for (int done = 0; done < bits; done += window) {
 #pragma unroll
@@ -231,8 +228,7 @@ __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bit
       const auto digit =
           static_cast<std::uint32_t>(key >> (first_bit + done)) & ((1u << window) - 1);
       words[r] = segment_field(segment_of(word, segment_bits), segment_bits) |
-                 digit << T::index_bits |
-                 (done == 0 ? e : static_cast<std::uint32_t>(position));
+                 digit << T::index_bits | (done == 0 ? e : static_cast<std::uint32_t>(position));
       if constexpr (T::warps > 1) tile.ids()[position] = static_cast<std::uint16_t>(e);
     }
     T::synchronise();
@@ -326,8 +322,8 @@ template <class T>
 __device__ __forceinline__ void fetch_value(T& tile, int e, const void* values,
                                             std::uint64_t index) {
   if constexpr (T::value_bytes != 0)
-    __pipeline_memcpy_async(&tile.values[e],
-                            static_cast<const typename T::Value*>(values) + index, T::value_bytes);
+    __pipeline_memcpy_async(&tile.values[e], static_cast<const typename T::Value*>(values) + index,
+                            T::value_bytes);
 }
 template <class T>
 __device__ __forceinline__ void finish_values(T&) {

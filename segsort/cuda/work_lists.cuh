@@ -37,7 +37,7 @@ struct Part {
 /// A part that the whole grid works on, cut into pieces of one block each.
 struct SharedPart {
   Part part;
-  std::uint64_t least;        ///< of the compared bits
+  std::uint64_t least;  ///< of the compared bits
   std::uint64_t greatest;
   std::uint32_t first_piece;  ///< pieces of the parts before
   std::uint32_t pieces;
@@ -47,7 +47,7 @@ struct Counters {
   unsigned int segments[long_classes];  ///< in each list
   unsigned int next_chunk;              ///< of segments that no warp has taken on yet
   unsigned int groups[group_classes];
-  unsigned int parts;                   ///< for lone blocks
+  unsigned int parts;  ///< for lone blocks
   unsigned int shared_parts[2];
   unsigned int pieces;
   unsigned int next_counted;    ///< piece whose digits nobody has counted
@@ -66,7 +66,7 @@ struct WorkLists {
   std::uint64_t group_room;
   Part* parts;
   SharedPart* shared_parts[2];
-  std::uint64_t* histograms;  ///< partition_buckets for each piece and each shared part
+  std::uint64_t* histograms;  ///< a row of one number a bucket for each piece and each shared part
 
   __device__ Group& group(int group_class, std::uint32_t i) const {
     return groups[group_class == 0 ? i : group_room - 1 - i];
