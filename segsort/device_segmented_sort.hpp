@@ -118,7 +118,7 @@ struct DeviceSortOptions {
 /// the others still give the same result on every run. Padding used inside never mixes with data,
 /// whatever the keys are.
 ///
-/// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 5 + 16 bytes a
+/// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 12 + 16 bytes a
 /// segment + a constant; with DoubleBuffer none of the first term.
 /// Complexity: O(sum n_i log^2 n_i) comparisons up to 2048 items a segment, O(n_i log n_i) beyond.
 /// Choose cub::DeviceRadixSort instead for a single segment. Source: Hou, Liu, Wang, Feng: Fast

@@ -89,8 +89,9 @@ struct TemporaryStorage {
       const std::uint64_t blocks = static_cast<std::uint64_t>(multiprocessors) *
                                    static_cast<std::uint64_t>(grid_shape.resident_blocks);
       const std::uint64_t pieces = std::min(pieces_a_block * blocks, items / grid_shape.tile()) + 1;
+      const std::uint64_t parts_of_wave = std::min<std::uint64_t>(shared_parts, most_parts_of_wave);
       lists.histograms =
-          carver.take<std::uint64_t>((pieces + 2 * shared_parts) * grid_shape.buckets());
+          carver.take<std::uint64_t>((pieces + 2 * parts_of_wave) * grid_shape.buckets());
     }
     bytes = carver.used();
   }

@@ -20,6 +20,8 @@ namespace sortie::segsort {
 
 /// Pieces that a block of the grid takes on in a round, about: for balance.
 inline constexpr std::uint32_t pieces_a_block = 4;
+/// Parts that the grid takes on at a time: enough to keep all of its blocks busy.
+inline constexpr std::uint32_t most_parts_of_wave = 1024;
 
 template <class WordType, int ValueBytesOfOne, PartitionShape Shape>
 struct PartitionShared {
@@ -87,11 +89,15 @@ __device__ __forceinline__ std::uint32_t count_digits(Shared& shared,
                                                       const DigitsOf<Shared>& digits) {
   using Word = typename Shared::Word;
   const unsigned int thread = threadIdx.x;
-  const unsigned int warp = thread / 32;
-  // No tile is in shared memory while digits are counted.
-  static_assert(sizeof(shared.keys) >= sizeof(std::uint32_t) * Shared::warps * Shared::buckets);
+  const int warp = static_cast<int>(thread / 32);
+  // No tile is in shared memory while digits are counted. Warps share counters where there is no
+  // room for each to have its own.
+  constexpr int room = static_cast<int>(sizeof(shared.keys) / sizeof(std::uint32_t));
+  constexpr int copies =
+      room / Shared::buckets < Shared::warps ? room / Shared::buckets : Shared::warps;
+  static_assert(copies > 0);
   auto* const counts = reinterpret_cast<std::uint32_t*>(shared.keys);
-  for (int w = 0; w < Shared::warps; ++w) counts[w * Shared::buckets + thread] = 0;
+  for (int c = 0; c < copies; ++c) counts[c * Shared::buckets + thread] = 0;
   if (thread == 0) {
     shared.least = ~std::uint64_t{0};
     shared.greatest = 0;
@@ -114,7 +120,7 @@ __device__ __forceinline__ std::uint32_t count_digits(Shared& shared,
       if (valid) {
         least = min(least, compared);
         greatest = max(greatest, compared);
-        atomicAdd(&counts[warp * Shared::buckets + digits.of_compared(compared)], 1);
+        atomicAdd(&counts[warp % copies * Shared::buckets + digits.of_compared(compared)], 1);
       }
     }
   }
@@ -131,7 +137,7 @@ __device__ __forceinline__ std::uint32_t count_digits(Shared& shared,
   }
   __syncthreads();
   std::uint32_t sum = 0;
-  for (int w = 0; w < Shared::warps; ++w) sum += counts[w * Shared::buckets + thread];
+  for (int c = 0; c < copies; ++c) sum += counts[c * Shared::buckets + thread];
   __syncthreads();
   return sum;
 }
@@ -559,7 +565,8 @@ __device__ __forceinline__ std::uint32_t next_of(Shared& shared, unsigned int& c
 }
 
 /// Parts beyond longest_lone_partition: all blocks of the grid work on all of them, in rounds of
-/// one pass each, with barriers of the grid between the steps of a round.
+/// one pass each, with barriers of the grid between the steps of a round. Very many parts take a
+/// round in waves, so that the histograms need no more than a constant amount of memory.
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks)
     grid_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
@@ -578,17 +585,19 @@ __global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks
   if (blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
   grid.sync();
 
-  for (int round = 0;; ++round) {
-    SharedPart* const parts = lists.shared_parts[round % 2];
+  std::uint32_t begin_of_wave = 0;
+  for (int round = 0;;) {
     SharedPart* const next_parts = lists.shared_parts[(round + 1) % 2];
     unsigned int& next_count = counters.shared_parts[(round + 1) % 2];
-    const std::uint32_t count = counters.shared_parts[round % 2];
-    if (count == 0) return;
+    const std::uint32_t count_of_round = counters.shared_parts[round % 2];
+    if (count_of_round == 0) return;
+    SharedPart* const parts = lists.shared_parts[round % 2] + begin_of_wave;
+    const std::uint32_t count = min(count_of_round - begin_of_wave, most_parts_of_wave);
 
     if (blockIdx.x == 0) {
       cut_into_pieces(shared, counters, parts, count);
       if (thread == 0) {
-        next_count = 0;
+        if (begin_of_wave == 0) next_count = 0;
         counters.next_counted = 0;
         counters.next_scattered = 0;
       }
@@ -661,6 +670,11 @@ __global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks
                     digits, part.begin + start + lists.histograms[own + thread]);
     }
     grid.sync();
+    begin_of_wave += count;
+    if (begin_of_wave == count_of_round) {
+      begin_of_wave = 0;
+      ++round;
+    }
   }
 }
 

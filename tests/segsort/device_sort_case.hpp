@@ -147,7 +147,7 @@ class TemporaryStorage {
 [[nodiscard]] inline std::uint64_t most_temporary_bytes(std::uint64_t items, std::uint64_t segments,
                                                         std::uint64_t bytes_per_item) {
   constexpr std::uint64_t constant = std::uint64_t{16} << 20;
-  return items * bytes_per_item + items / 5 + 16 * segments + constant;
+  return items * bytes_per_item + items / 12 + 16 * segments + constant;
 }
 
 /// The two ways to pass arrays.
