@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all GPU tests of a build, then the same programs under compute-sanitizer.
 #
-#   check.sh BUILD [tests|memcheck|racecheck ...]     default: all three, one after another
+#   check.sh BUILD [tests|memcheck|racecheck|initcheck ...]   default: all, one after another
 #
 # BUILD  a build folder of Sortie, or a copy of its tests/ and bin/ on a machine with a GPU
 # LOGS   (environment) folder for the full output; default: a temporary one
@@ -16,7 +16,7 @@ set -u
 build=$(cd "$1" && pwd)
 shift
 steps=("$@")
-[ $# -gt 0 ] || steps=(tests memcheck racecheck)
+[ $# -gt 0 ] || steps=(tests memcheck racecheck initcheck)
 logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
 export SORTIE_TEST_BACKEND=cuda SORTIE_PROGRAM=$build/bin/sortie
@@ -62,9 +62,11 @@ for step in "${steps[@]}"; do
       done
       ;;
     memcheck) for program in "${programs[@]}"; do sanitize memcheck "$program" "-$huge"; done ;;
-    racecheck) for program in "${programs[@]}"; do sanitize racecheck "$program" "-$huge:$repeated"; done ;;
+    racecheck | initcheck)
+      for program in "${programs[@]}"; do sanitize "$step" "$program" "-$huge:$repeated"; done
+      ;;
     *)
-      echo "check.sh: found \"$step\", expected tests, memcheck or racecheck" >&2
+      echo "check.sh: found \"$step\", expected tests, memcheck, racecheck or initcheck" >&2
       exit 2
       ;;
   esac
