@@ -108,6 +108,7 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
       heads[number[i] - number[0]] = 1;
       longest = max(longest, number[i + 1] - number[i]);
     }
+    __syncwarp();
     longest = static_cast<int>(max_over_warp(static_cast<std::uint32_t>(longest)));
     segment_bits = bits_of(static_cast<std::uint32_t>(segments - 1));
     const std::uint32_t up_to_lane = 0xffffffffu >> (31 - lane);
