@@ -120,9 +120,10 @@ struct DeviceSortOptions {
 ///
 /// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 12 + 16 bytes a
 /// segment + a constant; with DoubleBuffer none of the first term.
-/// Complexity: O(sum n_i log^2 n_i) comparisons up to 2048 items a segment, O(n_i log n_i) beyond.
-/// Choose cub::DeviceRadixSort instead for a single segment. Source: Hou, Liu, Wang, Feng: Fast
-/// Segmented Sort on GPUs (ICS 2017), section 3.
+/// Complexity: O(sum n_i log n_i) comparisons of one word up to 8192 items a segment; beyond, a
+/// pass over the segment for each factor of 256 to 512 in its length, at most one for each 4 bits
+/// of the key. Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3;
+/// Green, McColl, Bader: GPU Merge Path (ICS 2012); segsort/README.md for what is Sortie's own.
 struct DeviceSegmentedSort {
   /// @name SortKeys
   /// @{
