@@ -26,7 +26,9 @@ namespace segsort {
 
 /// How segments of each length are sorted.
 enum class Policy {
-  tuned,  ///< Sortie's own design: the fastest known for every distribution of lengths
+  /// Sortie's own design. Where its tiles do not fit the GPU's shared memory (up to 187 KiB a
+  /// block), ics17 with stable sorts.
+  tuned,
   ics17,  ///< the paper's: bins, reg-sort, smem-merge, grid merges
 };
 

@@ -148,6 +148,25 @@ cudaError_t launch(const LaunchPlan& plan, const DeviceRequest& request,
   return launch_sort<Word, 8>(plan, arguments, lists);
 }
 
+template <class Word>
+std::size_t shared_bytes_for(int value_bytes) {
+  if (value_bytes == 0) return most_shared_bytes<Word, 0>();
+  return value_bytes == 4 ? most_shared_bytes<Word, 4>() : most_shared_bytes<Word, 8>();
+}
+
+/// True where the tiles of the tuned policy fit the shared memory of the device. They were made for
+/// the data centre's GPUs, which have twice as much as others.
+cudaError_t tiles_fit(const DeviceRequest& request, int device, bool& fit) {
+  int bytes = 0;
+  const cudaError_t status =
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  const std::size_t wanted = key_bits(request.key_type) == 32
+                                 ? shared_bytes_for<std::uint32_t>(request.value_bytes)
+                                 : shared_bytes_for<std::uint64_t>(request.value_bytes);
+  fit = wanted <= static_cast<std::size_t>(bytes);
+  return status;
+}
+
 }  // namespace
 
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
@@ -157,6 +176,14 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   if (!is_valid(request)) return cudaErrorInvalidValue;
   int device = 0;
   if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
+  bool fit = false;
+  if (const cudaError_t status = tiles_fit(request, device, fit); status != cudaSuccess)
+    return status;
+  if (!fit) {  // every sort of the tuned policy is stable
+    DeviceRequest stable = request;
+    stable.stable = true;
+    return ics17::sort_on_device(temp_storage, temp_storage_bytes, stable, stream);
+  }
   int multiprocessors = 0;
   if (const cudaError_t status =
           cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);

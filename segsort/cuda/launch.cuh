@@ -118,6 +118,18 @@ cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arg
                          arguments, static_cast<int>(chunk));
 }
 
+/// Shared memory that the hungriest kernel's blocks take.
+template <class Word, int ValueBytes>
+constexpr std::size_t most_shared_bytes() {
+  constexpr int largest = block_classes - 1;
+  return std::max({batch_warps * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
+                   sizeof(Tile<Word, ValueBytes, block_warps(largest), block_items(largest)>),
+                   sizeof(Tile<Word, ValueBytes, group_warps(group_classes - 1), warp_tile_items>),
+                   sizeof(PartitionShared<Word, ValueBytes, lone_shape>),
+                   sizeof(PartitionShared<Word, ValueBytes, grid_shape>),
+                   sizeof(SmallSortShared<Word, ValueBytes>)});
+}
+
 /// Everything, after the counters are zeroed where there are lists.
 template <class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
