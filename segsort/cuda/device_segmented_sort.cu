@@ -49,7 +49,7 @@ struct TemporaryStorage {
   void* values = nullptr;
   std::size_t bytes = 0;
 
-  TemporaryStorage(void* base, const DeviceRequest& request, int multiprocessors) {
+  TemporaryStorage(void* base, const DeviceRequest& request) {
     const auto items = static_cast<std::uint64_t>(request.num_items);
     const auto segments =
         static_cast<std::uint64_t>(std::min(request.num_segments, segments_per_pass));
@@ -86,9 +86,8 @@ struct TemporaryStorage {
     const std::uint64_t shared_parts = items / (longest_lone_partition + 1);
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
-      const std::uint64_t blocks = static_cast<std::uint64_t>(multiprocessors) *
-                                   static_cast<std::uint64_t>(grid_shape.resident_blocks);
-      const std::uint64_t pieces = std::min(pieces_a_block * blocks, items / grid_shape.tile()) + 1;
+      const std::uint64_t pieces =
+          std::min(pieces_a_block * most_blocks_of_grid_partition, items / grid_shape.tile()) + 1;
       const std::uint64_t parts_of_wave = std::min<std::uint64_t>(shared_parts, most_parts_of_wave);
       lists.histograms =
           carver.take<std::uint64_t>((pieces + 2 * parts_of_wave) * grid_shape.buckets());
@@ -156,15 +155,18 @@ std::size_t shared_bytes_for(int value_bytes) {
 
 /// True where the tiles of the tuned policy fit the shared memory of the device. They were made for
 /// the data centre's GPUs, which have twice as much as others.
-cudaError_t tiles_fit(const DeviceRequest& request, int device, bool& fit) {
+cudaError_t tiles_fit(const DeviceRequest& request, bool& fit) {
+  int device = 0;
+  if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
   int bytes = 0;
   const cudaError_t status =
       cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (status != cudaSuccess) return status;
   const std::size_t wanted = key_bits(request.key_type) == 32
                                  ? shared_bytes_for<std::uint32_t>(request.value_bytes)
                                  : shared_bytes_for<std::uint64_t>(request.value_bytes);
   fit = wanted <= static_cast<std::size_t>(bytes);
-  return status;
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -174,27 +176,16 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   if (request.policy == Policy::ics17)
     return ics17::sort_on_device(temp_storage, temp_storage_bytes, request, stream);
   if (!is_valid(request)) return cudaErrorInvalidValue;
-  int device = 0;
-  if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
-  bool fit = false;
-  if (const cudaError_t status = tiles_fit(request, device, fit); status != cudaSuccess)
-    return status;
+  bool fit = true;
+  const cudaError_t asked = tiles_fit(request, fit);
+  // The size may be asked for where there is no GPU.
+  if (asked != cudaSuccess && temp_storage != nullptr) return asked;
   if (!fit) {  // every sort of the tuned policy is stable
     DeviceRequest stable = request;
     stable.stable = true;
     return ics17::sort_on_device(temp_storage, temp_storage_bytes, stable, stream);
   }
-  int multiprocessors = 0;
-  if (const cudaError_t status =
-          cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-      status != cudaSuccess)
-    return status;
-  int major = 0;
-  if (const cudaError_t status =
-          cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-      status != cudaSuccess)
-    return status;
-  const TemporaryStorage storage(temp_storage, request, multiprocessors);
+  const TemporaryStorage storage(temp_storage, request);
   if (temp_storage == nullptr) {
     temp_storage_bytes = storage.bytes;
     return cudaSuccess;
@@ -202,12 +193,21 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   if (temp_storage_bytes < storage.bytes) return cudaErrorInvalidValue;
   if (request.num_items == 0 || request.num_segments == 0) return cudaSuccess;
 
+  int device = 0;
+  int multiprocessors = 0;
+  int major = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (status != cudaSuccess) return status;
+
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
     const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
                           static_cast<std::uint64_t>(segments), multiprocessors, stream,
                           major >= 9};
-    cudaError_t status = cudaSuccess;
     if (storage.lists.counters != nullptr)
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;

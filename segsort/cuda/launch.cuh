@@ -150,9 +150,10 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   if (status != cudaSuccess) return status;
   if (plan.most_segments_of_class(grid_partition_class) != 0) {
     using Shared = PartitionShared<Word, ValueBytes, grid_shape>;
-    status = launch_resident(grid_partition_kernel<Word, ValueBytes>, plan,
-                             (plan.num_items - 1) / Shared::tile + 1, grid_shape.resident_blocks,
-                             Shared::threads, sizeof(Shared), true, arguments, lists);
+    status = launch_resident(
+        grid_partition_kernel<Word, ValueBytes>, plan,
+        std::min((plan.num_items - 1) / Shared::tile + 1, most_blocks_of_grid_partition),
+        grid_shape.resident_blocks, Shared::threads, sizeof(Shared), true, arguments, lists);
     if (status != cudaSuccess) return status;
   }
   const std::uint64_t lone = plan.num_items / (std::uint64_t{longest_group} + 1);

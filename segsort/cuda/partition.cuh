@@ -19,7 +19,9 @@
 namespace sortie::segsort {
 
 /// Pieces that a block of the grid takes on in a round, about: for balance.
-inline constexpr std::uint32_t pieces_a_block = 4;
+inline constexpr std::uint64_t pieces_a_block = 4;
+/// The histograms are sized for so many, whatever the GPU.
+inline constexpr std::uint64_t most_blocks_of_grid_partition = 256;
 /// Parts that the grid takes on at a time: enough to keep all of its blocks busy.
 inline constexpr std::uint32_t most_parts_of_wave = 1024;
 
