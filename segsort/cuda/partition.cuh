@@ -14,8 +14,8 @@
 /// buffer. Neighbouring buckets that fit a block's tile together become a group for
 /// group_sort_kernel; larger ones are parts of the next pass. The digit starts at the highest bit
 /// that the part's keys, counted from their least, have, so that a narrow range of keys costs no
-/// passes; a part whose keys are all the same is done. Hence at most bits / 8 passes, and mostly
-/// one for each factor of 256 in the length.
+/// passes; a part whose keys are all the same is done. Hence at most one pass for every four bits
+/// of the keys, and mostly one for each factor of some hundred in the length.
 namespace sortie::segsort {
 
 /// Pieces that a block of the grid takes on in a round, about: for balance.
@@ -57,7 +57,7 @@ template <class Word, int MostBits>
 struct Digits {
   KeyCodec<Word> codec;
   Word base;
-  int bits;  ///< of a digit: eight times as many buckets as groups are needed, where possible
+  int bits;  ///< of a digit: at least four buckets for each group that is needed, where possible
   int shift;
 
   __device__ Digits(const KeyCodec<Word>& key_codec, const Part& part)
