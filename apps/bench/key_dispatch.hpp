@@ -1,13 +1,12 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 #include "sortie/core/error.hpp"
 #include "sortie/segsort/key_types.hpp"
 
+// Device code includes this file, and nvcc cannot compile fmt.
 namespace sortie::bench {
 
 /// Calls `function` with a value of the type that `type` names.
@@ -40,7 +39,8 @@ auto with_value_bytes(int bytes, Function function) {
   if (bytes == 0) return function(NoValue{});
   if (bytes == 4) return function(std::uint32_t{});
   if (bytes == 8) return function(std::uint64_t{});
-  throw Error(ErrorKind::usage, fmt::format("values: found {} bytes, expected 0, 4 or 8", bytes));
+  throw Error(ErrorKind::usage,
+              "values: found " + std::to_string(bytes) + " bytes, expected 0, 4 or 8");
 }
 
 }  // namespace sortie::bench

@@ -322,6 +322,11 @@ __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>
   }
 }
 
+/// Each warp by itself: takes one chunk of segments_of_chunk segments after the other.
+///
+///   shared memory, a warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
+///   registers of lane l     while loading and storing, items l, 32 + l, 64 + l, ... of the tile;
+///                           while sorting, the words of positions 16 l .. 16 l + 15
 template <class Word, int ValueBytes, class Index>
 __global__ void __launch_bounds__(batch_threads, 5)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, int segments_of_chunk) {

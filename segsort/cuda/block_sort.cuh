@@ -39,7 +39,11 @@ constexpr int resident_blocks(int warps) {
   return warps == 16 ? 2 : 24 / warps;
 }
 
-/// Sorts the segments of one block class. One block, one segment.
+/// Sorts the segments of one block class: one block, one segment at a time.
+///
+///   shared memory           the segment's tile: keys, values, words
+///   registers of thread t   while loading and storing, items t, threads + t, 2 threads + t, ...;
+///                           while sorting, the words of positions items t .. items t + items - 1
 template <class Word, int ValueBytes, int Class>
 __global__ void __launch_bounds__(32 * block_warps(Class), resident_blocks(block_warps(Class)))
     block_sort_kernel(Arguments<Word> arguments, WorkLists lists) {
@@ -54,7 +58,9 @@ __global__ void __launch_bounds__(32 * block_warps(Class), resident_blocks(block
   }
 }
 
-/// Sorts the groups of neighbouring buckets that partitions leave. One block, one group.
+/// Sorts the groups of neighbouring buckets that partitions leave, one block a group, held as in
+/// block_sort_kernel. A group may be in the output already: its block has read all of it before it
+/// writes.
 template <class Word, int ValueBytes, int Class>
 __global__ void __launch_bounds__(32 * group_warps(Class), resident_blocks(group_warps(Class)))
     group_sort_kernel(Arguments<Word> arguments, WorkLists lists) {

@@ -428,7 +428,12 @@ __device__ __forceinline__ void partition_alone(Shared& shared, WaitingParts& wa
   }
 }
 
-/// Parts of up to longest_lone_partition items.
+/// Parts of up to longest_lone_partition items, each seen through by one block.
+///
+///   shared memory           a tile of items on their way to their buckets; one counter a warp and
+///                           digit; the parts that wait
+///   registers of thread t   of a tile, every 32nd item of its warp's stretch;
+///                           of the buckets, number t
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(lone_shape.threads, lone_shape.resident_blocks)
     lone_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
@@ -569,6 +574,9 @@ __device__ __forceinline__ std::uint32_t next_of(Shared& shared, unsigned int& c
 /// Parts beyond longest_lone_partition: all blocks of the grid work on all of them, in rounds of
 /// one pass each, with barriers of the grid between the steps of a round. Very many parts take a
 /// round in waves, so that the histograms need no more than a constant amount of memory.
+///
+///   global memory           the parts of this round and of the next; a histogram for each piece
+///   shared memory, registers  of a piece, as in lone_partition_kernel
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(grid_shape.threads, grid_shape.resident_blocks)
     grid_partition_kernel(Arguments<Word> arguments, WorkLists lists) {

@@ -43,6 +43,12 @@ struct LocalGroups {
   }
 };
 
+/// Each block by itself: takes one chunk of segments a warp at a time.
+///
+///   shared memory, by turns   each warp's chunk and tile (batch_sort_kernel),
+///                             the block's tile (block_sort_kernel),
+///                             a partition's tile and counters (lone_partition_kernel)
+///   shared memory, besides    the chunks' long segments, and the groups that a partition leaves
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(lone_shape.threads)
     small_sort_kernel(Arguments<Word> arguments, int segments_of_chunk) {

@@ -94,6 +94,14 @@ std::vector<std::uint32_t> mixed_lengths() {
 
 class DeviceSegmentedSortTest : public testing::Test {
  protected:
+  /// One phase of a sort of what upload() brought.
+  cudaError_t sort_pairs(const Segments& segments, void* temporary, std::size_t& bytes) {
+    return DeviceSegmentedSort::SortPairs(temporary, bytes, keys_in_.data(), keys_out_.data(),
+                                          values_in_.data(), values_out_.data(), segments.items,
+                                          static_cast<std::int64_t>(segments.begin.size()),
+                                          begin_.data(), end_.data(), stream_);
+  }
+
   // Buffers are members so that each test reads as what it does.
   void upload(const Segments& segments, const std::vector<std::uint32_t>& keys) {
     std::vector<std::uint32_t> values(keys.size());
@@ -142,15 +150,9 @@ TEST_F(DeviceSegmentedSortTest, UnstableSortKeepsEveryValueOfMaximalKeys) {
   const std::vector<std::uint32_t> keys = random_keys(segments.items, 2, 3);
   upload(segments, keys);
   std::size_t bytes = 0;
-  const auto sort = [&](void* temporary) {
-    return DeviceSegmentedSort::SortPairs(temporary, bytes, keys_in_.data(), keys_out_.data(),
-                                          values_in_.data(), values_out_.data(), segments.items,
-                                          static_cast<std::int64_t>(segments.begin.size()),
-                                          begin_.data(), end_.data(), stream_);
-  };
-  ASSERT_EQ(sort(nullptr), cudaSuccess);
+  ASSERT_EQ(sort_pairs(segments, nullptr, bytes), cudaSuccess);
   DeviceBuffer<char> temporary(bytes, stream_);
-  ASSERT_EQ(sort(temporary.data()), cudaSuccess);
+  ASSERT_EQ(sort_pairs(segments, temporary.data(), bytes), cudaSuccess);
   const std::vector<std::uint32_t> sorted_keys = download(keys_out_);
   const std::vector<std::uint32_t> sorted_values = download(values_out_);
   std::vector<bool> seen(keys.size(), false);
@@ -460,18 +462,12 @@ TEST_F(DeviceSegmentedSortTest, SortsOfTheSameDataAreTheSame) {
   const Segments segments = segments_of(mixed_lengths(), 1, 12);
   upload(segments, random_keys(segments.items, 3, 13));
   std::size_t bytes = 0;
-  const auto sort = [&](void* temporary) {
-    return DeviceSegmentedSort::SortPairs(temporary, bytes, keys_in_.data(), keys_out_.data(),
-                                          values_in_.data(), values_out_.data(), segments.items,
-                                          static_cast<std::int64_t>(segments.begin.size()),
-                                          begin_.data(), end_.data(), stream_);
-  };
-  ASSERT_EQ(sort(nullptr), cudaSuccess);
+  ASSERT_EQ(sort_pairs(segments, nullptr, bytes), cudaSuccess);
   DeviceBuffer<char> temporary(bytes, stream_);
-  ASSERT_EQ(sort(temporary.data()), cudaSuccess);
+  ASSERT_EQ(sort_pairs(segments, temporary.data(), bytes), cudaSuccess);
   const std::vector<std::uint32_t> first = download(values_out_);
   for (int repetition = 0; repetition < 20; ++repetition) {
-    ASSERT_EQ(sort(temporary.data()), cudaSuccess);
+    ASSERT_EQ(sort_pairs(segments, temporary.data(), bytes), cudaSuccess);
     ASSERT_TRUE(download(values_out_) == first) << "repetition " << repetition;
   }
 }

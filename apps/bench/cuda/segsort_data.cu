@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sortie/apps/bench/cuda/segsort_data.hpp"
+#include "sortie/apps/bench/key_dispatch.hpp"
 #include "sortie/core/cuda/check.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/random.hpp"
@@ -202,27 +203,6 @@ __global__ void __launch_bounds__(block_threads)
       __syncthreads();  // before the next sum takes the storage
     }
   }
-}
-
-/// Calls `function` with a value of the type that `type` names. (The host's key_dispatch.hpp
-/// formats messages with fmt, which nvcc cannot compile.)
-template <class Function>
-void with_key_type(KeyType type, Function function) {
-  switch (type) {
-    case KeyType::u32:
-      return function(std::uint32_t{});
-    case KeyType::i32:
-      return function(std::int32_t{});
-    case KeyType::f32:
-      return function(float{});
-    case KeyType::u64:
-      return function(std::uint64_t{});
-    case KeyType::i64:
-      return function(std::int64_t{});
-    case KeyType::f64:
-      return function(double{});
-  }
-  throw Error(ErrorKind::usage, "unknown key type");
 }
 
 /// Calls `function` with a value of the unsigned type of 4 or 8 bytes.

@@ -8,27 +8,22 @@
 #include <type_traits>
 
 #include "sortie/apps/bench/cuda/segsort_data.hpp"
+#include "sortie/apps/bench/key_dispatch.hpp"
+#include "sortie/core/cuda/storage_carver.hpp"
 
 namespace sortie::bench {
 namespace {
 
 using segsort::DeviceRequest;
 
-struct NoValue {};
-
-/// Calls `function` with typed zero values of the request's key and value types. (The host's
-/// key_dispatch.hpp formats messages with fmt, which nvcc cannot compile.)
+/// Calls `function` with typed zero values of the request's key and value types.
 template <class Function>
 cudaError_t dispatch(const DeviceRequest& request, Function function) {
-  const auto with_value = [&]<class Key>(Key key) {
-    if (request.value_bytes == 0) return function(key, NoValue{});
-    if (request.value_bytes == 4) return function(key, std::uint32_t{});
-    if (request.value_bytes == 8) return function(key, std::uint64_t{});
+  return with_value_bytes(request.value_bytes, [&]<class Value>(Value value) {
+    if (request.key_type == KeyType::u32) return function(std::uint32_t{}, value);
+    if (request.key_type == KeyType::u64) return function(std::uint64_t{}, value);
     return cudaErrorNotSupported;
-  };
-  if (request.key_type == KeyType::u32) return with_value(std::uint32_t{});
-  if (request.key_type == KeyType::u64) return with_value(std::uint64_t{});
-  return cudaErrorNotSupported;
+  });
 }
 
 template <class T>
@@ -40,26 +35,7 @@ T* out(void* data) {
   return static_cast<T*>(data);
 }
 
-/// Parts of the temporary storage: sizes are added up in the first phase, pointers handed out in
-/// the second.
-class Parts {
- public:
-  explicit Parts(void* storage) : storage_(static_cast<std::byte*>(storage)) {}
-
-  template <class T>
-  T* take(std::size_t count) {
-    T* const part = storage_ == nullptr ? nullptr : reinterpret_cast<T*>(storage_ + bytes_);
-    bytes_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
-    return part;
-  }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-
- private:
-  static constexpr std::size_t alignment = 256;
-  std::byte* storage_;
-  std::size_t bytes_ = 0;
-};
-
+constexpr std::size_t storage_alignment = 256;
 constexpr int block_threads = 256;
 
 /// One thread an item of less than 2^31.
@@ -121,7 +97,7 @@ cudaError_t radix_packed(void* temporary, std::size_t& bytes, const DeviceReques
   const std::int64_t items = request.num_items;
   const auto count = static_cast<std::size_t>(items);
   const int end_bit = 32 + segment_bits(request.num_segments);
-  Parts parts(temporary);
+  StorageCarver parts(temporary, storage_alignment);
   auto* const ids = parts.take<std::uint32_t>(count);
   auto* const packed = parts.take<std::uint64_t>(count);
   auto* const sorted = parts.take<std::uint64_t>(count);
@@ -147,7 +123,7 @@ cudaError_t radix_packed(void* temporary, std::size_t& bytes, const DeviceReques
   // One after the other: they share what is left.
   auto* const storage = parts.take<std::byte>(std::max(number_bytes, sort_bytes));
   if (temporary == nullptr) {
-    bytes = parts.bytes();
+    bytes = parts.used();
     return cudaSuccess;
   }
   return in_turn(
@@ -167,7 +143,7 @@ cudaError_t radix_twice(void* temporary, std::size_t& bytes, const DeviceRequest
                         cudaStream_t stream) {
   const std::int64_t items = request.num_items;
   const auto count = static_cast<std::size_t>(items);
-  Parts parts(temporary);
+  StorageCarver parts(temporary, storage_alignment);
   auto* const ids = parts.take<std::uint32_t>(count);
   auto* const sorted_keys = parts.take<std::uint64_t>(count);
   auto* const indices = parts.take<std::uint32_t>(count);
@@ -201,7 +177,7 @@ cudaError_t radix_twice(void* temporary, std::size_t& bytes, const DeviceRequest
   if (sized != cudaSuccess) return sized;
   auto* const storage = parts.take<std::byte>(std::max({number_bytes, key_bytes, segment_bytes}));
   if (temporary == nullptr) {
-    bytes = parts.bytes();
+    bytes = parts.used();
     return cudaSuccess;
   }
   return in_turn(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sortie/segsort/cuda/arguments.cuh"
+#include "sortie/segsort/cuda/ics17/copy_value.cuh"
 #include "sortie/segsort/cuda/ics17/work_lists.cuh"
 
 /// Histogram, scan, binning over segment lengths (paper, section 3.1).

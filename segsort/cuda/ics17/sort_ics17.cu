@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "sortie/core/cuda/storage_carver.hpp"
+#include "sortie/segsort/cuda/device_request.cuh"
 #include "sortie/segsort/cuda/ics17/launch.cuh"
 
 namespace sortie::segsort::ics17 {
@@ -31,32 +33,9 @@ extern template cudaError_t launch_sort<Stable64>(const LaunchPlan&,
 
 namespace {
 
-/// Segments of one pass; segment ids have 32 bits, more segments take several passes.
-constexpr std::int64_t segments_per_pass = std::int64_t{1} << 31;
-
-/// Hands out aligned pieces of the caller's temporary storage; with a null base it only counts.
-class Carver {
- public:
-  explicit Carver(void* base) : base_(static_cast<char*>(base)) {}
-
-  template <class T>
-  T* take(std::uint64_t count) {
-    char* const place = base_ == nullptr ? nullptr : base_ + used_;
-    used_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
-    return reinterpret_cast<T*>(place);
-  }
-  [[nodiscard]] std::size_t used() const { return used_; }
-
- private:
-  static constexpr std::size_t alignment = 16;
-  char* base_;
-  std::size_t used_ = 0;
-};
-
 struct TemporaryStorage {
   WorkLists lists{};
-  void* keys = nullptr;
-  void* values = nullptr;
+  Scratch scratch;
   std::size_t bytes = 0;
 
   TemporaryStorage(void* base, const DeviceRequest& request) {
@@ -65,62 +44,19 @@ struct TemporaryStorage {
         static_cast<std::uint64_t>(std::min(request.num_segments, segments_per_pass));
     const std::uint64_t long_segments = std::min<std::uint64_t>(segments, items / (tile_size + 1));
     const std::uint64_t tiles = long_segments == 0 ? 0 : items / tile_size + long_segments;
-    Carver carver(base);
+    StorageCarver carver(base);
     lists.counters = carver.take<Counters>(1);
     lists.segment_ids = carver.take<std::uint32_t>(segments);
     lists.long_segments = carver.take<LongSegment>(long_segments);
     lists.tile_segment = carver.take<std::uint32_t>(tiles);
     lists.tile_split = carver.take<std::uint64_t>(tiles);
     if (tiles != 0 && !request.input_is_scratch) {
-      keys = carver.take<char>(items * (key_bits(request.key_type) / 8));
-      values = carver.take<char>(items * request.value_bytes);
+      scratch.keys = carver.take<char>(items * (key_bits(request.key_type) / 8));
+      scratch.values = carver.take<char>(items * request.value_bytes);
     }
     bytes = carver.used();
   }
 };
-
-bool is_valid(const DeviceRequest& request) {
-  const int bits = key_bits(request.key_type);
-  const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
-  const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
-  if (request.num_items < 0 || request.num_segments < 0) return false;
-  if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
-  if (!is_unsigned && (request.begin_bit != 0 || end_bit != bits)) return false;
-  if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
-    return false;
-  return request.offset_bytes == 4 || request.offset_bytes == 8;
-}
-
-template <class Word>
-Arguments<Word> arguments_of(const DeviceRequest& request, const TemporaryStorage& storage,
-                             std::int64_t first_segment, std::int64_t segments) {
-  Arguments<Word> arguments;
-  arguments.keys_in = static_cast<const Word*>(request.keys_in);
-  arguments.keys_out = static_cast<Word*>(request.keys_out);
-  arguments.values_in = request.values_in;
-  arguments.values_out = request.values_out;
-  arguments.value_bytes = request.value_bytes;
-  if (request.input_is_scratch) {
-    arguments.keys_scratch = const_cast<Word*>(arguments.keys_in);
-    arguments.values_scratch = const_cast<void*>(request.values_in);
-  } else {
-    arguments.keys_scratch = static_cast<Word*>(storage.keys);
-    arguments.values_scratch = storage.values;
-  }
-  const bool wide = request.offset_bytes == 8;
-  const std::int64_t skipped = first_segment * request.offset_bytes;
-  arguments.begin_offsets =
-      DeviceOffsets{static_cast<const char*>(request.begin_offsets) + skipped, wide};
-  arguments.end_offsets =
-      DeviceOffsets{static_cast<const char*>(request.end_offsets) + skipped, wide};
-  arguments.num_segments = static_cast<std::uint64_t>(segments);
-  arguments.device_num_segments = nullptr;
-  arguments.first_segment = static_cast<std::uint64_t>(first_segment);
-  arguments.codec =
-      KeyCodec<Word>::make(request.key_type, request.order, request.begin_bit,
-                           request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit);
-  return arguments;
-}
 
 cudaError_t launch32(const LaunchPlan& plan, const DeviceRequest& request,
                      const Arguments<std::uint32_t>& arguments, const WorkLists& lists) {
@@ -167,13 +103,13 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
     cudaError_t status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
     if (key_bits(request.key_type) == 32) {
-      status =
-          launch32(plan, request, arguments_of<std::uint32_t>(request, storage, first, segments),
-                   storage.lists);
+      status = launch32(plan, request,
+                        arguments_of<std::uint32_t>(request, storage.scratch, first, segments),
+                        storage.lists);
     } else {
-      status =
-          launch64(plan, request, arguments_of<std::uint64_t>(request, storage, first, segments),
-                   storage.lists);
+      status = launch64(plan, request,
+                        arguments_of<std::uint64_t>(request, storage.scratch, first, segments),
+                        storage.lists);
     }
     if (status != cudaSuccess) return status;
   }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sortie {
+
+/// Hands out aligned pieces of a caller's temporary storage, one after the other. With a null base
+/// it hands out null pointers and only adds up the bytes, so that both phases of a two-phase call
+/// run the same code.
+class StorageCarver {
+ public:
+  /// \param alignment  of each piece, counted from `base`, which should have it too
+  explicit StorageCarver(void* base, std::size_t alignment = 16)
+      : base_(static_cast<char*>(base)), alignment_(alignment) {}
+
+  /// The next piece: `count` objects of type T, not constructed.
+  template <class T>
+  T* take(std::uint64_t count) {
+    char* const place = base_ == nullptr ? nullptr : base_ + used_;
+    used_ += (count * sizeof(T) + alignment_ - 1) / alignment_ * alignment_;
+    return reinterpret_cast<T*>(place);
+  }
+
+  /// Bytes handed out so far.
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  char* base_;
+  std::size_t alignment_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace sortie
