@@ -340,6 +340,9 @@ __global__ void __launch_bounds__(batch_threads, 5)
     if (threadIdx.x % 32 == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);
     const std::uint64_t begin = __shfl_sync(full_warp, next_chunk, 0) * step;
     if (begin >= all) break;
+    // Chunks are taken in order: what is as far ahead as there are warps will soon be wanted.
+    arguments.begin_offsets.prefetch(begin + step * gridDim.x * (batch_threads / 32) / 2, step,
+                                     all);
     sort_chunk(
         shared, arguments,
         [&](std::uint32_t segment, std::uint64_t length) { list_long(lists, segment, length); },
