@@ -71,7 +71,7 @@ struct Tile {
   std::uint32_t words[banked(capacity)];                      ///< in sorted order
   static constexpr bool ids_take_place_of_values = warps > 1 && value_bytes != 0;
   std::uint16_t own_ids[warps == 1 || value_bytes != 0 ? 1 : capacity];
-  std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of the runs that are merged
+  alignas(4) std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of the runs that are merged
   std::uint32_t least[2];  ///< bounds of the keys' upper and lower words
   std::uint32_t greatest[2];
 
@@ -192,6 +192,143 @@ __device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::it
     for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
   }
   __syncthreads();
+}
+
+/// Lets each thread trade with its neighbours: half of its words with half of the next thread's,
+/// so that both halves together are in order, and then its own two halves. On entry and on return
+/// each thread's words are in order. Where a block does it, it contains barriers.
+template <class T>
+__device__ __forceinline__ void trade_with_neighbours(T& tile, std::uint32_t (&words)[T::items]) {
+  constexpr int half = T::items / 2;
+  const int lane = T::thread() % 32;
+  const int warp = T::thread() / 32;
+  // Halves that cross from warp to warp: down to the one before, up to the one behind.
+  static_assert(T::warps == 1 || sizeof(tile.splits) >= 2 * T::warps * half * 4);
+  auto* const down = reinterpret_cast<std::uint32_t*>(tile.splits);
+  std::uint32_t* const up = down + T::warps * half;
+  if constexpr (T::warps > 1) {
+#pragma unroll
+    for (int r = 0; r < half; ++r)
+      if (lane == 0) down[warp * half + r] = words[r];
+    __syncthreads();
+  }
+  std::uint32_t both[T::items];
+#pragma unroll
+  for (int r = 0; r < half; ++r) {
+    both[r] = words[half + r];
+    std::uint32_t next = __shfl_down_sync(full_warp, words[r], 1);
+    if (lane == 31) next = warp + 1 < T::warps ? down[(warp + 1) * half + r] : 0xffffffffu;
+    both[T::items - 1 - r] = next;
+  }
+  clean_in_thread(both);
+  if constexpr (T::warps > 1) {
+#pragma unroll
+    for (int r = 0; r < half; ++r)
+      if (lane == 31) up[warp * half + r] = both[half + r];
+    __syncthreads();
+  }
+#pragma unroll
+  for (int r = 0; r < half; ++r) {
+    const std::uint32_t previous = __shfl_up_sync(full_warp, both[half + r], 1);
+    if (lane != 0) {
+      words[r] = previous;
+    } else if (warp != 0) {
+      words[r] = up[(warp - 1) * half + r];
+    }
+    words[T::items - 1 - r] = both[r];
+  }
+  clean_in_thread(words);
+}
+
+/// Sorts the words by distribution, if they are spread evenly enough, and leaves them as
+/// sort_words() does. On entry, item e = r * threads + thread is in register r; those from `length`
+/// on are all ones.
+///
+/// Each word goes to one of half as many bins as the tile has items, or more, by its topmost bits;
+/// then a thread's stretch has the items of some whole bins, and parts of one at each end. Where no
+/// bin has more words than a thread, they are in order when each thread has sorted its own and has
+/// traded with its neighbours: a bin lies over two threads at most, and what is on the wrong side
+/// is in the neighbouring halves.
+/// \return false, and the words as they were, where a bin has more words than a thread, or looks as
+/// if it will after a quarter of the words
+template <class T>
+__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
+                                                     int length) {
+  constexpr int bin_bits = T::index_bits - 1;
+  constexpr int bins = 1 << bin_bits;
+  static_assert(bins <= T::capacity, "the counters take the place of the words");
+  const int thread = T::thread();
+  const auto counter = [&](int bin) -> std::uint32_t& { return tile.words[banked(bin)]; };
+  const auto bin_of = [](std::uint32_t word) { return static_cast<int>(word >> (32 - bin_bits)); };
+  const auto is_item = [&](int r) { return r * T::threads + thread < length; };
+
+  for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
+  T::synchronise();
+  std::uint32_t places[T::items];
+  bool crowded = false;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    if (r == T::items / 4) {
+      if (T::any(crowded)) return false;
+    }
+    if (is_item(r)) places[r] = atomicAdd(&counter(bin_of(words[r])), 1);
+    if (r < T::items / 4 && is_item(r)) crowded |= places[r] >= T::items / 2;
+  }
+  T::synchronise();
+
+  // A thread adds up a stretch of the counters.
+  constexpr int stretch = (bins - 1) / T::threads + 1;
+  std::uint32_t counts[stretch];
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < stretch; ++i) {
+    const int bin = thread * stretch + i;
+    counts[i] = bin < bins ? counter(bin) : 0;
+    crowded |= counts[i] > T::items;
+    sum += counts[i];
+  }
+  std::uint32_t up_to = sum;
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t other = __shfl_up_sync(full_warp, up_to, distance);
+    if (thread % 32 >= distance) up_to += other;
+  }
+  if constexpr (T::warps > 1) {
+    if (thread % 32 == 31) tile.splits[thread / 32] = static_cast<std::uint16_t>(up_to);
+  }
+  if (T::any(crowded)) return false;
+  std::uint32_t before = up_to - sum;
+  if constexpr (T::warps > 1) {
+#pragma unroll
+    for (int warp = 0; warp < T::warps; ++warp)
+      if (warp < thread / 32) before += tile.splits[warp];
+  }
+#pragma unroll
+  for (int i = 0; i < stretch; ++i) {
+    const int bin = thread * stretch + i;
+    if (bin < bins) counter(bin) = before;
+    before += counts[i];
+  }
+  T::synchronise();
+#pragma unroll
+  for (int r = 0; r < T::items; ++r)
+    if (is_item(r)) places[r] += counter(bin_of(words[r]));
+  T::synchronise();
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int place = is_item(r) ? static_cast<int>(places[r]) : r * T::threads + thread;
+    tile.words[banked(place)] = words[r];
+  }
+  T::synchronise();
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+  sort_in_thread(words);
+  trade_with_neighbours(tile, words);
+  T::synchronise();
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+  T::synchronise();
+  return true;
 }
 
 /// Sorts the words in the threads' registers, wherever each of them is; all ones stand for no item.
@@ -412,11 +549,15 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
                                           const KeyCodec<typename T::Word>& codec) {
   const int window = 32 - T::index_bits - segment_bits;
   const auto [base, span] = key_range(tile, keys);
-  if (span != 0) {
+  if (span == 0) {  // one key: all is in order
 #pragma unroll
-    for (int r = 0; r < T::items; ++r)
-      words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
+    for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+    T::synchronise();
+    return false;
   }
+#pragma unroll
+  for (int r = 0; r < T::items; ++r)
+    words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
   bool sorted = false;
   if constexpr (T::warps == 1) {
     if (longest <= longest_middle_run) {  // the words are in the order of their segments already
@@ -437,7 +578,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       sorted = true;
     }
   }
-  if (!sorted) sort_words(tile, words);
+  if (!sorted && !sort_by_distribution(tile, words, length)) sort_words(tile, words);
   const int differing_bits = span - codec.ignored_bits;
   if (differing_bits <= window) return false;
   if (mend_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
