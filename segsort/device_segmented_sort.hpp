@@ -121,11 +121,12 @@ struct DeviceSortOptions {
 /// whatever the keys are.
 ///
 /// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 12 + 16 bytes a
-/// segment + a constant; with DoubleBuffer none of the first term.
-/// Complexity: O(sum n_i log n_i) comparisons of one word up to 8192 items a segment; beyond, a
-/// pass over the segment for each factor of 256 to 512 in its length, at most one for each 4 bits
-/// of the key. Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3;
-/// Green, McColl, Bader: GPU Merge Path (ICS 2012); segsort/README.md for what is Sortie's own.
+/// segment + 36 MiB; with DoubleBuffer num_items / 3 in place of the first two terms.
+/// Complexity: O(n_i) for a segment of up to 8192 items whose keys are spread evenly over their
+/// range, O(n_i log n_i) comparisons of one word otherwise; beyond, a pass over the segment for
+/// each factor of 256 to 512 in its length, at most one for each 4 bits of the key. Sources: Hou,
+/// Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3; Green, McColl, Bader: GPU
+/// Merge Path (ICS 2012); segsort/README.md for what is Sortie's own.
 struct DeviceSegmentedSort {
   /// @name SortKeys
   /// @{

@@ -65,11 +65,13 @@ struct TemporaryStorage {
     const std::uint64_t shared_parts = items / (longest_lone_partition + 1);
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
-      const std::uint64_t pieces =
-          std::min(pieces_a_block * most_blocks_of_grid_partition, items / grid_shape.tile()) + 1;
-      const std::uint64_t parts_of_wave = std::min<std::uint64_t>(shared_parts, most_parts_of_wave);
       lists.histograms =
-          carver.take<std::uint64_t>((pieces + 2 * parts_of_wave) * grid_shape.buckets());
+          carver.take<std::uint64_t>(most_histogram_rows(items, shared_parts) * most_buckets);
+      // Without a scratch buffer there is room for as many rows as there can be.
+      const std::uint64_t rows = items / smallest_partition_tile + shared_parts;
+      lists.unit_rows_in_scratch = !request.input_is_scratch;
+      lists.unit_row_room = request.input_is_scratch ? rows : std::min(rows, most_unit_rows);
+      lists.unit_rows = carver.take<std::uint32_t>(lists.unit_row_room * most_buckets);
     }
     bytes = carver.used();
   }

@@ -8,6 +8,7 @@
 
 #include "sortie/segsort/cuda/batch_sort.cuh"
 #include "sortie/segsort/cuda/block_sort.cuh"
+#include "sortie/segsort/cuda/grid_partition.cuh"
 #include "sortie/segsort/cuda/partition.cuh"
 #include "sortie/segsort/cuda/small_sort.cuh"
 
@@ -114,8 +115,8 @@ cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arg
   alone.starts_early = false;
   return launch_resident(small_sort_kernel<Word, ValueBytes>, alone,
                          (plan.num_segments - 1) / (chunk * small_sort_warps) + 1, no_limit,
-                         lone_shape.threads, sizeof(SmallSortShared<Word, ValueBytes>), false,
-                         arguments, static_cast<int>(chunk));
+                         small_partition_shape.threads, sizeof(SmallSortShared<Word, ValueBytes>),
+                         false, arguments, static_cast<int>(chunk));
 }
 
 /// Shared memory that the hungriest kernel's blocks take.
@@ -125,8 +126,7 @@ constexpr std::size_t most_shared_bytes() {
   return std::max({batch_warps * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
                    sizeof(Tile<Word, ValueBytes, block_warps(largest), block_items(largest)>),
                    sizeof(Tile<Word, ValueBytes, group_warps(group_classes - 1), warp_tile_items>),
-                   sizeof(PartitionShared<Word, ValueBytes, lone_shape>),
-                   sizeof(PartitionShared<Word, ValueBytes, grid_shape>),
+                   sizeof(PartitionShared<Word, ValueBytes, partition_shape<Word, ValueBytes>>),
                    sizeof(SmallSortShared<Word, ValueBytes>)});
 }
 
@@ -148,17 +148,16 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
           ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, chunk, arguments, lists)
           : launch_batches<Word, ValueBytes, std::uint64_t>(plan, chunk, arguments, lists);
   if (status != cudaSuccess) return status;
+  constexpr PartitionShape shape = partition_shape<Word, ValueBytes>;
+  using Shared = PartitionShared<Word, ValueBytes, shape>;
   if (plan.most_segments_of_class(grid_partition_class) != 0) {
-    using Shared = PartitionShared<Word, ValueBytes, grid_shape>;
-    status = launch_resident(
-        grid_partition_kernel<Word, ValueBytes>, plan,
-        std::min((plan.num_items - 1) / Shared::tile + 1, most_blocks_of_grid_partition),
-        grid_shape.resident_blocks, Shared::threads, sizeof(Shared), true, arguments, lists);
+    status = launch_resident(grid_partition_kernel<Word, ValueBytes>, plan,
+                             (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks,
+                             Shared::threads, sizeof(Shared), true, arguments, lists);
     if (status != cudaSuccess) return status;
   }
   const std::uint64_t lone = plan.num_items / (std::uint64_t{longest_group} + 1);
   if (lone != 0) {
-    using Shared = PartitionShared<Word, ValueBytes, lone_shape>;
     status = launch_resident(lone_partition_kernel<Word, ValueBytes>, plan, lone, no_limit,
                              Shared::threads, sizeof(Shared), false, arguments, lists);
     if (status != cudaSuccess) return status;

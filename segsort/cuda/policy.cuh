@@ -11,7 +11,8 @@ namespace sortie::segsort {
 ///   1 .. longest_batched         batch_sort.cuh: neighbouring segments fill a warp's tile together
 ///   .. longest_in_warp           batch_sort.cuh: a few of them share a warp's tile
 ///   .. longest_in_block          block_sort.cuh: one segment in a block's tile
-///   beyond                       partition.cuh: split by leading digits until parts fit a block
+///   beyond                       partition.cuh, grid_partition.cuh: split by the range of
+///                                its keys until parts fit a block
 inline constexpr int warp_tile_items = 16;
 inline constexpr int warp_tile = 32 * warp_tile_items;
 inline constexpr int batch_threads = 128;
@@ -71,32 +72,44 @@ constexpr std::uint64_t shortest_of_long_class(int long_class) {
 /// where the buckets are small enough to fill them, since those are faster.
 inline constexpr int group_classes = 2;
 __host__ __device__ constexpr int group_warps(int group_class) {
-  return group_class == 0 ? 4 : 10;
+  return group_class == 0 ? 4 : 16;
 }
 __host__ __device__ constexpr std::uint32_t longest_of_group_class(int group_class) {
   return static_cast<std::uint32_t>(warp_tile * group_warps(group_class));
 }
 inline constexpr std::uint32_t longest_group = longest_of_group_class(group_classes - 1);
-/// Buckets that a small group should have room for.
-inline constexpr std::uint32_t buckets_of_small_group = 4;
+/// Items that a bucket should have, so that it fits a tile although some buckets have more.
+__host__ __device__ constexpr std::uint32_t bucket_for_group_class(int group_class) {
+  return longest_of_group_class(group_class) / 25 * 23;
+}
 
-/// A block of a partition: one thread looks after one bucket, and a tile of items is brought in
-/// order at a time.
+/// Buckets of one pass of a partition. More buckets mean fewer passes, but shorter runs of items
+/// that are written side by side.
+inline constexpr int fewest_buckets = 16;
+inline constexpr int most_buckets = 512;
+/// Up to so many buckets cost hardly more than a few; more of them fill tiles better.
+inline constexpr int cheap_buckets = 256;
+
+/// A block of a partition, which moves a tile of items at a time.
 struct PartitionShape {
   int threads;
   int items;  ///< of a thread in a tile
   int resident_blocks;
 
-  [[nodiscard]] constexpr int buckets() const { return threads; }
   [[nodiscard]] constexpr int warps() const { return threads / 32; }
   [[nodiscard]] constexpr int tile() const { return threads * items; }
 };
-inline constexpr PartitionShape lone_shape{256, 16, 2};
-inline constexpr PartitionShape grid_shape{512, 16, 1};
+/// Large tiles make long runs, and are what the registers have room for.
+template <class Word, int ValueBytes>
+inline constexpr PartitionShape partition_shape = sizeof(Word) <= 4 && ValueBytes <= 4
+                                                      ? PartitionShape{384, 24, 2}
+                                                      : PartitionShape{512, 24, 1};
+inline constexpr std::uint64_t smallest_partition_tile = 384 * 24;
+inline constexpr PartitionShape small_partition_shape{256, 16, 1};
 
 /// Sorts of up to so many items are one kernel, whose blocks see their segments through alone.
 inline constexpr std::uint64_t most_items_of_small_sort = 1 << 15;
-inline constexpr int small_sort_warps = lone_shape.warps();
+inline constexpr int small_sort_warps = small_partition_shape.warps();
 inline constexpr std::uint32_t longest_of_small_tile = warp_tile * small_sort_warps;
 
 }  // namespace sortie::segsort

@@ -15,7 +15,7 @@ template <class Word, int ValueBytes>
 struct SmallSortShared {
   using Batch = BatchShared<Word, ValueBytes, std::uint32_t>;
   using T = Tile<Word, ValueBytes, small_sort_warps, warp_tile_items>;
-  using Partition = PartitionShared<Word, ValueBytes, lone_shape>;
+  using Partition = PartitionShared<Word, ValueBytes, small_partition_shape>;
   union {
     Batch batches[small_sort_warps];
     T tile;
@@ -38,6 +38,7 @@ struct LocalGroups {
   [[nodiscard]] __device__ static constexpr std::uint64_t longest() {
     return longest_of_small_tile;
   }
+  [[nodiscard]] __device__ static constexpr std::uint64_t preferred() { return longest(); }
   __device__ void add_group(const Group& added) const {
     shared.groups[atomicAdd(&shared.group_count, 1)] = added;
   }
@@ -50,11 +51,10 @@ struct LocalGroups {
 ///                             a partition's tile and counters (lone_partition_kernel)
 ///   shared memory, besides    the chunks' long segments, and the groups that a partition leaves
 template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(lone_shape.threads)
+__global__ void __launch_bounds__(small_partition_shape.threads)
     small_sort_kernel(Arguments<Word> arguments, int segments_of_chunk) {
   using Shared = SmallSortShared<Word, ValueBytes>;
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
+  Shared& shared = shared_memory<Shared>();
   const unsigned int warp = threadIdx.x / 32;
   const std::uint64_t all = arguments.segments();
   const auto chunk = static_cast<std::uint64_t>(segments_of_chunk);

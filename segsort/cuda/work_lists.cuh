@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "sortie/segsort/cuda/arguments.cuh"
+#include "sortie/segsort/cuda/digits.cuh"
 #include "sortie/segsort/cuda/policy.cuh"
 
 /// The lists that kernels leave for each other in the caller's temporary storage.
@@ -24,23 +25,30 @@ class Group {
 };
 static_assert(longest_group < 1 << 14);
 
-/// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys lie
-/// from `base` to below base + 2^bits.
-struct Part {
-  std::uint64_t begin;
-  std::uint64_t length;
-  std::uint64_t base;
-  int bits;
-  Buffer buffer;
-};
-
-/// A part that the whole grid works on, cut into pieces of one block each.
+/// A part that the whole grid works on. Its tiles are put together to units, which one block moves,
+/// and these to pieces, in which one block counts. Numbers of units, pieces and jobs (of adding up
+/// counts) go on from part to part.
 struct SharedPart {
   Part part;
+  RangeCut cut;
   std::uint64_t least;  ///< of the compared bits
   std::uint64_t greatest;
-  std::uint32_t first_piece;  ///< pieces of the parts before
+  std::uint32_t first_unit;
+  std::uint32_t first_row;  ///< of its units, in the list
+  std::uint32_t first_piece;
+  std::uint32_t first_job;
+  std::uint32_t units;
   std::uint32_t pieces;
+};
+
+/// Some of a round's parts, which the grid takes on together.
+struct Wave {
+  std::uint32_t parts;
+  std::uint32_t units;
+  std::uint32_t pieces;
+  std::uint32_t jobs;
+  std::uint32_t tiles_of_unit;
+  std::uint32_t units_of_piece;
 };
 
 struct Counters {
@@ -49,9 +57,8 @@ struct Counters {
   unsigned int groups[group_classes];
   unsigned int parts;  ///< for lone blocks
   unsigned int shared_parts[2];
-  unsigned int pieces;
-  unsigned int next_counted;    ///< piece whose digits nobody has counted
-  unsigned int next_scattered;  ///< piece that nobody has scattered
+  Wave wave;
+  unsigned int next_unit;  ///< which no block has taken on
 };
 
 static_assert(long_classes % 2 == 0, "segment lists come in pairs");
@@ -66,12 +73,22 @@ struct WorkLists {
   std::uint64_t group_room;
   Part* parts;
   SharedPart* shared_parts[2];
-  std::uint64_t* histograms;  ///< a row of one number a bucket for each piece and each shared part
+  /// A row of one number a bucket for each piece and each shared part: items of the bucket in the
+  /// pieces before, and in the part.
+  std::uint64_t* histograms;
+  /// A row for each unit: items of the bucket in the units before, in the same piece. Rows of parts
+  /// in the input are in the scratch buffer, where nothing else is yet, if there is one.
+  std::uint32_t* unit_rows;
+  std::uint64_t unit_row_room;
+  bool unit_rows_in_scratch;
 
   __device__ Group& group(int group_class, std::uint32_t i) const {
     return groups[group_class == 0 ? i : group_room - 1 - i];
   }
   [[nodiscard]] __device__ static constexpr std::uint64_t longest() { return longest_group; }
+  [[nodiscard]] __device__ static constexpr std::uint64_t preferred() {
+    return longest_of_group_class(0);
+  }
   __device__ void add_group(const Group& added) const {
     const int group_class =
         static_cast<std::uint32_t>(added.length()) <= longest_of_group_class(0) ? 0 : 1;

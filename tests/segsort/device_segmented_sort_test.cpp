@@ -472,6 +472,30 @@ TEST_F(DeviceSegmentedSortTest, SortsOfTheSameDataAreTheSame) {
   }
 }
 
+// Nine tenths of the keys lie in one 256th of the range, so that the second round has one part of
+// more tiles than there are rows for, and the third a part that is narrowed first.
+TEST_F(DeviceSegmentedSortTest, ALargeGiantWithCrowdedKeysTakesSeveralWaves) {
+  const Segments segments = segments_of({100'000'000u}, 0, 0);
+  std::vector<std::uint32_t> keys = random_keys(segments.items, 0, 14);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (i % 10 != 0) keys[i] >>= i % 2 == 0 ? 8 : 20;
+  upload(segments, keys);
+  std::size_t bytes = 0;
+  ASSERT_EQ(stable_sort(nullptr, bytes), cudaSuccess);
+  DeviceBuffer<char> temporary(bytes, stream_);
+  ASSERT_EQ(stable_sort(temporary.data(), bytes), cudaSuccess);
+  const std::vector<std::uint32_t> sorted_keys = download(keys_out_);
+  const std::vector<std::uint32_t> sorted_values = download(values_out_);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (sorted_values[i] >= keys.size() || keys[sorted_values[i]] != sorted_keys[i]) ++wrong;
+    if (i == 0) continue;
+    if (sorted_keys[i - 1] > sorted_keys[i]) ++wrong;
+    if (sorted_keys[i - 1] == sorted_keys[i] && sorted_values[i - 1] >= sorted_values[i]) ++wrong;
+  }
+  EXPECT_EQ(wrong, 0u);  // values that ascend where keys are equal are all different
+}
+
 TEST_F(DeviceSegmentedSortTest, TemporaryStorageStaysWithinWhatIsPromisedForAnyCounts) {
   const std::int64_t counts[] = {0, 1, 2'049, 1 << 20, std::int64_t{1} << 31, 5'000'000'000};
   const std::uint64_t* none = nullptr;

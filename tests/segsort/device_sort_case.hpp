@@ -146,8 +146,9 @@ class TemporaryStorage {
 /// The most temporary storage that DeviceSegmentedSort promises to ask for.
 [[nodiscard]] inline std::uint64_t most_temporary_bytes(std::uint64_t items, std::uint64_t segments,
                                                         std::uint64_t bytes_per_item) {
-  constexpr std::uint64_t constant = std::uint64_t{16} << 20;
-  return items * bytes_per_item + items / 12 + 16 * segments + constant;
+  constexpr std::uint64_t constant = std::uint64_t{36} << 20;
+  const std::uint64_t lists = items / (bytes_per_item == 0 ? 3 : 12);
+  return items * bytes_per_item + lists + 16 * segments + constant;
 }
 
 /// The two ways to pass arrays.

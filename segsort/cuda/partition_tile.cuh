@@ -1,0 +1,412 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sortie/segsort/cuda/digits.cuh"
+#include "sortie/segsort/cuda/policy.cuh"
+
+/// What a block does to the items of a part: counts their digits, and moves them to their buckets a
+/// tile at a time.
+namespace sortie::segsort {
+
+template <class WordType, int ValueBytesOfOne, PartitionShape Shape>
+struct PartitionShared {
+  using Word = WordType;
+  static constexpr int value_bytes = ValueBytesOfOne;
+  static constexpr int threads = Shape.threads;
+  static constexpr int warps = Shape.warps();
+  static constexpr int items = Shape.items;
+  static constexpr int tile = Shape.tile();
+  using Value = typename ValueWord<value_bytes>::type;
+  static_assert(threads >= most_buckets / 2, "a thread looks after two buckets");
+  static_assert(tile <= 1 << 16 && most_buckets <= 1 << 10, "places and buckets are packed");
+
+  static constexpr int most(int a, int b) { return a > b ? a : b; }
+  static constexpr int masks_bytes = warps * most_buckets * 4;
+  static constexpr int area_bytes =
+      most(most(tile * static_cast<int>(sizeof(Word)), tile* value_bytes), masks_bytes);
+  /// By turns, the lanes that hold an item of a bucket, in each warp; the tile's keys in the order
+  /// of their buckets; its values.
+  alignas(16) unsigned char area[area_bytes];
+  /// Items of each bucket in each warp; then, places of the first ones in the tile.
+  alignas(16) std::uint16_t counts[warps][most_buckets];
+  std::uint64_t places[most_buckets];  ///< where the next items of the buckets go
+  // What move_tile() works on.
+  Digits<Word> digits;
+  const Word* keys_from;
+  const Value* values_from;
+  Word* keys_to;
+  Value* values_to;
+  unsigned int* unit_counter;  ///< null: no units
+  std::uint32_t next_unit;     ///< taken on by this block
+  std::uint64_t starts[most_buckets + 1];
+  std::uint64_t warp_sums[warps];
+  std::uint64_t least;
+  std::uint64_t greatest;
+  std::uint16_t next_group[most_buckets];  ///< first bucket behind the group of each
+  std::uint16_t group_starts[most_buckets];
+  int group_count;
+
+  __device__ std::uint32_t* masks_of_warp() {
+    return reinterpret_cast<std::uint32_t*>(area) + threadIdx.x / 32 * most_buckets;
+  }
+  __device__ Word* keys() { return reinterpret_cast<Word*>(area); }
+  __device__ Value* values() { return reinterpret_cast<Value*>(area); }
+};
+
+/// Numbers for the two buckets that a thread looks after: 2 t and 2 t + 1 on thread t. Threads
+/// beyond have none.
+template <class Number>
+struct OfBuckets {
+  Number first = 0;
+  Number second = 0;
+
+  __device__ static bool any() { return threadIdx.x < most_buckets / 2; }
+  __device__ static OfBuckets load(const Number* row) {
+    return any() ? OfBuckets{row[2 * threadIdx.x], row[2 * threadIdx.x + 1]} : OfBuckets{};
+  }
+  __device__ void store(Number* row) const {
+    if (!any()) return;
+    row[2 * threadIdx.x] = first;
+    row[2 * threadIdx.x + 1] = second;
+  }
+  template <class Other>
+  __device__ OfBuckets& operator+=(const OfBuckets<Other>& other) {
+    first += other.first;
+    second += other.second;
+    return *this;
+  }
+};
+
+/// Exclusive sum of one number a thread. Ends with a barrier.
+template <class Number, int Warps>
+__device__ __forceinline__ Number sum_before(Number value, std::uint64_t (&warp_sums)[Warps]) {
+  const unsigned int lane = threadIdx.x % 32;
+  Number sum = value;
+#pragma unroll
+  for (unsigned int distance = 1; distance < 32; distance *= 2) {
+    const Number other = __shfl_up_sync(full_warp, sum, distance);
+    if (lane >= distance) sum += other;
+  }
+  if (lane == 31) warp_sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  Number before = 0;
+#pragma unroll
+  for (unsigned int warp = 0; warp < Warps; ++warp)
+    if (warp < threadIdx.x / 32) before += static_cast<Number>(warp_sums[warp]);
+  __syncthreads();
+  return before + sum - value;
+}
+
+/// Exclusive sum over the buckets. Ends with a barrier.
+template <class Number, int Warps>
+__device__ __forceinline__ OfBuckets<Number> starts_of(const OfBuckets<Number>& lengths,
+                                                       std::uint64_t (&warp_sums)[Warps]) {
+  const Number start = sum_before(static_cast<Number>(lengths.first + lengths.second), warp_sums);
+  return {start, static_cast<Number>(start + lengths.first)};
+}
+
+/// Counts the digits of `length` items from `keys` on, and finds the least and greatest of their
+/// compared bits (shared.least, shared.greatest). In front of each stretch of `unit` items,
+/// `pass_unit` gets its number and the counts so far. Begins and ends with a barrier.
+/// \return the number of items of the thread's buckets
+template <class Shared, class PassUnit>
+__device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
+    Shared& shared, const typename Shared::Word* keys, std::uint64_t length,
+    const Digits<typename Shared::Word>& digits, std::uint64_t unit, const PassUnit& pass_unit) {
+  using Word = typename Shared::Word;
+  const int thread = static_cast<int>(threadIdx.x);
+  // Neighbouring warps add to different counters, for there is room while no tile is here.
+  constexpr int copies = 4;
+  static_assert(copies * most_buckets * 4 <= Shared::area_bytes);
+  auto* const counts = reinterpret_cast<std::uint32_t*>(shared.area);
+  std::uint32_t* const own = counts + thread / 32 % copies * most_buckets;
+  const auto sum_of_copies = [&] {
+    OfBuckets<std::uint32_t> sum;
+    for (int c = 0; c < copies; ++c)
+      sum += OfBuckets<std::uint32_t>::load(counts + c * most_buckets);
+    return sum;
+  };
+  Word loaded[Shared::items];
+  const auto load = [&](std::uint64_t tile) {
+    const Word* const from = keys + tile + thread;
+    if (tile + Shared::tile <= length) {
+#pragma unroll
+      for (int r = 0; r < Shared::items; ++r) loaded[r] = from[r * Shared::threads];
+    } else {
+      const int rest = static_cast<int>(length - min(tile, length)) - thread;
+#pragma unroll
+      for (int r = 0; r < Shared::items; ++r)
+        loaded[r] = r * Shared::threads < rest ? from[r * Shared::threads] : Word{0};
+    }
+  };
+  load(0);
+  __syncthreads();
+  for (int i = thread; i < copies * most_buckets; i += Shared::threads) counts[i] = 0;
+  if (thread == 0) {
+    shared.least = ~std::uint64_t{0};
+    shared.greatest = 0;
+  }
+  Word least = ~Word{0};
+  Word greatest = 0;
+  for (std::uint64_t begin = 0; begin < length; begin += unit) {
+    __syncthreads();
+    pass_unit(begin / unit, sum_of_copies());
+    __syncthreads();
+    const std::uint64_t end = min(begin + unit, length);
+    for (std::uint64_t tile = begin; tile < end; tile += Shared::tile) {
+      Word current[Shared::items];
+#pragma unroll
+      for (int r = 0; r < Shared::items; ++r) current[r] = loaded[r];
+      load(tile + Shared::tile);  // on its way while this tile is counted
+      const int rest = static_cast<int>(min(length - tile, std::uint64_t{Shared::tile})) - thread;
+#pragma unroll
+      for (int r = 0; r < Shared::items; ++r) {
+        if (r * Shared::threads >= rest) continue;
+        const Word compared = digits.compared(current[r]);
+        least = min(least, compared);
+        greatest = max(greatest, compared);
+        atomicAdd(&own[digits.of_compared(compared)], 1);
+      }
+    }
+  }
+#pragma unroll
+  for (int mask = 16; mask > 0; mask /= 2) {
+    least = min(least, __shfl_xor_sync(full_warp, least, mask));
+    greatest = max(greatest, __shfl_xor_sync(full_warp, greatest, mask));
+  }
+  if (thread % 32 == 0) {
+    atomicMin(reinterpret_cast<unsigned long long*>(&shared.least),
+              static_cast<unsigned long long>(least));
+    atomicMax(reinterpret_cast<unsigned long long*>(&shared.greatest),
+              static_cast<unsigned long long>(greatest));
+  }
+  __syncthreads();
+  const OfBuckets<std::uint32_t> sum = sum_of_copies();
+  __syncthreads();
+  return sum;
+}
+
+/// Numbers of a few bits, several in one register; indices known to the compiler. They are set in
+/// order.
+template <int Count, int Bits>
+class ShortNumbers {
+ public:
+  __device__ __forceinline__ void set(int i, std::uint32_t number) {
+    const int shift = i % in_word * Bits;
+    std::uint32_t& word = words_[i / in_word];
+    word = shift == 0 ? number : word | number << shift;
+    // Packed here and now: the compiler would rather keep all that the numbers are made from.
+    asm volatile("" : "+r"(word));
+  }
+  __device__ __forceinline__ std::uint32_t operator[](int i) const {
+    const int shift = i % in_word * Bits;
+    return words_[i / in_word] >> shift & ((1u << Bits) - 1);
+  }
+
+ private:
+  static constexpr int in_word = 32 / Bits;
+  std::uint32_t words_[(Count - 1) / in_word + 1];
+};
+
+/// Brings the items of a row of the warp, one a lane, behind those of the same buckets that it has
+/// counted before.
+/// \return how many those are, with the lanes before
+__device__ __forceinline__ std::uint32_t rank_in_warp(std::uint32_t* masks, std::uint16_t* counts,
+                                                      std::uint32_t digit, bool valid) {
+  const std::uint32_t lane_bit = 1u << (threadIdx.x % 32);
+  if (valid) atomicOr(&masks[digit], lane_bit);
+  __syncwarp();
+  const std::uint32_t peers = masks[digit];
+  const std::uint32_t before = counts[digit];
+  const std::uint32_t lower = peers & (lane_bit - 1);
+  __syncwarp();
+  if (valid && lower == 0) {
+    masks[digit] = 0;
+    counts[digit] = static_cast<std::uint16_t>(before + static_cast<std::uint32_t>(__popc(peers)));
+  }
+  __syncwarp();
+  return before + static_cast<std::uint32_t>(__popc(lower));
+}
+
+/// Says what move_items() moves, and how. Ends with a barrier; there must have been one since the
+/// last move.
+template <class Shared>
+__device__ __forceinline__ void set_pass(Shared& shared,
+                                         const Arguments<typename Shared::Word>& arguments,
+                                         const RangeCut& cut, Buffer from, Buffer to) {
+  using Value = typename Shared::Value;
+  if (threadIdx.x == 0) {
+    const bool to_output = to == Buffer::output;
+    shared.digits = Digits<typename Shared::Word>(arguments.codec, cut);
+    shared.keys_from = arguments.keys_of(from);
+    shared.values_from = static_cast<const Value*>(arguments.values_of(from));
+    shared.keys_to = to_output ? arguments.keys_out : arguments.keys_scratch;
+    shared.values_to =
+        static_cast<Value*>(to_output ? arguments.values_out : arguments.values_scratch);
+  }
+  __syncthreads();
+}
+
+/// The shared memory of the block's kernel. Functions that are not part of their caller ask for it
+/// themselves, for the compiler would not know that a reference leads there.
+template <class Shared>
+__device__ __forceinline__ Shared& shared_memory() {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  return *reinterpret_cast<Shared*>(shared_bytes);
+}
+
+/// Tells the compiler where a pointer leads that it cannot follow back to a kernel's parameter.
+template <class T>
+__device__ __forceinline__ T* in_global_memory(T* pointer) {
+  __builtin_assume(__isGlobal(pointer));
+  return pointer;
+}
+
+/// Moves a tile of `length` items from index `begin` on to their buckets, stable, as set_pass() and
+/// shared.places say; the places advance. The items are brought in the order of their buckets in
+/// shared memory, so that a bucket's items leave it side by side. Where it is the last tile of a
+/// unit, the block takes on its next unit. Ends with a barrier; there must have been one before.
+/// Not a part of its caller, because it needs all registers.
+///
+/// Warp w has items 32 items w + 32 r + l of the tile in register r of lane l, until all is in the
+/// order of the buckets; then thread t has places r threads + t. Keys go first, and values, which
+/// are on their way meanwhile, take the same room.
+template <class Shared, bool IsFull, bool IsPlain>
+__device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_last) {
+  using Word = typename Shared::Word;
+  using Value = typename Shared::Value;
+  constexpr int items = Shared::items;
+  Shared& shared = shared_memory<Shared>();
+  const int thread = static_cast<int>(threadIdx.x);
+  const int warp = thread / 32;
+  const int first = warp * 32 * items + thread % 32;
+  const auto is_item = [&](int i) { return IsFull || i < length; };
+
+  Word keys[items];
+  const Word* const keys_from = in_global_memory(shared.keys_from) + begin + first;
+#pragma unroll
+  for (int r = 0; r < items; ++r) keys[r] = is_item(first + 32 * r) ? keys_from[32 * r] : Word{0};
+  constexpr int clears = Shared::masks_bytes / 16;
+  for (int i = thread; i < clears; i += Shared::threads)
+    reinterpret_cast<uint4*>(shared.area)[i] = uint4{0, 0, 0, 0};
+  for (int i = thread; i < clears / 2; i += Shared::threads)
+    reinterpret_cast<uint4*>(&shared.counts[0][0])[i] = uint4{0, 0, 0, 0};
+  __syncthreads();
+
+  ShortNumbers<items, 16> ranks;  // in the warp's share of the bucket
+  std::uint32_t* const masks = shared.masks_of_warp();
+  std::uint16_t* const counts = shared.counts[warp];
+  const Digits<Word> digits = shared.digits;
+#pragma unroll
+  for (int r = 0; r < items; ++r) {
+    const bool valid = is_item(first + 32 * r);
+    const std::uint32_t digit = valid ? digits.template of<IsPlain>(keys[r]) : 0;
+    ranks.set(r, rank_in_warp(masks, counts, digit, valid));
+  }
+  __syncthreads();
+
+  // A pair of counts is one word, and no half of it overflows into the other.
+  OfBuckets<std::uint32_t> in_tile;
+  const auto pair_of = [&](int w) -> std::uint32_t& {
+    return reinterpret_cast<std::uint32_t*>(shared.counts[w])[thread];
+  };
+  if (in_tile.any()) {
+    std::uint32_t sum = 0;
+#pragma unroll
+    for (int w = 0; w < Shared::warps; ++w) sum += pair_of(w);
+    in_tile = {sum & 0xffff, sum >> 16};
+  }
+  const OfBuckets<std::uint32_t> starts = starts_of(in_tile, shared.warp_sums);
+  if (in_tile.any()) {
+    std::uint32_t sum = starts.first | starts.second << 16;
+#pragma unroll
+    for (int w = 0; w < Shared::warps; ++w) {
+      const std::uint32_t count = pair_of(w);
+      pair_of(w) = sum;
+      sum += count;
+    }
+    shared.places[2 * thread] -= starts.first;
+    shared.places[2 * thread + 1] -= starts.second;
+  }
+  __syncthreads();
+
+  ShortNumbers<items, 16> in_order;  // where the thread's items come to be in the tile
+  // Taken from memory again, so that digits are computed again rather than kept in registers.
+  const Digits<Word> digits_to_place = shared.digits;
+#pragma unroll
+  for (int r = 0; r < items; ++r) {
+    if (!is_item(first + 32 * r)) continue;
+    const std::uint32_t place = counts[digits_to_place.template of<IsPlain>(keys[r])] + ranks[r];
+    in_order.set(r, place);
+    shared.keys()[place] = keys[r];
+  }
+  Value values[Shared::value_bytes == 0 ? 1 : items];
+  if constexpr (Shared::value_bytes != 0) {
+    const Value* const values_from = in_global_memory(shared.values_from) + begin + first;
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      values[r] = is_item(first + 32 * r) ? values_from[32 * r] : Value{0};
+  }
+  __syncthreads();
+  // Now, so that nobody waits for it, and not before, for units should be moved in their order.
+  if (thread == 0 && is_last && shared.unit_counter != nullptr)
+    shared.next_unit = atomicAdd(shared.unit_counter, 1);
+  const Digits<Word> digits_to_move = shared.digits;
+  ShortNumbers<items, 10> buckets;
+  Word* const keys_to = in_global_memory(shared.keys_to) + thread;
+#pragma unroll
+  for (int r = 0; r < items; ++r) {
+    const int place = r * Shared::threads + thread;
+    if (!is_item(place)) continue;
+    const Word key = shared.keys()[place];
+    const std::uint32_t digit = digits_to_move.template of<IsPlain>(key);
+    if constexpr (Shared::value_bytes != 0) buckets.set(r, digit);
+    keys_to[shared.places[digit] + r * Shared::threads] = key;
+  }
+  __syncthreads();
+  if constexpr (Shared::value_bytes != 0) {
+    Value* const values_to = in_global_memory(shared.values_to) + thread;
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      if (is_item(first + 32 * r)) shared.values()[in_order[r]] = values[r];
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < items; ++r) {
+      const int place = r * Shared::threads + thread;
+      if (is_item(place))
+        values_to[shared.places[buckets[r]] + r * Shared::threads] = shared.values()[place];
+    }
+    __syncthreads();
+  }
+  // The first warp's items of the next bucket begin where those of a bucket end.
+  for (int b = thread; b < most_buckets; b += Shared::threads)
+    shared.places[b] += b + 1 < most_buckets ? static_cast<std::uint32_t>(shared.counts[0][b + 1])
+                                             : static_cast<std::uint32_t>(length);
+  __syncthreads();
+}
+
+/// Asks for the lines of `bytes` bytes, so that they are near when they are read.
+template <class T>
+__device__ __forceinline__ void prefetch_lines(const T* from, std::uint64_t bytes) {
+  constexpr std::uint64_t line = 128;
+  for (std::uint64_t i = threadIdx.x * line; i < bytes; i += blockDim.x * line)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const char*>(from) + i));
+}
+
+/// Moves `length` items from index `begin` on, tile by tile, as move_tile() does.
+template <class Shared>
+__device__ __forceinline__ void move_items(std::uint64_t begin, std::uint64_t length) {
+  const bool plain = shared_memory<Shared>().digits.plain();
+  for (; length >= Shared::tile; begin += Shared::tile, length -= Shared::tile) {
+    if (plain) {
+      move_tile<Shared, true, true>(begin, Shared::tile, length == Shared::tile);
+    } else {
+      move_tile<Shared, true, false>(begin, Shared::tile, length == Shared::tile);
+    }
+  }
+  if (length != 0) move_tile<Shared, false, false>(begin, static_cast<int>(length), true);
+}
+
+}  // namespace sortie::segsort
