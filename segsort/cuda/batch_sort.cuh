@@ -328,7 +328,7 @@ __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>
 ///   registers of lane l     while loading and storing, items l, 32 + l, 64 + l, ... of the tile;
 ///                           while sorting, the words of positions 16 l .. 16 l + 15
 template <class Word, int ValueBytes, class Index>
-__global__ void __launch_bounds__(batch_threads, 5)
+__global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, ValueBytes>)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, int segments_of_chunk) {
   using Shared = BatchShared<Word, ValueBytes, Index>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];

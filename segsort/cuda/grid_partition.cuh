@@ -322,10 +322,10 @@ __device__ __forceinline__ void move_unit(Shared& shared, const Arguments<Word>&
 ///                              front of each piece, and in front of each unit in its piece
 ///   shared memory, registers   of a tile, as in move_tile(); of the buckets, two a thread
 template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(partition_shape<Word, ValueBytes>.threads,
-                                  partition_shape<Word, ValueBytes>.resident_blocks)
+__global__ void __launch_bounds__(grid_shape<Word, ValueBytes>.threads,
+                                  grid_shape<Word, ValueBytes>.resident_blocks)
     grid_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using Shared = PartitionShared<Word, ValueBytes, partition_shape<Word, ValueBytes>>;
+  using Shared = PartitionShared<Word, ValueBytes, grid_shape<Word, ValueBytes>>;
   Shared& shared = shared_memory<Shared>();
   Counters& counters = *lists.counters;
   wait_for_kernels_before();

@@ -126,7 +126,8 @@ constexpr std::size_t most_shared_bytes() {
   return std::max({batch_warps * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
                    sizeof(Tile<Word, ValueBytes, block_warps(largest), block_items(largest)>),
                    sizeof(Tile<Word, ValueBytes, group_warps(group_classes - 1), warp_tile_items>),
-                   sizeof(PartitionShared<Word, ValueBytes, partition_shape<Word, ValueBytes>>),
+                   sizeof(PartitionShared<Word, ValueBytes, grid_shape<Word, ValueBytes>>),
+                   sizeof(PartitionShared<Word, ValueBytes, lone_shape<Word, ValueBytes>>),
                    sizeof(SmallSortShared<Word, ValueBytes>)});
 }
 
@@ -148,9 +149,9 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
           ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, chunk, arguments, lists)
           : launch_batches<Word, ValueBytes, std::uint64_t>(plan, chunk, arguments, lists);
   if (status != cudaSuccess) return status;
-  constexpr PartitionShape shape = partition_shape<Word, ValueBytes>;
-  using Shared = PartitionShared<Word, ValueBytes, shape>;
   if (plan.most_segments_of_class(grid_partition_class) != 0) {
+    constexpr PartitionShape shape = grid_shape<Word, ValueBytes>;
+    using Shared = PartitionShared<Word, ValueBytes, shape>;
     status = launch_resident(grid_partition_kernel<Word, ValueBytes>, plan,
                              (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks,
                              Shared::threads, sizeof(Shared), true, arguments, lists);
@@ -158,6 +159,7 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   }
   const std::uint64_t lone = plan.num_items / (std::uint64_t{longest_group} + 1);
   if (lone != 0) {
+    using Shared = PartitionShared<Word, ValueBytes, lone_shape<Word, ValueBytes>>;
     status = launch_resident(lone_partition_kernel<Word, ValueBytes>, plan, lone, no_limit,
                              Shared::threads, sizeof(Shared), false, arguments, lists);
     if (status != cudaSuccess) return status;

@@ -169,10 +169,10 @@ __device__ __forceinline__ void partition_alone(Shared& shared, WaitingParts& wa
 ///   shared memory, registers   of a tile, as in move_tile(); of the buckets, two a thread
 ///   shared memory, besides     the parts that wait
 template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(partition_shape<Word, ValueBytes>.threads,
-                                  partition_shape<Word, ValueBytes>.resident_blocks)
+__global__ void __launch_bounds__(lone_shape<Word, ValueBytes>.threads,
+                                  lone_shape<Word, ValueBytes>.resident_blocks)
     lone_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using Shared = PartitionShared<Word, ValueBytes, partition_shape<Word, ValueBytes>>;
+  using Shared = PartitionShared<Word, ValueBytes, lone_shape<Word, ValueBytes>>;
   Shared& shared = shared_memory<Shared>();
   __shared__ WaitingParts waiting;
   wait_for_kernels_before();

@@ -17,9 +17,16 @@ inline constexpr int warp_tile_items = 16;
 inline constexpr int warp_tile = 32 * warp_tile_items;
 inline constexpr int batch_threads = 128;
 inline constexpr int longest_batched = 64;
+/// Blocks of the batch kernel that a multiprocessor should run: what is left in registers decides.
+template <class Word, int ValueBytes>
+inline constexpr int resident_batch_blocks = sizeof(Word) == 4 && ValueBytes == 0 ? 6 : 5;
 /// Most segments that a warp looks at together.
 inline constexpr int most_segments_of_chunk = 512;
 inline constexpr int longest_in_warp = warp_tile;
+/// Whether a warp distributes its words before it falls back on the network. Elsewhere that takes
+/// more registers than are left, and costs all segments of the kernel more than it saves.
+template <class Word, int ValueBytes>
+inline constexpr bool warps_distribute = sizeof(Word) == 4 && ValueBytes == 4;
 
 /// Blocks that sort one segment: so many warps, with so many items a thread.
 inline constexpr int block_classes = 8;
@@ -99,11 +106,16 @@ struct PartitionShape {
   [[nodiscard]] constexpr int warps() const { return threads / 32; }
   [[nodiscard]] constexpr int tile() const { return threads * items; }
 };
-/// Large tiles make long runs, and are what the registers have room for.
+/// Where the grid works together: large tiles make long runs, and are what registers have room for.
 template <class Word, int ValueBytes>
-inline constexpr PartitionShape partition_shape = sizeof(Word) <= 4 && ValueBytes <= 4
-                                                      ? PartitionShape{384, 24, 2}
-                                                      : PartitionShape{512, 24, 1};
+inline constexpr PartitionShape grid_shape = sizeof(Word) <= 4 && ValueBytes <= 4
+                                                 ? PartitionShape{384, 24, 2}
+                                                 : PartitionShape{512, 24, 1};
+/// Where a block is alone, it needs small tiles that its part fills.
+template <class Word, int ValueBytes>
+inline constexpr PartitionShape lone_shape = sizeof(Word) <= 4 && ValueBytes <= 4
+                                                 ? PartitionShape{384, 24, 2}
+                                                 : PartitionShape{384, 16, 2};
 inline constexpr std::uint64_t smallest_partition_tile = 384 * 24;
 inline constexpr PartitionShape small_partition_shape{256, 16, 1};
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "sortie/segsort/cuda/arguments.cuh"
+#include "sortie/segsort/cuda/policy.cuh"
 #include "sortie/segsort/cuda/word_network.cuh"
 
 /// Sorts the items of one or more whole segments in one tile: a warp's or a block's.
@@ -578,7 +579,10 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       sorted = true;
     }
   }
-  if (!sorted && !sort_by_distribution(tile, words, length)) sort_words(tile, words);
+  if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
+    if (!sorted) sorted = sort_by_distribution(tile, words, length);
+  }
+  if (!sorted) sort_words(tile, words);
   const int differing_bits = span - codec.ignored_bits;
   if (differing_bits <= window) return false;
   if (mend_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
