@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array all_algorithms = {SortAlgorithm::automatic, SortAlgorithm::radix,
                                        SortAlgorithm::merge};
+constexpr std::array host_algorithms = {SortAlgorithm::radix, SortAlgorithm::merge};
 
 }  // namespace
 
@@ -32,6 +33,11 @@ SortAlgorithm parse_sort_algorithm(std::string_view text) {
     if (text == name(algorithm)) return algorithm;
   throw Error(ErrorKind::usage,
               fmt::format("sort algorithm: found {}, expected auto, radix or merge", quoted(text)));
+}
+
+std::span<const SortAlgorithm> sort_algorithms(Backend backend) {
+  if (backend == Backend::cuda) return {};
+  return host_algorithms;
 }
 
 namespace multisort {

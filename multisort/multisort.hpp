@@ -23,6 +23,8 @@ enum class SortAlgorithm {
 [[nodiscard]] std::string_view name(SortAlgorithm algorithm);
 /// "auto", "radix" or "merge". \throws Error (usage)
 [[nodiscard]] SortAlgorithm parse_sort_algorithm(std::string_view text);
+/// Those that a backend has; none on CUDA yet.
+[[nodiscard]] std::span<const SortAlgorithm> sort_algorithms(Backend backend);
 
 /// How to sort one array.
 struct SortOptions {

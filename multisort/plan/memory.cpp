@@ -24,8 +24,8 @@ MemoryPlan plan_memory(std::uint64_t item_bytes, std::uint64_t budget) {
   if (budget < smallest_budget_bytes)
     throw out_of_memory_error("sort beyond memory", smallest_budget_bytes, budget);
   MemoryPlan plan;
-  plan.chunk_items = (budget - transfer_buffer_bytes(budget)) / (2 * item_bytes);
-  const std::uint64_t half = budget / 2;
+  const std::uint64_t half = (budget - transfer_buffer_bytes(budget)) / 2;
+  plan.chunk_items = half / item_bytes;
   plan.runs_merged = std::max<std::uint64_t>(2, half / smallest_block_bytes);
   plan.block_items = half / plan.runs_merged / item_bytes;
   plan.output_items = half / item_bytes;

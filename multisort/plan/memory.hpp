@@ -20,10 +20,10 @@ struct MemoryPlan {
 
 /// Plans for a memory budget.
 ///
-/// A chunk takes its items, as many as scratch, and a buffer to read and write through. A merge
-/// takes half of the budget for blocks of the runs and half for what was merged. A block is not
-/// made smaller than smallest_block_bytes as long as that leaves two runs: reading smaller pieces
-/// takes longer than merging in one more round.
+/// A buffer to read and write through is put aside. A chunk takes half of the rest for its items
+/// and half for the scratch of the sort; a merge, half for blocks of the runs and half for what was
+/// merged. A block is not made smaller than smallest_block_bytes as long as that leaves two runs:
+/// reading smaller pieces takes longer than merging in one more round.
 ///
 /// \param item_bytes  bytes of a key and its value
 /// \param budget      bytes that may be taken
