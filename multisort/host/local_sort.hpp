@@ -16,10 +16,11 @@ namespace sortie::multisort {
 
 /// The radix sort of one logical device, on one thread: items by ascending unsigned key, stable.
 ///
-/// Most significant digit first until the items fit the cache, each pass through LineScatter; then
-/// least significant digit first, or, where the keys have more digits than so few items need, on
-/// from the top until a segment sort of some items is left. Bits in which the keys of a part agree
-/// are jumped over, so there is no need to say how many bits are left to sort.
+/// Most significant digit first until the items fit the cache, each pass through LineScatter. Then
+/// least significant digit first: over all bits in which keys differ, or, where these are more than
+/// so few items need to be told apart, over the upper ones; what still agrees in those is sorted by
+/// itself. Bits in which the keys of a part agree are jumped over, so there is no need to say how
+/// many bits are left to sort.
 ///
 /// Holds the buffers of LineScatter. sort() does not allocate and does not throw.
 template <std::unsigned_integral Key, class Value>
@@ -41,14 +42,19 @@ class LocalSort {
   /// Items that are sorted within the second-level cache. Measured on a Zen 5 core with 1 MiB, u32
   /// keys, nanoseconds a key for three passes of 8 bits: 3.3 at 2^18 keys, 3.7 at 2^19, 4.4 at
   /// 2^20.
-  static constexpr std::uint64_t cached_items = (std::uint64_t{2} << 20) / item_bytes<Key, Value>;
+  static constexpr std::uint64_t cached_items = (std::uint64_t{1} << 20) / item_bytes<Key, Value>;
+  /// Widest digit of a pass through LineScatter: with 2^10 buckets it takes as long as with 2^8.
+  static constexpr int widest_digit = 10;
+  static constexpr std::size_t line_buckets = std::size_t{1} << widest_digit;
   /// Parts up to this many go to the segment sort, which knows networks and merging.
   static constexpr std::uint64_t short_part = 32;
-  /// Items that a digit value should receive on average: a few, so that the segment sort ranks
-  /// them.
-  static constexpr std::uint64_t items_per_digit = 8;
   /// Below this, counters of 256 digit values cost more than they save.
   static constexpr std::uint64_t shortest_least_digit = 512;
+  /// Items that a digit value should receive on average where parts are short: a few, so that the
+  /// segment sort ranks them.
+  static constexpr std::uint64_t items_per_digit = 8;
+  /// Bits beyond the logarithm of the number of items that leave few of them with equal upper bits.
+  static constexpr int spare_bits = 3;
 
   /// Sorts n items by their lowest `bits` bits; they differ in no others.
   /// \param items, scratch  either may be changed
@@ -68,33 +74,33 @@ class LocalSort {
 
   void sort_digits(Range items, Range scratch, std::uint64_t n, Key differing, Range result) {
     if (n > cached_items) {
-      by_highest_digit(items, scratch, n, differing, digit_bits, line_scatter_, result);
-      return;
-    }
-    // Passes that it takes from the top: a digit each until parts are short, and the segment sort,
-    // which takes as long as two.
-    const int spread = static_cast<int>(std::bit_width(n / items_per_digit));
-    const int passes_from_top = (spread + digit_bits - 1) / digit_bits + 2;
-    if (n >= shortest_least_digit && least_digits(differing) <= passes_from_top) {
+      const int width =
+          std::clamp(static_cast<int>(std::bit_width(n / cached_items)), digit_bits, widest_digit);
+      by_highest_digit<line_buckets>(items, scratch, n, differing, width, line_scatter_, result);
+    } else if (n >= shortest_least_digit) {
       by_least_digits(items, scratch, n, differing, result);
     } else {
-      by_highest_digit(items, scratch, n, differing, std::clamp(spread, 4, digit_bits),
-                       scatter_directly<Key, Value, std::uint64_t, DigitOf>, result);
+      const int width =
+          std::clamp(static_cast<int>(std::bit_width(n / items_per_digit)), 4, digit_bits);
+      by_highest_digit<digit_values>(items, scratch, n, differing, width,
+                                     scatter_directly<Key, Value, std::uint64_t, DigitOf>, result);
     }
   }
 
   struct DigitOf {
     int shift;
-    Key mask;
+    std::size_t mask;
     std::size_t operator()(Key key) const { return static_cast<std::size_t>(key >> shift) & mask; }
   };
 
-  template <class Scatter>
+  /// One pass by the highest digit, then each part for itself.
+  /// \tparam Buckets  the pass has up to this many
+  template <std::size_t Buckets, class Scatter>
   void by_highest_digit(Range items, Range scratch, std::uint64_t n, Key differing, int width,
                         Scatter& scatter, Range result) {
     const int shift = std::max(0, static_cast<int>(std::bit_width(differing)) - width);
-    const DigitOf digit{shift, static_cast<Key>((1U << width) - 1)};
-    std::array<std::uint64_t, digit_values> ends{};
+    const DigitOf digit{shift, (std::size_t{1} << width) - 1};
+    std::array<std::uint64_t, Buckets> ends{};
     count(items.keys, n, digit, ends);
     counts_to_starts(ends);
     scatter(items, n, ends.data(), digit, scratch);
@@ -109,17 +115,44 @@ class LocalSort {
     }
   }
 
+  /// Passes from the lowest digit on; where the upper bits tell most items apart, from the lowest
+  /// of those, and the few that agree in them are sorted by the bits below.
   void by_least_digits(Range items, Range scratch, std::uint64_t n, Key differing, Range result) {
-    while (differing != 0) {
-      const DigitOf digit{std::countr_zero(differing), static_cast<Key>(digit_values - 1)};
-      differing = without_digit(differing);
+    const int enough =
+        (static_cast<int>(std::bit_width(n)) + spare_bits + digit_bits - 1) / digit_bits;
+    int low = 0;  // bits that the passes leave out
+    // A pass less is about what looking for equal upper bits takes.
+    if (least_digits(differing) > enough + 1) {
+      low = std::max(0, static_cast<int>(std::bit_width(differing)) - enough * digit_bits);
+    }
+    const bool leaves_some = (differing & ((Key{1} << low) - 1)) != 0;
+    for (Key left = static_cast<Key>(differing >> low << low); left != 0;
+         left = without_digit(left)) {
+      const DigitOf digit{std::countr_zero(left), digit_values - 1};
       std::array<std::uint64_t, digit_values> starts{};
       count(items.keys, n, digit, starts);
       counts_to_starts(starts);
       scatter_directly(items, n, starts.data(), digit, scratch);
       std::swap(items, scratch);
     }
+    if (leaves_some) sort_where_equal(items, scratch, n, low);
     if (items.keys != result.keys) copy_items(items, n, result);
+  }
+
+  /// Sorts, by the bits below `low`, the items that agree in those above. They are in order by
+  /// those.
+  void sort_where_equal(Range items, Range scratch, std::uint64_t n, int low) {
+    const auto upper = [&](std::uint64_t i) { return items.keys[i] >> low; };
+    for (std::uint64_t begin = 0; begin + 1 < n;) {
+      if (upper(begin) != upper(begin + 1)) {
+        ++begin;
+        continue;
+      }
+      std::uint64_t end = begin + 2;
+      while (end < n && upper(end) == upper(begin)) ++end;
+      sort(items.from(begin), scratch.from(begin), end - begin, low, items.from(begin));
+      begin = end;
+    }
   }
 
   /// Takes the lowest digit, which starts at the lowest bit, out of `differing`.
@@ -142,12 +175,14 @@ class LocalSort {
     return differing;
   }
 
+  template <std::size_t Buckets>
   static void count(const Key* keys, std::uint64_t n, DigitOf digit,
-                    std::array<std::uint64_t, digit_values>& counts) {
+                    std::array<std::uint64_t, Buckets>& counts) {
     for (std::uint64_t i = 0; i < n; ++i) ++counts[digit(keys[i])];
   }
 
-  static void counts_to_starts(std::array<std::uint64_t, digit_values>& counts) {
+  template <std::size_t Buckets>
+  static void counts_to_starts(std::array<std::uint64_t, Buckets>& counts) {
     std::uint64_t sum = 0;
     for (std::uint64_t& count : counts) sum += std::exchange(count, sum);
   }
@@ -177,7 +212,7 @@ class LocalSort {
     }
   }
 
-  LineScatter<Key, Value> line_scatter_{digit_values};
+  LineScatter<Key, Value> line_scatter_{line_buckets};
 };
 
 }  // namespace sortie::multisort

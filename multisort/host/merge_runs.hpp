@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sortie/multisort/host/items.hpp"
@@ -57,7 +59,7 @@ void merge_two_runs(Run<Key, Value> a, Run<Key, Value> b, Items<Key, Value> out,
 /// A tournament of runs in which each match keeps its loser: the next item costs one match a level.
 ///
 /// The runs must not be empty. When one ends, the tournament is held anew among the others, so no
-/// match asks whether a run has ended.
+/// match asks whether a run has ended; and none branches on the keys.
 ///
 /// Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 template <class Key, class Value, class Before>
@@ -76,14 +78,14 @@ class LoserTree {
       const auto shortest = std::min_element(
           runs_.begin(), runs_.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
       for (std::uint64_t sure = shortest->size; sure > 1; --sure) {
-        detail::move_item(runs_[winner_], out);
+        detail::move_item(runs_[winner_.run], out);
         replay();
       }
-      detail::move_item(runs_[winner_], out);
-      if (runs_[winner_].size > 0) {
+      detail::move_item(runs_[winner_.run], out);
+      if (runs_[winner_.run].size > 0) {
         replay();
       } else {
-        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(winner_));
+        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(winner_.run));
         hold();
       }
     }
@@ -92,10 +94,47 @@ class LoserTree {
   }
 
  private:
-  [[nodiscard]] bool beats(std::size_t a, std::size_t b) const {
-    const Key& key_a = *runs_[a].items.keys;
-    const Key& key_b = *runs_[b].items.keys;
-    return a < b ? !before_(key_b, key_a) : before_(key_a, key_b);
+  /// Keys of a word at most stand in the tree themselves; of others, where they are.
+  static constexpr bool holds_keys = sizeof(Key) <= sizeof(void*);
+  using Handle = std::conditional_t<holds_keys, Key, const Key*>;
+
+  struct Player {
+    Handle handle;
+    std::size_t run;
+  };
+
+  [[nodiscard]] Player player(std::size_t run) const {
+    if constexpr (holds_keys) {
+      return {*runs_[run].items.keys, run};
+    } else {
+      return {runs_[run].items.keys, run};
+    }
+  }
+
+  [[nodiscard]] static const Key& key(const Player& player) {
+    if constexpr (holds_keys) {
+      return player.handle;
+    } else {
+      return *player.handle;
+    }
+  }
+
+  [[nodiscard]] bool beats(const Player& a, const Player& b) const {
+    const bool less = before_(key(a), key(b));
+    const bool not_greater = !before_(key(b), key(a));
+    return less | (not_greater & (a.run < b.run));
+  }
+
+  /// By arithmetic where that can be done: compilers turn conditional expressions into branches.
+  static void exchange_if(bool condition, Player& a, Player& b) {
+    if constexpr (std::is_unsigned_v<Handle>) {
+      const auto handle = static_cast<Handle>((a.handle ^ b.handle) & (Handle{0} - condition));
+      const std::size_t run = (a.run ^ b.run) & (std::size_t{0} - condition);
+      a = {static_cast<Handle>(a.handle ^ handle), a.run ^ run};
+      b = {static_cast<Handle>(b.handle ^ handle), b.run ^ run};
+    } else if (condition) {
+      std::swap(a, b);
+    }
   }
 
   /// Lets the runs play from the first round on. Run i plays at leaf size + i; node j is played by
@@ -103,11 +142,11 @@ class LoserTree {
   void hold() {
     const std::size_t size = runs_.size();
     if (size < 2) return;
-    std::vector<std::size_t> winners(2 * size);
-    for (std::size_t i = 0; i < size; ++i) winners[size + i] = i;
+    std::vector<Player> winners(2 * size);
+    for (std::size_t i = 0; i < size; ++i) winners[size + i] = player(i);
     for (std::size_t node = size - 1; node > 0; --node) {
-      const std::size_t a = winners[2 * node];
-      const std::size_t b = winners[2 * node + 1];
+      const Player& a = winners[2 * node];
+      const Player& b = winners[2 * node + 1];
       const bool a_wins = beats(a, b);
       winners[node] = a_wins ? a : b;
       losers_[node] = a_wins ? b : a;
@@ -117,19 +156,17 @@ class LoserTree {
 
   /// The run that won has a new item and plays its way up again.
   void replay() {
-    std::size_t current = winner_;
-    for (std::size_t node = (current + runs_.size()) / 2; node > 0; node /= 2) {
-      const std::size_t other = losers_[node];
-      const bool other_wins = beats(other, current);
-      losers_[node] = other_wins ? current : other;
-      current = other_wins ? other : current;
+    Player current = player(winner_.run);
+    for (std::size_t node = (current.run + runs_.size()) / 2; node > 0; node /= 2) {
+      Player& other = losers_[node];
+      exchange_if(beats(other, current), other, current);
     }
     winner_ = current;
   }
 
   std::vector<Run<Key, Value>> runs_;
-  std::vector<std::size_t> losers_;
-  std::size_t winner_ = 0;
+  std::vector<Player> losers_;
+  Player winner_{};
   Before before_;
 };
 

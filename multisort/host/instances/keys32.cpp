@@ -1,4 +1,4 @@
-#include "sortie/multisort/host/sort_typed_impl.hpp"
+#include "sortie/multisort/host/sort_typed_definition.hpp"
 
 namespace sortie::multisort {
 
