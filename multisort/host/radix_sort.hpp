@@ -33,12 +33,22 @@ class RadixSort {
  public:
   using Range = Items<Key, Value>;
 
-  /// \param form  turns keys into unsigned integers of the order wanted
+  /// Widest digit that the devices count: so wide that buckets fit the cache of a local sort, as
+  /// far as that costs no more than 8 bits.
+  static constexpr int widest_digit = LocalSort<Key, Value>::widest_digit;
+  [[nodiscard]] static int usual_digit_bits(std::uint64_t n) {
+    const std::uint64_t parts = n / LocalSort<Key, Value>::cached_items;
+    return std::clamp(static_cast<int>(std::bit_width(parts)), 8, widest_digit);
+  }
+
+  /// \param form        turns keys into unsigned integers of the order wanted
+  /// \param digit_bits  bits that are counted at a time, widest_digit at most
   RadixSort(const Context& context, Range items, std::uint64_t n, segsort::KeyForm<Key> form,
-            std::size_t devices)
+            std::size_t devices, int digit_bits)
       : context_(context),
         items_(items),
         form_(form),
+        digit_bits_(digit_bits),
         sizes_(plan::equal_shares(n, devices)),
         begins_(plan::begins_of(sizes_)),
         storage_(context, n, "scratch of the sort"),
@@ -59,8 +69,7 @@ class RadixSort {
 
  private:
   static constexpr int key_bits = static_cast<int>(8 * sizeof(Key));
-  static constexpr int digit_bits = 8;
-  static constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
+  static constexpr std::size_t digit_values = std::size_t{1} << widest_digit;
   /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
   static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
   /// The paper's epsilon, as a part of a share: 0.5 % (section 4, table 2).
@@ -92,7 +101,7 @@ class RadixSort {
     });
     plan::PartitionProblem problem;
     problem.key_bits = key_bits;
-    problem.digit_bits = digit_bits;
+    problem.digit_bits = digit_bits_;
     problem.source_sizes = sizes_;
     problem.destination_sizes = sizes_;
     problem.padding = begins_.back() / devices() / padding_parts;
@@ -135,7 +144,7 @@ class RadixSort {
   static void count_all(const Key* keys, std::uint64_t n, const plan::Refinement& wanted,
                         std::uint64_t* counts) {
     // Of neighbours with equal digits each would wait for the counter of the one before.
-    constexpr std::size_t tables = 4;
+    constexpr std::size_t tables = 2;
     std::array<std::array<std::uint64_t, digit_values>, tables> table{};
     const int shift = key_bits - wanted.prefix_bits - wanted.digit_bits;
     const std::size_t mask = wanted.digits() - 1;
@@ -148,20 +157,32 @@ class RadixSort {
       for (const auto& part : table) counts[value] += part[value];
   }
 
-  /// Counts the digits of the keys that lie in a bucket of `wanted`, which has several or one of
-  /// many. \param stride  counters between one bucket of `wanted` and the next
+  /// Counts the digits of the keys that lie in a bucket of `wanted`.
+  /// \param stride  counters between one bucket of `wanted` and the next
   static void count_some(const Key* keys, std::uint64_t n,
                          const std::vector<plan::Refinement>& wanted, std::uint64_t* counts,
                          std::size_t stride) {
     const int shift = key_bits - wanted.front().prefix_bits - wanted.front().digit_bits;
-    const std::size_t mask = wanted.front().digits() - 1;
+    const std::size_t digits = wanted.front().digits();
     const int width = wanted.front().digit_bits;
+    if (wanted.size() == 1) {
+      // Whether a key lies in the bucket cannot be predicted, so keys that do not are counted too.
+      std::array<std::uint64_t, digit_values + 1> table{};
+      const std::uint64_t prefix = wanted.front().prefix;
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t leading = keys[i] >> shift;
+        const auto inside = std::size_t{0} - std::size_t{leading >> width == prefix};
+        ++table[(leading & (digits - 1) & inside) | (digit_values & ~inside)];
+      }
+      std::copy_n(table.begin(), digits, counts);
+      return;
+    }
     for (std::uint64_t i = 0; i < n; ++i) {
       const std::uint64_t leading = keys[i] >> shift;
       const std::uint64_t prefix = leading >> width;
       for (std::size_t w = 0; w < wanted.size(); ++w) {
         if (wanted[w].prefix != prefix) continue;
-        ++counts[w * stride + (leading & mask)];
+        ++counts[w * stride + (leading & (digits - 1))];
         break;
       }
     }
@@ -171,22 +192,40 @@ class RadixSort {
   void move_to_buckets(const plan::RadixPartition& partition) {
     const PhaseTimer timer(context_, "scatter", 2 * bytes());
     const plan::BucketTree tree(partition);
-    const std::size_t buckets = tree.buckets();
+    if (tree.nodes().size() > 1) {
+      scatter_by(
+          partition, tree.buckets(), [](std::size_t bucket) { return bucket; }, tree.lookup());
+      return;
+    }
+    // One digit tells the bucket, so that it can do without the table. Values that it has in no key
+    // share the table's first bucket and receive nothing.
+    const plan::BucketTree::Node node = tree.nodes().front();
+    scatter_by(
+        partition, std::size_t{node.mask} + 1,
+        [&](std::size_t digit) { return static_cast<std::size_t>(tree.entries()[digit]); },
+        [node](Key key) { return static_cast<std::size_t>(key >> node.shift) & node.mask; });
+  }
+
+  /// \param places     places that items go to
+  /// \param bucket_at  bucket_at(place) is the bucket there
+  /// \param place_of   place_of(key)
+  template <class BucketAt, class PlaceOf>
+  void scatter_by(const plan::RadixPartition& partition, std::size_t places, BucketAt bucket_at,
+                  PlaceOf place_of) {
     std::vector<LineScatter<Key, Value>> scatters;
     std::vector<std::vector<std::uint64_t>> starts(devices());
+    std::vector<std::uint64_t> begins;
     for (std::size_t device = 0; device < devices(); ++device) {
-      scatters.emplace_back(buckets);
-      starts[device].reserve(buckets);
-      std::uint64_t start = 0;
-      for (const plan::Bucket& bucket : partition.buckets()) {
-        starts[device].push_back(start);
-        start += bucket.counts[device];
-      }
+      begins.assign(1, 0);
+      for (const plan::Bucket& bucket : partition.buckets())
+        begins.push_back(begins.back() + bucket.counts[device]);
+      scatters.emplace_back(places);
+      for (std::size_t place = 0; place < places; ++place)
+        starts[device].push_back(begins[bucket_at(place)]);
     }
     for_each_device(devices(), [&](std::size_t device) {
-      scatters[device](
-          items_.from(begins_[device]), sizes_[device], starts[device].data(),
-          [&tree](Key key) { return tree.bucket_of(key); }, scratch_.from(begins_[device]));
+      scatters[device](items_.from(begins_[device]), sizes_[device], starts[device].data(),
+                       place_of, scratch_.from(begins_[device]));
     });
   }
 
@@ -220,6 +259,7 @@ class RadixSort {
   const Context& context_;
   Range items_;
   segsort::KeyForm<Key> form_;
+  int digit_bits_;
   std::vector<std::uint64_t> sizes_;   ///< of the devices' shares
   std::vector<std::uint64_t> begins_;  ///< of the devices' shares
   ItemStorage<Key, Value> storage_;

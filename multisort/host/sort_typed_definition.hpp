@@ -23,7 +23,9 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
                     has_values<Value> ? static_cast<Value*>(request.values) : nullptr};
   const segsort::KeyForm<Key> form(kind_of(request.key_type), request.options.order);
   if (request.options.algorithm != SortAlgorithm::merge) {
-    RadixSort<Key, Value>(context, items, request.num_items, form, devices).run();
+    using Sort = RadixSort<Key, Value>;
+    const int digit_bits = Sort::usual_digit_bits(request.num_items);
+    Sort(context, items, request.num_items, form, devices, digit_bits).run();
     return;
   }
   std::vector<LocalSort<Key, Value>> sorters(devices);

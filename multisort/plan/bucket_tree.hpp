@@ -23,15 +23,25 @@ class BucketTree {
   /// \pre partition.refinements().empty()
   explicit BucketTree(const RadixPartition& partition);
 
-  /// The number of the bucket that holds `key`, a key of the array that was counted.
-  [[nodiscard]] std::uint32_t bucket_of(std::uint64_t key) const {
-    std::int32_t entry = root_;
-    while (entry < 0) {
-      const Node& node = nodes_[static_cast<std::size_t>(~entry)];
-      entry = entries_[node.first + ((key >> node.shift) & node.mask)];
+  /// Leads from keys to buckets by tables that belong to a tree, or to a copy of them.
+  struct Lookup {
+    const Node* nodes;
+    const std::int32_t* entries;
+    std::int32_t root;  ///< a bucket, or ~node
+
+    [[nodiscard]] std::uint32_t operator()(std::uint64_t key) const {
+      std::int32_t entry = root;
+      while (entry < 0) {
+        const Node& node = nodes[~entry];
+        entry = entries[node.first + ((key >> node.shift) & node.mask)];
+      }
+      return static_cast<std::uint32_t>(entry);
     }
-    return static_cast<std::uint32_t>(entry);
-  }
+  };
+  [[nodiscard]] Lookup lookup() const { return {nodes_.data(), entries_.data(), root_}; }
+
+  /// The number of the bucket that holds `key`, a key of the array that was counted.
+  [[nodiscard]] std::uint32_t bucket_of(std::uint64_t key) const { return lookup()(key); }
 
   [[nodiscard]] std::size_t buckets() const { return buckets_; }
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }

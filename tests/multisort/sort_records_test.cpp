@@ -60,7 +60,7 @@ TEST(SortRecords, OfAnySizeAndAlignmentWithACapturingComparator) {
   struct Line {
     char text[27];
   };
-  struct alignas(64) Wide {
+  struct alignas(32) Wide {
     std::uint64_t key;
   };
   const std::size_t compared = 5;
