@@ -118,7 +118,9 @@ Command add_sort_command(CLI::App& program) {
   parser
       ->add_option(
           "IN", command->input,
-          fmt::format("Raw little-endian file, never decompressed; -: standard input; or {}",
+          fmt::format("Raw little-endian file, never decompressed; -: standard input; or {}; "
+                      "PARAMETER is the exponent of zipf, the bits of entropy, the deviation of "
+                      "normal (a part of the range) and of nearly (places)",
                       generator_form))
       ->required();
   parser->add_option("-o,--output", command->output,
@@ -127,8 +129,10 @@ Command add_sort_command(CLI::App& program) {
       ->add_option("--type", command->type,
                    "Keys: u8, i8, u16, i16, u32, i32, f32, u64, i64 or f64")
       ->required();
-  parser->add_option("--values", command->values,
-                     "Behind each key lies a value that travels with it: a type of 4 or 8 bytes");
+  parser->add_option(
+      "--values", command->values,
+      "Behind each key lies, without padding, a value that travels with it: a type of 4 "
+      "or 8 bytes");
   parser
       ->add_option("--gpus", command->devices,
                    "Devices that share the work; on the host logical ones (default: one a thread)")

@@ -54,9 +54,27 @@ class RadixSort {
         storage_(context, n, "scratch of the sort"),
         scratch_(storage_.items()) {}
 
-  /// \throws Error (out_of_memory)
+  /// \throws std::bad_alloc  no memory for the plan; the items are in any order then
   void run() {
-    plan::RadixPartition partition(problem());
+    std::vector<Agreement> agreements(devices());
+    encode(agreements);
+    try {
+      sort_encoded(agreements);
+    } catch (...) {
+      form_.decode(items_.keys, begins_.back());
+      throw;
+    }
+  }
+
+ private:
+  /// What the keys of a device have in common.
+  struct Agreement {
+    Key sample = 0;     ///< one of them
+    Key differing = 0;  ///< bits in which others differ from it
+  };
+
+  void sort_encoded(const std::vector<Agreement>& agreements) {
+    plan::RadixPartition partition(problem(agreements));
     count(partition);
     const plan::Exchange exchange = plan::exchange_of_buckets(partition);
     // In a single bucket, all that is before a border may stay there.
@@ -67,7 +85,6 @@ class RadixSort {
     sort_locally(partition, exchange);
   }
 
- private:
   static constexpr int key_bits = static_cast<int>(8 * sizeof(Key));
   static constexpr std::size_t digit_values = std::size_t{1} << widest_digit;
   /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
@@ -78,14 +95,9 @@ class RadixSort {
   [[nodiscard]] std::size_t devices() const { return sizes_.size(); }
   [[nodiscard]] std::uint64_t bytes() const { return begins_.back() * item_bytes<Key, Value>; }
 
-  /// Encodes the keys and finds out in which leading bits they agree.
-  plan::PartitionProblem problem() {
+  /// Encodes the keys and finds out in which bits those of each device agree.
+  void encode(std::vector<Agreement>& agreements) {
     const PhaseTimer timer(context_, "range", begins_.back() * sizeof(Key));
-    struct Agreement {
-      Key sample = 0;     ///< a key of the device
-      Key differing = 0;  ///< bits in which other keys of it differ from the sample
-    };
-    std::vector<Agreement> agreements(devices());
     for_each_device(devices(), [&](std::size_t device) {
       Agreement found;
       for (std::uint64_t begin = begins_[device]; begin < begins_[device + 1];
@@ -99,6 +111,10 @@ class RadixSort {
       }
       agreements[device] = found;
     });
+  }
+
+  /// The problem, with the leading bits in which all keys agree.
+  [[nodiscard]] plan::PartitionProblem problem(const std::vector<Agreement>& agreements) const {
     plan::PartitionProblem problem;
     problem.key_bits = key_bits;
     problem.digit_bits = digit_bits_;

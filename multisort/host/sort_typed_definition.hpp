@@ -5,11 +5,13 @@
 #include <functional>
 #include <vector>
 
+#include "sortie/multisort/host/devices.hpp"
 #include "sortie/multisort/host/items.hpp"
 #include "sortie/multisort/host/local_sort.hpp"
 #include "sortie/multisort/host/merge_sort.hpp"
 #include "sortie/multisort/host/radix_sort.hpp"
 #include "sortie/multisort/host/sort_typed.hpp"
+#include "sortie/multisort/plan/shares.hpp"
 #include "sortie/segsort/host/key_form.hpp"
 
 /// For host/instances/ only.
@@ -29,13 +31,23 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     return;
   }
   std::vector<LocalSort<Key, Value>> sorters(devices);
-  merge_sort(
-      context, items, request.num_items, devices,
-      [&](std::size_t device, Range part, Range scratch, std::uint64_t n) {
-        form.encode(part.keys, n);
-        sorters[device].sort(part, scratch, n);
-      },
-      std::less<Key>{}, [&](Range part, std::uint64_t n) { form.decode(part.keys, n); });
+  const std::vector<std::uint64_t> begins =
+      plan::begins_of(plan::equal_shares(request.num_items, devices));
+  for_each_device(devices, [&](std::size_t device) {
+    form.encode(items.keys + begins[device], begins[device + 1] - begins[device]);
+  });
+  try {
+    merge_sort(
+        context, items, request.num_items, devices,
+        [&](std::size_t device, Range part, Range scratch, std::uint64_t n) {
+          sorters[device].sort(part, scratch, n);
+        },
+        std::less<Key>{}, [&](Range part, std::uint64_t n) { form.decode(part.keys, n); });
+  } catch (...) {
+    // Nothing is thrown once keys have been decoded.
+    form.decode(items.keys, request.num_items);
+    throw;
+  }
 }
 
 template <class Key>

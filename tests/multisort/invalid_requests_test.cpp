@@ -56,6 +56,14 @@ TEST(InvalidSort, ScratchBeyondTheBudget) {
   }
   context.memory_budget = 8'000;
   sort(context, std::span<std::uint64_t>(keys));
+  // Keys that are encoded while they are sorted are what they were.
+  std::vector<double> numbers(1'000, -2.5);
+  context.memory_budget = 1'000;
+  for (const SortAlgorithm algorithm : {SortAlgorithm::radix, SortAlgorithm::merge}) {
+    EXPECT_THROW(
+        sort(context, std::span<double>(numbers), {Order::descending, false, algorithm, 2}), Error);
+    EXPECT_EQ(numbers, std::vector<double>(1'000, -2.5));
+  }
 }
 
 TEST(InvalidSort, SeveralGpusAreNotThereYet) {
