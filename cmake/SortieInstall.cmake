@@ -10,7 +10,7 @@ if(TARGET sortie)
   install(TARGETS sortie RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-set(rooms core segsort matrices sequences)
+set(rooms core segsort multisort matrices sequences)
 if(SORTIE_APPS)
   list(APPEND rooms apps)
 endif()

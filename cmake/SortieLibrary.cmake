@@ -7,7 +7,7 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set(SORTIE_INCLUDE_DIR ${CMAKE_CURRENT_BINARY_DIR}/include)
 endif()
 file(MAKE_DIRECTORY ${SORTIE_INCLUDE_DIR}/sortie)
-foreach(room core segsort matrices sequences apps)
+foreach(room core segsort multisort matrices sequences apps)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${room} ${SORTIE_INCLUDE_DIR}/sortie/${room} SYMBOLIC)
 endforeach()
 

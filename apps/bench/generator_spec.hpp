@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ class GeneratorSpec {
   explicit GeneratorSpec(const std::string& text);
 
   [[nodiscard]] const std::string& kind() const { return kind_; }
+  [[nodiscard]] std::size_t parameters() const { return parameters_.size(); }
 
   /// Checks the number of parameters. \param form  how it should look, e.g. "gen:er:ROWS:ROW_NNZ"
   /// \throws Error (usage)

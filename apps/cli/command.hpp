@@ -29,6 +29,7 @@ template <class Options>
 
 [[nodiscard]] Command add_spgemm_command(CLI::App& program);
 [[nodiscard]] Command add_suffix_array_command(CLI::App& program);
+[[nodiscard]] Command add_sort_command(CLI::App& program);
 [[nodiscard]] Command add_info_command(CLI::App& program);
 /// `bench segsort`. \param bench_parser  of `bench`
 [[nodiscard]] Command add_bench_segsort_command(CLI::App& bench_parser);

@@ -12,6 +12,7 @@
 #include "sortie/core/host_memory.hpp"
 #include "sortie/core/host_runtime.hpp"
 #include "sortie/core/version.hpp"
+#include "sortie/multisort/multisort.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -63,8 +64,11 @@ Json names(std::span<const Algorithm> algorithms) {
 }
 
 Json algorithms(Backend backend) {
-  return {{"spgemm", names(spgemm::algorithms(backend))},
-          {"suffix-array", names(suffix_array::algorithms(backend))}};
+  Json list = {{"spgemm", names(spgemm::algorithms(backend))},
+               {"suffix-array", names(suffix_array::algorithms(backend))}};
+  const auto sorts = sort_algorithms(backend);
+  if (!sorts.empty()) list["sort"] = names(sorts);
+  return list;
 }
 
 Json information() {

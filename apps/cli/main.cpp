@@ -12,13 +12,15 @@ namespace sortie::cli {
 namespace {
 
 constexpr const char* description =
-    "Segmented sort, and what stands on it: sparse matrix products and suffix arrays.\n"
+    "Segmented sort and what stands on it, sparse matrix products and suffix arrays; and the sort\n"
+    "of one array, of any size.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a check did not hold.";
 
 std::vector<Command> add_commands(CLI::App& program) {
   std::vector<Command> commands;
   commands.push_back(add_spgemm_command(program));
   commands.push_back(add_suffix_array_command(program));
+  commands.push_back(add_sort_command(program));
   for (Command& command : add_bench_commands(program)) commands.push_back(std::move(command));
   commands.push_back(add_info_command(program));
   return commands;

@@ -68,7 +68,9 @@ class SpawnActions {
   }
   void duplicate(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
 
-  int spawn_and_wait(std::vector<std::string>& words) {
+  int spawn_and_wait(std::vector<std::string>& words) { return wait(spawn(words)); }
+
+  pid_t spawn(std::vector<std::string>& words) {
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
@@ -76,6 +78,11 @@ class SpawnActions {
     const int failure =
         posix_spawn(&child, pointers[0], &actions_, &attributes_, pointers.data(), environ);
     if (failure != 0) throw std::system_error(failure, std::generic_category(), words[0]);
+    return child;
+  }
+
+  /// Waits for the end of a process; 128 + signal when it was killed.
+  static int wait(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -122,6 +129,27 @@ Result run(std::vector<std::string> arguments, const Streams& streams) {
   std::filesystem::remove(out_path);
   std::filesystem::remove(err_path);
   return result;
+}
+
+int run_until_signal(std::vector<std::string> arguments, const std::string& pipe,
+                     const std::string& input, int signal) {
+  arguments.insert(arguments.begin(), program_path());
+  // Opened for both, so that neither side waits for the other to open it.
+  const int end = open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+  if (end < 0) throw std::system_error(errno, std::generic_category(), pipe);
+  SpawnActions actions;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+    actions.open(stream, "/dev/null", O_WRONLY);
+  const pid_t child = actions.spawn(arguments);
+  for (std::size_t done = 0; done < input.size();) {
+    const ssize_t written = write(end, input.data() + done, input.size() - done);
+    if (written < 0) throw std::system_error(errno, std::generic_category(), pipe);
+    done += static_cast<std::size_t>(written);
+  }
+  kill(child, signal);
+  const int code = SpawnActions::wait(child);
+  close(end);
+  return code;
 }
 
 std::string read_file(const std::filesystem::path& path) {

@@ -25,6 +25,12 @@ struct Streams {
 /// names. Subcommands that compute are given the backend of this test run.
 [[nodiscard]] Result run(std::vector<std::string> arguments, const Streams& streams = {});
 
+/// Starts `sortie`, feeds `input` to the pipe (FIFO) at `pipe` that it reads, waits until all of it
+/// but what the pipe holds is taken, and sends it `signal`. Standard output and error are dropped.
+/// \return as Result::exit_code
+[[nodiscard]] int run_until_signal(std::vector<std::string> arguments, const std::string& pipe,
+                                   const std::string& input, int signal);
+
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& content);
 

@@ -15,8 +15,8 @@ using Usage = ProgramTest;
 
 TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
   const std::vector<std::vector<std::string>> places = {
-      {},        {"spgemm"},           {"suffix-array"}, {"info"},
-      {"bench"}, {"bench", "segsort"}, {"bench", "tune"}};
+      {},       {"spgemm"}, {"suffix-array"},     {"sort"},
+      {"info"}, {"bench"},  {"bench", "segsort"}, {"bench", "tune"}};
   for (auto place : places) {
     for (const char* flag : {"-h", "--help", "-V", "--version"}) {
       std::vector<std::string> arguments = place;
@@ -50,7 +50,30 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         WrongUsage{{}, "A subcommand is required"},
         WrongUsage{{"bench"}, "A subcommand is required"}, WrongUsage{{"spgemm"}, "A is required"},
-        WrongUsage{{"suffix-array"}, "INPUT is required"},
+        WrongUsage{{"suffix-array"}, "INPUT is required"}, WrongUsage{{"sort"}, "IN is required"},
+        WrongUsage{{"sort", small}, "--type is required"},
+        WrongUsage{
+            {"sort", small, "--type", "u128"},
+            "key type: found \"u128\", expected one of u8, i8, u16, i16, u32, i32, f32, u64, "
+            "i64, f64"},
+        WrongUsage{{"sort", small, "--type", "u32", "--values", "u16"},
+                   "values: found u16, expected a type of 4 or 8 bytes"},
+        WrongUsage{{"sort", small, "--type", "u32", "--algorithm", "magic"},
+                   "sort algorithm: found \"magic\", expected auto, radix or merge"},
+        WrongUsage{{"sort", small, "--type", "u32", "--gpus", "0"},
+                   "--gpus: Value 0 not in range 1 to 1024"},
+        WrongUsage{{"sort", small, "--type", "u32", "--backend", "cuda"},
+                   "--backend: the sort over several GPUs is not in this version, expected host"},
+        WrongUsage{{"sort", small, "--type", "u32", "-o", "-", "--json", "-"},
+                   "found two results for standard output, expected one at most"},
+        WrongUsage{{"sort", "gen:magic:5", "--type", "u32"},
+                   "found \"gen:magic:5\", expected gen:KIND:N[:SEED[:PARAMETER]] with KIND "
+                   "uniform, normal, zipf, sorted, reverse, nearly or entropy"},
+        WrongUsage{{"sort", "gen:uniform", "--type", "u32"},
+                   "found \"gen:uniform\", expected gen:KIND:N[:SEED[:PARAMETER]] with KIND "
+                   "uniform, normal, zipf, sorted, reverse, nearly or entropy"},
+        WrongUsage{{"sort", "gen:zipf:5:1:-2", "--type", "u32"},
+                   "generator: found parameter -2, expected one from 0 to 16"},
         WrongUsage{{"multiply", "a.mtx"},
                    "found \"multiply\", expected a subcommand (sortie --help lists them)"},
         WrongUsage{{"spgemm", small, "--bogus"},
@@ -130,7 +153,8 @@ TEST_F(Usage, InfoNamesVersionBackendsAndLibraries) {
   const Result result = run({"info"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  for (const char* part : {"backends", "host", "essc", "prefix-doubling", "Kokkos", "zlib"}) {
+  for (const char* part :
+       {"backends", "host", "essc", "prefix-doubling", "radix, merge", "Kokkos", "zlib"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
 }

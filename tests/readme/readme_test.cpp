@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sortie/multisort/multisort.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
 #ifdef SORTIE_HAVE_CUDA
 #include "sortie/segsort/device_segmented_sort.hpp"
@@ -15,6 +16,13 @@ TEST(Readme, HostExampleGivesWhatItsCommentSays) {
 #include "host_example.inc"
   EXPECT_EQ(keys, (std::vector<float>{1, 2, 3, 7, 8, 9}));
   EXPECT_EQ(values, (std::vector<std::uint32_t>{1, 2, 0, 5, 4, 3}));
+}
+
+// Its two comments are true one after the other; the second is what is left.
+TEST(Readme, SortExampleGivesWhatItsCommentsSay) {
+#include "sort_example.inc"
+  EXPECT_EQ(keys, (std::vector<std::int64_t>{-10, 20, 30}));
+  EXPECT_EQ(values, (std::vector<float>{3, 2, 1}));
 }
 
 #ifdef SORTIE_HAVE_CUDA

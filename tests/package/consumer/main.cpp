@@ -11,6 +11,7 @@
 #include "sortie/core/error.hpp"
 #include "sortie/core/version.hpp"
 #include "sortie/matrices/matrix_market.hpp"
+#include "sortie/multisort/multisort.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
 #include "sortie/sequences/fasta.hpp"
 #ifdef CONSUMER_HAS_APPLICATIONS
@@ -37,6 +38,16 @@ void check_segmented_sort(const sortie::Context& context) {
                          std::span<const std::uint32_t>(ends));
   check(keys == std::vector<std::uint32_t>{1, 2, 3, 7, 8, 9}, "keys of segmented_sort");
   check(values == std::vector<std::uint64_t>{1, 2, 0, 4, 5, 3}, "values of segmented_sort");
+}
+
+void check_sort(const sortie::Context& context) {
+  std::vector<std::int16_t> keys = {3, -1, 2};
+  std::vector<double> values = {0, 1, 2};
+  sortie::sort(context, std::span(keys), std::span(values));
+  check(keys == std::vector<std::int16_t>{-1, 2, 3}, "keys of sort");
+  check(values == std::vector<double>{1, 2, 0}, "values of sort");
+  sortie::sort_records(context, std::span(keys), [](auto a, auto b) { return a > b; });
+  check(keys == std::vector<std::int16_t>{3, 2, -1}, "sort_records");
 }
 
 void check_matrix(const sortie::Context& context, const std::string& path) {
@@ -82,6 +93,7 @@ int main(int argc, char** argv) {
     context.backend = sortie::Backend::host;
     std::printf("consumer: Sortie %s\n", std::string(sortie::version()).c_str());
     check_segmented_sort(context);
+    check_sort(context);
     check_matrix(context, argv[1]);
     check_text(context, argv[2]);
 #ifdef CONSUMER_HAS_APPLICATIONS

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "sortie/apps/bench/generator_spec.hpp"
+#include "sortie/apps/cli/command.hpp"
+#include "sortie/apps/sort/sort.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::cli {
+namespace {
+
+using sorting::Distribution;
+
+constexpr const char* generator_form =
+    "gen:KIND:N[:SEED[:PARAMETER]] with KIND uniform, normal, zipf, sorted, reverse, nearly or "
+    "entropy";
+
+const std::map<std::string, Distribution> distributions = {
+    {"uniform", Distribution::uniform}, {"normal", Distribution::normal},
+    {"zipf", Distribution::zipf},       {"sorted", Distribution::sorted},
+    {"reverse", Distribution::reverse}, {"nearly", Distribution::nearly_sorted},
+    {"entropy", Distribution::entropy}};
+
+struct SortCommand {
+  CommonOptions common;
+  std::string input;
+  std::string output;
+  std::string type;
+  std::string values;
+  int devices = 0;
+  std::string algorithm = "auto";
+  bool descending = false;
+  bool stable = false;
+  bool verify = false;
+};
+
+std::unique_ptr<sorting::RecordSource> open_source(const SortCommand& command,
+                                                   const sorting::RecordFormat& format) {
+  if (!bench::GeneratorSpec::matches(command.input))
+    return sorting::open_record_file(command.input, format);
+  const bench::GeneratorSpec spec(command.input);
+  const auto found = distributions.find(spec.kind());
+  if (found == distributions.end()) spec.unknown(generator_form);
+  if (spec.parameters() < 1 || spec.parameters() > 3) spec.require_parameters(1, generator_form);
+  sorting::GeneratedRecords wanted{found->second, spec.count(0), command.common.seed, std::nullopt};
+  if (spec.parameters() > 1) wanted.seed = spec.count(1);
+  if (spec.parameters() > 2) wanted.parameter = spec.real(2);
+  return sorting::generate_records(wanted, format);
+}
+
+double rate(const sorting::SortResult& result) {
+  return result.seconds > 0 ? 1e-6 * static_cast<double>(result.records) / result.seconds : 0;
+}
+
+void report(Job& job, const SortCommand& command, const sorting::SortResult& result) {
+  RunReport& report = job.report();
+  report.set("algorithm", command.algorithm);
+  report.set("type", command.type);
+  report.set("values", command.values.empty() ? "none" : command.values);
+  report.set("order", command.descending ? "descending" : "ascending");
+  report.set("records", result.records);
+  report.set("runs", result.runs);
+  report.set("merge_rounds", result.merge_rounds);
+  report.set("sort_seconds", result.seconds);
+  report.set("million_records_per_second", rate(result));
+  report.set("verified", command.verify);
+}
+
+std::string summary(const SortCommand& command, const sorting::RecordFormat& format,
+                    const sorting::SortResult& result) {
+  std::string text =
+      fmt::format("{} records ({}) sorted in {:.3f} ms on host ({}): {:.1f} M/s", result.records,
+                  sorting::describe(format), 1e3 * result.seconds, command.algorithm, rate(result));
+  if (result.merge_rounds > 0) {
+    text += fmt::format("\nbeyond memory: {} runs, merged in {} {}, reading and writing included",
+                        result.runs, result.merge_rounds,
+                        result.merge_rounds == 1 ? "round" : "rounds");
+  }
+  if (command.verify) text += "\nverified: the records are in order, and none is lost";
+  return text;
+}
+
+void run_sort(Job& job, const SortCommand& command) {
+  job.announce_output(command.output);
+  sorting::SortJob work;
+  work.format = sorting::parse_record_format(command.type, command.values);
+  work.options.order = command.descending ? Order::descending : Order::ascending;
+  work.options.stable = command.stable;
+  work.options.algorithm = parse_sort_algorithm(command.algorithm);
+  work.options.devices = command.devices;
+  work.output = command.output;
+  work.verify = command.verify;
+  work.repeat = command.common.repeat;
+  const auto source = open_source(command, work.format);
+  const sorting::SortResult result = sorting::sort_records_of(job.context(), *source, work);
+  report(job, command, result);
+  job.summarize(command.output, summary(command, work.format, result));
+}
+
+/// The sort over several GPUs is not there, and that is said before anything else is looked for.
+std::string only_host(std::string& backend) {
+  if (backend == "cuda") return "the sort over several GPUs is not in this version, expected host";
+  if (backend == "auto") backend = "host";
+  return "";
+}
+
+}  // namespace
+
+Command add_sort_command(CLI::App& program) {
+  auto command = std::make_shared<SortCommand>();
+  command->common.backend = "host";
+  CLI::App* parser = program.add_subcommand("sort", "Sort one array, in memory or beyond");
+  add_common_options(*parser, command->common);
+  parser->get_option("--backend")->check(CLI::Validator(only_host, ""));
+  parser
+      ->add_option(
+          "IN", command->input,
+          fmt::format("Raw little-endian file, never decompressed; -: standard input; or {}; "
+                      "PARAMETER is the exponent of zipf, the bits of entropy, the deviation of "
+                      "normal (a part of the range) and of nearly (places)",
+                      generator_form))
+      ->required();
+  parser->add_option("-o,--output", command->output,
+                     "Write the sorted records, as the input lies (-: standard output)");
+  parser
+      ->add_option("--type", command->type,
+                   "Keys: u8, i8, u16, i16, u32, i32, f32, u64, i64 or f64")
+      ->required();
+  parser->add_option(
+      "--values", command->values,
+      "Behind each key lies, without padding, a value that travels with it: a type of 4 "
+      "or 8 bytes");
+  parser
+      ->add_option("--gpus", command->devices,
+                   "Devices that share the work; on the host logical ones (default: one a thread)")
+      ->check(CLI::Range(1, 1024));
+  parser->add_option("--algorithm", command->algorithm, "auto, radix or merge")
+      ->capture_default_str();
+  parser->add_flag("--descending", command->descending, "Largest first");
+  parser->add_flag("--stable", command->stable, "Equal keys keep their order");
+  parser->add_flag("--verify", command->verify, "Check order and records; exit 3 if wrong");
+  return make_command(parser, command, run_sort);
+}
+
+}  // namespace sortie::cli

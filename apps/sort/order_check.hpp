@@ -1,0 +1,80 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "sortie/core/error.hpp"
+#include "sortie/multisort/host/items.hpp"
+
+namespace sortie::sorting {
+
+/// A number that depends on which records there are and how often, not on their order.
+class Fingerprint {
+ public:
+  template <class Key, class Value>
+  void add(multisort::Items<Key, Value> items, std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      std::uint64_t record = mix(items.keys[i]);
+      if constexpr (multisort::has_values<Value>) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, items.values + i, sizeof(Value));
+        record = mix(record + value);
+      }
+      sum_ += record;
+    }
+  }
+
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+
+ private:
+  /// The finalizer of SplitMix64, so that no simple change of records keeps the sum.
+  static std::uint64_t mix(std::uint64_t z) {
+    z += 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t sum_ = 0;
+};
+
+/// Checks that the keys of blocks that follow each other ascend, and collects their fingerprint.
+/// Keys are encoded: unsigned, in the order asked for.
+template <std::unsigned_integral Key, class Value>
+class OrderCheck {
+ public:
+  /// \throws Error (check) naming the first record at fault
+  void add(multisort::Items<Key, Value> items, std::uint64_t n) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      if (items.keys[i] < last_) {
+        throw Error(ErrorKind::check,
+                    fmt::format("sort: record {}: found a key that belongs before the one in "
+                                "front of it",
+                                records_ + i));
+      }
+      last_ = items.keys[i];
+    }
+    records_ += n;
+    fingerprint_.add(items, n);
+  }
+
+  /// \throws Error (check) when the records are not those that were read
+  void finish(const Fingerprint& read, std::uint64_t records) const {
+    if (records_ == records && fingerprint_ == read) return;
+    throw Error(ErrorKind::check,
+                fmt::format("sort: found {} records that differ from the {} that were read",
+                            records_, records));
+  }
+
+ private:
+  Key last_ = 0;
+  std::uint64_t records_ = 0;
+  Fingerprint fingerprint_;
+};
+
+}  // namespace sortie::sorting

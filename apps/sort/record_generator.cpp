@@ -1,0 +1,214 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <type_traits>
+
+#include "sortie/apps/sort/record_source.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/random.hpp"
+
+namespace sortie::sorting {
+namespace {
+
+using multisort::KeyType;
+
+/// What the parameter of a distribution may be.
+struct ParameterRange {
+  double usual;
+  double least;
+  double most;
+};
+
+ParameterRange range_of(Distribution distribution) {
+  switch (distribution) {
+    case Distribution::normal:
+      return {0.125, 0, 1};
+    case Distribution::zipf:
+      return {1, 0, 16};
+    case Distribution::nearly_sorted:
+      return {16, 0, 1e9};
+    case Distribution::entropy:
+      return {16, 0, 64};
+    default:
+      return {0, 0, 0};
+  }
+}
+
+/// Draws the numbers of keys.
+class NumberGenerator {
+ public:
+  NumberGenerator(const GeneratedRecords& wanted, int width)
+      : wanted_(wanted), width_(width), random_(wanted.seed) {
+    const ParameterRange range = range_of(wanted.distribution);
+    parameter_ = wanted.parameter.value_or(range.usual);
+    if (!(parameter_ >= range.least && parameter_ <= range.most)) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("generator: found parameter {}, expected one from {} to {}",
+                              parameter_, range.least, range.most));
+    }
+  }
+
+  /// The number of record `i`, below 2^width.
+  std::uint64_t operator()(std::uint64_t i) {
+    switch (wanted_.distribution) {
+      case Distribution::normal:
+        return at_fraction(0.5 + parameter_ * normal());
+      case Distribution::zipf:
+        return zipf();
+      case Distribution::sorted:
+        return in_place(i);
+      case Distribution::reverse:
+        return in_place(wanted_.records - 1 - i);
+      case Distribution::nearly_sorted: {
+        const double place = static_cast<double>(i) + std::round(parameter_ * normal());
+        return in_place(static_cast<std::uint64_t>(
+            std::clamp(place, 0.0, static_cast<double>(wanted_.records - 1))));
+      }
+      case Distribution::entropy: {
+        const int bits = std::min(width_, static_cast<int>(parameter_));
+        return bits == 0 ? 0 : random_.next() >> (64 - bits);
+      }
+      default:
+        return random_.next() >> (64 - width_);
+    }
+  }
+
+ private:
+  /// A number of the range's part [place / records, (place + 1) / records), so that they ascend.
+  std::uint64_t in_place(std::uint64_t place) {
+    __extension__ using Wide = unsigned __int128;
+    const Wide position = (Wide{place} << 64) + random_.next();
+    return static_cast<std::uint64_t>(position / wanted_.records) >> (64 - width_);
+  }
+
+  /// The number at a fraction of the range; beyond its ends the first or the last.
+  [[nodiscard]] std::uint64_t at_fraction(double fraction) const {
+    if (fraction <= 0) return 0;
+    if (fraction >= 1) return ~std::uint64_t{0} >> (64 - width_);
+    return static_cast<std::uint64_t>(std::ldexp(fraction, width_));
+  }
+
+  /// Mean 0, deviation 1 (Box and Muller).
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(1 - random_.uniform()));
+    return radius * std::cos(2 * std::numbers::pi * random_.uniform());
+  }
+
+  /// By inversion of the continuous law on [1, 2^width).
+  std::uint64_t zipf() {
+    const double u = random_.uniform();
+    const double logarithm_of_most = width_ * std::numbers::ln2;
+    const double rest = 1 - parameter_;
+    // (1 + u (most^rest - 1))^(1 / rest), whose limit for rest = 0 is most^u
+    const double logarithm = std::abs(rest) < 1e-9
+                                 ? u * logarithm_of_most
+                                 : std::log1p(u * std::expm1(rest * logarithm_of_most)) / rest;
+    return at_fraction(std::exp(logarithm - logarithm_of_most));
+  }
+
+  GeneratedRecords wanted_;
+  int width_;
+  double parameter_;
+  Random random_;
+};
+
+/// Writes a number as a key of `Key`, which has its place in the order of that type.
+template <class Key>
+void put_key(std::uint64_t number, char* into) {
+  Key key;
+  if constexpr (std::is_floating_point_v<Key>) {
+    key = static_cast<Key>(
+        std::ldexp(static_cast<double>(number), -static_cast<int>(8 * sizeof(Key))));
+  } else if constexpr (std::is_signed_v<Key>) {
+    key = static_cast<Key>(number ^ std::uint64_t{1} << (8 * sizeof(Key) - 1));
+  } else {
+    key = static_cast<Key>(number);
+  }
+  std::memcpy(into, &key, sizeof key);
+}
+
+/// Writes the number of a record as a value of `Value`.
+template <class Value>
+void put_value(std::uint64_t number, char* into) {
+  const auto value = static_cast<Value>(number);
+  std::memcpy(into, &value, sizeof value);
+}
+
+using Put = void (*)(std::uint64_t, char*);
+
+Put key_writer(KeyType type) {
+  switch (type) {
+    case KeyType::u8:
+      return put_key<std::uint8_t>;
+    case KeyType::i8:
+      return put_key<std::int8_t>;
+    case KeyType::u16:
+      return put_key<std::uint16_t>;
+    case KeyType::i16:
+      return put_key<std::int16_t>;
+    case KeyType::u32:
+      return put_key<std::uint32_t>;
+    case KeyType::i32:
+      return put_key<std::int32_t>;
+    case KeyType::f32:
+      return put_key<float>;
+    case KeyType::u64:
+      return put_key<std::uint64_t>;
+    case KeyType::i64:
+      return put_key<std::int64_t>;
+    default:
+      return put_key<double>;
+  }
+}
+
+Put value_writer(KeyType type) {
+  switch (type) {
+    case KeyType::f32:
+      return put_value<float>;
+    case KeyType::f64:
+      return put_value<double>;
+    default:
+      return multisort::key_bytes(type) == 4 ? put_value<std::uint32_t> : put_value<std::uint64_t>;
+  }
+}
+
+class RecordGenerator : public RecordSource {
+ public:
+  RecordGenerator(const GeneratedRecords& wanted, const RecordFormat& format)
+      : records_(wanted.records),
+        format_(format),
+        numbers_(wanted, 8 * multisort::key_bytes(format.key)) {}
+
+  std::uint64_t read(std::span<char> into) override {
+    const std::uint64_t count = std::min(into.size() / format_.record_bytes(), records_ - next_);
+    const int key_bytes = multisort::key_bytes(format_.key);
+    const Put put_the_key = key_writer(format_.key);
+    const Put put_the_value = format_.value ? value_writer(*format_.value) : nullptr;
+    char* at = into.data();
+    for (std::uint64_t i = 0; i < count; ++i, ++next_, at += format_.record_bytes()) {
+      put_the_key(numbers_(next_), at);
+      if (put_the_value != nullptr) put_the_value(next_, at + key_bytes);
+    }
+    return count;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> records() const override { return records_; }
+
+ private:
+  std::uint64_t records_;
+  RecordFormat format_;
+  NumberGenerator numbers_;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordSource> generate_records(const GeneratedRecords& wanted,
+                                               const RecordFormat& format) {
+  return std::make_unique<RecordGenerator>(wanted, format);
+}
+
+}  // namespace sortie::sorting

@@ -1,0 +1,233 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sortie/apps/sort/order_check.hpp"
+#include "sortie/apps/sort/run_merger.hpp"
+#include "sortie/apps/sort/sort.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_memory.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/core/whole_file.hpp"
+#include "sortie/multisort/plan/memory.hpp"
+
+namespace sortie::sorting {
+
+/// One call of sort_records_of(), for keys of one width and values of one size.
+template <std::unsigned_integral Key, class Value>
+class RecordSorter {
+ public:
+  using Range = Items<Key, Value>;
+
+  RecordSorter(const Context& context, RecordSource& source, const SortJob& job)
+      : context_(context),
+        source_(source),
+        job_(job),
+        budget_(context.memory_budget != 0 ? context.memory_budget
+                                           : host_memory_available() / 4 * 3),
+        plan_(multisort::plan::plan_memory(record_bytes, budget_)),
+        form_(multisort::kind_of(job.format.key), job.options.order),
+        packer_(multisort::plan::transfer_buffer_bytes(budget_)) {}
+
+  SortResult run() {
+    const std::optional<std::uint64_t> records = source_.records();
+    const bool fits = records && *records <= plan_.chunk_items;
+    const std::uint64_t chunk = fits ? *records : chunk_items(records);
+    auto storage = std::make_unique<ItemStorage<Key, Value>>(context_, chunk, "the records");
+    const std::uint64_t n = read(storage->items(), chunk);
+    if (fits || n < chunk) {
+      sort_in_memory(storage->items(), n);
+    } else {
+      sort_beyond_memory(std::move(storage), chunk, records);
+    }
+    return result_;
+  }
+
+ private:
+  static constexpr std::uint64_t record_bytes = RecordPacker<Key, Value>::record_bytes;
+
+  using Storage = std::unique_ptr<ItemStorage<Key, Value>>;
+
+  /// What is sorted at a time beyond memory: as much as fits, or less, for chunks of equal size.
+  [[nodiscard]] std::uint64_t chunk_items(std::optional<std::uint64_t> records) const {
+    if (!records) return plan_.chunk_items;
+    const std::uint64_t count = plan_.runs(*records);
+    return *records / count + (*records % count != 0 ? 1 : 0);
+  }
+
+  void sort_in_memory(Range items, std::uint64_t n) {
+    result_.records = n;
+    std::optional<ItemStorage<Key, Value>> original;
+    if (job_.repeat > 1) {
+      original.emplace(context_, n, "the records once more, for --repeat");
+      multisort::copy_items(items, n, original->items());
+    }
+    std::vector<double> seconds;
+    for (int round = 0; round < job_.repeat; ++round) {
+      if (round > 0) multisort::copy_items(original->items(), n, items);
+      PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
+      sort(items, n);
+      seconds.push_back(timer.stop());
+    }
+    std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+    result_.seconds = seconds[seconds.size() / 2];
+    if (job_.verify) {
+      const PhaseTimer timer(context_, "verify", n * record_bytes);
+      for_encoded_blocks(items, n,
+                         [&](Range block, std::uint64_t size) { check_.add(block, size); });
+      check_.finish(read_, n);
+    }
+    if (job_.output.empty()) return;
+    const PhaseTimer timer(context_, "write", n * record_bytes);
+    WholeFile file(job_.output);
+    packer_.pack(items, n, [&](std::span<const char> bytes) { file.write(bytes); });
+    file.commit();
+  }
+
+  /// \param storage  holds the first chunk, which has been read
+  void sort_beyond_memory(Storage storage, std::uint64_t chunk,
+                          std::optional<std::uint64_t> records) {
+    if (job_.repeat > 1)
+      throw Error(ErrorKind::usage,
+                  fmt::format("sort: found --repeat {} for records beyond memory, expected 1",
+                              job_.repeat));
+    const auto start = std::chrono::steady_clock::now();
+    auto file = std::make_unique<SpillFile>(spill_folder(job_.output));
+    std::vector<SpilledRun> runs = sort_chunks(storage->items(), chunk, *file, records);
+    storage.reset();
+    result_.runs = runs.size();
+    while (runs.size() > plan_.runs_merged) {
+      auto next = std::make_unique<SpillFile>(spill_folder(job_.output));
+      runs = merge_groups(*file, runs, *next);
+      file = std::move(next);
+    }
+    merge_into_output(*file, runs);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    result_.seconds = taken.count();
+  }
+
+  std::vector<SpilledRun> sort_chunks(Range items, std::uint64_t chunk, SpillFile& file,
+                                      std::optional<std::uint64_t> records) {
+    std::vector<SpilledRun> runs;
+    for (std::uint64_t n = chunk; n > 0; n = n == chunk ? read(items, chunk) : 0) {
+      {
+        const PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
+        sort(items, n);
+      }
+      const PhaseTimer timer(context_, "spill", n * record_bytes);
+      packer_.pack(items, n, [&](std::span<const char> bytes) { file.append(bytes); });
+      runs.push_back({result_.records, n});
+      result_.records += n;
+      tell("sort chunks", result_.records, records.value_or(0));
+    }
+    return runs;
+  }
+
+  /// One round: merges as many runs at a time as memory has blocks for, into another file.
+  std::vector<SpilledRun> merge_groups(const SpillFile& from, std::span<const SpilledRun> runs,
+                                       SpillFile& to) {
+    const PhaseTimer timer(context_, "merge", 2 * result_.records * record_bytes);
+    ++result_.merge_rounds;
+    std::vector<SpilledRun> merged;
+    std::uint64_t done = 0;
+    for (std::size_t first = 0; first < runs.size(); first += plan_.runs_merged) {
+      const std::uint64_t begin = done;
+      merge(from,
+            runs.subspan(first, std::min<std::size_t>(plan_.runs_merged, runs.size() - first)),
+            [&](Range items, std::uint64_t n) {
+              form_.decode(items.keys, n);
+              packer_.pack(items, n, [&](std::span<const char> bytes) { to.append(bytes); });
+              done += n;
+              tell("merge", done, result_.records);
+            });
+      merged.push_back({begin, done - begin});
+    }
+    return merged;
+  }
+
+  void merge_into_output(const SpillFile& file, std::span<const SpilledRun> runs) {
+    const PhaseTimer timer(context_, "merge", 2 * result_.records * record_bytes);
+    if (runs.size() > 1) ++result_.merge_rounds;
+    std::optional<WholeFile> output;
+    if (!job_.output.empty()) output.emplace(job_.output);
+    std::uint64_t done = 0;
+    merge(file, runs, [&](Range items, std::uint64_t n) {
+      if (job_.verify) check_.add(items, n);
+      done += n;
+      if (output) {
+        form_.decode(items.keys, n);
+        packer_.pack(items, n, [&](std::span<const char> bytes) { output->write(bytes); });
+      }
+      tell("merge", done, result_.records);
+    });
+    if (job_.verify) check_.finish(read_, result_.records);
+    if (output) output->commit();
+  }
+
+  void merge(const SpillFile& file, std::span<const SpilledRun> runs,
+             const typename RunMerger<Key, Value>::Consume& consume) {
+    if (runs.empty()) return;
+    const std::uint64_t block = plan_.block_items * plan_.runs_merged / runs.size();
+    RunMerger<Key, Value>(context_, file, runs, block, plan_.output_items, form_, packer_)
+        .run(consume);
+  }
+
+  std::uint64_t read(Range items, std::uint64_t n) {
+    const PhaseTimer timer(context_, "read", n * record_bytes);
+    const std::uint64_t got =
+        packer_.unpack(items, n, [&](std::span<char> into) { return source_.read(into); });
+    if (job_.verify) {
+      for_encoded_blocks(items, got,
+                         [&](Range block, std::uint64_t size) { read_.add(block, size); });
+    }
+    return got;
+  }
+
+  void sort(Range items, std::uint64_t n) {
+    const int value_bytes = multisort::has_values<Value> ? static_cast<int>(sizeof(Value)) : 0;
+    multisort::sort(context_,
+                    {items.keys, job_.format.key, n, items.values, value_bytes, job_.options});
+  }
+
+  /// Calls body(items, n) for one block after the other, with encoded copies of the keys.
+  template <class Body>
+  void for_encoded_blocks(Range items, std::uint64_t n, Body body) const {
+    std::array<Key, 1024> keys;
+    for (std::uint64_t begin = 0; begin < n; begin += keys.size()) {
+      const std::uint64_t size = std::min<std::uint64_t>(keys.size(), n - begin);
+      std::copy_n(items.keys + begin, size, keys.begin());
+      form_.encode(keys.data(), size);
+      Range block = items.from(begin);
+      block.keys = keys.data();
+      body(block, size);
+    }
+  }
+
+  void tell(std::string_view phase, std::uint64_t done, std::uint64_t total) const {
+    if (context_.progress) context_.progress(phase, done, total);
+  }
+
+  const Context& context_;
+  RecordSource& source_;
+  const SortJob& job_;
+  std::uint64_t budget_;
+  multisort::plan::MemoryPlan plan_;
+  segsort::KeyForm<Key> form_;
+  RecordPacker<Key, Value> packer_;
+  SortResult result_;
+  Fingerprint read_;
+  OrderCheck<Key, Value> check_;
+};
+
+}  // namespace sortie::sorting

@@ -1,0 +1,82 @@
+#include "sortie/apps/sort/spill_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "sortie/core/error.hpp"
+
+namespace sortie::sorting {
+namespace {
+
+Error spill_error(const std::string& folder, int code) {
+  return {ErrorKind::output,
+          fmt::format("{}: temporary file cannot be written: {}", folder, std::strerror(code))};
+}
+
+}  // namespace
+
+SpillFile::SpillFile(const std::string& folder) : folder_(folder) {
+  constexpr mode_t own = 0600;
+  descriptor_ = ::open(folder.c_str(), O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, own);
+  if (descriptor_ >= 0) return;
+  // File systems without nameless files: the name goes before anything is written.
+  std::string name = (std::filesystem::path(folder) / ".sortie-XXXXXX").string();
+  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor_ < 0) throw spill_error(folder, errno);
+  ::unlink(name.c_str());
+}
+
+SpillFile::~SpillFile() {
+  ::close(descriptor_);
+}
+
+void SpillFile::append(std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw spill_error(folder_, errno);
+    }
+    size_ += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void SpillFile::read(std::uint64_t begin, std::span<char> into) const {
+  while (!into.empty()) {
+    const ssize_t got = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(begin));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: temporary file cannot be read: {}", folder_,
+                              got == 0 ? "it ends too early" : std::strerror(errno)));
+    }
+    begin += static_cast<std::uint64_t>(got);
+    into = into.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+std::string spill_folder(const std::string& output_path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(output_path, ignored);
+  const bool is_file =
+      !output_path.empty() && output_path != "-" &&
+      (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
+  if (is_file) {
+    // Beside the file that a link points to, as the output itself.
+    const auto path =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(output_path), ignored);
+    if (!path.empty() && path.has_parent_path()) return path.parent_path().string();
+  }
+  return std::filesystem::temp_directory_path().string();
+}
+
+}  // namespace sortie::sorting

@@ -1,0 +1,219 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "sortie/multisort/host/items.hpp"
+#include "sortie/multisort/host/scatter.hpp"
+#include "sortie/segsort/host/sort_segment.hpp"
+
+namespace sortie::multisort {
+
+/// The radix sort of one logical device, on one thread: items by ascending unsigned key, stable.
+///
+/// Most significant digit first until the items fit the cache, each pass through LineScatter. Then
+/// least significant digit first: over all bits in which keys differ, or, where these are more than
+/// so few items need to be told apart, over the upper ones; what still agrees in those is sorted by
+/// itself. Bits in which the keys of a part agree are jumped over, so there is no need to say how
+/// many bits are left to sort.
+///
+/// Holds the buffers of LineScatter. sort() does not allocate and does not throw.
+/// \tparam CachedBytes  of items that are sorted within the cache; for tests, which make it small
+template <std::unsigned_integral Key, class Value, std::size_t CachedBytes = std::size_t{1} << 20>
+class LocalSort {
+ public:
+  using Range = Items<Key, Value>;
+
+  /// Items that are sorted within the second-level cache. Measured on a Zen 5 core with 1 MiB, u32
+  /// keys, nanoseconds a key for three passes of 8 bits: 3.3 at 2^18 keys, 3.7 at 2^19, 4.4 at
+  /// 2^20.
+  static constexpr std::uint64_t cached_items = CachedBytes / item_bytes<Key, Value>;
+  /// Widest digit of a pass through LineScatter: with 2^10 buckets it takes as long as with 2^8.
+  static constexpr int widest_digit = 10;
+
+  /// \param items    sorted in place
+  /// \param scratch  as many items
+  void sort(Range items, Range scratch, std::uint64_t n) {
+    sort(items, scratch, n, key_bits, items);
+  }
+
+ private:
+  static constexpr int key_bits = static_cast<int>(8 * sizeof(Key));
+  static constexpr int digit_bits = 8;
+  static constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
+  static constexpr std::size_t line_buckets = std::size_t{1} << widest_digit;
+  /// Parts up to this many go to the segment sort, which knows networks and merging.
+  static constexpr std::uint64_t short_part = 32;
+  /// Below this, counters of 256 digit values cost more than they save.
+  static constexpr std::uint64_t shortest_least_digit = 512;
+  /// Items that a digit value should receive on average where parts are short: a few, so that the
+  /// segment sort ranks them.
+  static constexpr std::uint64_t items_per_digit = 8;
+  /// Bits beyond the logarithm of the number of items that leave few of them with equal upper bits.
+  static constexpr int spare_bits = 3;
+
+  /// Sorts n items by their lowest `bits` bits; they differ in no others.
+  /// \param items, scratch  either may be changed
+  /// \param result          where the items shall be: `items` or `scratch`
+  void sort(Range items, Range scratch, std::uint64_t n, int bits, Range result) {
+    if (n > short_part && bits > 0) {
+      const Key differing = differing_bits(items.keys, n);
+      if (differing != 0) {
+        sort_digits(items, scratch, n, differing, result);
+        return;
+      }
+    } else if (n > 1 && bits > 0) {
+      sort_short(items, scratch, n);
+    }
+    if (result.keys != items.keys) copy_items(items, n, result);
+  }
+
+  void sort_digits(Range items, Range scratch, std::uint64_t n, Key differing, Range result) {
+    if (n > cached_items) {
+      const int width =
+          std::clamp(static_cast<int>(std::bit_width(n / cached_items)), digit_bits, widest_digit);
+      by_highest_digit<line_buckets>(items, scratch, n, differing, width, line_scatter_, result);
+    } else if (n >= shortest_least_digit) {
+      by_least_digits(items, scratch, n, differing, result);
+    } else {
+      const int width =
+          std::clamp(static_cast<int>(std::bit_width(n / items_per_digit)), 4, digit_bits);
+      by_highest_digit<digit_values>(items, scratch, n, differing, width,
+                                     scatter_directly<Key, Value, std::uint64_t, DigitOf>, result);
+    }
+  }
+
+  struct DigitOf {
+    int shift;
+    std::size_t mask;
+    std::size_t operator()(Key key) const { return static_cast<std::size_t>(key >> shift) & mask; }
+  };
+
+  /// One pass by the highest digit, then each part for itself.
+  /// \tparam Buckets  the pass has up to this many
+  template <std::size_t Buckets, class Scatter>
+  void by_highest_digit(Range items, Range scratch, std::uint64_t n, Key differing, int width,
+                        Scatter& scatter, Range result) {
+    const int shift = std::max(0, static_cast<int>(std::bit_width(differing)) - width);
+    const DigitOf digit{shift, (std::size_t{1} << width) - 1};
+    std::array<std::uint64_t, Buckets> ends{};
+    count(items.keys, n, digit, ends);
+    counts_to_starts(ends);
+    scatter(items, n, ends.data(), digit, scratch);
+    const bool into_items = result.keys == items.keys;
+    std::uint64_t begin = 0;
+    for (std::size_t value = 0; value <= digit.mask; ++value) {
+      const std::uint64_t end = ends[value];
+      const Range part = scratch.from(begin);
+      const Range other = items.from(begin);
+      sort(part, other, end - begin, shift, into_items ? other : part);
+      begin = end;
+    }
+  }
+
+  /// Passes from the lowest digit on; where the upper bits tell most items apart, from the lowest
+  /// of those, and the few that agree in them are sorted by the bits below.
+  void by_least_digits(Range items, Range scratch, std::uint64_t n, Key differing, Range result) {
+    const int enough =
+        (static_cast<int>(std::bit_width(n)) + spare_bits + digit_bits - 1) / digit_bits;
+    int low = 0;  // bits that the passes leave out
+    // A pass less is about what looking for equal upper bits takes.
+    if (least_digits(differing) > enough + 1) {
+      low = std::max(0, static_cast<int>(std::bit_width(differing)) - enough * digit_bits);
+    }
+    const bool leaves_some = (differing & ((Key{1} << low) - 1)) != 0;
+    for (Key left = static_cast<Key>(differing >> low << low); left != 0;
+         left = without_digit(left)) {
+      const DigitOf digit{std::countr_zero(left), digit_values - 1};
+      std::array<std::uint64_t, digit_values> starts{};
+      count(items.keys, n, digit, starts);
+      counts_to_starts(starts);
+      scatter_directly(items, n, starts.data(), digit, scratch);
+      std::swap(items, scratch);
+    }
+    if (leaves_some) sort_where_equal(items, scratch, n, low);
+    if (items.keys != result.keys) copy_items(items, n, result);
+  }
+
+  /// Sorts, by the bits below `low`, the items that agree in those above. They are in order by
+  /// those.
+  void sort_where_equal(Range items, Range scratch, std::uint64_t n, int low) {
+    const auto upper = [&](std::uint64_t i) { return items.keys[i] >> low; };
+    for (std::uint64_t begin = 0; begin + 1 < n;) {
+      if (upper(begin) != upper(begin + 1)) {
+        ++begin;
+        continue;
+      }
+      std::uint64_t end = begin + 2;
+      while (end < n && upper(end) == upper(begin)) ++end;
+      sort(items.from(begin), scratch.from(begin), end - begin, low, items.from(begin));
+      begin = end;
+    }
+  }
+
+  /// Takes the lowest digit, which starts at the lowest bit, out of `differing`.
+  static Key without_digit(Key differing) {
+    const int shift = std::countr_zero(differing);
+    return shift + digit_bits >= key_bits
+               ? Key{0}
+               : static_cast<Key>(differing >> (shift + digit_bits) << (shift + digit_bits));
+  }
+
+  static int least_digits(Key differing) {
+    int digits = 0;
+    for (; differing != 0; differing = without_digit(differing)) ++digits;
+    return digits;
+  }
+
+  static Key differing_bits(const Key* keys, std::uint64_t n) {
+    Key differing = 0;
+    for (std::uint64_t i = 0; i < n; ++i) differing |= keys[i] ^ keys[0];
+    return differing;
+  }
+
+  template <std::size_t Buckets>
+  static void count(const Key* keys, std::uint64_t n, DigitOf digit,
+                    std::array<std::uint64_t, Buckets>& counts) {
+    for (std::uint64_t i = 0; i < n; ++i) ++counts[digit(keys[i])];
+  }
+
+  template <std::size_t Buckets>
+  static void counts_to_starts(std::array<std::uint64_t, Buckets>& counts) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t& count : counts) sum += std::exchange(count, sum);
+  }
+
+  /// For n <= short_part. The segment sort takes keys of 32 and 64 bits.
+  static void sort_short(Range items, Range scratch, std::uint64_t n) {
+    if constexpr (sizeof(Key) >= 4) {
+      sort_segment_of(items, scratch, n);
+    } else {
+      std::array<std::uint32_t, short_part> keys;
+      std::array<std::uint32_t, short_part> key_scratch;
+      std::copy_n(items.keys, n, keys.begin());
+      sort_segment_of<std::uint32_t>({keys.data(), items.values},
+                                     {key_scratch.data(), scratch.values}, n);
+      std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(n), items.keys,
+                     [](std::uint32_t key) { return static_cast<Key>(key); });
+    }
+  }
+
+  template <class Wide>
+  static void sort_segment_of(Items<Wide, Value> items, Items<Wide, Value> scratch,
+                              std::uint64_t n) {
+    if constexpr (has_values<Value>) {
+      segsort::sort_segment(items.keys, items.values, n, scratch.keys, scratch.values);
+    } else {
+      segsort::sort_segment(items.keys, n, scratch.keys);
+    }
+  }
+
+  LineScatter<Key, Value> line_scatter_{line_buckets};
+};
+
+}  // namespace sortie::multisort

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sortie/multisort/host/items.hpp"
+
+namespace sortie::multisort {
+
+/// Sorted items in a row.
+template <class Key, class Value>
+struct Run {
+  Items<Key, Value> items;
+  std::uint64_t size = 0;
+};
+
+namespace detail {
+
+template <class Key, class Value>
+inline void move_item(Run<Key, Value>& from, Items<Key, Value>& to) {
+  *to.keys++ = *from.items.keys++;
+  if constexpr (has_values<Value>) *to.values++ = *from.items.values++;
+  --from.size;
+}
+
+}  // namespace detail
+
+/// Merges two runs; of equal keys those of `a` come first. Without a branch that depends on the
+/// keys: which run gave the next item is unpredictable, and as long as neither can end, nothing
+/// else is asked.
+template <class Key, class Value, class Before>
+void merge_two_runs(Run<Key, Value> a, Run<Key, Value> b, Items<Key, Value> out, Before before) {
+  for (std::uint64_t sure = std::min(a.size, b.size); sure > 0; sure = std::min(a.size, b.size)) {
+    std::uint64_t from_a = 0;
+    std::uint64_t from_b = 0;
+    for (std::uint64_t i = 0; i < sure; ++i) {
+      const bool take_b = before(b.items.keys[from_b], a.items.keys[from_a]);
+      const Key* const key = take_b ? b.items.keys + from_b : a.items.keys + from_a;
+      out.keys[i] = *key;
+      if constexpr (has_values<Value>) {
+        const Value* const value = take_b ? b.items.values + from_b : a.items.values + from_a;
+        out.values[i] = *value;
+      }
+      from_b += take_b;
+      from_a += !take_b;
+    }
+    a = {a.items.from(from_a), a.size - from_a};
+    b = {b.items.from(from_b), b.size - from_b};
+    out = out.from(sure);
+  }
+  copy_items(a.items, a.size, out);
+  copy_items(b.items, b.size, out.from(a.size));
+}
+
+/// A tournament of runs in which each match keeps its loser: the next item costs one match a level.
+///
+/// The runs must not be empty. When one ends, the tournament is held anew among the others, so no
+/// match asks whether a run has ended; and none branches on the keys.
+///
+/// Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
+template <class Key, class Value, class Before>
+class LoserTree {
+ public:
+  /// \param runs  in order: of equal keys those of earlier runs win
+  LoserTree(std::vector<Run<Key, Value>> runs, Before before)
+      : runs_(std::move(runs)), losers_(runs_.size()), before_(before) {
+    hold();
+  }
+
+  /// Writes all items in order.
+  void merge_into(Items<Key, Value> out) {
+    while (runs_.size() > 2) {
+      // As many items as the shortest run has can be taken before any run ends.
+      const auto shortest = std::min_element(
+          runs_.begin(), runs_.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
+      for (std::uint64_t sure = shortest->size; sure > 1; --sure) {
+        detail::move_item(runs_[winner_.run], out);
+        replay();
+      }
+      detail::move_item(runs_[winner_.run], out);
+      if (runs_[winner_.run].size > 0) {
+        replay();
+      } else {
+        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(winner_.run));
+        hold();
+      }
+    }
+    if (runs_.size() == 2) merge_two_runs(runs_[0], runs_[1], out, before_);
+    if (runs_.size() == 1) copy_items(runs_[0].items, runs_[0].size, out);
+  }
+
+ private:
+  /// Keys of a word at most stand in the tree themselves; of others, where they are.
+  static constexpr bool holds_keys = sizeof(Key) <= sizeof(void*);
+  using Handle = std::conditional_t<holds_keys, Key, const Key*>;
+
+  struct Player {
+    Handle handle;
+    std::size_t run;
+  };
+
+  [[nodiscard]] Player player(std::size_t run) const {
+    if constexpr (holds_keys) {
+      return {*runs_[run].items.keys, run};
+    } else {
+      return {runs_[run].items.keys, run};
+    }
+  }
+
+  [[nodiscard]] static const Key& key(const Player& player) {
+    if constexpr (holds_keys) {
+      return player.handle;
+    } else {
+      return *player.handle;
+    }
+  }
+
+  [[nodiscard]] bool beats(const Player& a, const Player& b) const {
+    const bool less = before_(key(a), key(b));
+    const bool not_greater = !before_(key(b), key(a));
+    return less | (not_greater & (a.run < b.run));
+  }
+
+  /// By arithmetic where that can be done: compilers turn conditional expressions into branches.
+  static void exchange_if(bool condition, Player& a, Player& b) {
+    if constexpr (std::is_unsigned_v<Handle>) {
+      const auto handle = static_cast<Handle>((a.handle ^ b.handle) & (Handle{0} - condition));
+      const std::size_t run = (a.run ^ b.run) & (std::size_t{0} - condition);
+      a = {static_cast<Handle>(a.handle ^ handle), a.run ^ run};
+      b = {static_cast<Handle>(b.handle ^ handle), b.run ^ run};
+    } else if (condition) {
+      std::swap(a, b);
+    }
+  }
+
+  /// Lets the runs play from the first round on. Run i plays at leaf size + i; node j is played by
+  /// the winners of 2 j and 2 j + 1.
+  void hold() {
+    const std::size_t size = runs_.size();
+    if (size < 2) return;
+    std::vector<Player> winners(2 * size);
+    for (std::size_t i = 0; i < size; ++i) winners[size + i] = player(i);
+    for (std::size_t node = size - 1; node > 0; --node) {
+      const Player& a = winners[2 * node];
+      const Player& b = winners[2 * node + 1];
+      const bool a_wins = beats(a, b);
+      winners[node] = a_wins ? a : b;
+      losers_[node] = a_wins ? b : a;
+    }
+    winner_ = winners[1];
+  }
+
+  /// The run that won has a new item and plays its way up again.
+  void replay() {
+    Player current = player(winner_.run);
+    for (std::size_t node = (current.run + runs_.size()) / 2; node > 0; node /= 2) {
+      Player& other = losers_[node];
+      exchange_if(beats(other, current), other, current);
+    }
+    winner_ = current;
+  }
+
+  std::vector<Run<Key, Value>> runs_;
+  std::vector<Player> losers_;
+  Player winner_{};
+  Before before_;
+};
+
+/// Merges sorted runs; of equal keys those of earlier runs come first. O(n log k).
+/// \param runs  may be empty
+template <class Key, class Value, class Before>
+void merge_runs(std::vector<Run<Key, Value>> runs, Items<Key, Value> out, Before before) {
+  std::erase_if(runs, [](const Run<Key, Value>& run) { return run.size == 0; });
+  LoserTree<Key, Value, Before>(std::move(runs), before).merge_into(out);
+}
+
+}  // namespace sortie::multisort

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sortie/core/context.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/multisort/host/devices.hpp"
+#include "sortie/multisort/host/items.hpp"
+#include "sortie/multisort/host/merge_runs.hpp"
+#include "sortie/multisort/plan/exchange.hpp"
+#include "sortie/multisort/plan/multi_sequence.hpp"
+#include "sortie/multisort/plan/shares.hpp"
+
+namespace sortie::multisort {
+
+/// Merge sort over logical devices.
+///
+/// Each device sorts its share; the shares of the sorted array are found in all of them by one
+/// exact selection; one exchange brings each device a run from every other; it merges them. Where
+/// Tanasic et al. (section 3.3) halve and merge log2(G) times and need a power of two of devices,
+/// this takes one round for any number. Stable when the local sort is.
+///
+/// \param local_sort  local_sort(device, items, scratch, n) sorts in place on the calling thread
+/// \param before      strict weak order; called by several threads at once; must not throw
+/// \param finish      finish(items, n) is called once for each part of the result
+/// \throws Error (out_of_memory)
+template <class Key, class Value, class LocalSort, class Before, class Finish>
+void merge_sort(const Context& context, Items<Key, Value> items, std::uint64_t n,
+                std::size_t devices, LocalSort local_sort, Before before, Finish finish) {
+  const std::vector<std::uint64_t> sizes = plan::equal_shares(n, devices);
+  const std::vector<std::uint64_t> begins = plan::begins_of(sizes);
+  const ItemStorage<Key, Value> storage(context, n, "scratch of the sort");
+  const Items<Key, Value> scratch = storage.items();
+  const std::uint64_t bytes = n * item_bytes<Key, Value>;
+  {
+    const PhaseTimer timer(context, "local sort");
+    for_each_device(devices, [&](std::size_t device) {
+      local_sort(device, items.from(begins[device]), scratch.from(begins[device]), sizes[device]);
+    });
+  }
+  plan::Exchange exchange;
+  {
+    const PhaseTimer timer(context, "pivots");
+    const auto read = [&](std::size_t device, std::uint64_t position) {
+      return items.keys[begins[device] + position];
+    };
+    exchange = plan::exchange_of_runs(plan::split_for_destinations(sizes, sizes, read, before));
+  }
+  if (devices > 1) {
+    const PhaseTimer timer(context, "exchange", 2 * bytes);
+    for_each_device(devices, [&](std::size_t source) {
+      for (const plan::Transfer& transfer : exchange.by_source[source]) {
+        copy_items(items.from(begins[source] + transfer.source_begin), transfer.size,
+                   scratch.from(begins[transfer.destination] + transfer.destination_begin));
+      }
+    });
+  }
+  const PhaseTimer timer(context, "merge", devices > 1 ? 2 * bytes : 0);
+  std::vector<std::vector<Run<Key, Value>>> runs(devices, std::vector<Run<Key, Value>>(devices));
+  for (std::size_t source = 0; source < devices; ++source) {
+    for (const plan::Transfer& transfer : exchange.by_source[source]) {
+      const std::uint64_t begin = begins[transfer.destination] + transfer.destination_begin;
+      runs[transfer.destination][source] = {scratch.from(begin), transfer.size};
+    }
+  }
+  for_each_device(devices, [&](std::size_t device) {
+    const Items<Key, Value> part = items.from(begins[device]);
+    if (devices > 1) merge_runs(std::move(runs[device]), part, before);
+    finish(part, sizes[device]);
+  });
+}
+
+}  // namespace sortie::multisort

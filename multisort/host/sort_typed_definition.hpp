@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sortie/multisort/host/devices.hpp"
+#include "sortie/multisort/host/items.hpp"
+#include "sortie/multisort/host/local_sort.hpp"
+#include "sortie/multisort/host/merge_sort.hpp"
+#include "sortie/multisort/host/radix_sort.hpp"
+#include "sortie/multisort/host/sort_typed.hpp"
+#include "sortie/multisort/plan/shares.hpp"
+#include "sortie/segsort/host/key_form.hpp"
+
+/// For host/instances/ only.
+
+namespace sortie::multisort {
+
+template <class Key, class Value>
+void sort_typed(const Context& context, const Request& request, std::size_t devices) {
+  using Range = Items<Key, Value>;
+  const Range items{static_cast<Key*>(request.keys),
+                    has_values<Value> ? static_cast<Value*>(request.values) : nullptr};
+  const segsort::KeyForm<Key> form(kind_of(request.key_type), request.options.order);
+  if (request.options.algorithm != SortAlgorithm::merge) {
+    using Sort = RadixSort<Key, Value>;
+    const int digit_bits = Sort::usual_digit_bits(request.num_items);
+    Sort(context, items, request.num_items, form, devices, digit_bits).run();
+    return;
+  }
+  std::vector<LocalSort<Key, Value>> sorters(devices);
+  const std::vector<std::uint64_t> begins =
+      plan::begins_of(plan::equal_shares(request.num_items, devices));
+  for_each_device(devices, [&](std::size_t device) {
+    form.encode(items.keys + begins[device], begins[device + 1] - begins[device]);
+  });
+  try {
+    merge_sort(
+        context, items, request.num_items, devices,
+        [&](std::size_t device, Range part, Range scratch, std::uint64_t n) {
+          sorters[device].sort(part, scratch, n);
+        },
+        std::less<Key>{}, [&](Range part, std::uint64_t n) { form.decode(part.keys, n); });
+  } catch (...) {
+    // Nothing is thrown once keys have been decoded.
+    form.decode(items.keys, request.num_items);
+    throw;
+  }
+}
+
+template <class Key>
+void sort_keys_of(const Context& context, const Request& request, std::size_t devices) {
+  switch (request.value_bytes) {
+    case 0:
+      return sort_typed<Key, NoValue>(context, request, devices);
+    case 4:
+      return sort_typed<Key, Opaque<4>>(context, request, devices);
+    default:
+      return sort_typed<Key, Opaque<8>>(context, request, devices);
+  }
+}
+
+}  // namespace sortie::multisort

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "sortie/core/context.hpp"
+#include "sortie/multisort/host/comparison_sort.hpp"
+#include "sortie/multisort/host/devices.hpp"
+#include "sortie/multisort/host/merge_sort.hpp"
+#include "sortie/multisort/key_types.hpp"
+
+namespace sortie {
+
+/// How the sort of one array divides its work among devices.
+enum class SortAlgorithm {
+  automatic,  ///< radix
+  radix,      ///< keys are divided by leading digits, exchanged, sorted: no merging
+  merge,      ///< shares are sorted, divided by exact pivots, exchanged, merged
+};
+
+[[nodiscard]] std::string_view name(SortAlgorithm algorithm);
+/// "auto", "radix" or "merge". \throws Error (usage)
+[[nodiscard]] SortAlgorithm parse_sort_algorithm(std::string_view text);
+/// Those that a backend has; none on CUDA yet.
+[[nodiscard]] std::span<const SortAlgorithm> sort_algorithms(Backend backend);
+
+/// How to sort one array.
+struct SortOptions {
+  Order order = Order::ascending;
+  bool stable = false;  ///< Equal keys keep their order.
+  SortAlgorithm algorithm = SortAlgorithm::automatic;
+  /// Devices that share the array; 0: as many as there are. On the host they are logical ones, each
+  /// run by one thread at a time; 0 is one for each thread, and fewer leave threads idle.
+  int devices = 0;
+};
+
+namespace multisort {
+
+/// One sort on host memory, in place, type erased: what the backends implement.
+struct Request {
+  void* keys = nullptr;
+  KeyType key_type = KeyType::u32;
+  std::uint64_t num_items = 0;
+  void* values = nullptr;
+  int value_bytes = 0;  ///< 0 (keys only), 4 or 8
+  SortOptions options;
+};
+
+/// Checks a request, chooses the backend and runs it.
+void sort(const Context& context, const Request& request);
+
+/// The backend. `request` has been checked by sort().
+void sort_on_host(const Context& context, const Request& request);
+
+/// \throws Error (unavailable) a GPU is asked for
+void require_host(const Context& context);
+
+}  // namespace multisort
+
+/// Sorts the keys of one array, in place.
+///
+/// For one long array. Many short ones are sorted by segmented_sort() at once.
+///
+/// \param context  backend, threads, memory budget, report (phases "range", "histogram", "scatter",
+///                 "exchange", "local sort"; with the merge algorithm "local sort", "pivots",
+///                 "exchange", "merge")
+/// \param options  direction, stability, algorithm, devices
+/// \throws Error (usage)          a number of devices that is none
+/// \throws Error (out_of_memory)  the scratch does not fit the budget or the memory
+/// \throws Error (unavailable)    Backend::cuda: the sort over several GPUs is not there yet.
+///                                Backend::automatic is the host
+///
+/// Complexity: radix O(n * key bits / 8) at most, less where keys differ early; merge O(n log G)
+/// more for G devices. Extra memory: one copy of keys and values. Always stable on the host, and
+/// the same for any number of threads and devices. Source: Ilic: RMG Sort (2022), section 3;
+/// Tanasic et al.: Comparison Based Sorting for Systems with Multiple GPUs (GPGPU 2013), section 3.
+/// multisort/README.md tells what is different.
+template <ArrayKey Key>
+void sort(const Context& context, std::span<Key> keys, const SortOptions& options = {}) {
+  multisort::sort(context,
+                  {keys.data(), multisort::key_type_of<Key>(), keys.size(), nullptr, 0, options});
+}
+
+/// As above, with a value that travels with each key.
+/// \throws Error (usage) also when values.size() differs from keys.size()
+template <ArrayKey Key, SortValue Value>
+void sort(const Context& context, std::span<Key> keys, std::span<Value> values,
+          const SortOptions& options = {}) {
+  multisort::Request request{keys.data(),   multisort::key_type_of<Key>(),   keys.size(),
+                             values.data(), static_cast<int>(sizeof(Value)), options};
+  if (values.size() != keys.size()) request.value_bytes = -1;  // refused by sort()
+  multisort::sort(context, request);
+}
+
+/// Sorts records by a comparator, in place, with the merge algorithm.
+///
+/// \param before  strict weak order of records; called by several threads at once; must not throw
+/// \param devices  as SortOptions::devices
+/// \throws Error as sort()
+///
+/// Complexity O(n log n) comparisons. Extra memory: one copy of the records. Always stable, and the
+/// same for any number of threads and devices.
+template <class Record, class Before>
+requires std::is_trivially_copyable_v<Record>
+void sort_records(const Context& context, std::span<Record> records, Before before,
+                  int devices = 0) {
+  using multisort::Items;
+  using multisort::NoValue;
+  multisort::require_host(context);
+  const std::size_t count = multisort::start_devices(context, devices);
+  const Items<Record, NoValue> items{records.data(), nullptr};
+  multisort::merge_sort(
+      context, items, records.size(), count,
+      [&](std::size_t, Items<Record, NoValue> part, Items<Record, NoValue> scratch,
+          std::uint64_t n) { multisort::comparison_sort(part, scratch, n, before); },
+      before, [](Items<Record, NoValue>, std::uint64_t) {});
+}
+
+}  // namespace sortie

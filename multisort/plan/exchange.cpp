@@ -1,0 +1,96 @@
+#include "sortie/multisort/plan/exchange.hpp"
+
+#include <algorithm>
+
+namespace sortie::multisort::plan {
+
+namespace {
+
+/// Collects transfers in the order of the destinations' items.
+class Collector {
+ public:
+  Collector(std::size_t sources, std::size_t destinations) : sent_(sources, 0) {
+    exchange_.by_source.resize(sources);
+    exchange_.destination_sizes.assign(destinations, 0);
+  }
+
+  /// The next `size` items of `source` go to the end of `destination`.
+  void send(std::size_t source, std::size_t destination, std::uint64_t size) {
+    if (size == 0) return;
+    const Transfer transfer{source, destination, sent_[source],
+                            exchange_.destination_sizes[destination], size};
+    sent_[source] += size;
+    exchange_.destination_sizes[destination] += size;
+    std::vector<Transfer>& transfers = exchange_.by_source[source];
+    if (!transfers.empty() && touch(transfers.back(), transfer)) {
+      transfers.back().size += size;
+    } else {
+      transfers.push_back(transfer);
+    }
+  }
+
+  [[nodiscard]] Exchange take() {
+    const std::size_t destinations = exchange_.destination_sizes.size();
+    for (std::size_t source = 0; source < exchange_.by_source.size(); ++source) {
+      // Turn 0 is the source's own share; where there are more sources than destinations, they go
+      // around.
+      const auto turn = [&](const Transfer& transfer) {
+        return (transfer.destination + destinations - source % destinations) % destinations;
+      };
+      std::vector<Transfer>& transfers = exchange_.by_source[source];
+      std::stable_sort(transfers.begin(), transfers.end(),
+                       [&](const Transfer& a, const Transfer& b) { return turn(a) < turn(b); });
+    }
+    return std::move(exchange_);
+  }
+
+ private:
+  static bool touch(const Transfer& a, const Transfer& b) {
+    return a.destination == b.destination && a.source_begin + a.size == b.source_begin &&
+           a.destination_begin + a.size == b.destination_begin;
+  }
+
+  Exchange exchange_;
+  std::vector<std::uint64_t> sent_;
+};
+
+}  // namespace
+
+Exchange exchange_of_buckets(const RadixPartition& partition) {
+  const std::vector<Border>& borders = partition.borders();
+  const std::size_t sources = partition.problem().source_sizes.size();
+  Collector collector(sources, borders.size() - 1);
+  std::size_t destination = 0;
+  for (std::size_t b = 0; b < partition.buckets().size(); ++b) {
+    const Bucket& bucket = partition.buckets()[b];
+    std::uint64_t offset = 0;  // within the bucket
+    for (std::size_t source = 0; source < sources; ++source) {
+      for (std::uint64_t left = bucket.counts[source]; left > 0;) {
+        // The destination ends in this bucket or behind it.
+        while (borders[destination + 1].bucket < b ||
+               (borders[destination + 1].bucket == b && borders[destination + 1].offset <= offset))
+          ++destination;
+        const Border& end = borders[destination + 1];
+        const std::uint64_t room = end.bucket == b ? end.offset - offset : left;
+        const std::uint64_t size = std::min(left, room);
+        collector.send(source, destination, size);
+        offset += size;
+        left -= size;
+      }
+    }
+  }
+  return collector.take();
+}
+
+Exchange exchange_of_runs(std::span<const std::vector<std::uint64_t>> splits) {
+  const std::size_t destinations = splits.size() - 1;
+  const std::size_t sources = splits.front().size();
+  Collector collector(sources, destinations);
+  for (std::size_t destination = 0; destination < destinations; ++destination)
+    for (std::size_t source = 0; source < sources; ++source)
+      collector.send(source, destination,
+                     splits[destination + 1][source] - splits[destination][source]);
+  return collector.take();
+}
+
+}  // namespace sortie::multisort::plan

@@ -1,0 +1,83 @@
+// The radix sort of one device, with a cache so small that short arrays take every path.
+
+#include "sortie/multisort/host/local_sort.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "multisort/distributions.hpp"
+
+namespace sortie::test {
+namespace {
+
+using multisort::LocalSort;
+using multisort::NoValue;
+
+/// Sorts keys whose values are their places, and compares with a stable sort.
+template <class Key, std::size_t CachedBytes>
+void check(const std::vector<std::uint64_t>& bits) {
+  const std::uint64_t n = bits.size();
+  std::vector<Key> keys(bits.begin(), bits.end());
+  std::vector<Key> alone = keys;
+  std::vector<std::uint32_t> values(n);
+  std::iota(values.begin(), values.end(), 0U);
+  std::vector<std::uint32_t> expected = values;
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return alone[a] < alone[b]; });
+  std::vector<Key> key_scratch(n);
+  std::vector<std::uint32_t> value_scratch(n);
+  LocalSort<Key, std::uint32_t, CachedBytes>().sort({keys.data(), values.data()},
+                                                    {key_scratch.data(), value_scratch.data()}, n);
+  ASSERT_TRUE(values == expected);
+  for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(keys[i], alone[expected[i]]);
+  LocalSort<Key, NoValue, CachedBytes>().sort({alone.data(), nullptr},
+                                              {key_scratch.data(), nullptr}, n);
+  ASSERT_TRUE(alone == keys);
+}
+
+template <class Key>
+class LocalSortTest : public testing::Test {};
+using Keys = testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(LocalSortTest, Keys);
+
+TYPED_TEST(LocalSortTest, EveryDistributionWithinAndBeyondTheCache) {
+  constexpr int key_bits = 8 * sizeof(TypeParam);
+  for (const Distribution& distribution : distributions()) {
+    SCOPED_TRACE(distribution.name);
+    for (const std::uint64_t n : {33, 511, 512, 2'000, 50'003}) {
+      const auto bits = draw_bits(distribution, key_bits, n);
+      check<TypeParam, std::size_t{1} << 20>(bits);
+      check<TypeParam, 16384>(bits);
+      check<TypeParam, 512>(bits);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(LocalSortTest, EveryLengthUpTo700) {
+  for (std::uint64_t n = 0; n <= 700; ++n) {
+    check<TypeParam, 2048>(
+        draw_bits({"", Distribution::Kind::zipf, 0.7}, 8 * sizeof(TypeParam), n, n));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+// Upper bits that agree in runs of many lengths: passes over them leave those to be sorted.
+TEST(LocalSort, ManyItemsWithEqualUpperBits) {
+  Random random(6);
+  std::vector<std::uint64_t> bits;
+  for (std::uint64_t run = 0; run < 150; ++run) {
+    const std::uint64_t upper = random() << 32;
+    for (std::uint64_t i = 0; i < run; ++i) bits.push_back(upper | random() >> 40);
+  }
+  std::shuffle(bits.begin(), bits.end(), random);
+  check<std::uint64_t, std::size_t{1} << 20>(bits);
+  check<std::uint64_t, 1024>(bits);
+}
+
+}  // namespace
+}  // namespace sortie::test

@@ -1,0 +1,95 @@
+// What the sort of one array refuses, and in which words.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sortie/multisort/multisort.hpp"
+#include "support/expect_error.hpp"
+
+namespace sortie::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(InvalidSort, AnotherNumberOfValuesThanKeys) {
+  std::vector<float> keys(3);
+  std::vector<double> values(2);
+  expect_error([&] { sort(Context{}, std::span<float>(keys), std::span<double>(values)); },
+               ErrorKind::usage, HasSubstr("found another number of values than keys"));
+}
+
+TEST(InvalidSort, ANumberOfDevicesThatIsNone) {
+  std::vector<std::uint8_t> keys{2, 1};
+  Context context;
+  context.backend = Backend::host;
+  SortOptions options;
+  for (const int devices : {-1, 1025}) {
+    options.devices = devices;
+    expect_error([&] { sort(context, std::span<std::uint8_t>(keys), options); }, ErrorKind::usage,
+                 HasSubstr("expected 1 to 1024"));
+    expect_error(
+        [&] {
+          sort_records(
+              context, std::span<std::uint8_t>(keys), [](auto a, auto b) { return a < b; },
+              devices);
+        },
+        ErrorKind::usage, HasSubstr("expected 1 to 1024"));
+  }
+  EXPECT_EQ(keys, (std::vector<std::uint8_t>{2, 1}));
+}
+
+TEST(InvalidSort, ScratchBeyondTheBudget) {
+  std::vector<std::uint64_t> keys(1'000);
+  Context context;
+  context.backend = Backend::host;
+  context.memory_budget = 7'999;
+  for (const SortAlgorithm algorithm : {SortAlgorithm::radix, SortAlgorithm::merge}) {
+    expect_error(
+        [&] {
+          sort(context, std::span<std::uint64_t>(keys), {Order::ascending, false, algorithm, 2});
+        },
+        ErrorKind::out_of_memory, HasSubstr("scratch of the sort needs 7.81 KiB (8000 bytes)"));
+  }
+  context.memory_budget = 8'000;
+  sort(context, std::span<std::uint64_t>(keys));
+  // Keys that are encoded while they are sorted are what they were.
+  std::vector<double> numbers(1'000, -2.5);
+  context.memory_budget = 1'000;
+  for (const SortAlgorithm algorithm : {SortAlgorithm::radix, SortAlgorithm::merge}) {
+    EXPECT_THROW(
+        sort(context, std::span<double>(numbers), {Order::descending, false, algorithm, 2}), Error);
+    EXPECT_EQ(numbers, std::vector<double>(1'000, -2.5));
+  }
+}
+
+TEST(InvalidSort, SeveralGpusAreNotThereYet) {
+  std::vector<std::uint64_t> keys(10);
+  Context context;
+  context.backend = Backend::cuda;
+  const auto message = HasSubstr("the sort over several GPUs is not in this version");
+  expect_error([&] { sort(context, std::span<std::uint64_t>(keys)); }, ErrorKind::unavailable,
+               message);
+  expect_error(
+      [&] {
+        sort_records(context, std::span<std::uint64_t>(keys),
+                     [](std::uint64_t a, std::uint64_t b) { return a < b; });
+      },
+      ErrorKind::unavailable, message);
+}
+
+TEST(InvalidSort, NamesThatAreNone) {
+  EXPECT_EQ(parse_sort_algorithm("merge"), SortAlgorithm::merge);
+  expect_error([] { static_cast<void>(parse_sort_algorithm("quick")); }, ErrorKind::usage,
+               "sort algorithm: found \"quick\", expected auto, radix or merge");
+  EXPECT_EQ(multisort::parse_key_type("i16"), multisort::KeyType::i16);
+  expect_error([] { static_cast<void>(multisort::parse_key_type("u128")); }, ErrorKind::usage,
+               "key type: found \"u128\", expected one of u8, i8, u16, i16, u32, i32, f32, u64, "
+               "i64, f64");
+}
+
+}  // namespace
+}  // namespace sortie::test

@@ -1,0 +1,89 @@
+// The check that --verify makes finds what it is there to find.
+
+#include "sortie/apps/sort/order_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "support/expect_error.hpp"
+
+namespace sortie::test {
+namespace {
+
+using multisort::Items;
+using multisort::NoValue;
+using Value = multisort::Opaque<4>;
+
+class OrderCheckTest : public testing::Test {
+ protected:
+  void add_read() { read_.add(items(), keys_.size()); }
+  void add_result() { check_.add(items(), keys_.size()); }
+  void finish() { check_.finish(read_, keys_.size()); }
+
+  std::vector<std::uint32_t> keys_{1, 2, 2, 7};
+  std::vector<Value> values_{{{0}}, {{1}}, {{2}}, {{3}}};
+
+ private:
+  Items<std::uint32_t, Value> items() { return {keys_.data(), values_.data()}; }
+
+  sorting::Fingerprint read_;
+  sorting::OrderCheck<std::uint32_t, Value> check_;
+};
+
+TEST_F(OrderCheckTest, TakesARightResult) {
+  std::swap(keys_[0], keys_[3]);
+  std::swap(values_[0], values_[3]);
+  add_read();
+  std::swap(keys_[0], keys_[3]);
+  std::swap(values_[0], values_[3]);
+  add_result();
+  EXPECT_NO_THROW(finish());
+}
+
+TEST_F(OrderCheckTest, FindsAKeyOutOfPlace) {
+  std::swap(keys_[2], keys_[3]);
+  expect_error([&] { add_result(); }, ErrorKind::check,
+               "sort: record 3: found a key that belongs before the one in front of it");
+}
+
+TEST_F(OrderCheckTest, FindsAKeyOutOfPlaceBetweenTwoBlocks) {
+  add_result();
+  expect_error([&] { add_result(); }, ErrorKind::check,
+               "sort: record 4: found a key that belongs before the one in front of it");
+}
+
+TEST_F(OrderCheckTest, FindsAChangedKey) {
+  add_read();
+  keys_[3] = 8;
+  add_result();
+  expect_error([&] { finish(); }, ErrorKind::check,
+               "sort: found 4 records that differ from the 4 that were read");
+}
+
+TEST_F(OrderCheckTest, FindsValuesThatChangedKeys) {
+  add_read();
+  std::swap(values_[0], values_[3]);
+  add_result();
+  EXPECT_THROW(finish(), Error);
+}
+
+TEST_F(OrderCheckTest, FindsARecordThatStandsTwice) {
+  add_read();
+  keys_[2] = 1;
+  keys_[1] = 1;
+  add_result();
+  EXPECT_THROW(finish(), Error);
+}
+
+TEST_F(OrderCheckTest, FindsALostRecord) {
+  add_read();
+  keys_.pop_back();
+  add_result();
+  keys_.push_back(7);
+  EXPECT_THROW(finish(), Error);
+}
+
+}  // namespace
+}  // namespace sortie::test
