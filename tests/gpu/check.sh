@@ -5,6 +5,7 @@
 #
 # BUILD  a build folder of Sortie, or a copy of its tests/ and bin/ on a machine with a GPU
 # LOGS   (environment) folder for the full output; default: a temporary one
+# PROGRAMS  (environment) names of the test programs to run, for instance "spgemm suffix_array"
 #
 # One line a program; the last line is "N passed, N failed". Exits with 1 when anything failed.
 #
@@ -21,6 +22,7 @@ logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
 export SORTIE_TEST_BACKEND=cuda SORTIE_PROGRAM=$build/bin/sortie
 programs=(core_cuda device_segmented_sort bench_device spgemm_device suffix_array_device segmented_sort spgemm suffix_array)
+read -ra programs <<<"${PROGRAMS:-${programs[*]}}"
 
 huge='*Large*'
 repeated='*EveryKeyPattern*:*EveryLength*:*Giant*:*AllShortTexts*:*LongerThanTheReference*:CheckSuffixArray*'
