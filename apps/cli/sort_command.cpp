@@ -114,7 +114,7 @@ Command add_sort_command(CLI::App& program) {
   command->common.backend = "host";
   CLI::App* parser = program.add_subcommand("sort", "Sort one array, in memory or beyond");
   add_common_options(*parser, command->common);
-  parser->get_option("--backend")->check(CLI::Validator(only_host, ""));
+  parser->get_option("--backend")->transform(CLI::Validator(only_host, ""));
   parser
       ->add_option(
           "IN", command->input,

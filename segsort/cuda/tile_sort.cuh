@@ -96,9 +96,10 @@ struct Tile {
       __syncthreads();
     }
   }
-  /// True on all threads of the tile if it is on any.
+  /// True on all threads of the tile if it is on any. A barrier, as synchronise().
   __device__ static bool any(bool condition) {
     if constexpr (warps == 1) {
+      __syncwarp();  // a vote alone does not order memory
       return __any_sync(full_warp, condition) != 0;
     } else {
       return __syncthreads_or(condition) != 0;
