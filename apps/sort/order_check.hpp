@@ -1,12 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "sortie/core/error.hpp"
 #include "sortie/multisort/host/items.hpp"

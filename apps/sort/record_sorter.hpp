@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -10,8 +12,6 @@
 #include <span>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "sortie/apps/sort/order_check.hpp"
 #include "sortie/apps/sort/run_merger.hpp"
