@@ -6,6 +6,18 @@
 
 namespace sortie::segsort {
 
+/// Asks for the line that holds a byte, so that it is near when it is read.
+__device__ __forceinline__ void prefetch_line(const void* byte) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(byte));
+}
+
+/// The block asks for the lines of `bytes` bytes.
+__device__ __forceinline__ void prefetch_lines(const void* from, std::uint64_t bytes) {
+  constexpr std::uint64_t line = 128;
+  for (std::uint64_t i = threadIdx.x * line; i < bytes; i += blockDim.x * line)
+    prefetch_line(static_cast<const char*>(from) + i);
+}
+
 /// Offsets of 32 or 64 bits behind one type; the branch is uniform over the grid.
 struct DeviceOffsets {
   const void* data;
@@ -21,8 +33,7 @@ struct DeviceOffsets {
     const std::uint64_t in_line = wide ? 16 : 32;
     const std::uint64_t i = begin + threadIdx.x % 32 * in_line;
     if (i < min(begin + count, all))
-      asm volatile(
-          "prefetch.global.L2 [%0];" ::"l"(static_cast<const char*>(data) + i * (wide ? 8 : 4)));
+      prefetch_line(static_cast<const char*>(data) + i * (wide ? 8 : 4));
   }
 };
 

@@ -19,11 +19,24 @@ inline constexpr int batch_warps = batch_threads / 32;
 /// Segments that a tile can hold when all are longer than longest_batched.
 inline constexpr int most_medium = warp_tile / (longest_batched + 1);
 
+/// What sort_neighbours() needs of a kernel's arguments.
+template <class Word>
+struct ItemArrays {
+  const Word* keys_in;
+  Word* keys_out;
+  const void* values_in;
+  void* values_out;
+  KeyCodec<Word> codec;
+};
+
 /// What a warp keeps of its chunk. Index counts all items.
-template <class Word, int ValueBytes, class Index>
+template <class WordType, int ValueBytes, class IndexType>
 struct BatchShared {
-  using T = Tile<Word, ValueBytes, 1, warp_tile_items>;
+  using T = Tile<WordType, ValueBytes, 1, warp_tile_items>;
+  using Word = WordType;
+  using Index = IndexType;
   T tile;
+  ItemArrays<Word> arrays;
   /// From the front: for each batched segment its first item less its number within the chunk. From
   /// the back: for each medium one length << 16 | number of the segment within the chunk, and, when
   /// they are ordered, its first item.
@@ -68,6 +81,51 @@ __device__ __forceinline__ void copy_batch(const Arguments<typename T::Word>& ar
   }
 }
 
+/// Rounds of merging that segments of up to `longest` items need. `begins` says of which lanes the
+/// first word begins a segment: where all or every other do, segments lie in threads or in pairs.
+__device__ __forceinline__ int merge_rounds(int longest, unsigned int begins) {
+  if (begins == full_warp) return 0;
+  constexpr unsigned int even_lanes = full_warp / 3;
+  if (longest <= 2 * warp_tile_items && (begins & even_lanes) == even_lanes) return 1;
+  return (longest - 2) / warp_tile_items + 2;
+}
+
+/// Marks where in the tile segments begin: a byte an item, in the place of the words.
+template <class T>
+__device__ __forceinline__ unsigned char* mark_heads(T& tile, const std::uint16_t* number,
+                                                     int segments) {
+  auto* const heads = reinterpret_cast<unsigned char*>(tile.words);
+#pragma unroll
+  for (int i = 0; i < T::capacity / 128; ++i) tile.words[i * 32 + T::thread()] = 0;
+  __syncwarp();
+  for (int i = T::thread(); i < segments; i += 32) heads[number[i] - number[0]] = 1;
+  __syncwarp();
+  return heads;
+}
+
+/// Tells the numbers of the segments that the items of a row belong to, row after row.
+class SegmentsOfRows {
+ public:
+  /// \return that of the calling lane's item, where heads are marked as `is_head` says
+  __device__ __forceinline__ std::uint32_t next(bool is_head) {
+    const unsigned int starts = __ballot_sync(full_warp, is_head);
+    const int segment = before_ + __popc(starts & 0xffffffffu >> (31 - threadIdx.x % 32));
+    before_ += __popc(starts);
+    return static_cast<std::uint32_t>(segment);
+  }
+
+ private:
+  int before_ = -1;  ///< segments that start before the row, less one
+};
+
+/// Length of the longest of some segments.
+__device__ __forceinline__ int longest_of(const std::uint16_t* number, int segments) {
+  int longest = 0;
+  for (int i = static_cast<int>(threadIdx.x % 32); i < segments; i += 32)
+    longest = max(longest, number[i + 1] - number[i]);
+  return static_cast<int>(max_over_warp(static_cast<std::uint32_t>(longest)));
+}
+
 /// Sorts `segments` whole segments as one tile of the calling warp. Their items have the numbers
 /// number[0] .. number[segments]-1, segment j's from number[j] on, and item number i is at
 /// base[j] + i.
@@ -76,17 +134,13 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
                                            const Index* base, const std::uint16_t* number,
                                            int segments) {
   using Word = typename T::Word;
+  using Value = typename T::Value;
   const int lane = T::thread();
   const Index first = number[0];
   const int length = number[segments] - number[0];
-  if (segments == length) {
-    copy_batch<T>(arguments, base, first, length);
-    __syncwarp();
-    return;
-  }
   Word keys[T::items];
   std::uint32_t words[T::items];
-  int longest = length;
+  TileSegments found{length, (length - 2) / T::items + 2};
   int segment_bits = 0;
   if (segments == 1) {
     const Index start = base[0] + first;
@@ -95,45 +149,102 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
       const int e = r * 32 + lane;
       const Index index = start + static_cast<Index>(min(e, length - 1));
       keys[r] = arguments.keys_in[index];
-      fetch_value(tile, e, arguments.values_in, index);
+      fetch_value(tile, e, value_at<T>(arguments.values_in, index));
       words[r] = e < length ? static_cast<std::uint32_t>(e) : 0xffffffffu;
     }
   } else {
-    auto* const heads = reinterpret_cast<unsigned char*>(tile.words);
-#pragma unroll
-    for (int i = 0; i < T::capacity / 128; ++i) tile.words[i * 32 + lane] = 0;
-    __syncwarp();
-    longest = 0;
-    for (int i = lane; i < segments; i += 32) {
-      heads[number[i] - number[0]] = 1;
-      longest = max(longest, number[i + 1] - number[i]);
-    }
-    __syncwarp();
-    longest = static_cast<int>(max_over_warp(static_cast<std::uint32_t>(longest)));
+    const unsigned char* const heads = mark_heads(tile, number, segments);
+    found.longest = longest_of(number, segments);
+    found.merge_rounds = (found.longest - 2) / T::items + 2;
     segment_bits = bits_of(static_cast<std::uint32_t>(segments - 1));
-    const std::uint32_t up_to_lane = 0xffffffffu >> (31 - lane);
-    int before = -1;  // segments that start before the row, less one
+    SegmentsOfRows rows;
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
       const int e = r * 32 + lane;
-      const unsigned int starts = __ballot_sync(full_warp, heads[e] != 0);
-      const int segment = before + __popc(starts & up_to_lane);
-      before += __popc(starts);
+      const std::uint32_t segment = rows.next(heads[e] != 0);
       const Index index = base[segment] + first + static_cast<Index>(min(e, length - 1));
       keys[r] = arguments.keys_in[index];
-      fetch_value(tile, e, arguments.values_in, index);
-      words[r] = e < length ? segment_field(static_cast<std::uint32_t>(segment), segment_bits) |
-                                  static_cast<std::uint32_t>(e)
+      fetch_value(tile, e, value_at<T>(arguments.values_in, index));
+      words[r] = e < length ? segment_field(segment, segment_bits) | static_cast<std::uint32_t>(e)
                             : 0xffffffffu;
     }
   }
   keep_keys(tile, keys, arguments.codec);
-  static_cast<void>(sort_tile(tile, keys, words, length, segment_bits, longest, arguments.codec));
+  static_cast<void>(sort_tile(tile, keys, words, length, segment_bits, found, arguments.codec));
   finish_values(tile);
-  store_tile(tile, arguments, length, segment_bits, [&](std::uint32_t segment, int place) {
-    return base[segment] + first + static_cast<Index>(place);
-  });
+  store_tile(tile, arguments.codec, length, arguments.keys_out,
+             static_cast<Value*>(arguments.values_out), [&](std::uint32_t word, int r) {
+               return base[segment_of(word, segment_bits)] + first +
+                      static_cast<Index>(r * 32 + lane);
+             });
   __syncwarp();
+}
+
+/// The shared memory of the calling warp.
+template <class Shared>
+__device__ __forceinline__ Shared& shared_memory_of_warp() {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  return reinterpret_cast<Shared*>(shared_bytes)[threadIdx.x / 32];
+}
+
+/// Sorts batched segments that lie side by side in memory, several of more than one item in all:
+/// what sort_batch() does, where that is simpler. The tile begins with segment `first_segment`. Not
+/// a part of its caller, because it needs all registers.
+template <class Shared>
+__device__ __noinline__ void sort_neighbours(int first_segment, int segments, int longest) {
+  using T = typename Shared::T;
+  using Word = typename Shared::Word;
+  Shared& shared = shared_memory_of_warp<Shared>();
+  T& tile = shared.tile;
+  const std::uint16_t* const number = shared.number + first_segment;
+  const int lane = T::thread();
+  const int length = number[segments] - number[0];
+  const auto start = shared.base[first_segment] + number[0];
+  Word keys[T::items];
+  std::uint32_t words[T::items];
+  load_items(tile, keys, in_global_memory(shared.arrays.keys_in) + start,
+             value_at<T>(shared.arrays.values_in, start), length);
+  const unsigned char* const heads = mark_heads(tile, number, segments);
+  const int rounds = merge_rounds(
+      longest, __ballot_sync(full_warp, lane * T::items >= length || heads[lane * T::items] != 0));
+  const int segment_bits = bits_of(static_cast<std::uint32_t>(segments - 1));
+  SegmentsOfRows rows;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * 32 + lane;
+    const std::uint32_t segment = rows.next(heads[e] != 0);
+    words[r] =
+        e < length ? segment << (32 - segment_bits) | static_cast<std::uint32_t>(e) : 0xffffffffu;
+  }
+  const KeyCodec<Word> codec = shared.arrays.codec;
+  keep_keys(tile, keys, codec);
+  sort_tile<T, true>(tile, keys, words, length, segment_bits, TileSegments{longest, rounds}, codec);
+  finish_values(tile);
+  store_items(tile, codec, length, in_global_memory(shared.arrays.keys_out) + start,
+              value_at<T>(shared.arrays.values_out, start));
+  __syncwarp();
+}
+
+/// Sorts batched segments from `first_segment` on where that is simpler than sort_batch().
+/// \return whether it did
+template <class Shared>
+__device__ __forceinline__ bool sort_simple_batch(Shared& shared,
+                                                  const Arguments<typename Shared::Word>& arguments,
+                                                  int first_segment, int segments) {
+  using T = typename Shared::T;
+  const auto* const base = shared.base + first_segment;
+  const std::uint16_t* const number = shared.number + first_segment;
+  const int length = number[segments] - number[0];
+  if (segments == length) {
+    copy_batch<T>(arguments, base, static_cast<typename Shared::Index>(number[0]), length);
+    __syncwarp();
+    return true;
+  }
+  bool are_neighbours = segments > 1;
+  for (int i = T::thread(); i < segments; i += 32) are_neighbours &= base[i] == base[0];
+  if (__all_sync(full_warp, are_neighbours) == 0) return false;
+  sort_neighbours<Shared>(first_segment, segments, longest_of(number, segments));
+  return true;
 }
 
 /// What a warp found in its chunk.
@@ -257,7 +368,18 @@ __device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Wor
   __syncwarp();
 }
 
+/// Leaves in the warp's shared memory what sort_neighbours() needs of a kernel's arguments.
+template <class Shared>
+__device__ __forceinline__ void keep_arrays(Shared& shared,
+                                            const Arguments<typename Shared::Word>& arguments) {
+  if (threadIdx.x % 32 == 0)
+    shared.arrays = {arguments.keys_in, arguments.keys_out, arguments.values_in,
+                     arguments.values_out, arguments.codec};
+  __syncwarp();
+}
+
 /// Sorts the segments of a chunk that fit the tile of the calling warp; the others are listed.
+/// keep_arrays() has been called.
 template <class Shared, class Word, class ListLong>
 __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>& arguments,
                                            const ListLong& list_long, std::uint64_t chunk_begin,
@@ -315,6 +437,7 @@ __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>
       base = shared.base + batched;
       number = shared.number + batched;
       batched += segments;
+      if (sort_simple_batch(shared, arguments, batched - segments, segments)) continue;
     } else {
       break;
     }
@@ -331,8 +454,8 @@ template <class Word, int ValueBytes, class Index>
 __global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, ValueBytes>)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, int segments_of_chunk) {
   using Shared = BatchShared<Word, ValueBytes, Index>;
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  Shared& shared = reinterpret_cast<Shared*>(shared_bytes)[threadIdx.x / 32];
+  Shared& shared = shared_memory_of_warp<Shared>();
+  keep_arrays(shared, arguments);
   const std::uint64_t all = arguments.segments();
   const auto step = static_cast<std::uint64_t>(segments_of_chunk);
   while (true) {

@@ -22,8 +22,10 @@ inline constexpr std::uint32_t pieces_of_wave = 2048;
 inline constexpr std::uint64_t most_unit_rows = 8192;
 /// The counts of so many pieces are added up in one job; of more, by several.
 inline constexpr std::uint32_t few_pieces = 16;
-/// Buckets of such a job.
-inline constexpr int columns_of_job = 8;
+/// Buckets of such a job: few where there is much to add up.
+__device__ inline std::uint32_t columns_of_job(std::uint32_t pieces) {
+  return pieces > 256 ? 8 : 32;
+}
 
 /// Rows of histograms that a sort of so many items with long segments needs.
 constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t parts) {
@@ -32,21 +34,29 @@ constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t p
   return (tiles < pieces_of_wave ? tiles : pieces_of_wave) + 2 * parts_of_wave;
 }
 
-/// The part that a unit, a piece or a job belongs to: the last whose first one is not beyond it.
-template <std::uint32_t SharedPart::*First>
-__device__ __forceinline__ std::uint32_t part_with(const SharedPart* parts, std::uint32_t count,
-                                                   std::uint32_t number) {
+/// Number of the last of `count` ascending numbers, given by `number_of`, that is not beyond
+/// `number`. The first is not.
+template <class NumberOf>
+__device__ __forceinline__ std::uint32_t last_not_beyond(std::uint32_t number, std::uint32_t count,
+                                                         const NumberOf& number_of) {
   std::uint32_t low = 0;
   std::uint32_t high = count - 1;
   while (low < high) {
     const std::uint32_t middle = low + (high - low + 1) / 2;
-    if (parts[middle].*First <= number) {
+    if (number_of(middle) <= number) {
       low = middle;
     } else {
       high = middle - 1;
     }
   }
   return low;
+}
+
+/// The part that a piece or a job belongs to: the last whose first one is not beyond it.
+template <std::uint32_t SharedPart::*First>
+__device__ __forceinline__ std::uint32_t part_with(const SharedPart* parts, std::uint32_t count,
+                                                   std::uint32_t number) {
+  return last_not_beyond(number, count, [&](std::uint32_t i) { return parts[i].*First; });
 }
 
 /// Row of the histograms for a piece. Each part's rows follow one that holds its buckets' lengths.
@@ -78,6 +88,85 @@ __device__ inline Verdict verdict_on(const SharedPart& shared_part, Part& part) 
   if (shared_part.least == shared_part.greatest) return Verdict::ordered;
   return range_is_tight(part, shared_part.least, shared_part.greatest) ? Verdict::move
                                                                        : Verdict::narrow;
+}
+
+/// How far the grid is.
+struct Round {
+  Wave wave;
+  SharedPart* parts;       ///< of the wave
+  SharedPart* next_parts;  ///< of the next round
+  std::uint32_t number;
+  std::uint32_t begin_of_wave;
+  std::uint32_t count;  ///< parts of the round
+};
+
+/// What a block of the grid has in shared memory: a tile, how far the grid is, and the unit that it
+/// works on next, about which it learns while its last tile is on the way out.
+template <class WordType, int ValueBytesOfOne>
+struct GridShared
+    : PartitionShared<WordType, ValueBytesOfOne, grid_shape<WordType, ValueBytesOfOne>> {
+  using Base = PartitionShared<WordType, ValueBytesOfOne, grid_shape<WordType, ValueBytesOfOne>>;
+  Arguments<WordType> arguments;
+  WorkLists lists;
+  Round round;
+  std::uint32_t unit;    ///< that the block works on next
+  std::uint32_t number;  ///< of the part that it belongs to, within the wave
+  SharedPart owner;      ///< that part
+  std::uint32_t first_units[most_parts_of_wave];  ///< of the wave's parts
+
+  /// Takes the next unit. In the order of the items, whichever block is free: fixed shares would
+  /// drift apart.
+  __device__ void claim_next() {
+    if (threadIdx.x == 0) unit = atomicAdd(&lists.counters->next_unit, 1);
+  }
+  /// After a barrier: starts to fetch the unit's part.
+  __device__ void look_up_next() {
+    constexpr unsigned int words = sizeof(SharedPart) / 4;
+    static_assert(words <= 32 && sizeof(SharedPart) % 4 == 0);
+    if (threadIdx.x >= words || unit >= round.wave.units) return;
+    const std::uint32_t found =
+        last_not_beyond(unit, round.wave.parts, [&](std::uint32_t i) { return first_units[i]; });
+    if (threadIdx.x == 0) number = found;
+    __pipeline_memcpy_async(
+        reinterpret_cast<std::uint32_t*>(&owner) + threadIdx.x,
+        reinterpret_cast<const std::uint32_t*>(round.parts + found) + threadIdx.x, 4);
+  }
+  /// Before the barrier after which the part is there.
+  __device__ void await_next() {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+  }
+  /// Number of the unit within its part.
+  [[nodiscard]] __device__ std::uint32_t unit_in_part() const { return unit - owner.first_unit; }
+  /// The unit's items, as a stretch of its part.
+  [[nodiscard]] __device__ SegmentExtent items_of_unit() const {
+    const std::uint64_t most = std::uint64_t{round.wave.tiles_of_unit} * Base::tile;
+    const std::uint64_t before = unit_in_part() * most;
+    return {owner.part.begin + before, min(most, owner.part.length - before)};
+  }
+  /// Counts of the unit's part: items of each bucket before it.
+  [[nodiscard]] __device__ const std::uint64_t* starts_row() const {
+    return row_of_piece(lists, number, owner.first_piece) - most_buckets;
+  }
+  /// Counts in front of the piece that the unit belongs to.
+  [[nodiscard]] __device__ const std::uint64_t* piece_row() const {
+    return row_of_piece(lists, number,
+                        owner.first_piece + unit_in_part() / round.wave.units_of_piece);
+  }
+  /// Counts in the piece in front of the unit.
+  [[nodiscard]] __device__ const std::uint32_t* unit_row() const {
+    return row_of_unit(arguments, lists, owner, unit_in_part());
+  }
+};
+
+/// Takes on a unit with nothing to do meanwhile. Ends with a barrier.
+template <class Shared>
+__device__ __forceinline__ void take_unit(Shared& shared) {
+  shared.claim_next();
+  __syncthreads();
+  shared.look_up_next();
+  shared.await_next();
+  __syncthreads();
 }
 
 /// Sum of one number a thread over the block. Ends with a barrier.
@@ -137,8 +226,9 @@ __device__ __forceinline__ Wave form_wave(Shared& shared, const WorkLists& lists
     const std::uint32_t own_pieces = taken ? (own_units - 1) / wave.units_of_piece + 1 : 0;
     std::uint32_t own_jobs = taken ? 1 : 0;
     if (own_pieces > few_pieces)
-      own_jobs =
-          static_cast<std::uint32_t>(wanted_buckets(parts[i].part.length) - 1) / columns_of_job + 1;
+      own_jobs = static_cast<std::uint32_t>(wanted_buckets(parts[i].part.length) - 1) /
+                     columns_of_job(own_pieces) +
+                 1;
     const std::uint32_t unit = wave.units + sum_before(own_units, shared.warp_sums);
     const std::uint32_t row = first_row + sum_before(own_rows, shared.warp_sums);
     const std::uint32_t piece = wave.pieces + sum_before(own_pieces, shared.warp_sums);
@@ -152,8 +242,9 @@ __device__ __forceinline__ Wave form_wave(Shared& shared, const WorkLists& lists
       part.first_row = row;
       part.first_piece = piece;
       part.first_job = job;
-      part.units = own_units;
       part.pieces = own_pieces;
+      part.jobs = own_jobs;
+      part.jobs_done = 0;
     }
     wave.units += static_cast<std::uint32_t>(sum_over_block(shared, own_units));
     first_row += static_cast<std::uint32_t>(sum_over_block(shared, own_rows));
@@ -162,16 +253,6 @@ __device__ __forceinline__ Wave form_wave(Shared& shared, const WorkLists& lists
   }
   return wave;
 }
-
-/// How far the grid is; each block has a copy in shared memory.
-struct Round {
-  Wave wave;
-  SharedPart* parts;       ///< of the wave
-  SharedPart* next_parts;  ///< of the next round
-  std::uint32_t number;
-  std::uint32_t begin_of_wave;
-  std::uint32_t count;  ///< parts of the round
-};
 
 /// Counts the digits of one piece, and in front of each of its units.
 template <class Shared, class Word>
@@ -202,15 +283,15 @@ __device__ __forceinline__ void count_piece(Shared& shared, const Arguments<Word
   }
 }
 
-/// Turns a part's rows of counts into sums over the pieces before, and leaves the sums over all in
-/// the row in front: a job does it for all buckets where the pieces are few, else for a few
-/// columns.
+/// Turns a part's rows of counts into sums over the pieces before, and leaves the first places of
+/// the buckets in the row in front: a job does it for all buckets where the pieces are few, else
+/// for a few columns, and the job that ends last turns sums over all into places.
 template <class Shared>
 __device__ __forceinline__ void sum_pieces(Shared& shared, const WorkLists& lists,
                                            const Round& round, std::uint32_t job) {
   const std::uint32_t number =
       part_with<&SharedPart::first_job>(round.parts, round.wave.parts, job);
-  const SharedPart& owner = round.parts[number];
+  SharedPart& owner = round.parts[number];
   std::uint64_t* const rows = row_of_piece(lists, number, owner.first_piece);
   if (owner.pieces <= few_pieces) {
     OfBuckets<std::uint64_t> lengths[few_pieces];
@@ -225,15 +306,15 @@ __device__ __forceinline__ void sum_pieces(Shared& shared, const WorkLists& list
       sum.store(rows + std::uint64_t{piece} * most_buckets);
       sum += lengths[piece];
     }
-    sum.store(rows - most_buckets);
+    starts_of(sum, shared.warp_sums).store(rows - most_buckets);
     return;
   }
-  // Thread t adds up a stretch of column t % columns_of_job.
-  constexpr std::uint32_t stretches = Shared::threads / columns_of_job;
+  // Thread t adds up a stretch of column t % columns.
+  const std::uint32_t columns = columns_of_job(owner.pieces);
+  const std::uint32_t stretches = Shared::threads / columns;
   auto* const sums = reinterpret_cast<std::uint64_t*>(shared.area);
-  const std::uint32_t column =
-      (job - owner.first_job) * columns_of_job + threadIdx.x % columns_of_job;
-  const std::uint32_t stretch = threadIdx.x / columns_of_job;
+  const std::uint32_t column = (job - owner.first_job) * columns + threadIdx.x % columns;
+  const std::uint32_t stretch = threadIdx.x / columns;
   const std::uint32_t each = (owner.pieces - 1) / stretches + 1;
   const std::uint32_t begin = min(stretch * each, owner.pieces);
   const std::uint32_t end = min(begin + each, owner.pieces);
@@ -244,8 +325,7 @@ __device__ __forceinline__ void sum_pieces(Shared& shared, const WorkLists& list
   sums[threadIdx.x] = sum;
   __syncthreads();
   std::uint64_t before = 0;
-  for (std::uint32_t s = 0; s < stretch; ++s)
-    before += sums[s * columns_of_job + threadIdx.x % columns_of_job];
+  for (std::uint32_t s = 0; s < stretch; ++s) before += sums[s * columns + threadIdx.x % columns];
   if (stretch == stretches - 1) *(rows + column - most_buckets) = before + sum;
 #pragma unroll 8
   for (std::uint32_t piece = begin; piece < end; ++piece) {
@@ -253,27 +333,34 @@ __device__ __forceinline__ void sum_pieces(Shared& shared, const WorkLists& list
     rows[std::uint64_t{piece} * most_buckets + column] = before;
     before += count;
   }
+  __threadfence();
   __syncthreads();
+  if (threadIdx.x == 0) sums[0] = atomicAdd(&owner.jobs_done, 1);
+  __syncthreads();
+  const bool is_last = sums[0] == owner.jobs - 1;
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  const auto lengths = OfBuckets<std::uint64_t>::load(rows - most_buckets);
+  starts_of(lengths, shared.warp_sums).store(rows - most_buckets);
 }
 
-/// Moves the items of one unit; the block that has a part's first one also lists what comes of the
-/// part.
+/// Moves the items of the unit that the block has taken on; the block that has a part's first one
+/// also lists what comes of the part. Begins after a barrier, and ends with one.
 template <class Shared, class Word>
 __device__ __forceinline__ void move_unit(Shared& shared, const Arguments<Word>& arguments,
-                                          const WorkLists& lists, const Round& round,
-                                          std::uint32_t unit) {
-  const Wave& wave = round.wave;
-  const std::uint32_t number = part_with<&SharedPart::first_unit>(round.parts, wave.parts, unit);
-  const SharedPart owner = round.parts[number];
+                                          const WorkLists& lists) {
+  const Round& round = shared.round;
+  const SharedPart& owner = shared.owner;
+  const bool is_first = shared.unit_in_part() == 0;
   const auto keep_part = [&](const Part& part) {
     round.next_parts[atomicAdd(&lists.counters->shared_parts[(round.number + 1) % 2], 1)].part =
         part;
   };
-  const std::uint32_t in_part = unit - owner.first_unit;
   Part part;
   const Verdict verdict = verdict_on(owner, part);
   if (verdict != Verdict::move) {
-    if (in_part == 0) {
+    if (is_first) {
       if (verdict == Verdict::ordered) {
         list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, Shared::threads);
       } else if (threadIdx.x == 0) {
@@ -281,25 +368,20 @@ __device__ __forceinline__ void move_unit(Shared& shared, const Arguments<Word>&
       }
     }
     __syncthreads();
-    if (threadIdx.x == 0) shared.next_unit = atomicAdd(shared.unit_counter, 1);
+    take_unit(shared);
     return;
   }
-  const std::uint64_t items = std::uint64_t{wave.tiles_of_unit} * Shared::tile;
-  const std::uint64_t begin = part.begin + in_part * items;
-  const std::uint64_t length = min(items, part.length - in_part * items);
-  prefetch_lines(arguments.keys_of(part.buffer) + begin, length * sizeof(Word));
+  const SegmentExtent items = shared.items_of_unit();
+  prefetch_lines(arguments.keys_of(part.buffer) + items.begin, items.length * sizeof(Word));
   if constexpr (Shared::value_bytes != 0)
     prefetch_lines(
-        static_cast<const typename Shared::Value*>(arguments.values_of(part.buffer)) + begin,
-        length * Shared::value_bytes);
+        static_cast<const typename Shared::Value*>(arguments.values_of(part.buffer)) + items.begin,
+        items.length * Shared::value_bytes);
   const Buffer to = other_buffer(part.buffer);
-  const std::uint64_t* const first_row = row_of_piece(lists, number, owner.first_piece);
-  auto places = OfBuckets<std::uint64_t>::load(
-      first_row + std::uint64_t{in_part / wave.units_of_piece} * most_buckets);
-  places += OfBuckets<std::uint32_t>::load(row_of_unit(arguments, lists, owner, in_part));
-  const OfBuckets<std::uint64_t> starts =
-      starts_of(OfBuckets<std::uint64_t>::load(first_row - most_buckets), shared.warp_sums);
-  if (in_part == 0)
+  const auto starts = OfBuckets<std::uint64_t>::load(shared.starts_row());
+  auto places = OfBuckets<std::uint64_t>::load(shared.piece_row());
+  places += OfBuckets<std::uint32_t>::load(shared.unit_row());
+  if (is_first)
     list_buckets(shared, lists, part, owner.cut, to, starts, [&](const Part& large) {
       if (large.length <= longest_lone_partition) {
         lists.parts[atomicAdd(&lists.counters->parts, 1)] = large;
@@ -311,7 +393,7 @@ __device__ __forceinline__ void move_unit(Shared& shared, const Arguments<Word>&
   places += OfBuckets<std::uint64_t>{part.begin, part.begin};
   places.store(shared.places);
   set_pass(shared, arguments, owner.cut, part.buffer, to);
-  move_items<Shared>(begin, length);
+  move_items<Shared>(items.begin, items.length);
 }
 
 /// Parts beyond longest_lone_partition: all blocks of the grid work on all of them, in rounds of
@@ -325,8 +407,9 @@ template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(grid_shape<Word, ValueBytes>.threads,
                                   grid_shape<Word, ValueBytes>.resident_blocks)
     grid_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using Shared = PartitionShared<Word, ValueBytes, grid_shape<Word, ValueBytes>>;
+  using Shared = GridShared<Word, ValueBytes>;
   Shared& shared = shared_memory<Shared>();
+  Round& round = shared.round;
   Counters& counters = *lists.counters;
   wait_for_kernels_before();
   const std::uint32_t segments = counters.segments[grid_partition_class];
@@ -337,8 +420,11 @@ __global__ void __launch_bounds__(grid_shape<Word, ValueBytes>.threads,
        i += gridDim.x * Shared::threads)
     lists.shared_parts[0][i].part = part_of(arguments, lists.segment(grid_partition_class, i));
   if (blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
-  __shared__ Round round;
-  if (thread == 0) round = Round{};
+  if (thread == 0) {
+    shared.arguments = arguments;
+    shared.lists = lists;
+    round = Round{};
+  }
   grid.sync();
 
   for (;;) {
@@ -367,17 +453,10 @@ __global__ void __launch_bounds__(grid_shape<Word, ValueBytes>.threads,
     for (std::uint32_t i = blockIdx.x; i < round.wave.jobs; i += gridDim.x)
       sum_pieces(shared, lists, round, i);
     grid.sync();
-    // In the order of the items, whichever block is free: fixed shares would drift apart.
-    if (thread == 0) {
-      shared.unit_counter = &counters.next_unit;
-      shared.next_unit = atomicAdd(&counters.next_unit, 1);
-    }
-    for (;;) {
-      __syncthreads();
-      const std::uint32_t unit = shared.next_unit;
-      if (unit >= round.wave.units) break;
-      move_unit(shared, arguments, lists, round, unit);
-    }
+    for (std::uint32_t i = thread; i < round.wave.parts; i += Shared::threads)
+      shared.first_units[i] = parts[i].first_unit;
+    take_unit(shared);
+    while (shared.unit < round.wave.units) move_unit(shared, arguments, lists);
     grid.sync();
     if (thread == 0) {
       round.begin_of_wave += round.wave.parts;

@@ -126,7 +126,7 @@ constexpr std::size_t most_shared_bytes() {
   return std::max({batch_warps * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
                    sizeof(Tile<Word, ValueBytes, block_warps(largest), block_items(largest)>),
                    sizeof(Tile<Word, ValueBytes, group_warps(group_classes - 1), warp_tile_items>),
-                   sizeof(PartitionShared<Word, ValueBytes, grid_shape<Word, ValueBytes>>),
+                   sizeof(GridShared<Word, ValueBytes>),
                    sizeof(PartitionShared<Word, ValueBytes, lone_shape<Word, ValueBytes>>),
                    sizeof(SmallSortShared<Word, ValueBytes>)});
 }
@@ -151,7 +151,7 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   if (status != cudaSuccess) return status;
   if (plan.most_segments_of_class(grid_partition_class) != 0) {
     constexpr PartitionShape shape = grid_shape<Word, ValueBytes>;
-    using Shared = PartitionShared<Word, ValueBytes, shape>;
+    using Shared = GridShared<Word, ValueBytes>;
     status = launch_resident(grid_partition_kernel<Word, ValueBytes>, plan,
                              (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks,
                              Shared::threads, sizeof(Shared), true, arguments, lists);

@@ -158,7 +158,6 @@ __device__ __forceinline__ void partition_alone(Shared& shared, WaitingParts& wa
                  [&](const Part& large) { waiting.parts[atomicAdd(&waiting.count, 1)] = large; });
     OfBuckets<std::uint64_t>{part.begin + starts.first, part.begin + starts.second}.store(
         shared.places);
-    if (threadIdx.x == 0) shared.unit_counter = nullptr;
     set_pass(shared, arguments, cut, part.buffer, to);
     move_items<Shared>(part.begin, part.length);
   }

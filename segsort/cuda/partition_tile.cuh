@@ -38,8 +38,6 @@ struct PartitionShared {
   const Value* values_from;
   Word* keys_to;
   Value* values_to;
-  unsigned int* unit_counter;  ///< null: no units
-  std::uint32_t next_unit;     ///< taken on by this block
   std::uint64_t starts[most_buckets + 1];
   std::uint64_t warp_sums[warps];
   std::uint64_t least;
@@ -53,6 +51,12 @@ struct PartitionShared {
   }
   __device__ Word* keys() { return reinterpret_cast<Word*>(area); }
   __device__ Value* values() { return reinterpret_cast<Value*>(area); }
+
+  // What move_tile() lets a block do meanwhile for what it will move next, for kernels whose blocks
+  // work on one thing after the other: see GridShared.
+  __device__ void claim_next() {}
+  __device__ void look_up_next() {}
+  __device__ void await_next() {}
 };
 
 /// Numbers for the two buckets that a thread looks after: 2 t and 2 t + 1 on thread t. Threads
@@ -188,28 +192,6 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
   return sum;
 }
 
-/// Numbers of a few bits, several in one register; indices known to the compiler. They are set in
-/// order.
-template <int Count, int Bits>
-class ShortNumbers {
- public:
-  __device__ __forceinline__ void set(int i, std::uint32_t number) {
-    const int shift = i % in_word * Bits;
-    std::uint32_t& word = words_[i / in_word];
-    word = shift == 0 ? number : word | number << shift;
-    // Packed here and now: the compiler would rather keep all that the numbers are made from.
-    asm volatile("" : "+r"(word));
-  }
-  __device__ __forceinline__ std::uint32_t operator[](int i) const {
-    const int shift = i % in_word * Bits;
-    return words_[i / in_word] >> shift & ((1u << Bits) - 1);
-  }
-
- private:
-  static constexpr int in_word = 32 / Bits;
-  std::uint32_t words_[(Count - 1) / in_word + 1];
-};
-
 /// Brings the items of a row of the warp, one a lane, behind those of the same buckets that it has
 /// counted before.
 /// \return how many those are, with the lanes before
@@ -257,17 +239,10 @@ __device__ __forceinline__ Shared& shared_memory() {
   return *reinterpret_cast<Shared*>(shared_bytes);
 }
 
-/// Tells the compiler where a pointer leads that it cannot follow back to a kernel's parameter.
-template <class T>
-__device__ __forceinline__ T* in_global_memory(T* pointer) {
-  __builtin_assume(__isGlobal(pointer));
-  return pointer;
-}
-
 /// Moves a tile of `length` items from index `begin` on to their buckets, stable, as set_pass() and
 /// shared.places say; the places advance. The items are brought in the order of their buckets in
-/// shared memory, so that a bucket's items leave it side by side. Where it is the last tile of a
-/// unit, the block takes on its next unit. Ends with a barrier; there must have been one before.
+/// shared memory, so that a bucket's items leave it side by side. With its last tile (`is_last`) a
+/// block prepares for what it will move next. Ends with a barrier; there must have been one before.
 /// Not a part of its caller, because it needs all registers.
 ///
 /// Warp w has items 32 items w + 32 r + l of the tile in register r of lane l, until all is in the
@@ -351,8 +326,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   }
   __syncthreads();
   // Now, so that nobody waits for it, and not before, for units should be moved in their order.
-  if (thread == 0 && is_last && shared.unit_counter != nullptr)
-    shared.next_unit = atomicAdd(shared.unit_counter, 1);
+  if (is_last) shared.claim_next();
   const Digits<Word> digits_to_move = shared.digits;
   ShortNumbers<items, 10> buckets;
   Word* const keys_to = in_global_memory(shared.keys_to) + thread;
@@ -366,11 +340,13 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
     keys_to[shared.places[digit] + r * Shared::threads] = key;
   }
   __syncthreads();
+  if (is_last) shared.look_up_next();
   if constexpr (Shared::value_bytes != 0) {
     Value* const values_to = in_global_memory(shared.values_to) + thread;
 #pragma unroll
     for (int r = 0; r < items; ++r)
       if (is_item(first + 32 * r)) shared.values()[in_order[r]] = values[r];
+    shared.await_next();
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < items; ++r) {
@@ -384,15 +360,8 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   for (int b = thread; b < most_buckets; b += Shared::threads)
     shared.places[b] += b + 1 < most_buckets ? static_cast<std::uint32_t>(shared.counts[0][b + 1])
                                              : static_cast<std::uint32_t>(length);
+  if constexpr (Shared::value_bytes == 0) shared.await_next();
   __syncthreads();
-}
-
-/// Asks for the lines of `bytes` bytes, so that they are near when they are read.
-template <class T>
-__device__ __forceinline__ void prefetch_lines(const T* from, std::uint64_t bytes) {
-  constexpr std::uint64_t line = 128;
-  for (std::uint64_t i = threadIdx.x * line; i < bytes; i += blockDim.x * line)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const char*>(from) + i));
 }
 
 /// Moves `length` items from index `begin` on, tile by tile, as move_tile() does.

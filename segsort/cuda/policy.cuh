@@ -87,7 +87,7 @@ __host__ __device__ constexpr std::uint32_t longest_of_group_class(int group_cla
 inline constexpr std::uint32_t longest_group = longest_of_group_class(group_classes - 1);
 /// Items that a bucket should have, so that it fits a tile although some buckets have more.
 __host__ __device__ constexpr std::uint32_t bucket_for_group_class(int group_class) {
-  return longest_of_group_class(group_class) / 25 * 23;
+  return longest_of_group_class(group_class) / 100 * (group_class == 0 ? 92 : 95);
 }
 
 /// Buckets of one pass of a partition. More buckets mean fewer passes, but shorter runs of items

@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(small_partition_shape.threads)
     if (threadIdx.x == 0) shared.long_count = 0;
     __syncthreads();
     const std::uint64_t begin = first + warp * chunk;
-    if (begin < all)
+    if (begin < all) {
+      keep_arrays(shared.batches[warp], arguments);
       sort_chunk(
           shared.batches[warp], arguments,
           [&](std::uint32_t segment, std::uint64_t length) {
@@ -71,11 +72,12 @@ __global__ void __launch_bounds__(small_partition_shape.threads)
               shared.long_segments[atomicAdd(&shared.long_count, 1)] = segment;
           },
           begin, static_cast<int>(min(chunk, all - begin)));
+    }
     __syncthreads();
     for (std::uint32_t i = 0; i < shared.long_count; ++i) {
       const Part part = part_of(arguments, shared.long_segments[i]);
       if (part.length <= longest_of_small_tile) {
-        sort_in_block(shared.tile, arguments, part.begin, static_cast<int>(part.length));
+        sort_in_block(shared.tile, arguments, part.begin, static_cast<int>(part.length), [] {});
         continue;
       }
       if (threadIdx.x == 0) shared.group_count = 0;
@@ -86,7 +88,7 @@ __global__ void __launch_bounds__(small_partition_shape.threads)
         Arguments<Word> from = arguments;
         from.keys_in = arguments.keys_of(group.buffer());
         from.values_in = arguments.values_of(group.buffer());
-        sort_in_block(shared.tile, from, group.begin(), group.length());
+        sort_in_block(shared.tile, from, group.begin(), group.length(), [] {});
       }
       __syncthreads();
     }

@@ -7,6 +7,7 @@
 
 #include "sortie/segsort/cuda/arguments.cuh"
 #include "sortie/segsort/cuda/policy.cuh"
+#include "sortie/segsort/cuda/short_numbers.cuh"
 #include "sortie/segsort/cuda/word_network.cuh"
 
 /// Sorts the items of one or more whole segments in one tile: a warp's or a block's.
@@ -36,9 +37,17 @@ constexpr int log2_of(int power_of_two) {
 /// Longest run of equal windows that one thread puts right, in a time quadratic in it.
 inline constexpr int longest_mended_run = 16;
 
-/// Longest segments for which neighbours in a warp's tile are compared (sort_short_runs), and
-/// neighbouring threads merged (sort_middle_runs).
-inline constexpr int longest_short_run = 20;
+/// The segments of a tile, as far as it matters for the choice of a network.
+struct TileSegments {
+  int longest;
+  int merge_rounds;  ///< that sort_middle_runs() takes
+};
+
+/// Longest segments for which neighbours in a warp's tile are compared (sort_short_runs), given
+/// what sort_middle_runs would take, and for which neighbouring threads are merged at all.
+__device__ __forceinline__ constexpr int longest_short_run(int merge_rounds) {
+  return merge_rounds >= 2 ? 20 : merge_rounds == 1 ? 14 : 8;
+}
 inline constexpr int longest_middle_run = 64;
 
 template <int Bytes>
@@ -266,15 +275,17 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 
   for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
   T::synchronise();
-  std::uint32_t places[T::items];
+  static_assert(T::capacity <= 1 << 16);
+  ShortNumbers<T::items, 16> ranks;  // in the bin
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     if (r == T::items / 4) {
       if (T::any(crowded)) return false;
     }
-    if (is_item(r)) places[r] = atomicAdd(&counter(bin_of(words[r])), 1);
-    if (r < T::items / 4 && is_item(r)) crowded |= places[r] >= T::items / 2;
+    const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
+    if (r < T::items / 4) crowded |= rank >= T::items / 2;
+    ranks.set(r, rank);
   }
   T::synchronise();
 
@@ -312,15 +323,14 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
     before += counts[i];
   }
   T::synchronise();
+  ShortNumbers<T::items, 16> places;
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
-    if (is_item(r)) places[r] += counter(bin_of(words[r]));
+    places.set(r, is_item(r) ? ranks[r] + counter(bin_of(words[r]))
+                             : static_cast<std::uint32_t>(r * T::threads + thread));
   T::synchronise();
 #pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int place = is_item(r) ? static_cast<int>(places[r]) : r * T::threads + thread;
-    tile.words[banked(place)] = words[r];
-  }
+  for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
   T::synchronise();
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -456,13 +466,52 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
   return {base | least, bits_of(greatest - least)};
 }
 
-/// Starts the copy of one value to shared memory; finish_values() waits for all of the thread's.
+/// Tells the compiler where a pointer leads that it cannot follow back to a kernel's parameter.
 template <class T>
-__device__ __forceinline__ void fetch_value(T& tile, int e, const void* values,
-                                            std::uint64_t index) {
+__device__ __forceinline__ T* in_global_memory(T* pointer) {
+  __builtin_assume(__isGlobal(pointer));
+  return pointer;
+}
+
+/// The value at `index` of an array of values, which is null where there are none.
+template <class T, class Array, class Index>
+__device__ __forceinline__ auto value_at(Array* values, Index index) {
+  using Value =
+      std::conditional_t<std::is_const_v<Array>, const typename T::Value, typename T::Value>;
+  auto* const typed = static_cast<Value*>(values);
+  if constexpr (T::value_bytes == 0) {
+    return typed;
+  } else {
+    return in_global_memory(typed) + index;
+  }
+}
+
+/// Starts the copy of one value to shared memory, or where there is none, of zeros; finish_values()
+/// waits for all of the thread's.
+template <class T>
+__device__ __forceinline__ void fetch_value(T& tile, int e, const typename T::Value* value,
+                                            bool is_item = true) {
   if constexpr (T::value_bytes != 0)
-    __pipeline_memcpy_async(&tile.values[e], static_cast<const typename T::Value*>(values) + index,
-                            T::value_bytes);
+    __pipeline_memcpy_async(&tile.values[e], value, T::value_bytes, is_item ? 0 : T::value_bytes);
+}
+/// Starts to load the tile's items, which lie side by side: item e = r * threads + thread, its key
+/// into register r, its value into shared memory. From `length` on, keys are that of the first.
+template <class T>
+__device__ __forceinline__ void load_items(T& tile, typename T::Word (&keys)[T::items],
+                                           const typename T::Word* keys_in,
+                                           const typename T::Value* values_in, int length) {
+  // From the thread's first item on, so that the others are at distances known to the compiler.
+  const int thread = T::thread();
+  const typename T::Word any_key = *keys_in;
+  keys_in += thread;
+  if constexpr (T::value_bytes != 0) values_in += thread;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * T::threads + thread;
+    keys[r] = any_key;
+    if (e < length) keys[r] = keys_in[r * T::threads];
+    if constexpr (T::value_bytes != 0) fetch_value(tile, e, values_in + r * T::threads, e < length);
+  }
 }
 template <class T>
 __device__ __forceinline__ void finish_values(T&) {
@@ -541,13 +590,14 @@ __device__ __forceinline__ Ties mend_ties(T& tile, const std::uint32_t (&words)[
 
 /// Sorts a tile. On entry, item e = r * threads + thread is in register r: the compared bits of its
 /// key in `keys` (its encoded key in tile.keys), and its segment's field and e in `words`. From
-/// `length` on the words are all ones, and the keys are those of any item. No segment has more than
-/// `longest` items. On return tile.words is in order. Ends with a barrier.
+/// `length` on the words are all ones, and the keys are those of any item. On return tile.words is
+/// in order. Ends with a barrier.
+/// \tparam AreShort  no segment is longer than longest_middle_run
 /// \return true if the values in the tile are lost
-template <class T>
+template <class T, bool AreShort = false>
 __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys)[T::items],
                                           std::uint32_t (&words)[T::items], int length,
-                                          int segment_bits, int longest,
+                                          int segment_bits, const TileSegments& segments,
                                           const KeyCodec<typename T::Word>& codec) {
   const int window = 32 - T::index_bits - segment_bits;
   const auto [base, span] = key_range(tile, keys);
@@ -562,16 +612,17 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
   bool sorted = false;
   if constexpr (T::warps == 1) {
-    if (longest <= longest_middle_run) {  // the words are in the order of their segments already
+    if (segments.longest <=
+        longest_middle_run) {  // the words are in the order of their segments already
 #pragma unroll
       for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
       __syncwarp();
 #pragma unroll
       for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
-      if (longest <= longest_short_run) {
-        sort_short_runs(words, T::thread(), longest);
+      if (segments.longest <= longest_short_run(segments.merge_rounds)) {
+        sort_short_runs(words, T::thread(), segments.longest);
       } else {
-        sort_middle_runs(words, T::thread(), (longest - 2) / T::items + 2);
+        sort_middle_runs(words, T::thread(), segments.merge_rounds);
       }
       __syncwarp();
 #pragma unroll
@@ -580,10 +631,12 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       sorted = true;
     }
   }
-  if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
-    if (!sorted) sorted = sort_by_distribution(tile, words, length);
+  if constexpr (!AreShort) {
+    if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
+      if (!sorted) sorted = sort_by_distribution(tile, words, length);
+    }
+    if (!sorted) sort_words(tile, words);
   }
-  if (!sorted) sort_words(tile, words);
   const int differing_bits = span - codec.ignored_bits;
   if (differing_bits <= window) return false;
   if (mend_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
@@ -593,32 +646,39 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   return T::ids_take_place_of_values;
 }
 
-/// Writes a sorted tile: the item that comes to place e goes to index base(segment) + e.
-template <class T, class Base>
-__device__ __forceinline__ void store_tile(T& tile, const Arguments<typename T::Word>& to,
-                                           int length, int segment_bits, const Base& base) {
-  using Word = typename T::Word;
-  using Value = typename T::Value;
-  const auto store = [&](std::uint32_t word, int place, bool plain) {
+/// Writes a sorted tile: the item at position r * threads + thread goes to index
+/// index_of(its word, r) of the arrays.
+template <class T, class IndexOf>
+__device__ __forceinline__ void store_tile(T& tile, const KeyCodec<typename T::Word>& codec,
+                                           int length, typename T::Word* keys_out,
+                                           typename T::Value* values_out, const IndexOf& index_of) {
+  const auto store = [&](int r, bool plain) {
+    if (r * T::threads + T::thread() >= length) return;
+    const std::uint32_t word = tile.striped(r);
     const std::uint32_t e = word & T::index_mask;
-    const auto index = base(segment_of(word, segment_bits), place);
-    const Word key = tile.keys[e];
-    to.keys_out[index] = plain ? key : to.codec.decode(key);
-    if constexpr (T::value_bytes != 0) static_cast<Value*>(to.values_out)[index] = tile.values[e];
+    const auto index = index_of(word, r);
+    const typename T::Word key = tile.keys[e];
+    keys_out[index] = plain ? key : codec.decode(key);
+    if constexpr (T::value_bytes != 0) values_out[index] = tile.values[e];
   };
-  if (to.codec.plain) {
+  if (codec.plain) {
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      const int position = r * T::threads + T::thread();
-      if (position < length) store(tile.striped(r), position, true);
-    }
+    for (int r = 0; r < T::items; ++r) store(r, true);
   } else {
 #pragma unroll 4
-    for (int r = 0; r < T::items; ++r) {
-      const int position = r * T::threads + T::thread();
-      if (position < length) store(tile.striped(r), position, false);
-    }
+    for (int r = 0; r < T::items; ++r) store(r, false);
   }
+}
+
+/// Writes a sorted tile to where its items lie side by side.
+template <class T>
+__device__ __forceinline__ void store_items(T& tile, const KeyCodec<typename T::Word>& codec,
+                                            int length, typename T::Word* keys_out,
+                                            typename T::Value* values_out) {
+  keys_out += T::thread();
+  if constexpr (T::value_bytes != 0) values_out += T::thread();
+  store_tile(tile, codec, length, keys_out, values_out,
+             [](std::uint32_t, int r) { return r * T::threads; });
 }
 
 /// Puts the encoded keys into the tile and leaves the compared bits in `keys`. Ends with a barrier.

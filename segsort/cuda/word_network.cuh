@@ -145,14 +145,16 @@ __device__ __forceinline__ void sort_short_runs(std::uint32_t (&words)[Items], i
   }
 }
 
-/// The same for runs that spread over up to `threads` neighbouring threads: threads sort their own
-/// words, then neighbours merge theirs by turns, as in odd-even transposition.
+/// The same, by threads: they sort their own words, then neighbours merge theirs by turns, as in
+/// odd-even transposition, first threads 0 and 1, 2 and 3 and so on. That takes as many rounds as
+/// a run touches threads; where each run lies in one pair of the first round, one; in one thread,
+/// none.
 template <int Items>
 __device__ __forceinline__ void sort_middle_runs(std::uint32_t (&words)[Items], int lane,
-                                                 int threads) {
+                                                 int rounds) {
   sort_in_thread(words);
 #pragma unroll 1
-  for (int round = 0; round < threads; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const int partner = ((lane + (round & 1)) ^ 1) - (round & 1);
     const bool upper = partner < lane;
     const bool active = partner >= 0 && partner < 32;

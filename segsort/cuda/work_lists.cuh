@@ -37,8 +37,9 @@ struct SharedPart {
   std::uint32_t first_row;  ///< of its units, in the list
   std::uint32_t first_piece;
   std::uint32_t first_job;
-  std::uint32_t units;
   std::uint32_t pieces;
+  std::uint32_t jobs;
+  std::uint32_t jobs_done;
 };
 
 /// Some of a round's parts, which the grid takes on together.

@@ -31,10 +31,8 @@ __global__ void __launch_bounds__(32 * Warps, segsort::resident_blocks(Warps))
   using T = segsort::Tile<Word, value_bytes, Warps, Items>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   T& tile = *reinterpret_cast<T*>(shared_bytes);
-  for (std::uint64_t i = blockIdx.x; i < arguments.num_segments; i += gridDim.x) {
-    const segsort::SegmentExtent segment = extent(arguments, i);
-    sort_in_block(tile, arguments, segment.begin, static_cast<int>(segment.length));
-  }
+  segsort::sort_each_in_block(tile, arguments, arguments.num_segments,
+                              [&](std::uint64_t i) { return extent(arguments, i); });
 }
 
 struct Candidate {
