@@ -81,13 +81,13 @@ __device__ __forceinline__ void copy_batch(const Arguments<typename T::Word>& ar
   }
 }
 
-/// Rounds of merging that segments of up to `longest` items need. `begins` says of which lanes the
-/// first word begins a segment: where all or every other do, segments lie in threads or in pairs.
-__device__ __forceinline__ int merge_rounds(int longest, unsigned int begins) {
-  if (begins == full_warp) return 0;
+/// Segments of up to `longest` items in a warp's tile. `begins` says of which lanes the first word
+/// begins a segment: where all or every other do, segments lie in threads or in pairs of them.
+__device__ __forceinline__ TileSegments segments_of_tile(int longest, unsigned int begins) {
+  if (begins == full_warp) return {longest, 0};
   constexpr unsigned int even_lanes = full_warp / 3;
-  if (longest <= 2 * warp_tile_items && (begins & even_lanes) == even_lanes) return 1;
-  return (longest - 2) / warp_tile_items + 2;
+  if (longest <= 2 * warp_tile_items && (begins & even_lanes) == even_lanes) return {longest, 1};
+  return segments_anywhere(longest, warp_tile_items);
 }
 
 /// Marks where in the tile segments begin: a byte an item, in the place of the words.
@@ -140,7 +140,7 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
   const int length = number[segments] - number[0];
   Word keys[T::items];
   std::uint32_t words[T::items];
-  TileSegments found{length, (length - 2) / T::items + 2};
+  TileSegments found = segments_anywhere(length, T::items);
   int segment_bits = 0;
   if (segments == 1) {
     const Index start = base[0] + first;
@@ -154,8 +154,7 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
     }
   } else {
     const unsigned char* const heads = mark_heads(tile, number, segments);
-    found.longest = longest_of(number, segments);
-    found.merge_rounds = (found.longest - 2) / T::items + 2;
+    found = segments_anywhere(longest_of(number, segments), T::items);
     segment_bits = bits_of(static_cast<std::uint32_t>(segments - 1));
     SegmentsOfRows rows;
 #pragma unroll
@@ -205,7 +204,7 @@ __device__ __noinline__ void sort_neighbours(int first_segment, int segments, in
   load_items(tile, keys, in_global_memory(shared.arrays.keys_in) + start,
              value_at<T>(shared.arrays.values_in, start), length);
   const unsigned char* const heads = mark_heads(tile, number, segments);
-  const int rounds = merge_rounds(
+  const TileSegments found = segments_of_tile(
       longest, __ballot_sync(full_warp, lane * T::items >= length || heads[lane * T::items] != 0));
   const int segment_bits = bits_of(static_cast<std::uint32_t>(segments - 1));
   SegmentsOfRows rows;
@@ -218,7 +217,7 @@ __device__ __noinline__ void sort_neighbours(int first_segment, int segments, in
   }
   const KeyCodec<Word> codec = shared.arrays.codec;
   keep_keys(tile, keys, codec);
-  sort_tile<T, true>(tile, keys, words, length, segment_bits, TileSegments{longest, rounds}, codec);
+  sort_tile<T, true>(tile, keys, words, length, segment_bits, found, codec);
   finish_values(tile);
   store_items(tile, codec, length, in_global_memory(shared.arrays.keys_out) + start,
               value_at<T>(shared.arrays.values_out, start));
@@ -240,7 +239,8 @@ __device__ __forceinline__ bool sort_simple_batch(Shared& shared,
     __syncwarp();
     return true;
   }
-  bool are_neighbours = segments > 1;
+  if (segments == 1 || base[segments - 1] != base[0]) return false;
+  bool are_neighbours = true;
   for (int i = T::thread(); i < segments; i += 32) are_neighbours &= base[i] == base[0];
   if (__all_sync(full_warp, are_neighbours) == 0) return false;
   sort_neighbours<Shared>(first_segment, segments, longest_of(number, segments));

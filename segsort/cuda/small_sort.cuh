@@ -44,7 +44,36 @@ struct LocalGroups {
   }
 };
 
-/// Each block by itself: takes one chunk of segments a warp at a time.
+/// Sorts one segment of up to a warp's width, one item a lane: each item's place is the number of
+/// those before it. That is little code, which counts when a kernel runs for microseconds.
+template <int ValueBytes, class Word>
+__device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
+                                              const SegmentExtent& segment) {
+  using Value = typename ValueWord<ValueBytes>::type;
+  const auto lane = static_cast<int>(threadIdx.x % 32);
+  const auto length = static_cast<int>(segment.length);
+  const bool is_item = lane < length;
+  const std::uint64_t index = segment.begin + static_cast<std::uint64_t>(lane);
+  const Word key = is_item ? arguments.keys_in[index] : Word{0};
+  Value value{};
+  if constexpr (ValueBytes != 0)
+    if (is_item) value = static_cast<const Value*>(arguments.values_in)[index];
+  const Word compared = arguments.codec.encode(key) & arguments.codec.compare_mask;
+  int place = 0;
+#pragma unroll 4
+  for (int i = 0; i < length; ++i) {
+    const Word other = __shfl_sync(full_warp, compared, i);
+    place += other < compared || (other == compared && i < lane) ? 1 : 0;
+  }
+  __syncwarp();  // all have read before any writes: the arrays may be the same
+  if (!is_item) return;
+  const std::uint64_t to = segment.begin + static_cast<std::uint64_t>(place);
+  arguments.keys_out[to] = key;
+  if constexpr (ValueBytes != 0) static_cast<Value*>(arguments.values_out)[to] = value;
+}
+
+/// Each block by itself: takes one chunk of segments a warp at a time. Where that is one segment,
+/// and short, its warp needs no tile.
 ///
 ///   shared memory, by turns   each warp's chunk and tile (batch_sort_kernel),
 ///                             the block's tile (block_sort_kernel),
@@ -59,11 +88,20 @@ __global__ void __launch_bounds__(small_partition_shape.threads)
   const std::uint64_t all = arguments.segments();
   const auto chunk = static_cast<std::uint64_t>(segments_of_chunk);
   const std::uint64_t step = gridDim.x * chunk * small_sort_warps;
+  const bool is_single = segments_of_chunk == 1;
   for (std::uint64_t first = blockIdx.x * chunk * small_sort_warps; first < all; first += step) {
     if (threadIdx.x == 0) shared.long_count = 0;
     __syncthreads();
     const std::uint64_t begin = first + warp * chunk;
-    if (begin < all) {
+    bool is_done = false;
+    if (is_single && begin < all) {
+      const SegmentExtent segment = extent(arguments, begin);
+      if (segment.length <= 32) {
+        sort_in_lanes<ValueBytes>(arguments, segment);
+        is_done = true;
+      }
+    }
+    if (begin < all && !is_done) {
       keep_arrays(shared.batches[warp], arguments);
       sort_chunk(
           shared.batches[warp], arguments,

@@ -43,6 +43,12 @@ struct TileSegments {
   int merge_rounds;  ///< that sort_middle_runs() takes
 };
 
+/// Segments of up to `longest` items that begin anywhere in a tile of `items` items a thread: one
+/// touches so many threads at most, and takes as many rounds.
+__device__ __forceinline__ constexpr TileSegments segments_anywhere(int longest, int items) {
+  return {longest, (longest - 2) / items + 2};
+}
+
 /// Longest segments for which neighbours in a warp's tile are compared (sort_short_runs), given
 /// what sort_middle_runs would take, and for which neighbouring threads are merged at all.
 __device__ __forceinline__ constexpr int longest_short_run(int merge_rounds) {
