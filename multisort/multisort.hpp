@@ -15,16 +15,31 @@ namespace sortie {
 
 /// How the sort of one array divides its work among devices.
 enum class SortAlgorithm {
-  automatic,  ///< radix
+  automatic,  ///< radix; on GPUs whose memory does not hold the array, het
   radix,      ///< keys are divided by leading digits, exchanged, sorted: no merging
   merge,      ///< shares are sorted, divided by exact pivots, exchanged, merged
+  rmg,        ///< GPUs: the radix sort as Ilic published it
+  tanasic,    ///< GPUs: the merge sort in log2(G) stages as Tanasic et al. published it
+  het,        ///< GPUs and host: chunks sorted on the GPUs are merged by the host's threads
+  bitonic,    ///< one GPU: in place, with constant extra memory
 };
 
 [[nodiscard]] std::string_view name(SortAlgorithm algorithm);
-/// "auto", "radix" or "merge". \throws Error (usage)
+/// "auto", "radix", "merge", ... \throws Error (usage)
 [[nodiscard]] SortAlgorithm parse_sort_algorithm(std::string_view text);
-/// Those that a backend has; none on CUDA yet.
+/// Those that a backend has; of the cuda backend, what this build has.
 [[nodiscard]] std::span<const SortAlgorithm> sort_algorithms(Backend backend);
+
+/// How items come from one GPU to another.
+enum class Transport {
+  automatic,  ///< by peer access where there is some between all, else staged
+  peer,       ///< by peer access; an error where there is none
+  staged,     ///< through page-locked host memory
+};
+
+[[nodiscard]] std::string_view name(Transport transport);
+/// "auto", "peer" or "staged". \throws Error (usage)
+[[nodiscard]] Transport parse_transport(std::string_view text);
 
 /// How to sort one array.
 struct SortOptions {
@@ -32,8 +47,11 @@ struct SortOptions {
   bool stable = false;  ///< Equal keys keep their order.
   SortAlgorithm algorithm = SortAlgorithm::automatic;
   /// Devices that share the array; 0: as many as there are. On the host they are logical ones, each
-  /// run by one thread at a time; 0 is one for each thread, and fewer leave threads idle.
+  /// run by one thread at a time; 0 is one for each thread, and fewer leave threads idle. On CUDA
+  /// they run on the GPUs in turn, so that more of them than GPUs share some; 0 is one for each
+  /// GPU.
   int devices = 0;
+  Transport transport = Transport::automatic;  ///< of the cuda backend
 };
 
 namespace multisort {
@@ -51,7 +69,7 @@ struct Request {
 /// Checks a request, chooses the backend and runs it.
 void sort(const Context& context, const Request& request);
 
-/// The backend. `request` has been checked by sort().
+/// The host backend. `request` has been checked by sort().
 void sort_on_host(const Context& context, const Request& request);
 
 /// \throws Error (unavailable) a GPU is asked for
