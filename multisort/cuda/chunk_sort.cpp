@@ -9,6 +9,8 @@
 
 #include "sortie/core/error.hpp"
 #include "sortie/multisort/cuda/backend.hpp"
+#include "sortie/multisort/cuda/bitonic.hpp"
+#include "sortie/multisort/cuda/merge_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -20,12 +22,12 @@ struct Entry {
 };
 
 /// The one place that says what sorts chunks. The first one is `automatic`.
-constexpr std::array<Entry, 0> chunk_sorts = {{
+constexpr std::array<Entry, 3> chunk_sorts = {{
     // {SortAlgorithm::radix, radix_sort_chunks},      cuda/radix_sort.hpp
     // {SortAlgorithm::rmg, rmg_sort_chunks},          cuda/rmg_sort.hpp
-    // {SortAlgorithm::merge, merge_sort_chunks},      cuda/merge_sort.hpp
-    // {SortAlgorithm::tanasic, tanasic_sort_chunks},  cuda/merge_sort.hpp
-    // {SortAlgorithm::bitonic, bitonic_sort_chunks},  cuda/bitonic.hpp
+    {SortAlgorithm::merge, merge_sort_chunks},
+    {SortAlgorithm::tanasic, tanasic_sort_chunks},
+    {SortAlgorithm::bitonic, bitonic_sort_chunks},
 }};
 
 }  // namespace

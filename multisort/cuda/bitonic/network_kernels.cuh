@@ -42,8 +42,8 @@ struct TileInMemory {
   }
 };
 
-/// Calls body(r, index) for the items of this thread that are in the array. \pre the grouping's bits
-/// are bits of the row
+/// Calls body(r, index) for the items of this thread that are in the array. \pre the grouping's
+/// bits are bits of the row
 template <class Shape, class Body>
 __device__ void for_each_in_array(const TileInMemory& tile, const Grouping& grouping,
                                   std::uint64_t n, Body body) {
@@ -86,19 +86,20 @@ __device__ void store(const Array<Key, Value>& array, const TileInMemory& tile,
   });
 }
 
-/// Sorts every tile of consecutive items: the stages up to `stages` of the network.
+/// Sorts every tile of consecutive items of `array` into `out`, which may be the same: the stages
+/// up to `stages` of the network.
 ///
 /// One block holds one tile. It loads and stores rows of 512 items; in between thread t holds items
 /// t * 2^B ... of the tile, sorts them in registers, and regroups B bits at a time from then on.
 template <class Key, class Value>
 __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
-    sort_tiles_kernel(Array<Key, Value> array, int stages) {
+    sort_tiles_kernel(Array<Key, Value> array, Array<Key, Value> out, int stages) {
   using Shape = TileShape<Key, Value>;
   constexpr int bits = Shape::log_items_a_thread;
   extern __shared__ __align__(16) unsigned char shared[];
   auto& tile = *reinterpret_cast<TileStorage<Key, Value>*>(shared);
-  const TileInMemory memory{std::uint64_t{blockIdx.x} << Shape::log_items, 0, 0, Shape::log_items,
-                            0, 0};
+  const TileInMemory memory{
+      std::uint64_t{blockIdx.x} << Shape::log_items, 0, 0, Shape::log_items, 0, 0};
   const Grouping rows = Grouping::make<Shape>(log_threads, false);
   Grouping grouping = rows;
   ThreadItems<Key, Value> items;
@@ -123,7 +124,7 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
     run_steps(tile, stage, 0, true, grouping, items);
   }
   regroup(tile, grouping, rows, items);
-  store(array, memory, rows, items);
+  store(out, memory, rows, items);
 }
 
 /// One later pass: some steps of one stage.
@@ -142,16 +143,20 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
 
   const bool is_near = pass.log_distance == 0;
   const int log_columns = is_near ? 0 : Shape::log_items - pass.steps;
-  TileInMemory memory{std::uint64_t{blockIdx.x} << Shape::log_items, 0, 0, Shape::log_items,
-                      log_columns, pass.log_distance};
+  TileInMemory memory{std::uint64_t{blockIdx.x} << Shape::log_items,
+                      0,
+                      0,
+                      Shape::log_items,
+                      log_columns,
+                      pass.log_distance};
   if (!is_near) {
     const int log_tiles = pass.log_distance - log_columns;  // in a block of the rows
     const std::uint64_t number = blockIdx.x & ((std::uint64_t{1} << log_tiles) - 1);
     memory.row = std::uint64_t{blockIdx.x} >> log_tiles << (pass.log_distance + pass.steps);
     memory.columns = number << log_columns;
-    memory.upper_columns = pass.begins_stage ? ((std::uint64_t{1} << log_tiles) - 1 - number)
-                                                   << log_columns
-                                             : memory.columns;
+    memory.upper_columns = pass.begins_stage
+                               ? ((std::uint64_t{1} << log_tiles) - 1 - number) << log_columns
+                               : memory.columns;
   }
   // A block of the stage whose upper half is beyond the end has been sorted by the stage before.
   const std::uint64_t stage_block = memory.row >> pass.stage << pass.stage;
@@ -167,30 +172,39 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   store(array, memory, grouping, items);
 }
 
+template <class Key, class Value>
+inline constexpr int shared_bytes = static_cast<int>(sizeof(TileStorage<Key, Value>));
+
+/// Puts the sort of tiles of TileShape<Key, Value>::items on the stream. \pre array.n > 0
+template <class Key, class Value>
+void launch_sort_tiles(const Array<Key, Value>& array, const Array<Key, Value>& out, int stages,
+                       cudaStream_t stream) {
+  constexpr int bytes = shared_bytes<Key, Value>;
+  check_cuda(cudaFuncSetAttribute(sort_tiles_kernel<Key, Value>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  const std::uint64_t tiles = (array.n - 1) / TileShape<Key, Value>::items + 1;
+  sort_tiles_kernel<<<static_cast<unsigned int>(tiles), threads, bytes, stream>>>(array, out,
+                                                                                  stages);
+  check_cuda(cudaGetLastError());
+}
+
 /// Puts the sort of n items on the stream. The current device is the one whose memory it is.
 template <class Key, class Value>
 void sort_in_place(Key* keys, Value* values, std::uint64_t n, OrderedKey<Key> order,
                    cudaStream_t stream) {
   using Shape = TileShape<Key, Value>;
+  constexpr int bytes = shared_bytes<Key, Value>;
   if (n == 0) return;
-  const plan::BitonicPlan passes = plan::plan_bitonic_passes(n, Shape::plan_tile);
-  constexpr int shared_bytes = static_cast<int>(sizeof(TileStorage<Key, Value>));
-  check_cuda(cudaFuncSetAttribute(sort_tiles_kernel<Key, Value>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-  check_cuda(cudaFuncSetAttribute(network_pass_kernel<Key, Value>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-  const auto tiles = [](std::uint64_t items) {
-    return static_cast<unsigned int>((items - 1) / Shape::items + 1);
-  };
-  Array<Key, Value> array{keys, values, n, order, true, passes.passes.empty()};
-  sort_tiles_kernel<<<tiles(n), threads, shared_bytes, stream>>>(array, passes.first_stages);
-  check_cuda(cudaGetLastError());
+  const plan::BitonicPlan plan = plan::plan_bitonic_passes(n, Shape::plan_tile);
+  Array<Key, Value> array{keys, values, n, order, true, plan.passes.empty()};
+  launch_sort_tiles(array, array, plan.first_stages, stream);
   array.encode = false;
-  for (const plan::BitonicPass& pass : passes.passes) {
-    array.decode = &pass == &passes.passes.back();
-    const std::uint64_t count = plan::tiles_of_pass(pass, n, Shape::plan_tile);
-    network_pass_kernel<<<static_cast<unsigned int>(count), threads, shared_bytes, stream>>>(
-        array, pass);
+  check_cuda(cudaFuncSetAttribute(network_pass_kernel<Key, Value>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  for (const plan::BitonicPass& pass : plan.passes) {
+    array.decode = &pass == &plan.passes.back();
+    const std::uint64_t tiles = plan::tiles_of_pass(pass, n, Shape::plan_tile);
+    network_pass_kernel<<<static_cast<unsigned int>(tiles), threads, bytes, stream>>>(array, pass);
     check_cuda(cudaGetLastError());
   }
 }

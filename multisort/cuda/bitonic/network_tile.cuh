@@ -6,18 +6,16 @@
 #include <type_traits>
 
 #include "sortie/multisort/cuda/ordered_key.cuh"
+#include "sortie/multisort/host/items.hpp"
 #include "sortie/multisort/plan/bitonic_passes.hpp"
 
 /// A tile of the bitonic network: items of one block of threads, in registers while they are
 /// compared and in shared memory while they change hands.
 ///
-/// A place in a tile is a number of log_items bits. A comparison is between places that differ in one
-/// bit, or, where a stage begins, in all bits up to one. Each thread takes the 2^B items that differ
-/// in B bits in a row, and so does B steps in registers; then all threads meet to regroup.
+/// A place in a tile is a number of log_items bits. A comparison is between places that differ in
+/// one bit, or, where a stage begins, in all bits up to one. Each thread takes the 2^B items that
+/// differ in B bits in a row, and so does B steps in registers; then all threads meet to regroup.
 namespace sortie::multisort::bitonic {
-
-/// No values beside the keys.
-struct NoValue {};
 
 inline constexpr int log_threads = 9;
 inline constexpr int threads = 1 << log_threads;
@@ -39,13 +37,15 @@ struct TileShape {
   static constexpr int log_items = log_threads + log_items_a_thread;
   static constexpr int items = 1 << log_items;
   /// 64 bytes of keys, two sectors of memory.
-  static constexpr int log_least_columns =
-      sizeof(Key) == 1 ? 6 : sizeof(Key) == 2 ? 5 : sizeof(Key) == 4 ? 4 : 3;
+  static constexpr int log_least_columns = sizeof(Key) == 1   ? 6
+                                           : sizeof(Key) == 2 ? 5
+                                           : sizeof(Key) == 4 ? 4
+                                                              : 3;
   static constexpr plan::BitonicTile plan_tile{log_items, log_items_a_thread, log_least_columns};
 };
 
-/// Shared memory for one array of a tile, with a gap after every 128 bytes: neighbouring threads that
-/// hold 2^B items in a row each then use different banks.
+/// Shared memory for one array of a tile, with a gap after every 128 bytes: neighbouring threads
+/// that hold 2^B items in a row each then use different banks.
 template <class Word, int Items>
 struct PaddedArray {
   static constexpr int log_row = sizeof(Word) == 8 ? 4 : 5;
@@ -172,8 +172,8 @@ __device__ void regroup(TileStorage<Key, Value>& tile, Grouping& now, const Grou
   now = next;
 }
 
-/// The steps of bits `top` - 1 to `low` of the places, from items that are grouped by `grouping` for
-/// the first of them. Leaves the grouping of the last.
+/// The steps of bits `top` - 1 to `low` of the places, from items that are grouped by `grouping`
+/// for the first of them. Leaves the grouping of the last.
 template <class Key, class Value>
 __device__ void run_steps(TileStorage<Key, Value>& tile, int top, int low, bool mirrored,
                           Grouping& grouping, ThreadItems<Key, Value>& items) {
