@@ -14,7 +14,7 @@ namespace sortie::multisort {
 ///
 /// Complexity O(n log n): with 4-byte keys a pass over tiles of 2^14, and one pass over memory for
 /// each doubling from there. Extra memory on each device: one copy of its chunk and 8 bytes for
-/// each 4352 keys (3328 of 8 bytes).
+/// each 3840 keys (2816 of 8 bytes).
 ///
 /// Source: Tanasic et al. (GPGPU 2013), sections 3.1 and 4; merge path: Green, McColl, Bader
 /// (2012).

@@ -14,15 +14,21 @@ namespace sortie::multisort::merge {
 
 /// A tile's shape. The items of a thread are odd in number: threads that walk through shared memory
 /// at that stride, or about half of it, are spread over all banks.
+///
+/// On an H200, 2^28 keys of 4 bytes: a merge takes 0.60 ms with 15 a thread and 6 blocks a
+/// multiprocessor, 0.64 with 17 and 5, 0.63 with 11 and 8, 0.71 with 23 and 4; a copy 0.51. 2^27 keys
+/// of 8 bytes: 0.54 with 11 and 5, 0.57 with 13.
 template <class Key>
 struct TileShape {
   static constexpr int threads = 256;
-  static constexpr int items_a_thread = sizeof(Key) <= 4    ? 17
-                                        : sizeof(Key) <= 8  ? 13
+  static constexpr int items_a_thread = sizeof(Key) <= 4    ? 15
+                                        : sizeof(Key) <= 8  ? 11
                                         : sizeof(Key) <= 16 ? 7
                                         : sizeof(Key) <= 32 ? 3
                                                             : 1;
   static constexpr int items = threads * items_a_thread;
+  /// Merging blocks that shall run on a multiprocessor at a time; 0: as many as there is room for.
+  static constexpr int merging_blocks = sizeof(Key) <= 4 ? 6 : sizeof(Key) <= 8 ? 5 : 0;
   static_assert(sizeof(Key) * (items + 1) <= 48 * 1024, "records of up to 184 bytes");
 };
 
