@@ -9,6 +9,7 @@
 
 #include "sortie/core/error.hpp"
 #include "sortie/multisort/cuda/backend.hpp"
+#include "sortie/multisort/cuda/radix_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -20,13 +21,13 @@ struct Entry {
 };
 
 /// The one place that says what sorts chunks. The first one is `automatic`.
-constexpr std::array<Entry, 0> chunk_sorts = {{
-    // {SortAlgorithm::radix, radix_sort_chunks},      cuda/radix_sort.hpp
+constexpr std::array chunk_sorts = {
+    Entry{SortAlgorithm::radix, radix_sort_chunks},
     // {SortAlgorithm::rmg, rmg_sort_chunks},          cuda/rmg_sort.hpp
     // {SortAlgorithm::merge, merge_sort_chunks},      cuda/merge_sort.hpp
     // {SortAlgorithm::tanasic, tanasic_sort_chunks},  cuda/merge_sort.hpp
     // {SortAlgorithm::bitonic, bitonic_sort_chunks},  cuda/bitonic.hpp
-}};
+};
 
 }  // namespace
 
