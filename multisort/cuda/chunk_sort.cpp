@@ -11,6 +11,7 @@
 #include "sortie/multisort/cuda/backend.hpp"
 #include "sortie/multisort/cuda/bitonic.hpp"
 #include "sortie/multisort/cuda/merge_sort.hpp"
+#include "sortie/multisort/cuda/radix_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -22,13 +23,13 @@ struct Entry {
 };
 
 /// The one place that says what sorts chunks. The first one is `automatic`.
-constexpr std::array<Entry, 3> chunk_sorts = {{
-    // {SortAlgorithm::radix, radix_sort_chunks},      cuda/radix_sort.hpp
+constexpr std::array chunk_sorts = {
+    Entry{SortAlgorithm::radix, radix_sort_chunks},
     // {SortAlgorithm::rmg, rmg_sort_chunks},          cuda/rmg_sort.hpp
-    {SortAlgorithm::merge, merge_sort_chunks},
-    {SortAlgorithm::tanasic, tanasic_sort_chunks},
-    {SortAlgorithm::bitonic, bitonic_sort_chunks},
-}};
+    Entry{SortAlgorithm::merge, merge_sort_chunks},
+    Entry{SortAlgorithm::tanasic, tanasic_sort_chunks},
+    Entry{SortAlgorithm::bitonic, bitonic_sort_chunks},
+};
 
 }  // namespace
 
