@@ -154,6 +154,7 @@ std::string json(std::span<const Row> rows) {
                     {"ratios", std::move(ratios)},
                     {"percent_of_copy", row.percent_of_copy},
                     {"phase_seconds", std::move(phases)},
+                    {"transactions", row.transactions},
                     {"agrees", row.agrees},
                     {"fault", row.fault},
                     {"failure", row.failure}});

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "sortie/apps/bench/classics_bench.hpp"
 #include "sortie/apps/bench/sort_bench.hpp"
 #include "sortie/apps/cli/bench_options.hpp"
 #include "sortie/apps/cli/command.hpp"
@@ -21,10 +22,20 @@ struct SortBenchCommand : BenchOptions {
   std::string transport = "auto";
   bool host_to_host = false;
   bool without_cub = false;
+  bool classics = false;
 };
+
+void run_classics(Job& job, const SortBenchCommand& command) {
+  bench::ClassicsOptions options;
+  options.most_items = parse_bytes(command.items);
+  options.repetitions = command.common.repeat;
+  options.seed = command.common.seed;
+  finish_bench(job, command, bench::classics(job.context(), options, table_printer(job, command)));
+}
 
 void run(Job& job, const SortBenchCommand& command) {
   job.announce_output(command.csv);
+  if (command.classics) return run_classics(job, command);
   bench::SortBenchOptions options;
   options.items = parse_bytes(command.items);
   options.key = multisort::parse_key_type(command.type);
@@ -71,6 +82,8 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
   parser->add_flag("--host-to-host", options->host_to_host,
                    "The array starts and ends in page-locked host memory");
   parser->add_flag("--without-cub", options->without_cub, "Leave CUB on one GPU out");
+  parser->add_flag("--classics", options->classics,
+                   "Instead: the classic algorithms on u32 keys, for lengths up to --items");
   add_bench_options(*parser, *options);
   return make_command(parser, options, run);
 }

@@ -30,6 +30,7 @@ struct TileInMemory {
   std::uint64_t row;      ///< index of the first row's block
   std::uint64_t columns;  ///< of the lower half's first column in a row's block
   std::uint64_t upper_columns;
+  std::uint64_t end;  ///< no place of the tile lies there or behind
   int log_items;
   int log_columns;
   int log_distance;
@@ -49,13 +50,18 @@ __device__ void for_each_in_array(const TileInMemory& tile, const Grouping& grou
                                   std::uint64_t n, Body body) {
   constexpr int half = Shape::items_a_thread / 2;
   const std::uint64_t lower = tile.index(grouping.lower);
-  const std::uint64_t upper = tile.index(grouping.upper);
+  const std::uint64_t upper = tile.index(grouping.upper | half << grouping.low_bit);
   const int log_stride = grouping.low_bit - tile.log_columns + tile.log_distance;
+  const auto index_of = [&](int r) {
+    return (r < half ? lower : upper) + (static_cast<std::uint64_t>(r % half) << log_stride);
+  };
+  if (tile.end <= n) {
 #pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const std::uint64_t index =
-        (r < half ? lower : upper) + (static_cast<std::uint64_t>(r % half) << log_stride);
-    if (index < n) body(r, index);
+    for (int r = 0; r < Shape::items_a_thread; ++r) body(r, index_of(r));
+  } else {
+#pragma unroll
+    for (int r = 0; r < Shape::items_a_thread; ++r)
+      if (index_of(r) < n) body(r, index_of(r));
   }
 }
 
@@ -143,16 +149,14 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
 
   const bool is_near = pass.log_distance == 0;
   const int log_columns = is_near ? 0 : Shape::log_items - pass.steps;
-  TileInMemory memory{std::uint64_t{blockIdx.x} << Shape::log_items,
-                      0,
-                      0,
-                      Shape::log_items,
-                      log_columns,
-                      pass.log_distance};
+  const std::uint64_t begin = std::uint64_t{blockIdx.x} << Shape::log_items;
+  TileInMemory memory{
+      begin, 0, 0, begin + Shape::items, Shape::log_items, log_columns, pass.log_distance};
   if (!is_near) {
     const int log_tiles = pass.log_distance - log_columns;  // in a block of the rows
     const std::uint64_t number = blockIdx.x & ((std::uint64_t{1} << log_tiles) - 1);
     memory.row = std::uint64_t{blockIdx.x} >> log_tiles << (pass.log_distance + pass.steps);
+    memory.end = memory.row + (std::uint64_t{1} << (pass.log_distance + pass.steps));
     memory.columns = number << log_columns;
     memory.upper_columns = pass.begins_stage
                                ? ((std::uint64_t{1} << log_tiles) - 1 - number) << log_columns

@@ -51,7 +51,10 @@ struct PaddedArray {
   static constexpr int log_row = sizeof(Word) == 8 ? 4 : 5;
   Word words[Items + (Items >> log_row)];
 
-  [[nodiscard]] __device__ Word& operator[](int place) { return words[place + (place >> log_row)]; }
+  /// Where a place lies in `words`. Of places without a common bit, the sum lies at the sum.
+  [[nodiscard]] __host__ __device__ static constexpr int at(int place) {
+    return place + (place >> log_row);
+  }
 };
 
 template <class Key, class Value>
@@ -118,8 +121,8 @@ struct ThreadItems {
 /// compared with the place where all bits differ.
 struct Grouping {
   int low_bit;
-  int lower;  ///< place of item 0
-  int upper;  ///< place of item count / 2
+  int lower;  ///< the other bits of the places of the lower half of the items
+  int upper;  ///< and of the upper half
 
   template <class Shape>
   [[nodiscard]] __device__ static Grouping make(int low_bit, bool mirrored) {
@@ -127,39 +130,76 @@ struct Grouping {
     const int thread = static_cast<int>(threadIdx.x);
     const int low = thread & low_mask;
     const int high = (thread & ~low_mask) << Shape::log_items_a_thread;
-    const int half = Shape::items_a_thread / 2 << low_bit;
-    return {low_bit, high | low, high | half | (mirrored ? low_mask - low : low)};
-  }
-
-  template <class Shape>
-  [[nodiscard]] __device__ int place(int r) const {
-    constexpr int half = Shape::items_a_thread / 2;
-    return r < half ? lower + (r << low_bit) : upper + ((r - half) << low_bit);
+    return {low_bit, high | low, high | (mirrored ? low_mask - low : low)};
   }
 };
+
+/// Calls body with low_bit as a constant, so that what an item adds to an address is one, too: half
+/// of what moving items through shared memory takes is addresses otherwise.
+template <class Body>
+__device__ void with_constant(int low_bit, Body body) {
+  static_assert(log_threads == 9);
+  switch (low_bit) {
+    case 0:
+      return body(std::integral_constant<int, 0>{});
+    case 1:
+      return body(std::integral_constant<int, 1>{});
+    case 2:
+      return body(std::integral_constant<int, 2>{});
+    case 3:
+      return body(std::integral_constant<int, 3>{});
+    case 4:
+      return body(std::integral_constant<int, 4>{});
+    case 5:
+      return body(std::integral_constant<int, 5>{});
+    case 6:
+      return body(std::integral_constant<int, 6>{});
+    case 7:
+      return body(std::integral_constant<int, 7>{});
+    case 8:
+      return body(std::integral_constant<int, 8>{});
+    default:
+      return body(std::integral_constant<int, 9>{});
+  }
+}
+
+/// Calls body(r, word) for each item of the thread and its word of a padded array.
+template <int LowBit, int Count, class Word, int Items, class Body>
+__device__ void for_each_word(PaddedArray<Word, Items>& array, const Grouping& grouping,
+                              Body body) {
+  using Array = PaddedArray<Word, Items>;
+  Word* const lower = array.words + Array::at(grouping.lower);
+  Word* const upper = array.words + Array::at(grouping.upper);
+#pragma unroll
+  for (int r = 0; r < Count; ++r) body(r, (r < Count / 2 ? lower : upper)[Array::at(r << LowBit)]);
+}
 
 template <class Key, class Value>
 __device__ void put_into(TileStorage<Key, Value>& tile, const Grouping& grouping,
                          const ThreadItems<Key, Value>& items) {
   using Shape = TileShape<Key, Value>;
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int place = grouping.place<Shape>(r);
-    tile.keys[place] = items.keys[r];
-    if constexpr (Shape::has_values) tile.values[place] = items.values[r];
-  }
+  constexpr int count = Shape::items_a_thread;
+  with_constant(grouping.low_bit, [&](auto low_bit) {
+    for_each_word<low_bit.value, count>(tile.keys, grouping,
+                                        [&](int r, auto& word) { word = items.keys[r]; });
+    if constexpr (Shape::has_values)
+      for_each_word<low_bit.value, count>(tile.values, grouping,
+                                          [&](int r, auto& word) { word = items.values[r]; });
+  });
 }
 
 template <class Key, class Value>
 __device__ void take_from(TileStorage<Key, Value>& tile, const Grouping& grouping,
                           ThreadItems<Key, Value>& items) {
   using Shape = TileShape<Key, Value>;
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int place = grouping.place<Shape>(r);
-    items.keys[r] = tile.keys[place];
-    if constexpr (Shape::has_values) items.values[r] = tile.values[place];
-  }
+  constexpr int count = Shape::items_a_thread;
+  with_constant(grouping.low_bit, [&](auto low_bit) {
+    for_each_word<low_bit.value, count>(tile.keys, grouping,
+                                        [&](int r, auto& word) { items.keys[r] = word; });
+    if constexpr (Shape::has_values)
+      for_each_word<low_bit.value, count>(tile.values, grouping,
+                                          [&](int r, auto& word) { items.values[r] = word; });
+  });
 }
 
 /// Regroups the items of all threads. Each writes only where nobody else reads before the barrier.

@@ -118,5 +118,17 @@ TEST(BitonicPasses, NumberOfPasses) {
   EXPECT_EQ(passes(std::uint64_t{1} << 35), 55);
 }
 
+TEST(BitonicPasses, MemoryTransactions) {
+  const auto transactions = [](int log_n) {
+    const std::uint64_t n = std::uint64_t{1} << log_n;
+    return plan::memory_transactions(plan::plan_bitonic_passes(n, tiles[0]), n, tiles[0]);
+  };
+  // One pass in rows of whole segments; then for each stage up to 2^19 a pass of 2^9 columns more.
+  EXPECT_EQ(transactions(14), 2 * (1 << 14) / 32);
+  EXPECT_EQ(transactions(15), 3 * 2 * (1 << 15) / 32);
+  // Stage 24 does 10 steps of large distances in a pass of 16 columns: twice as many.
+  EXPECT_EQ(transactions(24), (21 + 1) * 2 * (1 << 24) / 32);
+}
+
 }  // namespace
 }  // namespace sortie::test
