@@ -22,8 +22,8 @@ std::vector<std::uint64_t> classics_lengths(const ClassicsOptions& options) {
   return lengths;
 }
 
-std::vector<Row> classics(const Context& context, const ClassicsOptions& options,
-                          const RowSink& sink) {
+std::vector<Row> time_classics(const Context& context, const ClassicsOptions& options,
+                               const RowSink& sink) {
   const std::vector<std::uint64_t> lengths = classics_lengths(options);
   if (lengths.empty())
     throw Error(ErrorKind::usage, fmt::format("--classics: found {} items, expected {} at least",
@@ -32,7 +32,7 @@ std::vector<Row> classics(const Context& context, const ClassicsOptions& options
     throw Error(ErrorKind::unavailable,
                 "bench sort --classics: found the host backend, expected CUDA");
 #ifdef SORTIE_HAVE_CUDA
-  return classics_on_cuda(context, lengths, options, sink);
+  return time_classics_on_cuda(context, lengths, options, sink);
 #else
   static_cast<void>(sink);
   return {};

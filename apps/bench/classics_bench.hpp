@@ -25,11 +25,12 @@ struct ClassicsOptions {
 /// GPU: order, and a checksum of the keys. Up to 2^20 keys the memory transactions of the classics
 /// are counted, and those of the bitonic network at any length, since they depend on nothing else.
 /// \throws Error (usage) fewer than 2^10 items; (unavailable) the host backend, no CUDA
-std::vector<Row> classics(const Context& context, const ClassicsOptions& options,
-                          const RowSink& sink);
+std::vector<Row> time_classics(const Context& context, const ClassicsOptions& options,
+                               const RowSink& sink);
 
 /// The same, in builds with CUDA. \param lengths  of the cases
-std::vector<Row> classics_on_cuda(const Context& context, const std::vector<std::uint64_t>& lengths,
-                                  const ClassicsOptions& options, const RowSink& sink);
+std::vector<Row> time_classics_on_cuda(const Context& context,
+                                       const std::vector<std::uint64_t>& lengths,
+                                       const ClassicsOptions& options, const RowSink& sink);
 
 }  // namespace sortie::bench

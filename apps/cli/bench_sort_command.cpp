@@ -30,7 +30,8 @@ void run_classics(Job& job, const SortBenchCommand& command) {
   options.most_items = parse_bytes(command.items);
   options.repetitions = command.common.repeat;
   options.seed = command.common.seed;
-  finish_bench(job, command, bench::classics(job.context(), options, table_printer(job, command)));
+  finish_bench(job, command,
+               bench::time_classics(job.context(), options, table_printer(job, command)));
 }
 
 void run(Job& job, const SortBenchCommand& command) {

@@ -163,8 +163,9 @@ Row sortie_row(ClassicsWork& work, const Context& context, const multisort::Devi
 
 }  // namespace
 
-std::vector<Row> classics_on_cuda(const Context& context, const std::vector<std::uint64_t>& lengths,
-                                  const ClassicsOptions& options, const RowSink& sink) {
+std::vector<Row> time_classics_on_cuda(const Context& context,
+                                       const std::vector<std::uint64_t>& lengths,
+                                       const ClassicsOptions& options, const RowSink& sink) {
   Context quiet = context;
   quiet.report = nullptr;
   const DeviceScope scope(quiet);
