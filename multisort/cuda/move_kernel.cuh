@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   const int thread = static_cast<int>(threadIdx.x);
   const OrderedKeys<Word> order(arguments.order);
   const Lookup lookup(arguments.lookup);
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * shape.tile();
+  const std::uint64_t tile = arguments.first_tile + blockIdx.x;
+  const std::uint64_t begin = tile * shape.tile();
   const auto length = static_cast<int>(min(std::uint64_t{shape.tile()}, arguments.size - begin));
   const Word* const from = static_cast<const Word*>(arguments.keys) + begin + thread;
 
@@ -176,7 +177,8 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   const int first = warp * 32 * items + thread % 32;
   const OrderedKeys<Word> order(arguments.order);
   const Lookup lookup(arguments.lookup);
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * shape.tile();
+  const std::uint64_t tile = arguments.first_tile + blockIdx.x;
+  const std::uint64_t begin = tile * shape.tile();
   const auto length = static_cast<int>(min(std::uint64_t{shape.tile()}, arguments.size - begin));
   const Word* const keys_from = static_cast<const Word*>(arguments.keys) + begin + first;
   const Value* const values_from = static_cast<const Value*>(arguments.values) + begin + first;
@@ -210,9 +212,8 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
     sum += in_tile[c];
   }
   std::uint32_t start = segsort::sum_before(sum, shared.warp_sums);
-  const std::uint64_t row = std::uint64_t{blockIdx.x} * most_groups;
-  const std::uint64_t piece_row =
-      std::uint64_t{blockIdx.x / arguments.tiles_of_piece} * most_groups;
+  const std::uint64_t row = tile * most_groups;
+  const std::uint64_t piece_row = tile / arguments.tiles_of_piece * most_groups;
 #pragma unroll
   for (int c = 0; c < columns; ++c) {
     const int group = thread * columns + c;
