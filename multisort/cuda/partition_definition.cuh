@@ -29,7 +29,8 @@ template <class Word>
 cudaError_t launch_refine(const RefineArguments& arguments, cudaStream_t stream) {
   if (arguments.size == 0) return cudaSuccess;
   const std::size_t shared =
-      (std::size_t{4} << arguments.digit_bits) * static_cast<std::size_t>(arguments.refinements);
+      (std::size_t{4} << arguments.digit_bits) * static_cast<std::size_t>(arguments.refinements) +
+      sizeof(std::uint32_t);
   const cudaError_t status = cudaFuncSetAttribute(
       refine_kernel<Word>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
   if (status != cudaSuccess) return status;

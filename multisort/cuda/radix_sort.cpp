@@ -77,9 +77,12 @@ class RadixSort {
   }
 
   void sort() {
-    if (hooks_.bring)
+    if (hooks_.bring) {
+      GroupPhase copy_in(context_, group_, "copy in", items() * item_bytes());
       hooks_.bring(
           [&](std::size_t device, std::uint64_t end) { digits_.count_up_to(device, end); });
+      copy_in.stop();
+    }
     GroupPhase histogram(context_, group_, "histogram",
                          items() * static_cast<std::uint64_t>(key_bytes(request_.key_type)));
     const std::optional<plan::RadixPartition> partition = find_partition();
