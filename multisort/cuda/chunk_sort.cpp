@@ -45,6 +45,7 @@ std::span<const SortAlgorithm> cuda_sort_algorithms() {
   static const std::vector<SortAlgorithm> algorithms = [] {
     std::vector<SortAlgorithm> names;
     for (const Entry& entry : chunk_sorts) names.push_back(entry.algorithm);
+    names.push_back(SortAlgorithm::het);  // of host memory only: cuda/het_sort.hpp
     return names;
   }();
   return algorithms;

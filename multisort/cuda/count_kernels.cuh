@@ -13,29 +13,52 @@ inline constexpr int count_threads = 512;
 /// Keys that a thread has on their way at a time.
 inline constexpr int count_unroll = 8;
 
-/// Adds to counters in shared memory, and puts off the addition while the same counter is meant:
-/// equal keys, which come in long rows where there are many of them, would all wait for one
-/// address.
-class RunCounter {
+/// Adds to counters in shared memory. Where most keys mean one counter, or a row of keys does,
+/// their additions would wait for each other at its address; so a thread keeps what it has to add
+/// to the `hot` one, and to the one it added to last, until it is told to flush.
+class SkewCounter {
  public:
-  __device__ explicit RunCounter(std::uint32_t* counts) : counts_(counts) {}
+  __device__ explicit SkewCounter(std::uint32_t* counts, std::uint32_t hot)
+      : counts_(counts), hot_(hot) {}
   __device__ void add(std::uint32_t counter) {
+    if (counter == hot_) {
+      ++hot_count_;
+      return;
+    }
     if (counter != last_) {
-      flush();
+      if (run_ != 0) atomicAdd(&counts_[last_], run_);
+      run_ = 0;
       last_ = counter;
     }
     ++run_;
   }
   __device__ void flush() {
+    if (hot_count_ != 0) atomicAdd(&counts_[hot_], hot_count_);
     if (run_ != 0) atomicAdd(&counts_[last_], run_);
+    hot_count_ = 0;
     run_ = 0;
   }
 
  private:
   std::uint32_t* counts_;
+  std::uint32_t hot_;
+  std::uint32_t hot_count_ = 0;
   std::uint32_t last_ = 0;
   std::uint32_t run_ = 0;
 };
+
+/// Elects the counter that most keys may mean: each thread of the block names one, below 2^26, and
+/// the one that most threads of some warp name wins. Begins and ends with a barrier.
+__device__ __forceinline__ std::uint32_t elect_hot(std::uint32_t candidate) {
+  __shared__ unsigned int best;
+  __syncthreads();
+  if (threadIdx.x == 0) best = 0;
+  __syncthreads();
+  const auto votes = static_cast<unsigned int>(__popc(__match_any_sync(0xffffffffu, candidate)));
+  atomicMax(&best, (votes - 1) << 26 | candidate);
+  __syncthreads();
+  return best & ((1u << 26) - 1);
+}
 
 /// Calls body(key) for the block's keys [begin, end).
 template <class Word, class Body>
@@ -85,7 +108,8 @@ __global__ void __launch_bounds__(count_threads)
 
   auto least = static_cast<Word>(~Word{0});
   Word greatest = 0;
-  RunCounter counter(counts[threadIdx.x / 32 % copies]);
+  const Word sample = keys[min(begin + threadIdx.x, end - 1)];
+  SkewCounter counter(counts[threadIdx.x / 32 % copies], elect_hot(lookup(order.encode(sample))));
   const auto count = [&](std::uint64_t from, std::uint64_t to) {
     for_keys(keys, from, to, [&](Word key) {
       const Word word = order.encode(key);
@@ -126,7 +150,7 @@ __global__ void __launch_bounds__(count_threads) refine_kernel(RefineArguments a
   extern __shared__ std::uint32_t refined_counts[];
   const std::uint32_t digits = 1u << arguments.digit_bits;
   const std::uint32_t all = digits * static_cast<std::uint32_t>(arguments.refinements);
-  for (std::uint32_t i = threadIdx.x; i < all; i += count_threads) refined_counts[i] = 0;
+  for (std::uint32_t i = threadIdx.x; i <= all; i += count_threads) refined_counts[i] = 0;
   __syncthreads();
   const auto* const keys = static_cast<const Word*>(arguments.keys);
   const OrderedKeys<Word> order(arguments.order);
@@ -135,15 +159,21 @@ __global__ void __launch_bounds__(count_threads) refine_kernel(RefineArguments a
   const std::uint64_t rounds = (arguments.size - 1) / round + 1;
   const std::uint64_t begin = rounds * blockIdx.x / gridDim.x * round;
   const std::uint64_t end = min(rounds * (blockIdx.x + 1) / gridDim.x * round, arguments.size);
-  RunCounter counter(refined_counts);
-  for_keys(keys, begin, end, [&](Word key) {
+  if (begin == end) return;
+  // One counter more, that nobody asks for, takes the keys with other prefixes.
+  const auto counter_of = [&](Word key) {
     const auto leading = static_cast<std::uint64_t>(order.encode(key)) >> arguments.shift;
     const std::uint64_t prefix = leading >> arguments.digit_bits;
+    std::uint32_t found = all;
     for (int w = 0; w < arguments.refinements; ++w)
       if (prefix == arguments.prefixes[w])
-        counter.add(static_cast<std::uint32_t>(w) * digits +
-                    (static_cast<std::uint32_t>(leading) & (digits - 1)));
-  });
+        found = static_cast<std::uint32_t>(w) * digits +
+                (static_cast<std::uint32_t>(leading) & (digits - 1));
+    return found;
+  };
+  const Word sample = keys[min(begin + threadIdx.x, end - 1)];
+  SkewCounter counter(refined_counts, elect_hot(counter_of(sample)));
+  for_keys(keys, begin, end, [&](Word key) { counter.add(counter_of(key)); });
   counter.flush();
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < all; i += count_threads)

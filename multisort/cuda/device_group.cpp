@@ -73,8 +73,12 @@ DeviceGroup::DeviceGroup(const std::vector<int>& ordinals, Transport transport)
       device.ordinal = ordinals[d];
       const CurrentDevice scope(device.ordinal);
       keep_pool_memory(device.ordinal);
-      for (cudaStream_t* stream : {&device.work, &device.in, &device.out})
+      int least = 0;
+      int greatest = 0;
+      check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+      for (cudaStream_t* stream : {&device.work, &device.in})
         check_cuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+      check_cuda(cudaStreamCreateWithPriority(&device.out, cudaStreamNonBlocking, greatest));
       check_cuda(cudaEventCreateWithFlags(&device.event, cudaEventDisableTiming));
     }
     connect(transport);

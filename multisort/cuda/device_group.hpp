@@ -49,7 +49,8 @@ class DeviceGroup {
   [[nodiscard]] cudaStream_t stream(std::size_t device) const { return devices_[device].work; }
   /// For copies from the host or from other devices to this one.
   [[nodiscard]] cudaStream_t stream_in(std::size_t device) const { return devices_[device].in; }
-  /// For copies from this device to the host or to others.
+  /// For copies from this device to the host or to others. Kernels on it go before those of the
+  /// work stream.
   [[nodiscard]] cudaStream_t stream_out(std::size_t device) const { return devices_[device].out; }
 
   /// Whether kernels and copies of `from` may touch the memory of `to`.

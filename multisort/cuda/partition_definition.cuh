@@ -29,7 +29,8 @@ template <class Word>
 cudaError_t launch_refine(const RefineArguments& arguments, cudaStream_t stream) {
   if (arguments.size == 0) return cudaSuccess;
   const std::size_t shared =
-      (std::size_t{4} << arguments.digit_bits) * static_cast<std::size_t>(arguments.refinements);
+      (std::size_t{4} << arguments.digit_bits) * static_cast<std::size_t>(arguments.refinements) +
+      sizeof(std::uint32_t);
   const cudaError_t status = cudaFuncSetAttribute(
       refine_kernel<Word>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
   if (status != cudaSuccess) return status;
@@ -68,15 +69,14 @@ cudaError_t launch_move_by(const MoveArguments& arguments, cudaStream_t stream) 
   const cudaError_t status = cudaFuncSetAttribute(
       kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
   if (status != cudaSuccess) return status;
-  const auto tiles =
-      static_cast<unsigned int>((arguments.size - 1) / static_cast<unsigned int>(shape.tile()) + 1);
+  const auto tiles = static_cast<unsigned int>(arguments.end_tile - arguments.first_tile);
   kernel<<<tiles, static_cast<unsigned int>(shape.threads), shared, stream>>>(arguments);
   return cudaGetLastError();
 }
 
 template <class Word, int ValueBytes>
 cudaError_t launch_move(const MoveArguments& arguments, cudaStream_t stream) {
-  if (arguments.size == 0) return cudaSuccess;
+  if (arguments.first_tile == arguments.end_tile) return cudaSuccess;
   return arguments.lookup.direct
              ? launch_move_by<Word, ValueBytes, DirectLookup<Word>>(arguments, stream)
              : launch_move_by<Word, ValueBytes, TreeLookup<Word>>(arguments, stream);

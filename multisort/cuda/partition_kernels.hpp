@@ -79,6 +79,8 @@ struct MoveArguments {
   const void* keys = nullptr;
   const void* values = nullptr;
   std::uint64_t size = 0;
+  std::uint64_t first_tile = 0;  ///< the tiles to move are [first_tile, end_tile)
+  std::uint64_t end_tile = 0;
   KeyOrder order;
   GroupLookup lookup;
   std::uint32_t tiles_of_piece = 1;

@@ -10,6 +10,7 @@
 #include "sortie/multisort/cuda/bucket_sort.hpp"
 #include "sortie/multisort/cuda/item_exchange.hpp"
 #include "sortie/multisort/cuda/leading_digits.hpp"
+#include "sortie/multisort/cuda/relay.hpp"
 #include "sortie/multisort/plan/bucket_tree.hpp"
 #include "sortie/multisort/plan/moves.hpp"
 #include "sortie/multisort/plan/shares.hpp"
@@ -76,9 +77,12 @@ class RadixSort {
   }
 
   void sort() {
-    if (hooks_.bring)
+    if (hooks_.bring) {
+      GroupPhase copy_in(context_, group_, "copy in", items() * item_bytes());
       hooks_.bring(
           [&](std::size_t device, std::uint64_t end) { digits_.count_up_to(device, end); });
+      copy_in.stop();
+    }
     GroupPhase histogram(context_, group_, "histogram",
                          items() * static_cast<std::uint64_t>(key_bytes(request_.key_type)));
     const std::optional<plan::RadixPartition> partition = find_partition();
@@ -118,6 +122,7 @@ class RadixSort {
     DeviceBuffer<std::int32_t> entries;
     DeviceBuffer<std::uint64_t> key_places;
     DeviceBuffer<std::uint64_t> value_places;
+    std::optional<Relay> relay;  ///< where some items go to another device
   };
   struct Room {
     DeviceBuffer<std::byte> keys;
@@ -136,8 +141,13 @@ class RadixSort {
       const cudaStream_t stream = group_.stream(d);
       const std::uint64_t mine = plan.destination_begins[d + 1] - plan.destination_begins[d];
       sorters_.emplace_back(group_, request_, d, plan, chunk_begins_);
-      const std::uint64_t wanted =
-          (mine + plan.parked[d]) * item_bytes() + sorters_[d].bytes_wanted();
+      if (has_relayed(plan, d))
+        moves_[d].relay.emplace(group_, d, digits_.share(d), request_.chunks[d].size,
+                                digits_.kernels().tile, key_bytes(request_.key_type),
+                                request_.value_bytes);
+      const std::uint64_t wanted = (mine + plan.parked[d]) * item_bytes() +
+                                   sorters_[d].bytes_wanted() +
+                                   (moves_[d].relay ? moves_[d].relay->bytes_wanted() : 0);
       if (context_.memory_budget != 0 && wanted > context_.memory_budget)
         throw out_of_memory_error(fmt::format("the sort on CUDA device {}", group_.ordinal(d)),
                                   wanted, context_.memory_budget);
@@ -156,11 +166,18 @@ class RadixSort {
         move.lookup = digits_.first_lookup();
       } else {
         upload_tree(*tree, plan, d);
-        // Keys alone take their places as they come.
-        if (request_.value_bytes != 0) digits_.count_groups(d, move.lookup);
+        // Keys alone take their places as they come, where all stay.
+        if (request_.value_bytes != 0 || move.relay) digits_.count_groups(d, move.lookup);
       }
       upload_places(partition, plan, d, direct);
     }
+  }
+
+  [[nodiscard]] static bool has_relayed(const plan::MovePlan& plan, std::size_t d) {
+    return std::any_of(plan.places[d].begin(), plan.places[d].end(),
+                       [&](const plan::MovePlace& place) {
+                         return !place.is_parked && !place.is_empty && place.destination != d;
+                       });
   }
 
   void upload_tree(const plan::BucketTree& tree, const plan::MovePlan& plan, std::size_t d) {
@@ -185,8 +202,11 @@ class RadixSort {
                      std::size_t d, bool direct) {
     std::vector<std::uint64_t> keys(most_groups, 0);
     std::vector<std::uint64_t> values(most_groups, 0);
+    std::vector<std::uint64_t> relayed_keys(most_groups, 0);
+    std::vector<std::uint64_t> relayed_values(most_groups, 0);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       const plan::MovePlace& place = plan.places[d][g];
+      if (place.is_empty) continue;
       Room& room = place.is_parked ? parked_[d] : received_[place.destination];
       const std::uint64_t prefix = partition.buckets()[plan.groups[g].first_bucket].prefix;
       const std::size_t number = direct ? prefix & digits_.first_lookup().mask : g;
@@ -194,11 +214,16 @@ class RadixSort {
                      place.begin * static_cast<std::uint64_t>(key_bytes(request_.key_type));
       values[number] = reinterpret_cast<std::uint64_t>(room.values.data()) +
                        place.begin * static_cast<std::uint64_t>(request_.value_bytes);
+      if (!place.is_parked && place.destination != d) {
+        relayed_keys[number] = keys[number];
+        relayed_values[number] = values[number];
+      }
     }
     Move& move = moves_[d];
     move.key_places = DeviceBuffer<std::uint64_t>(keys, group_.stream(d));
     if (request_.value_bytes != 0)
       move.value_places = DeviceBuffer<std::uint64_t>(values, group_.stream(d));
+    if (move.relay) move.relay->allocate(relayed_keys, relayed_values);
   }
 
   void move() {
@@ -218,7 +243,16 @@ class RadixSort {
       arguments.value_places = moves_[d].value_places.data();
       arguments.piece_rows = share.piece_rows.data();
       arguments.tile_rows = share.tile_rows.data();
-      check_cuda(digits_.kernels().move(arguments, group_.stream(d)));
+      arguments.end_tile = (chunk.size + digits_.kernels().tile - 1) / digits_.kernels().tile;
+      if (moves_[d].relay) {
+        moves_[d].relay->run(digits_.kernels(), arguments, share);
+      } else {
+        check_cuda(digits_.kernels().move(arguments, group_.stream(d)));
+      }
+    }
+    for (std::size_t d = 0; d < devices(); ++d) {
+      const CurrentDevice current = group_.current(d);
+      if (moves_[d].relay) moves_[d].relay->wait_on_all();
     }
   }
 

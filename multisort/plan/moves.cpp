@@ -89,11 +89,11 @@ MovePlan plan_moves(const RadixPartition& partition, std::size_t most_groups,
       const std::size_t first = destination_of(begins, position);
       const std::size_t last = destination_of(begins, position + count - 1);
       if (first == last && reaches(source, first)) {
-        plan.places[source].push_back({false, first, position - begins[first]});
+        plan.places[source].push_back({false, false, first, position - begins[first]});
         position += count;
         continue;
       }
-      plan.places[source].push_back({true, first, plan.parked[source]});
+      plan.places[source].push_back({false, true, first, plan.parked[source]});
       for (std::size_t destination = first; count > 0; ++destination) {
         const std::uint64_t size = std::min(count, begins[destination + 1] - position);
         if (size == 0) continue;

@@ -21,6 +21,7 @@ struct MoveGroup {
 
 /// Where the items of a group that come from one source go.
 struct MovePlace {
+  bool is_empty = true;  ///< the source has no items of the group
   /// False: to `destination`. True: to room of the source's own, from where transfers bring them
   /// on.
   bool is_parked = false;

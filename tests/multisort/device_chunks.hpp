@@ -52,8 +52,8 @@ class DeviceChunks {
         chunk.values = upload(values_, values, begin, sizes[i], value_bytes, device);
       chunks_.push_back(chunk);
       begin += sizes[i];
+      check_cuda(cudaDeviceSynchronize());  // copies from pageable memory may return early
     }
-    check_cuda(cudaDeviceSynchronize());
   }
 
   [[nodiscard]] const std::vector<multisort::DeviceChunk>& chunks() const { return chunks_; }
