@@ -35,6 +35,19 @@ struct TileInMemory {
   int log_columns;
   int log_distance;
 
+  /// Tile `number` of consecutive items.
+  template <class Shape>
+  [[nodiscard]] __device__ static TileInMemory of_neighbours(unsigned int number) {
+    const std::uint64_t begin = std::uint64_t{number} << Shape::log_items;
+    return {.row = begin,
+            .columns = 0,
+            .upper_columns = 0,
+            .end = begin + Shape::items,
+            .log_items = Shape::log_items,
+            .log_columns = 0,
+            .log_distance = 0};
+  }
+
   [[nodiscard]] __device__ std::uint64_t index(int place) const {
     const bool is_upper = place >> (log_items - 1) != 0;
     const int column = place & ((1 << log_columns) - 1);
@@ -104,8 +117,7 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   constexpr int bits = Shape::log_items_a_thread;
   extern __shared__ __align__(16) unsigned char shared[];
   auto& tile = *reinterpret_cast<TileStorage<Key, Value>*>(shared);
-  const TileInMemory memory{
-      std::uint64_t{blockIdx.x} << Shape::log_items, 0, 0, Shape::log_items, 0, 0};
+  const TileInMemory memory = TileInMemory::of_neighbours<Shape>(blockIdx.x);
   const Grouping rows = Grouping::make<Shape>(log_threads, false);
   Grouping grouping = rows;
   ThreadItems<Key, Value> items;
@@ -149,10 +161,10 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
 
   const bool is_near = pass.log_distance == 0;
   const int log_columns = is_near ? 0 : Shape::log_items - pass.steps;
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} << Shape::log_items;
-  TileInMemory memory{
-      begin, 0, 0, begin + Shape::items, Shape::log_items, log_columns, pass.log_distance};
+  TileInMemory memory = TileInMemory::of_neighbours<Shape>(blockIdx.x);
   if (!is_near) {
+    memory.log_columns = log_columns;
+    memory.log_distance = pass.log_distance;
     const int log_tiles = pass.log_distance - log_columns;  // in a block of the rows
     const std::uint64_t number = blockIdx.x & ((std::uint64_t{1} << log_tiles) - 1);
     memory.row = std::uint64_t{blockIdx.x} >> log_tiles << (pass.log_distance + pass.steps);

@@ -51,6 +51,8 @@ class GuardedChunk {
     check_cuda(cudaMalloc(&memory, all.size() * sizeof(T)));
     memory_ = static_cast<T*>(memory);
     check_cuda(cudaMemcpy(memory_, all.data(), all.size() * sizeof(T), cudaMemcpyHostToDevice));
+    // The copy returns when the host's memory has been read; sorts run on streams that do not wait.
+    check_cuda(cudaDeviceSynchronize());
   }
   ~GuardedChunk() {
     if (memory_ != nullptr) static_cast<void>(cudaFree(memory_));
