@@ -37,19 +37,13 @@ std::vector<std::pair<std::string, Keys>> inputs(std::uint64_t n) {
   return all;
 }
 
-class Classics : public testing::TestWithParam<const char*> {
+class Classics : public testing::TestWithParam<classics::Classic> {
  protected:
-  [[nodiscard]] static const classics::Classic& classic() {
-    for (const classics::Classic& one : classics::all())
-      if (std::string(one.name) == GetParam()) return one;
-    throw Error(ErrorKind::usage, "no such classic");
-  }
-
   void check(std::uint64_t n) {
     for (const auto& [name, keys] : inputs(n)) {
       SCOPED_TRACE(name + ", " + std::to_string(n) + " keys");
       DeviceBuffer<std::uint32_t> array(keys, nullptr);
-      classic().sort({array.data(), n}, {nullptr, nullptr});
+      GetParam().sort({array.data(), n}, {nullptr, nullptr});
       Keys sorted(n);
       array.copy_to(sorted);
       check_cuda(cudaStreamSynchronize(nullptr));
@@ -68,8 +62,8 @@ TEST_P(Classics, SortAnyLength) {
 }
 
 TEST_P(Classics, SortManyKeys) {
-  if (classic().most_items >= 200'001) check(200'001);
-  if (classic().most_items >= 5'000'001) check(5'000'001);
+  if (GetParam().most_items >= 200'001) check(200'001);
+  if (GetParam().most_items >= 5'000'001) check(5'000'001);
 }
 
 TEST_P(Classics, CountTransactions) {
@@ -78,7 +72,7 @@ TEST_P(Classics, CountTransactions) {
   DeviceBuffer<std::uint32_t> array(keys, nullptr);
   const std::vector<unsigned long long> zero{0};
   DeviceBuffer<unsigned long long> counter(zero, nullptr);
-  classic().sort({array.data(), n}, {nullptr, counter.data()});
+  GetParam().sort({array.data(), n}, {nullptr, counter.data()});
   std::vector<unsigned long long> counted(1);
   counter.copy_to(counted);
   Keys sorted(n);
@@ -89,13 +83,11 @@ TEST_P(Classics, CountTransactions) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Classics,
-                         testing::Values("odd-even transposition", "counting", "odd-even merge",
-                                         "quicksort", "tiled merge", "binary split", "tiled radix"),
+                         testing::ValuesIn(classics::all().begin(), classics::all().end()),
                          [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace_if(
-                               name.begin(), name.end(),
-                               [](char c) { return c == ' ' || c == '-'; }, '_');
+                           std::string name = info.param.name;
+                           for (char& c : name)
+                             if (c == ' ' || c == '-') c = '_';
                            return name;
                          });
 
@@ -111,7 +103,7 @@ TEST(ClassicsBench, RowsOfAllMethodsAreRight) {
     EXPECT_TRUE(row.agrees) << row.case_name << ", " << row.method << ": " << row.fault
                             << row.failure;
     if (row.method == "quicksort" || row.method == "sortie bitonic") {
-      EXPECT_GT(row.transactions, row.items / 16);
+      EXPECT_GE(row.transactions, row.items / 16);
     }
   }
 }

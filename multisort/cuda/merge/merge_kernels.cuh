@@ -102,7 +102,7 @@ __global__ void partition_kernel(RunPairs<Key, Value> pairs, Order before, std::
 /// all store through shared memory, so that loads and stores are of neighbouring items. Values are
 /// fetched from where their keys came from, once the order is known.
 template <class Key, class Value, class Order>
-__global__ void __launch_bounds__(TileShape<Key>::threads, TileShape<Key>::merging_blocks)
+__global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, Value>)
     merge_kernel(RunPairs<Key, Value> pairs, Items<Key, Value> out, Order order, bool decode,
                  const std::uint64_t* splits) {
   using Shape = TileShape<Key>;

@@ -16,8 +16,8 @@ namespace sortie::multisort::merge {
 /// at that stride, or about half of it, are spread over all banks.
 ///
 /// On an H200, 2^28 keys of 4 bytes: a merge takes 0.60 ms with 15 a thread and 6 blocks a
-/// multiprocessor, 0.64 with 17 and 5, 0.63 with 11 and 8, 0.71 with 23 and 4; a copy 0.51. 2^27 keys
-/// of 8 bytes: 0.54 with 11 and 5, 0.57 with 13.
+/// multiprocessor, 0.64 with 17 and 5, 0.63 with 11 and 8, 0.71 with 23 and 4; a copy 0.51. 2^27
+/// keys of 8 bytes: 0.54 with 11 and 5, 0.57 with 13.
 template <class Key>
 struct TileShape {
   static constexpr int threads = 256;
@@ -27,10 +27,15 @@ struct TileShape {
                                         : sizeof(Key) <= 32 ? 3
                                                             : 1;
   static constexpr int items = threads * items_a_thread;
-  /// Merging blocks that shall run on a multiprocessor at a time; 0: as many as there is room for.
-  static constexpr int merging_blocks = sizeof(Key) <= 4 ? 6 : sizeof(Key) <= 8 ? 5 : 0;
   static_assert(sizeof(Key) * (items + 1) <= 48 * 1024, "records of up to 184 bytes");
 };
+
+/// Merging blocks that shall run on a multiprocessor at a time; 0: as many as there is room for.
+template <class Key, class Value>
+inline constexpr int merging_blocks = has_values<Value>  ? 0
+                                      : sizeof(Key) <= 4 ? 6
+                                      : sizeof(Key) <= 8 ? 5
+                                                         : 0;
 
 /// Items of the first run among the `rank` first of two sorted runs, equal ones of the first run
 /// before those of the second.
