@@ -10,6 +10,7 @@
 #include "sortie/core/error.hpp"
 #include "sortie/multisort/cuda/backend.hpp"
 #include "sortie/multisort/cuda/radix_sort.hpp"
+#include "sortie/multisort/cuda/rmg_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -22,8 +23,7 @@ struct Entry {
 
 /// The one place that says what sorts chunks. The first one is `automatic`.
 constexpr std::array chunk_sorts = {
-    Entry{SortAlgorithm::radix, radix_sort_chunks},
-    // {SortAlgorithm::rmg, rmg_sort_chunks},          cuda/rmg_sort.hpp
+    Entry{SortAlgorithm::radix, radix_sort_chunks}, Entry{SortAlgorithm::rmg, rmg_sort_chunks},
     // {SortAlgorithm::merge, merge_sort_chunks},      cuda/merge_sort.hpp
     // {SortAlgorithm::tanasic, tanasic_sort_chunks},  cuda/merge_sort.hpp
     // {SortAlgorithm::bitonic, bitonic_sort_chunks},  cuda/bitonic.hpp
