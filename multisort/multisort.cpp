@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "sortie/core/error.hpp"
 #include "sortie/multisort/cuda/backend.hpp"
@@ -92,25 +93,28 @@ void check_values(int value_bytes) {
               fmt::format("sort: found values of {} bytes, expected 4 or 8", value_bytes));
 }
 
-void require_host_algorithm(SortAlgorithm algorithm) {
-  if (algorithm == SortAlgorithm::automatic) return;
-  if (std::find(host_algorithms.begin(), host_algorithms.end(), algorithm) != host_algorithms.end())
-    return;
-  throw Error(ErrorKind::unavailable,
-              fmt::format("sort: found algorithm {} on the host, expected radix or merge, or "
-                          "backend cuda",
-                          name(algorithm)));
-}
-
 }  // namespace
+
+void require_algorithm(const Context& context, SortAlgorithm algorithm) {
+  const Backend backend = resolve_backend(context);
+  const std::span<const SortAlgorithm> known = sort_algorithms(backend);
+  if (algorithm == SortAlgorithm::automatic ||
+      std::find(known.begin(), known.end(), algorithm) != known.end())
+    return;
+  std::string expected = "auto";
+  for (const SortAlgorithm one : known) expected += fmt::format(", {}", name(one));
+  throw Error(ErrorKind::unavailable,
+              fmt::format("sort: found algorithm {} on backend {}, expected {}", name(algorithm),
+                          name(backend), expected));
+}
 
 void sort(const Context& context, const Request& request) {
   if (request.value_bytes < 0)
     throw Error(ErrorKind::usage,
                 "sort: found another number of values than keys, expected one value a key");
   check_values(request.value_bytes);
+  require_algorithm(context, request.options.algorithm);
   if (resolve_backend(context) == Backend::cuda) return sort_on_cuda(context, request);
-  require_host_algorithm(request.options.algorithm);
   sort_on_host(context, request);
 }
 

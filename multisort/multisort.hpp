@@ -75,25 +75,35 @@ void sort_on_host(const Context& context, const Request& request);
 /// \throws Error (unavailable) a GPU is asked for
 void require_host(const Context& context);
 
+/// \throws Error (unavailable) the context's backend does not have the algorithm, or is not there
+void require_algorithm(const Context& context, SortAlgorithm algorithm);
+
 }  // namespace multisort
 
 /// Sorts the keys of one array, in place.
 ///
-/// For one long array. Many short ones are sorted by segmented_sort() at once.
+/// For one long array. Many short ones are sorted by segmented_sort() at once; an array that lies
+/// on GPUs already, by sort_chunks() (device_sort.hpp).
 ///
-/// \param context  backend, threads, memory budget, report (phases "range", "histogram", "scatter",
-///                 "exchange", "local sort"; with the merge algorithm "local sort", "pivots",
-///                 "exchange", "merge")
-/// \param options  direction, stability, algorithm, devices
+/// \param context  backend, threads, progress; memory budget: bytes of work space, on CUDA of each
+///                 GPU; report: the host's phases are "range", "histogram", "scatter", "exchange",
+///                 "local sort", with the merge algorithm "local sort", "pivots", "exchange",
+///                 "merge"; on CUDA "copy in", those of sort_chunks(), "copy out", with het "sort
+///                 chunks", "merge"
+/// \param options  direction, stability, algorithm, devices, transport
 /// \throws Error (usage)          a number of devices that is none
-/// \throws Error (out_of_memory)  the scratch does not fit the budget or the memory
-/// \throws Error (unavailable)    Backend::cuda: the sort over several GPUs is not there yet.
-///                                Backend::automatic is the host
+/// \throws Error (out_of_memory)  the work space does not fit the budget or the memory
+/// \throws Error (unavailable)    no GPU where one is asked for, or an algorithm that the backend
+///                                does not have
 ///
 /// Complexity: radix O(n * key bits / 8) at most, less where keys differ early; merge O(n log G)
-/// more for G devices. Extra memory: one copy of keys and values. Always stable on the host, and
-/// the same for any number of threads and devices. Source: Ilic: RMG Sort (2022), section 3;
-/// Tanasic et al.: Comparison Based Sorting for Systems with Multiple GPUs (GPGPU 2013), section 3.
+/// more for G devices. Extra memory on the host: one copy of keys and values; on CUDA, none in host
+/// memory but with het (one copy), and on the GPUs what sort_chunks() takes. Copies run at the
+/// speed of the bus, and beside the work of the radix sort, where host memory is page-locked; else
+/// they go through page-locked blocks. Stable on the host, and on CUDA where sort_chunks() is; the
+/// same for any number of threads and devices. Source: Ilic: RMG Sort (2022), section 3; Tanasic et
+/// al.: Comparison Based Sorting for Systems with Multiple GPUs (GPGPU 2013), section 3; Gowanlock
+/// and Karsin: Sorting Large Datasets with Heterogeneous CPU/GPU Architectures (IPDPSW 2018).
 /// multisort/README.md tells what is different.
 template <ArrayKey Key>
 void sort(const Context& context, std::span<Key> keys, const SortOptions& options = {}) {

@@ -12,6 +12,7 @@
 #include "sortie/multisort/cuda/bitonic.hpp"
 #include "sortie/multisort/cuda/merge_sort.hpp"
 #include "sortie/multisort/cuda/radix_sort.hpp"
+#include "sortie/multisort/cuda/rmg_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -25,7 +26,7 @@ struct Entry {
 /// The one place that says what sorts chunks. The first one is `automatic`.
 constexpr std::array chunk_sorts = {
     Entry{SortAlgorithm::radix, radix_sort_chunks},
-    // {SortAlgorithm::rmg, rmg_sort_chunks},          cuda/rmg_sort.hpp
+    Entry{SortAlgorithm::rmg, rmg_sort_chunks},
     Entry{SortAlgorithm::merge, merge_sort_chunks},
     Entry{SortAlgorithm::tanasic, tanasic_sort_chunks},
     Entry{SortAlgorithm::bitonic, bitonic_sort_chunks},

@@ -140,6 +140,23 @@ TEST(DeviceSort, ManyDevices) {
   }
 }
 
+TEST(DeviceSort, RmgSortsEveryDistribution) {
+  for (const Distribution& distribution : distributions()) {
+    SCOPED_TRACE(distribution.name);
+    const auto keys = draw_keys<std::int32_t>(distribution, 150'001);
+    for (const std::size_t devices : {1, 2, 3, 5}) {
+      for (const Transport transport : {Transport::automatic, Transport::staged}) {
+        SortOptions options = options_of(Order::descending, transport);
+        options.algorithm = SortAlgorithm::rmg;
+        check<DeviceTypes<std::int32_t, void>>(keys, unequal_sizes(keys.size(), devices), options);
+        check<DeviceTypes<std::int32_t, std::uint64_t>>(keys, unequal_sizes(keys.size(), devices),
+                                                        options);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 // NaNs of either sign, infinities and zeros have their places among 40 000 others.
 TEST(DeviceSort, NotANumberAndZerosInTotalOrder) {
   using Limits = std::numeric_limits<float>;
