@@ -6,7 +6,7 @@
 
 #include "sortie/core/cuda/check.hpp"
 #include "sortie/multisort/cuda/bitonic/network_tile.cuh"
-#include "sortie/multisort/cuda/ordered_key.cuh"
+#include "sortie/multisort/cuda/key_order.cuh"
 #include "sortie/multisort/plan/bitonic_passes.hpp"
 
 /// The passes of the in-place bitonic network over memory.
@@ -18,7 +18,7 @@ struct Array {
   Key* keys;
   Value* values;
   std::uint64_t n;
-  OrderedKey<Key> order;
+  OrderedKeys<Key> order;
   bool encode;
   bool decode;
 };
@@ -206,7 +206,7 @@ void launch_sort_tiles(const Array<Key, Value>& array, const Array<Key, Value>& 
 
 /// Puts the sort of n items on the stream. The current device is the one whose memory it is.
 template <class Key, class Value>
-void sort_in_place(Key* keys, Value* values, std::uint64_t n, OrderedKey<Key> order,
+void sort_in_place(Key* keys, Value* values, std::uint64_t n, OrderedKeys<Key> order,
                    cudaStream_t stream) {
   using Shape = TileShape<Key, Value>;
   constexpr int bytes = shared_bytes<Key, Value>;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/multisort/cuda/ordered_key.cuh"
+#include "sortie/multisort/cuda/key_order.cuh"
 #include "sortie/multisort/host/items.hpp"
 #include "sortie/multisort/plan/bitonic_passes.hpp"
 

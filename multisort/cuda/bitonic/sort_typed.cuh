@@ -10,7 +10,7 @@ namespace sortie::multisort::bitonic {
 /// Sorts keys of one width, with values of any size. \pre request.value_bytes is 0, 4 or 8
 template <class Key>
 void sort_typed(const Request& request, cudaStream_t stream) {
-  const auto order = OrderedKey<Key>::make(request.key_type, request.order);
+  const auto order = OrderedKeys<Key>(KeyOrder::of(request.key_type, request.order));
   Key* const keys = static_cast<Key*>(request.keys);
   if (request.value_bytes == 0) {
     sort_in_place<Key, NoValue>(keys, nullptr, request.n, order, stream);

@@ -17,7 +17,7 @@ void sort_pairs(const Context& context, const DeviceGroup& group, const ChunkReq
   for (const DeviceChunk& chunk : request.chunks)
     chunks.push_back(
         {{static_cast<Key*>(chunk.keys), static_cast<Value*>(chunk.values)}, chunk.size});
-  const WordOrder<Key> order{OrderedKey<Key>::make(request.key_type, request.options.order)};
+  const WordOrder<Key> order(KeyOrder::of(request.key_type, request.options.order));
   if (method == Method::one_exchange) {
     sort_over_devices(context, group, chunks, order);
   } else {
