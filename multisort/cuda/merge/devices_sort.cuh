@@ -198,12 +198,15 @@ class DevicesSort {
               const std::vector<Chunk<Key, Value>>& chunks, const Order& order, Side sorted_side,
               bool decode)
       : context_(context), group_(group), order_(order), exchange_(group) {
-    GroupPhase phase(context, group, "local sort");
     for (std::size_t d = 0; d < group.size(); ++d) {
       work_.emplace_back(context, group, d, chunks[d],
                          room_for_splits<Key, Value, Order>(chunks[d].size, group.size()));
       sides_.push_back(work_.back().sides());
       sizes_.push_back(chunks[d].size);
+    }
+    // Memory suffices everywhere, so that from here on chunks may change.
+    GroupPhase phase(context, group, "local sort");
+    for (std::size_t d = 0; d < group.size(); ++d) {
       const CurrentDevice current = group.current(d);
       sort_locally(sides_[d], sorted_side, order, decode, work_[d].splits(), group.stream(d));
     }
