@@ -17,6 +17,7 @@
 #include "sortie/multisort/cuda/item_exchange.hpp"
 #include "sortie/multisort/cuda/merge/local_sort.cuh"
 #include "sortie/multisort/cuda/merge/sampler.cuh"
+#include "sortie/multisort/cuda/merge/two_runs.cuh"
 #include "sortie/multisort/plan/exchange.hpp"
 
 /// The merge sort over the devices of a group.
@@ -71,13 +72,6 @@ class DeviceWork {
   DeviceBuffer<std::uint64_t> splits_;
 };
 
-/// Sorted items in a row, on the device that merges them or on one that it reaches.
-template <class Key, class Value>
-struct Run {
-  Items<Key, Value> items;
-  std::uint64_t size = 0;
-};
-
 /// Merges runs in order, in rounds of pairs; the last round decodes. Every round writes to the
 /// other side than the one before.
 template <class Key, class Value, class Order>
@@ -93,8 +87,8 @@ class RunMerger {
     std::uint64_t begin = 0;
     for (std::size_t i = 0; i < runs_.size(); i += 2) {
       const Run<Key, Value> second =
-          i + 1 < runs_.size() ? runs_[i + 1] : Run<Key, Value>{runs_[i].items, 0};
-      const Run<Key, Value> result{target_.on(to).at(begin), runs_[i].size + second.size};
+          i + 1 < runs_.size() ? runs_[i + 1] : Run<Key, Value>{runs_[i].items, 0, 0};
+      const Run<Key, Value> result{target_.on(to).at(begin), runs_[i].size + second.size, 0};
       launch_merge<Key, Value, Order>(
           {runs_[i].items, second.items, runs_[i].size, second.size, result.size}, result.items,
           order_, decode, splits_, stream_);
@@ -160,7 +154,7 @@ template <class Key, class Value>
   for (std::size_t d = 0; d < from.size(); ++d)
     for (std::size_t s = 0; s < from.size(); ++s)
       if (splits[d + 1][s] != splits[d][s])
-        runs[d].push_back({from[s].at(splits[d][s]), splits[d + 1][s] - splits[d][s]});
+        runs[d].push_back({from[s].at(splits[d][s]), splits[d + 1][s] - splits[d][s], s});
   return runs;
 }
 
@@ -173,7 +167,7 @@ template <class Key, class Value>
     std::uint64_t begin = 0;
     for (std::size_t s = 0; s < to.size(); ++s) {
       const std::uint64_t size = splits[d + 1][s] - splits[d][s];
-      if (size != 0) runs[d].push_back({to[d].at(begin), size});
+      if (size != 0) runs[d].push_back({to[d].at(begin), size, d});
       begin += size;
     }
   }
@@ -233,6 +227,11 @@ class DevicesSort {
       exchange.stop();
     }
     GroupPhase merge(context_, group_, "merge");
+    if (rounds == 1 && !copies) {
+      merge_two_runs(runs, all_on(sides_, other(side)));
+      merge.stop();
+      return;
+    }
     std::vector<RunMerger<Key, Value, Order>> mergers;
     for (std::size_t d = 0; d < group_.size(); ++d)
       mergers.emplace_back(sides_[d], std::move(runs[d]), order_, work_[d].splits(),
@@ -247,6 +246,19 @@ class DevicesSort {
       if (round == 0) group_.barrier();
     }
     merge.stop();
+  }
+
+  /// Merges one or two runs on each device, in their only round.
+  void merge_two_runs(const std::vector<std::vector<Run<Key, Value>>>& runs,
+                      const std::vector<Items<Key, Value>>& targets) {
+    std::vector<TwoRunsMerge<Key, Value, Order>> merges;
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      if (runs[d].empty()) continue;
+      const Run<Key, Value> nothing{runs[d][0].items, 0, runs[d][0].device};
+      merges.emplace_back(group_, d, runs[d][0], runs[d].size() == 2 ? runs[d][1] : nothing,
+                          targets[d], order_, work_[d].splits());
+    }
+    for (auto& one : merges) one.start();
   }
 
   [[nodiscard]] const std::vector<TwoSides<Key, Value>>& sides() const { return sides_; }
@@ -283,9 +295,9 @@ void run_to_the_end(const DeviceGroup& group, Work work) {
 /// 1. Each device sorts its chunk.
 /// 2. The host finds where the sorted chunks have to be cut, by samples of them.
 /// 3. Each device merges its pieces of all chunks, in ceil(log2 G) rounds of pairs. Where devices
-///    reach each other, the first round reads the pieces where they lie: the exchange is part of
-///    the merge, and what is on the links overlaps with what is in the memory. Else pieces are
-///    copied before.
+///    reach each other, the exchange is part of the merge: with two chunks, pieces are copied in
+///    parts, and what is there is merged meanwhile (two_runs.cuh); with more, the first round reads
+///    them where they lie. Where devices do not reach each other, pieces are copied before.
 ///
 /// \throws Error (out_of_memory); (device). Then nothing is left on the group's streams.
 template <class Key, class Value, class Order>

@@ -71,6 +71,25 @@ TEST(MergeSortOfU32, OneAndAHalfMillionItemsOverDevices) {
   }
 }
 
+// Long enough for the merge of two chunks to go in parts; of sorted keys all of a part is one
+// device's own, of reversed ones all is the other's.
+TEST(MergeSortOfU32, TwoDevicesInParts) {
+  using Kind = Distribution::Kind;
+  for (const Distribution& distribution :
+       {Distribution{"uniform", Kind::uniform}, Distribution{"equal", Kind::equal},
+        Distribution{"sorted", Kind::sorted}, Distribution{"reverse", Kind::reverse},
+        Distribution{"blocks", Kind::blocks}}) {
+    SCOPED_TRACE(distribution.name);
+    const auto keys = draw_keys<std::uint32_t>(distribution, 3'000'007);
+    for (const Cut& cut : {cuts_of(keys.size())[1], cuts_of(keys.size())[2]}) {
+      check_keys(keys, cut, {Order::descending, true, SortAlgorithm::merge});
+      check_pairs<std::uint32_t, std::uint32_t>(keys, cut,
+                                                {Order::ascending, true, SortAlgorithm::merge});
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(MergeSortOfU32, EightDevicesInStages) {
   for (const Distribution& distribution : distributions()) {
     SCOPED_TRACE(distribution.name);
