@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(count_threads)
   __syncthreads();
   const auto* const keys = static_cast<const Word*>(arguments.keys);
   const OrderedKeys<Word> order(arguments.order);
-  const Lookup lookup(arguments.lookup);
+  __shared__ typename Lookup::Tables tables;
+  const Lookup lookup(arguments.lookup, tables);
   const std::uint32_t piece = arguments.first_piece + blockIdx.x;
   const std::uint64_t first_tile = std::uint64_t{piece} * arguments.tiles_of_piece;
   const std::uint64_t begin = first_tile * tile_items;

@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   Tile& shared = segsort::shared_memory<Tile>();
   const int thread = static_cast<int>(threadIdx.x);
   const OrderedKeys<Word> order(arguments.order);
-  const Lookup lookup(arguments.lookup);
+  __shared__ typename Lookup::Tables tables;
+  const Lookup lookup(arguments.lookup, tables);
   const std::uint64_t tile = arguments.first_tile + blockIdx.x;
   const std::uint64_t begin = tile * shape.tile();
   const auto length = static_cast<int>(min(std::uint64_t{shape.tile()}, arguments.size - begin));
@@ -134,6 +135,30 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   }
 }
 
+/// Brings the items of a row of the warp, one a lane, behind those of the same groups that it has
+/// counted before, as segsort::rank_in_warp() does; but lane 0 notes all lanes of its group at
+/// once, since where most keys are of one group, their additions would wait for each other. \return
+/// how many items of the group are before, with the lanes before
+__device__ __forceinline__ std::uint32_t rank_in_row(std::uint32_t* masks, std::uint16_t* counts,
+                                                     std::uint32_t group, bool valid) {
+  const std::uint32_t lane_bit = 1u << (threadIdx.x % 32);
+  const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
+  const std::uint32_t same = __ballot_sync(0xffffffffu, valid && group == first);
+  if (valid && group != first) atomicOr(&masks[group], lane_bit);
+  if (lane_bit == 1) masks[first] = same;
+  __syncwarp();
+  const std::uint32_t peers = masks[group];
+  const std::uint32_t before = counts[group];
+  const std::uint32_t lower = peers & (lane_bit - 1);
+  __syncwarp();
+  if (valid && lower == 0) {
+    masks[group] = 0;
+    counts[group] = static_cast<std::uint16_t>(before + static_cast<std::uint32_t>(__popc(peers)));
+  }
+  __syncwarp();
+  return before + static_cast<std::uint32_t>(__popc(lower));
+}
+
 /// Shared memory of a block that moves keys with values.
 template <class Word, int ValueBytes, MoveShape Shape>
 struct PairTile {
@@ -181,7 +206,8 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   const int warp = thread / 32;
   const int first = warp * 32 * items + thread % 32;
   const OrderedKeys<Word> order(arguments.order);
-  const Lookup lookup(arguments.lookup);
+  __shared__ typename Lookup::Tables tables;
+  const Lookup lookup(arguments.lookup, tables);
   const std::uint64_t tile = arguments.first_tile + blockIdx.x;
   const std::uint64_t begin = tile * shape.tile();
   const auto length = static_cast<int>(min(std::uint64_t{shape.tile()}, arguments.size - begin));
@@ -203,7 +229,7 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   for (int r = 0; r < items; ++r) {
     const bool valid = first + 32 * r < length;
     const std::uint32_t group = valid ? lookup(order.encode(keys[r])) : 0;
-    ranks.set(r, segsort::rank_in_warp(shared.masks_of_warp(), counts, group, valid));
+    ranks.set(r, rank_in_row(shared.masks_of_warp(), counts, group, valid));
   }
   __syncthreads();
 
