@@ -13,52 +13,29 @@ inline constexpr int count_threads = 512;
 /// Keys that a thread has on their way at a time.
 inline constexpr int count_unroll = 8;
 
-/// Adds to counters in shared memory. Where most keys mean one counter, or a row of keys does,
-/// their additions would wait for each other at its address; so a thread keeps what it has to add
-/// to the `hot` one, and to the one it added to last, until it is told to flush.
-class SkewCounter {
+/// Adds to counters in shared memory, and puts off the addition while the same counter is meant:
+/// equal keys, which come in long rows where there are many of them, would all wait for one
+/// address.
+class RunCounter {
  public:
-  __device__ explicit SkewCounter(std::uint32_t* counts, std::uint32_t hot)
-      : counts_(counts), hot_(hot) {}
+  __device__ explicit RunCounter(std::uint32_t* counts) : counts_(counts) {}
   __device__ void add(std::uint32_t counter) {
-    if (counter == hot_) {
-      ++hot_count_;
-      return;
-    }
     if (counter != last_) {
-      if (run_ != 0) atomicAdd(&counts_[last_], run_);
-      run_ = 0;
+      flush();
       last_ = counter;
     }
     ++run_;
   }
   __device__ void flush() {
-    if (hot_count_ != 0) atomicAdd(&counts_[hot_], hot_count_);
     if (run_ != 0) atomicAdd(&counts_[last_], run_);
-    hot_count_ = 0;
     run_ = 0;
   }
 
  private:
   std::uint32_t* counts_;
-  std::uint32_t hot_;
-  std::uint32_t hot_count_ = 0;
   std::uint32_t last_ = 0;
   std::uint32_t run_ = 0;
 };
-
-/// Elects the counter that most keys may mean: each thread of the block names one, below 2^26, and
-/// the one that most threads of some warp name wins. Begins and ends with a barrier.
-__device__ __forceinline__ std::uint32_t elect_hot(std::uint32_t candidate) {
-  __shared__ unsigned int best;
-  __syncthreads();
-  if (threadIdx.x == 0) best = 0;
-  __syncthreads();
-  const auto votes = static_cast<unsigned int>(__popc(__match_any_sync(0xffffffffu, candidate)));
-  atomicMax(&best, (votes - 1) << 26 | candidate);
-  __syncthreads();
-  return best & ((1u << 26) - 1);
-}
 
 /// Calls body(key) for the block's keys [begin, end).
 template <class Word, class Body>
@@ -109,8 +86,7 @@ __global__ void __launch_bounds__(count_threads)
 
   auto least = static_cast<Word>(~Word{0});
   Word greatest = 0;
-  const Word sample = keys[min(begin + threadIdx.x, end - 1)];
-  SkewCounter counter(counts[threadIdx.x / 32 % copies], elect_hot(lookup(order.encode(sample))));
+  RunCounter counter(counts[threadIdx.x / 32 % copies]);
   const auto count = [&](std::uint64_t from, std::uint64_t to) {
     for_keys(keys, from, to, [&](Word key) {
       const Word word = order.encode(key);
@@ -172,8 +148,7 @@ __global__ void __launch_bounds__(count_threads) refine_kernel(RefineArguments a
                 (static_cast<std::uint32_t>(leading) & (digits - 1));
     return found;
   };
-  const Word sample = keys[min(begin + threadIdx.x, end - 1)];
-  SkewCounter counter(refined_counts, elect_hot(counter_of(sample)));
+  RunCounter counter(refined_counts);
   for_keys(keys, begin, end, [&](Word key) { counter.add(counter_of(key)); });
   counter.flush();
   __syncthreads();

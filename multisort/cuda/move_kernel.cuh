@@ -53,8 +53,8 @@ struct KeyTile {
 ///   registers      thread t has keys t, t + threads, ... of the tile, and their ranks
 ///   shared memory  counts of the groups; the tile in the order of the groups
 ///
-/// Keys of the first lane's group are counted by that lane: else, where most keys are of one group,
-/// they would wait for each other.
+/// A row of keys that are all of one group is counted by one lane: else they would wait for each
+/// other.
 template <class Word, class Lookup>
 __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 0>.resident_blocks)
     move_keys_kernel(MoveArguments arguments) {
@@ -84,18 +84,14 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
     const bool valid = r * shape.threads + thread < length;
     const std::uint32_t group = valid ? lookup(order.encode(keys[r])) : ~0u;
     std::uint32_t rank = 0;
-    // Lane 0 counts for all lanes of its group, if it has some; where many keys are of one group,
-    // lane 0 likely has it.
     const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
-    const std::uint32_t same = __ballot_sync(0xffffffffu, group == first);
-    const bool is_counted = same != 1 && group == first;
-    if (valid && (!is_counted || thread % 32 == 0))
-      rank = atomicAdd(&shared.counts[group],
-                       is_counted ? static_cast<std::uint32_t>(__popc(same)) : 1u);
-    if (same != 1) {
-      const std::uint32_t rank_of_first = __shfl_sync(0xffffffffu, rank, 0);
-      const std::uint32_t lanes_before = same & ((1u << (thread % 32)) - 1);
-      if (is_counted) rank = rank_of_first + static_cast<std::uint32_t>(__popc(lanes_before));
+    if (__all_sync(0xffffffffu, group == first)) {
+      if (valid) {
+        if (thread % 32 == 0) rank = atomicAdd(&shared.counts[group], 32u);
+        rank = __shfl_sync(0xffffffffu, rank, 0) + static_cast<std::uint32_t>(thread % 32);
+      }
+    } else if (valid) {
+      rank = atomicAdd(&shared.counts[group], 1u);
     }
     ranks.set(r, rank);
   }
