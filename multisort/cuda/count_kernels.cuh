@@ -37,6 +37,57 @@ class RunCounter {
   std::uint32_t run_ = 0;
 };
 
+/// The same where few counters are meant by most keys, in any order: the block elects the ones that
+/// come up most among its first keys, and each thread keeps what it has to add to these.
+class HotCounter {
+ public:
+  static constexpr int hot_counters = 4;
+
+  /// Called by all threads; ends with a barrier.
+  /// \param counts     what the thread adds to
+  /// \param votes_of   counters that all threads share; zero, before and after
+  /// \param candidate  counter of a key of the thread
+  __device__ HotCounter(std::uint32_t* counts, std::uint32_t* votes_of, std::uint32_t candidate)
+      : counts_(counts) {
+    __shared__ unsigned int best[hot_counters];
+    if (threadIdx.x < hot_counters) best[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&votes_of[candidate], 1);
+    __syncthreads();
+    const std::uint32_t votes = min(votes_of[candidate], 0xfffu);
+    bool is_elected = false;
+    for (int h = 0; h < hot_counters; ++h) {
+      if (!is_elected) atomicMax(&best[h], votes << 20 | candidate);
+      __syncthreads();
+      hot_[h] = best[h] == 0 ? ~0u : best[h] & 0xfffff;
+      is_elected = is_elected || hot_[h] == candidate;
+    }
+    votes_of[candidate] = 0;
+    __syncthreads();
+  }
+  __device__ void add(std::uint32_t counter) {
+    bool is_hot = false;
+#pragma unroll
+    for (int h = 0; h < hot_counters; ++h) {
+      hot_counts_[h] += counter == hot_[h] ? 1 : 0;
+      is_hot = is_hot || counter == hot_[h];
+    }
+    if (!is_hot) atomicAdd(&counts_[counter], 1);
+  }
+  __device__ void flush() {
+#pragma unroll
+    for (int h = 0; h < hot_counters; ++h) {
+      if (hot_counts_[h] != 0) atomicAdd(&counts_[hot_[h]], hot_counts_[h]);
+      hot_counts_[h] = 0;
+    }
+  }
+
+ private:
+  std::uint32_t* counts_;
+  std::uint32_t hot_[hot_counters];
+  std::uint32_t hot_counts_[hot_counters] = {};
+};
+
 /// Calls body(key) for the block's keys [begin, end).
 template <class Word, class Body>
 __device__ __forceinline__ void for_keys(const Word* keys, std::uint64_t begin, std::uint64_t end,
@@ -86,7 +137,15 @@ __global__ void __launch_bounds__(count_threads)
 
   auto least = static_cast<Word>(~Word{0});
   Word greatest = 0;
-  RunCounter counter(counts[threadIdx.x / 32 % copies]);
+  const auto make_counter = [&] {
+    if constexpr (Lookup::is_costly) {  // keys are skewed
+      const Word sample = keys[min(begin + threadIdx.x, end - 1)];
+      return HotCounter(counts[threadIdx.x / 32 % copies], counts[0], lookup(order.encode(sample)));
+    } else {
+      return RunCounter(counts[threadIdx.x / 32 % copies]);
+    }
+  };
+  auto counter = make_counter();
   const auto count = [&](std::uint64_t from, std::uint64_t to) {
     for_keys(keys, from, to, [&](Word key) {
       const Word word = order.encode(key);
@@ -148,7 +207,8 @@ __global__ void __launch_bounds__(count_threads) refine_kernel(RefineArguments a
                 (static_cast<std::uint32_t>(leading) & (digits - 1));
     return found;
   };
-  RunCounter counter(refined_counts);
+  const Word sample = keys[min(begin + threadIdx.x, end - 1)];
+  HotCounter counter(refined_counts, refined_counts, counter_of(sample));
   for_keys(keys, begin, end, [&](Word key) { counter.add(counter_of(key)); });
   counter.flush();
   __syncthreads();

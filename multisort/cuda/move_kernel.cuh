@@ -36,7 +36,8 @@ template <int Threads>
 inline constexpr int groups_of_thread = (static_cast<int>(most_groups) - 1) / Threads + 1;
 
 /// Shared memory of a block that moves keys alone.
-template <class Word, MoveShape Shape>
+/// \tparam HasGroups  each key's group is kept beside it
+template <class Word, MoveShape Shape, bool HasGroups>
 struct KeyTile {
   Word keys[Shape.tile()];  ///< in the order of their groups
   /// Keys of each group; then, where they start in the tile.
@@ -44,6 +45,7 @@ struct KeyTile {
   /// Address of the first key of each group, less where it lies in the tile.
   std::uint64_t places[most_groups];
   std::uint64_t warp_sums[Shape.threads / 32];
+  std::uint16_t groups[HasGroups ? Shape.tile() : 1];
 };
 
 /// Keys alone. Which of a group's keys goes where within the group does not matter, so that one
@@ -60,7 +62,7 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
     move_keys_kernel(MoveArguments arguments) {
   constexpr MoveShape shape = move_shape<Word, 0>;
   constexpr int columns = groups_of_thread<shape.threads>;
-  using Tile = KeyTile<Word, shape>;
+  using Tile = KeyTile<Word, shape, Lookup::is_costly>;
   Tile& shared = segsort::shared_memory<Tile>();
   const int thread = static_cast<int>(threadIdx.x);
   const OrderedKeys<Word> order(arguments.order);
@@ -79,6 +81,8 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   __syncthreads();
 
   segsort::ShortNumbers<shape.items, 16> ranks;
+  segsort::ShortNumbers<shape.items, 10> groups;  // where they are costly to find
+  static_assert(most_groups <= 1 << 10);
 #pragma unroll
   for (int r = 0; r < shape.items; ++r) {
     const bool valid = r * shape.threads + thread < length;
@@ -94,6 +98,7 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
       rank = atomicAdd(&shared.counts[group], 1u);
     }
     ranks.set(r, rank);
+    if constexpr (Lookup::is_costly) groups.set(r, valid ? group : 0);
   }
   __syncthreads();
 
@@ -117,16 +122,29 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   __syncthreads();
 
 #pragma unroll
-  for (int r = 0; r < shape.items; ++r)
-    if (r * shape.threads + thread < length)
+  for (int r = 0; r < shape.items; ++r) {
+    if (r * shape.threads + thread >= length) continue;
+    if constexpr (Lookup::is_costly) {
+      const std::uint32_t place = shared.counts[groups[r]] + ranks[r];
+      shared.keys[place] = keys[r];
+      shared.groups[place] = static_cast<std::uint16_t>(groups[r]);
+    } else {
       shared.keys[shared.counts[lookup(order.encode(keys[r]))] + ranks[r]] = keys[r];
+    }
+  }
   __syncthreads();
 #pragma unroll
   for (int r = 0; r < shape.items; ++r) {
     const int place = r * shape.threads + thread;
     if (place >= length) continue;
     const Word key = shared.keys[place];
-    auto* const to = reinterpret_cast<Word*>(shared.places[lookup(order.encode(key))]) + place;
+    std::uint32_t group = 0;
+    if constexpr (Lookup::is_costly) {
+      group = shared.groups[place];
+    } else {
+      group = lookup(order.encode(key));
+    }
+    auto* const to = reinterpret_cast<Word*>(shared.places[group]) + place;
     *segsort::in_global_memory(to) = key;
   }
 }
