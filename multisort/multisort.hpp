@@ -15,13 +15,15 @@ namespace sortie {
 
 /// How the sort of one array divides its work among devices.
 enum class SortAlgorithm {
-  automatic,  ///< radix; on GPUs whose memory does not hold the array, het
-  radix,      ///< keys are divided by leading digits, exchanged, sorted: no merging
-  merge,      ///< shares are sorted, divided by exact pivots, exchanged, merged
-  rmg,        ///< GPUs: the radix sort as Ilic published it
-  tanasic,    ///< GPUs: the merge sort in log2(G) stages as Tanasic et al. published it
-  het,        ///< GPUs and host: chunks sorted on the GPUs are merged by the host's threads
-  bitonic,    ///< one GPU: in place, with constant extra memory
+  automatic,  ///< radix
+  /// Keys are divided by leading digits, exchanged, sorted: no merging. Host memory that the GPUs
+  /// do not hold goes through them twice, in chunks.
+  radix,
+  merge,    ///< shares are sorted, divided by exact pivots, exchanged, merged
+  rmg,      ///< GPUs: the radix sort as Ilic published it
+  tanasic,  ///< GPUs: the merge sort in log2(G) stages as Tanasic et al. published it
+  het,      ///< GPUs and host: chunks sorted on the GPUs are merged by the host's threads
+  bitonic,  ///< one GPU: in place, with constant extra memory
 };
 
 [[nodiscard]] std::string_view name(SortAlgorithm algorithm);
@@ -98,13 +100,13 @@ void require_algorithm(const Context& context, SortAlgorithm algorithm);
 ///
 /// Complexity: radix O(n * key bits / 8) at most, less where keys differ early; merge O(n log G)
 /// more for G devices. Extra memory on the host: one copy of keys and values; on CUDA, none in host
-/// memory but with het (one copy), and on the GPUs what sort_chunks() takes. Copies run at the
-/// speed of the bus, and beside the work of the radix sort, where host memory is page-locked; else
-/// they go through page-locked blocks. Stable on the host, and on CUDA where sort_chunks() is; the
-/// same for any number of threads and devices. Source: Ilic: RMG Sort (2022), section 3; Tanasic et
-/// al.: Comparison Based Sorting for Systems with Multiple GPUs (GPGPU 2013), section 3; Gowanlock
-/// and Karsin: Sorting Large Datasets with Heterogeneous CPU/GPU Architectures (IPDPSW 2018).
-/// multisort/README.md tells what is different.
+/// memory but with het and beyond the GPUs' memory (one copy), and on the GPUs what sort_chunks()
+/// takes. Copies run at the speed of the bus, and beside the work of the radix sort, where host
+/// memory is page-locked; else they go through page-locked blocks. Stable on the host, and on CUDA
+/// where sort_chunks() is; the same for any number of threads and devices. Source: Ilic: RMG Sort
+/// (2022), section 3; Tanasic et al.: Comparison Based Sorting for Systems with Multiple GPUs
+/// (GPGPU 2013), section 3; Gowanlock and Karsin: Sorting Large Datasets with Heterogeneous CPU/GPU
+/// Architectures (IPDPSW 2018). multisort/README.md tells what is different.
 template <ArrayKey Key>
 void sort(const Context& context, std::span<Key> keys, const SortOptions& options = {}) {
   multisort::sort(context,

@@ -13,52 +13,80 @@ inline constexpr int count_threads = 512;
 /// Keys that a thread has on their way at a time.
 inline constexpr int count_unroll = 8;
 
-/// Adds to counters in shared memory. Where most keys mean one counter, or a row of keys does,
-/// their additions would wait for each other at its address; so a thread keeps what it has to add
-/// to the `hot` one, and to the one it added to last, until it is told to flush.
-class SkewCounter {
+/// Adds to counters in shared memory, and puts off the addition while the same counter is meant:
+/// equal keys, which come in long rows where there are many of them, would all wait for one
+/// address.
+class RunCounter {
  public:
-  __device__ explicit SkewCounter(std::uint32_t* counts, std::uint32_t hot)
-      : counts_(counts), hot_(hot) {}
+  __device__ explicit RunCounter(std::uint32_t* counts) : counts_(counts) {}
   __device__ void add(std::uint32_t counter) {
-    if (counter == hot_) {
-      ++hot_count_;
-      return;
-    }
     if (counter != last_) {
-      if (run_ != 0) atomicAdd(&counts_[last_], run_);
-      run_ = 0;
+      flush();
       last_ = counter;
     }
     ++run_;
   }
   __device__ void flush() {
-    if (hot_count_ != 0) atomicAdd(&counts_[hot_], hot_count_);
     if (run_ != 0) atomicAdd(&counts_[last_], run_);
-    hot_count_ = 0;
     run_ = 0;
   }
 
  private:
   std::uint32_t* counts_;
-  std::uint32_t hot_;
-  std::uint32_t hot_count_ = 0;
   std::uint32_t last_ = 0;
   std::uint32_t run_ = 0;
 };
 
-/// Elects the counter that most keys may mean: each thread of the block names one, below 2^26, and
-/// the one that most threads of some warp name wins. Begins and ends with a barrier.
-__device__ __forceinline__ std::uint32_t elect_hot(std::uint32_t candidate) {
-  __shared__ unsigned int best;
-  __syncthreads();
-  if (threadIdx.x == 0) best = 0;
-  __syncthreads();
-  const auto votes = static_cast<unsigned int>(__popc(__match_any_sync(0xffffffffu, candidate)));
-  atomicMax(&best, (votes - 1) << 26 | candidate);
-  __syncthreads();
-  return best & ((1u << 26) - 1);
-}
+/// The same where few counters are meant by most keys, in any order: the block elects the ones that
+/// come up most among its first keys, and each thread keeps what it has to add to these.
+class HotCounter {
+ public:
+  static constexpr int hot_counters = 4;
+
+  /// Called by all threads; ends with a barrier.
+  /// \param counts     what the thread adds to
+  /// \param votes_of   counters that all threads share; zero, before and after
+  /// \param candidate  counter of a key of the thread
+  __device__ HotCounter(std::uint32_t* counts, std::uint32_t* votes_of, std::uint32_t candidate)
+      : counts_(counts) {
+    __shared__ unsigned int best[hot_counters];
+    if (threadIdx.x < hot_counters) best[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&votes_of[candidate], 1);
+    __syncthreads();
+    const std::uint32_t votes = min(votes_of[candidate], 0xfffu);
+    bool is_elected = false;
+    for (int h = 0; h < hot_counters; ++h) {
+      if (!is_elected) atomicMax(&best[h], votes << 20 | candidate);
+      __syncthreads();
+      hot_[h] = best[h] == 0 ? ~0u : best[h] & 0xfffff;
+      is_elected = is_elected || hot_[h] == candidate;
+    }
+    votes_of[candidate] = 0;
+    __syncthreads();
+  }
+  __device__ void add(std::uint32_t counter) {
+    bool is_hot = false;
+#pragma unroll
+    for (int h = 0; h < hot_counters; ++h) {
+      hot_counts_[h] += counter == hot_[h] ? 1 : 0;
+      is_hot = is_hot || counter == hot_[h];
+    }
+    if (!is_hot) atomicAdd(&counts_[counter], 1);
+  }
+  __device__ void flush() {
+#pragma unroll
+    for (int h = 0; h < hot_counters; ++h) {
+      if (hot_counts_[h] != 0) atomicAdd(&counts_[hot_[h]], hot_counts_[h]);
+      hot_counts_[h] = 0;
+    }
+  }
+
+ private:
+  std::uint32_t* counts_;
+  std::uint32_t hot_[hot_counters];
+  std::uint32_t hot_counts_[hot_counters] = {};
+};
 
 /// Calls body(key) for the block's keys [begin, end).
 template <class Word, class Body>
@@ -93,7 +121,8 @@ __global__ void __launch_bounds__(count_threads)
   __syncthreads();
   const auto* const keys = static_cast<const Word*>(arguments.keys);
   const OrderedKeys<Word> order(arguments.order);
-  const Lookup lookup(arguments.lookup);
+  __shared__ typename Lookup::Tables tables;
+  const Lookup lookup(arguments.lookup, tables);
   const std::uint32_t piece = arguments.first_piece + blockIdx.x;
   const std::uint64_t first_tile = std::uint64_t{piece} * arguments.tiles_of_piece;
   const std::uint64_t begin = first_tile * tile_items;
@@ -108,8 +137,15 @@ __global__ void __launch_bounds__(count_threads)
 
   auto least = static_cast<Word>(~Word{0});
   Word greatest = 0;
-  const Word sample = keys[min(begin + threadIdx.x, end - 1)];
-  SkewCounter counter(counts[threadIdx.x / 32 % copies], elect_hot(lookup(order.encode(sample))));
+  const auto make_counter = [&] {
+    if constexpr (Lookup::is_costly) {  // keys are skewed
+      const Word sample = keys[min(begin + threadIdx.x, end - 1)];
+      return HotCounter(counts[threadIdx.x / 32 % copies], counts[0], lookup(order.encode(sample)));
+    } else {
+      return RunCounter(counts[threadIdx.x / 32 % copies]);
+    }
+  };
+  auto counter = make_counter();
   const auto count = [&](std::uint64_t from, std::uint64_t to) {
     for_keys(keys, from, to, [&](Word key) {
       const Word word = order.encode(key);
@@ -172,7 +208,7 @@ __global__ void __launch_bounds__(count_threads) refine_kernel(RefineArguments a
     return found;
   };
   const Word sample = keys[min(begin + threadIdx.x, end - 1)];
-  SkewCounter counter(refined_counts, elect_hot(counter_of(sample)));
+  HotCounter counter(refined_counts, refined_counts, counter_of(sample));
   for_keys(keys, begin, end, [&](Word key) { counter.add(counter_of(key)); });
   counter.flush();
   __syncthreads();

@@ -15,27 +15,22 @@ bool is_page_locked(const void* host) {
 
 HostLink::HostLink(int ordinal) {
   const CurrentDevice current(ordinal);
-  try {
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    for (Block& block : blocks_) {
-      block.bytes = PinnedBuffer<std::byte>(block_bytes);
-      check_cuda(cudaEventCreateWithFlags(&block.done, cudaEventDisableTiming));
-    }
-  } catch (...) {
-    release();
-    throw;
-  }
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
 }
 
 HostLink::~HostLink() {
-  release();
-}
-
-void HostLink::release() noexcept {
-  if (stream_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_));
+  static_cast<void>(cudaStreamSynchronize(stream_));
   for (const Block& block : blocks_)
     if (block.done != nullptr) static_cast<void>(cudaEventDestroy(block.done));
-  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+  static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+void HostLink::prepare_blocks() {
+  for (Block& block : blocks_) {
+    if (block.done != nullptr) continue;
+    block.bytes = PinnedBuffer<std::byte>(block_bytes);
+    check_cuda(cudaEventCreateWithFlags(&block.done, cudaEventDisableTiming));
+  }
 }
 
 void HostLink::to_device(void* device, const void* host, std::uint64_t bytes) {
@@ -43,6 +38,7 @@ void HostLink::to_device(void* device, const void* host, std::uint64_t bytes) {
   if (is_page_locked(host)) {
     check_cuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_));
   } else {
+    prepare_blocks();
     std::size_t turn = 0;
     for (std::uint64_t begin = 0; begin < bytes; begin += block_bytes, turn ^= 1) {
       Block& block = blocks_[turn];
@@ -64,6 +60,7 @@ void HostLink::to_host(void* host, const void* device, std::uint64_t bytes) {
     check_cuda(cudaStreamSynchronize(stream_));
     return;
   }
+  prepare_blocks();
   const std::uint64_t count = (bytes - 1) / block_bytes + 1;
   const auto size_of = [&](std::uint64_t i) {
     return std::min(block_bytes, bytes - i * block_bytes);

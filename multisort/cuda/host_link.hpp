@@ -35,7 +35,8 @@ class HostLink {
     PinnedBuffer<std::byte> bytes;
     cudaEvent_t done = nullptr;
   };
-  void release() noexcept;
+  /// Page-locking takes its time, and page-locked memory needs no blocks.
+  void prepare_blocks();
 
   cudaStream_t stream_ = nullptr;
   std::array<Block, 2> blocks_;

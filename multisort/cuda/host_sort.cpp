@@ -166,9 +166,13 @@ void sort_on_cuda(const Context& context, const Request& request) {
   const std::vector<int> ordinals = spread_over_gpus(context, request.options.devices);
   const SortAlgorithm algorithm = request.options.algorithm;
   if (request.num_items == 0) return;
-  const bool beyond = algorithm == SortAlgorithm::automatic && !fits(context, ordinals, request);
-  if (algorithm == SortAlgorithm::het || beyond) {
-    het_sort(context, ordinals, request);
+  if (algorithm == SortAlgorithm::het) {
+    het_sort(context, ordinals, request, SecondPass::merge_on_host);
+    return;
+  }
+  const bool is_radix = algorithm == SortAlgorithm::automatic || algorithm == SortAlgorithm::radix;
+  if (is_radix && !fits(context, ordinals, request)) {
+    het_sort(context, ordinals, request, SecondPass::sort_again);
     return;
   }
   static_cast<void>(chunk_sort(algorithm));  // refused before anything is copied

@@ -36,7 +36,8 @@ template <int Threads>
 inline constexpr int groups_of_thread = (static_cast<int>(most_groups) - 1) / Threads + 1;
 
 /// Shared memory of a block that moves keys alone.
-template <class Word, MoveShape Shape>
+/// \tparam HasGroups  each key's group is kept beside it
+template <class Word, MoveShape Shape, bool HasGroups>
 struct KeyTile {
   Word keys[Shape.tile()];  ///< in the order of their groups
   /// Keys of each group; then, where they start in the tile.
@@ -44,6 +45,7 @@ struct KeyTile {
   /// Address of the first key of each group, less where it lies in the tile.
   std::uint64_t places[most_groups];
   std::uint64_t warp_sums[Shape.threads / 32];
+  std::uint16_t groups[HasGroups ? Shape.tile() : 1];
 };
 
 /// Keys alone. Which of a group's keys goes where within the group does not matter, so that one
@@ -53,18 +55,19 @@ struct KeyTile {
 ///   registers      thread t has keys t, t + threads, ... of the tile, and their ranks
 ///   shared memory  counts of the groups; the tile in the order of the groups
 ///
-/// Keys of the first lane's group are counted by that lane: else, where most keys are of one group,
-/// they would wait for each other.
+/// A row of keys that are all of one group is counted by one lane: else they would wait for each
+/// other.
 template <class Word, class Lookup>
 __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 0>.resident_blocks)
     move_keys_kernel(MoveArguments arguments) {
   constexpr MoveShape shape = move_shape<Word, 0>;
   constexpr int columns = groups_of_thread<shape.threads>;
-  using Tile = KeyTile<Word, shape>;
+  using Tile = KeyTile<Word, shape, Lookup::is_costly>;
   Tile& shared = segsort::shared_memory<Tile>();
   const int thread = static_cast<int>(threadIdx.x);
   const OrderedKeys<Word> order(arguments.order);
-  const Lookup lookup(arguments.lookup);
+  __shared__ typename Lookup::Tables tables;
+  const Lookup lookup(arguments.lookup, tables);
   const std::uint64_t tile = arguments.first_tile + blockIdx.x;
   const std::uint64_t begin = tile * shape.tile();
   const auto length = static_cast<int>(min(std::uint64_t{shape.tile()}, arguments.size - begin));
@@ -78,25 +81,24 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   __syncthreads();
 
   segsort::ShortNumbers<shape.items, 16> ranks;
+  segsort::ShortNumbers<shape.items, 10> groups;  // where they are costly to find
+  static_assert(most_groups <= 1 << 10);
 #pragma unroll
   for (int r = 0; r < shape.items; ++r) {
     const bool valid = r * shape.threads + thread < length;
     const std::uint32_t group = valid ? lookup(order.encode(keys[r])) : ~0u;
     std::uint32_t rank = 0;
-    // Lane 0 counts for all lanes of its group, if it has some; where many keys are of one group,
-    // lane 0 likely has it.
     const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
-    const std::uint32_t same = __ballot_sync(0xffffffffu, group == first);
-    const bool is_counted = same != 1 && group == first;
-    if (valid && (!is_counted || thread % 32 == 0))
-      rank = atomicAdd(&shared.counts[group],
-                       is_counted ? static_cast<std::uint32_t>(__popc(same)) : 1u);
-    if (same != 1) {
-      const std::uint32_t rank_of_first = __shfl_sync(0xffffffffu, rank, 0);
-      const std::uint32_t lanes_before = same & ((1u << (thread % 32)) - 1);
-      if (is_counted) rank = rank_of_first + static_cast<std::uint32_t>(__popc(lanes_before));
+    if (__all_sync(0xffffffffu, group == first)) {
+      if (valid) {
+        if (thread % 32 == 0) rank = atomicAdd(&shared.counts[group], 32u);
+        rank = __shfl_sync(0xffffffffu, rank, 0) + static_cast<std::uint32_t>(thread % 32);
+      }
+    } else if (valid) {
+      rank = atomicAdd(&shared.counts[group], 1u);
     }
     ranks.set(r, rank);
+    if constexpr (Lookup::is_costly) groups.set(r, valid ? group : 0);
   }
   __syncthreads();
 
@@ -120,18 +122,55 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   __syncthreads();
 
 #pragma unroll
-  for (int r = 0; r < shape.items; ++r)
-    if (r * shape.threads + thread < length)
+  for (int r = 0; r < shape.items; ++r) {
+    if (r * shape.threads + thread >= length) continue;
+    if constexpr (Lookup::is_costly) {
+      const std::uint32_t place = shared.counts[groups[r]] + ranks[r];
+      shared.keys[place] = keys[r];
+      shared.groups[place] = static_cast<std::uint16_t>(groups[r]);
+    } else {
       shared.keys[shared.counts[lookup(order.encode(keys[r]))] + ranks[r]] = keys[r];
+    }
+  }
   __syncthreads();
 #pragma unroll
   for (int r = 0; r < shape.items; ++r) {
     const int place = r * shape.threads + thread;
     if (place >= length) continue;
     const Word key = shared.keys[place];
-    auto* const to = reinterpret_cast<Word*>(shared.places[lookup(order.encode(key))]) + place;
+    std::uint32_t group = 0;
+    if constexpr (Lookup::is_costly) {
+      group = shared.groups[place];
+    } else {
+      group = lookup(order.encode(key));
+    }
+    auto* const to = reinterpret_cast<Word*>(shared.places[group]) + place;
     *segsort::in_global_memory(to) = key;
   }
+}
+
+/// Brings the items of a row of the warp, one a lane, behind those of the same groups that it has
+/// counted before, as segsort::rank_in_warp() does; but lane 0 notes all lanes of its group at
+/// once, since where most keys are of one group, their additions would wait for each other. \return
+/// how many items of the group are before, with the lanes before
+__device__ __forceinline__ std::uint32_t rank_in_row(std::uint32_t* masks, std::uint16_t* counts,
+                                                     std::uint32_t group, bool valid) {
+  const std::uint32_t lane_bit = 1u << (threadIdx.x % 32);
+  const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
+  const std::uint32_t same = __ballot_sync(0xffffffffu, valid && group == first);
+  if (valid && group != first) atomicOr(&masks[group], lane_bit);
+  if (lane_bit == 1) masks[first] = same;
+  __syncwarp();
+  const std::uint32_t peers = masks[group];
+  const std::uint32_t before = counts[group];
+  const std::uint32_t lower = peers & (lane_bit - 1);
+  __syncwarp();
+  if (valid && lower == 0) {
+    masks[group] = 0;
+    counts[group] = static_cast<std::uint16_t>(before + static_cast<std::uint32_t>(__popc(peers)));
+  }
+  __syncwarp();
+  return before + static_cast<std::uint32_t>(__popc(lower));
 }
 
 /// Shared memory of a block that moves keys with values.
@@ -181,7 +220,8 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   const int warp = thread / 32;
   const int first = warp * 32 * items + thread % 32;
   const OrderedKeys<Word> order(arguments.order);
-  const Lookup lookup(arguments.lookup);
+  __shared__ typename Lookup::Tables tables;
+  const Lookup lookup(arguments.lookup, tables);
   const std::uint64_t tile = arguments.first_tile + blockIdx.x;
   const std::uint64_t begin = tile * shape.tile();
   const auto length = static_cast<int>(min(std::uint64_t{shape.tile()}, arguments.size - begin));
@@ -203,7 +243,7 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   for (int r = 0; r < items; ++r) {
     const bool valid = first + 32 * r < length;
     const std::uint32_t group = valid ? lookup(order.encode(keys[r])) : 0;
-    ranks.set(r, segsort::rank_in_warp(shared.masks_of_warp(), counts, group, valid));
+    ranks.set(r, rank_in_row(shared.masks_of_warp(), counts, group, valid));
   }
   __syncthreads();
 

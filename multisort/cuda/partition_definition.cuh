@@ -61,7 +61,7 @@ cudaError_t launch_move_by(const MoveArguments& arguments, cudaStream_t stream) 
   std::size_t shared = 0;
   if constexpr (ValueBytes == 0) {
     kernel = move_keys_kernel<Word, Lookup>;
-    shared = sizeof(KeyTile<Word, shape>);
+    shared = sizeof(KeyTile<Word, shape, Lookup::is_costly>);
   } else {
     kernel = move_pairs_kernel<Word, ValueBytes, Lookup>;
     shared = sizeof(PairTile<Word, ValueBytes, shape>);

@@ -39,6 +39,8 @@ struct GroupLookup {
   /// Else, the tables of a plan::BucketTree, in device memory, with groups for buckets.
   const plan::BucketTree::Node* nodes = nullptr;
   const std::int32_t* entries = nullptr;
+  std::uint32_t node_count = 0;
+  std::uint32_t entry_count = 0;
   std::int32_t root = 0;
 };
 

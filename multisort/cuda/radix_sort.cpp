@@ -195,6 +195,8 @@ class RadixSort {
     move.lookup.direct = false;
     move.lookup.nodes = move.nodes.data();
     move.lookup.entries = move.entries.data();
+    move.lookup.node_count = static_cast<std::uint32_t>(move.nodes.size());
+    move.lookup.entry_count = static_cast<std::uint32_t>(move.entries.size());
     move.lookup.root = tree.lookup().root;
   }
 

@@ -1,5 +1,7 @@
 #include "sortie/multisort/cuda/rmg_sort.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -100,6 +102,10 @@ class RmgSort {
     Share& share = shares_[d];
     // A border misses its place by the padding at most, on either side.
     const std::uint64_t most = std::min(begins_.back(), sizes_[d] + 2 * padding_);
+    if (context_.memory_budget != 0 &&
+        2 * most * (key_size() + value_size()) > context_.memory_budget)
+      throw out_of_memory_error(fmt::format("the sort on CUDA device {}", group_.ordinal(d)),
+                                2 * most * (key_size() + value_size()), context_.memory_budget);
     for (Buffer* buffer : {&share.partitioned, &share.received})
       *buffer = {{most * key_size(), stream}, {most * value_size(), stream}};
     const std::uint64_t tiles = sizes_[d] / kernels_.tile + 1;

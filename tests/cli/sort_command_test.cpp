@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/program.hpp"
+#include "support/backend.hpp"
 
 namespace sortie::test {
 namespace {

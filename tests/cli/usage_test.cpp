@@ -102,8 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"suffix-array", genome, "--algorithm", "magic"},
                    "suffix array algorithm: found \"magic\", expected auto, prefix-doubling, "
                    "reference or divsufsort"},
-        WrongUsage{{"bench", "sort"},
-                   "found \"sort\", expected a subcommand (sortie --help lists them)"},
+        WrongUsage{{"bench", "search"},
+                   "found \"search\", expected a subcommand (sortie --help lists them)"},
         WrongUsage{{"bench", "segsort", "--key", "u16"},
                    "--key: u16 not in {f32,f64,i32,i64,u32,u64}"},
         WrongUsage{{"bench", "segsort", "--policy", "magic"},

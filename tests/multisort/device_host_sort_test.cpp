@@ -94,7 +94,8 @@ TEST(DeviceHostSort, BeyondTheMemoryOfTheGpus) {
   RunReport report;
   Context context = on_cuda(std::uint64_t{24} << 20);
   context.report = &report;
-  for (const SortAlgorithm algorithm : {SortAlgorithm::het, SortAlgorithm::automatic}) {
+  for (const SortAlgorithm algorithm :
+       {SortAlgorithm::het, SortAlgorithm::radix, SortAlgorithm::automatic}) {
     check<std::uint32_t>(context, uniform, 2'000'003, options_of(algorithm, 1));
     check<float>(context, uniform, 1'500'000, options_of(algorithm, 2, Order::descending));
     check<std::int16_t>(context, uniform, 1'500'000, options_of(algorithm, 1));
@@ -114,11 +115,16 @@ TEST(DeviceHostSort, SmallOnesByHet) {
 }
 
 TEST(DeviceHostSort, ABudgetThatHoldsNothing) {
-  std::vector<std::uint32_t> keys(100'000, 7);
-  for (const SortAlgorithm algorithm : {SortAlgorithm::het, SortAlgorithm::radix})
+  std::vector<std::uint32_t> keys(100'000);
+  std::iota(keys.rbegin(), keys.rend(), 0U);
+  const std::vector<std::uint32_t> before = keys;
+  for (const SortAlgorithm algorithm :
+       {SortAlgorithm::het, SortAlgorithm::radix, SortAlgorithm::rmg}) {
     expect_error(
         [&] { sort(on_cuda(1'000), std::span<std::uint32_t>(keys), options_of(algorithm, 1)); },
-        ErrorKind::out_of_memory, testing::HasSubstr("1000 bytes"));
+        ErrorKind::out_of_memory, testing::HasSubstr("out of memory"));
+    EXPECT_EQ(keys, before);
+  }
 }
 
 }  // namespace
