@@ -16,15 +16,32 @@ namespace sortie {
 /// How the sort of one array divides its work among devices.
 enum class SortAlgorithm {
   automatic,  ///< radix
-  radix,      ///< keys are divided by leading digits, exchanged, sorted: no merging
-  merge,      ///< shares are sorted, divided by exact pivots, exchanged, merged
+  /// Keys are divided by leading digits, exchanged, sorted: no merging. Host memory that the GPUs
+  /// do not hold goes through them twice, in chunks.
+  radix,
+  merge,    ///< shares are sorted, divided by exact pivots, exchanged, merged
+  rmg,      ///< GPUs: the radix sort as Ilic published it
+  tanasic,  ///< GPUs: the merge sort in log2(G) stages as Tanasic et al. published it
+  het,      ///< GPUs and host: chunks sorted on the GPUs are merged by the host's threads
+  bitonic,  ///< one GPU: in place, with constant extra memory
 };
 
 [[nodiscard]] std::string_view name(SortAlgorithm algorithm);
-/// "auto", "radix" or "merge". \throws Error (usage)
+/// "auto", "radix", "merge", ... \throws Error (usage)
 [[nodiscard]] SortAlgorithm parse_sort_algorithm(std::string_view text);
-/// Those that a backend has; none on CUDA yet.
+/// Those that a backend has; of the cuda backend, what this build has.
 [[nodiscard]] std::span<const SortAlgorithm> sort_algorithms(Backend backend);
+
+/// How items come from one GPU to another.
+enum class Transport {
+  automatic,  ///< by peer access where there is some between all, else staged
+  peer,       ///< by peer access; an error where there is none
+  staged,     ///< through page-locked host memory
+};
+
+[[nodiscard]] std::string_view name(Transport transport);
+/// "auto", "peer" or "staged". \throws Error (usage)
+[[nodiscard]] Transport parse_transport(std::string_view text);
 
 /// How to sort one array.
 struct SortOptions {
@@ -32,8 +49,11 @@ struct SortOptions {
   bool stable = false;  ///< Equal keys keep their order.
   SortAlgorithm algorithm = SortAlgorithm::automatic;
   /// Devices that share the array; 0: as many as there are. On the host they are logical ones, each
-  /// run by one thread at a time; 0 is one for each thread, and fewer leave threads idle.
+  /// run by one thread at a time; 0 is one for each thread, and fewer leave threads idle. On CUDA
+  /// they run on the GPUs in turn, so that more of them than GPUs share some; 0 is one for each
+  /// GPU.
   int devices = 0;
+  Transport transport = Transport::automatic;  ///< of the cuda backend
 };
 
 namespace multisort {
@@ -51,32 +71,42 @@ struct Request {
 /// Checks a request, chooses the backend and runs it.
 void sort(const Context& context, const Request& request);
 
-/// The backend. `request` has been checked by sort().
+/// The host backend. `request` has been checked by sort().
 void sort_on_host(const Context& context, const Request& request);
 
 /// \throws Error (unavailable) a GPU is asked for
 void require_host(const Context& context);
 
+/// \throws Error (unavailable) the context's backend does not have the algorithm, or is not there
+void require_algorithm(const Context& context, SortAlgorithm algorithm);
+
 }  // namespace multisort
 
 /// Sorts the keys of one array, in place.
 ///
-/// For one long array. Many short ones are sorted by segmented_sort() at once.
+/// For one long array. Many short ones are sorted by segmented_sort() at once; an array that lies
+/// on GPUs already, by sort_chunks() (device_sort.hpp).
 ///
-/// \param context  backend, threads, memory budget, report (phases "range", "histogram", "scatter",
-///                 "exchange", "local sort"; with the merge algorithm "local sort", "pivots",
-///                 "exchange", "merge")
-/// \param options  direction, stability, algorithm, devices
+/// \param context  backend, threads, progress; memory budget: bytes of work space, on CUDA of each
+///                 GPU; report: the host's phases are "range", "histogram", "scatter", "exchange",
+///                 "local sort", with the merge algorithm "local sort", "pivots", "exchange",
+///                 "merge"; on CUDA "copy in", those of sort_chunks(), "copy out", with het "sort
+///                 chunks", "merge"
+/// \param options  direction, stability, algorithm, devices, transport
 /// \throws Error (usage)          a number of devices that is none
-/// \throws Error (out_of_memory)  the scratch does not fit the budget or the memory
-/// \throws Error (unavailable)    Backend::cuda: the sort over several GPUs is not there yet.
-///                                Backend::automatic is the host
+/// \throws Error (out_of_memory)  the work space does not fit the budget or the memory
+/// \throws Error (unavailable)    no GPU where one is asked for, or an algorithm that the backend
+///                                does not have
 ///
 /// Complexity: radix O(n * key bits / 8) at most, less where keys differ early; merge O(n log G)
-/// more for G devices. Extra memory: one copy of keys and values. Always stable on the host, and
-/// the same for any number of threads and devices. Source: Ilic: RMG Sort (2022), section 3;
-/// Tanasic et al.: Comparison Based Sorting for Systems with Multiple GPUs (GPGPU 2013), section 3.
-/// multisort/README.md tells what is different.
+/// more for G devices. Extra memory on the host: one copy of keys and values; on CUDA, none in host
+/// memory but with het and beyond the GPUs' memory (one copy), and on the GPUs what sort_chunks()
+/// takes. Copies run at the speed of the bus, and beside the work of the radix sort, where host
+/// memory is page-locked; else they go through page-locked blocks. Stable on the host, and on CUDA
+/// where sort_chunks() is; the same for any number of threads and devices. Source: Ilic: RMG Sort
+/// (2022), section 3; Tanasic et al.: Comparison Based Sorting for Systems with Multiple GPUs
+/// (GPGPU 2013), section 3; Gowanlock and Karsin: Sorting Large Datasets with Heterogeneous CPU/GPU
+/// Architectures (IPDPSW 2018). multisort/README.md tells what is different.
 template <ArrayKey Key>
 void sort(const Context& context, std::span<Key> keys, const SortOptions& options = {}) {
   multisort::sort(context,

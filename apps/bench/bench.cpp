@@ -108,6 +108,11 @@ std::string table(std::span<const Row> rows, bool with_heading) {
                         fmt::format("{:.4g}", row.rate()), row.unit,
                         row.percent_of_copy > 0 ? fmt::format("{:.1f}", row.percent_of_copy) : "",
                         ratio > 0 ? fmt::format("{:.2f}", ratio) : "", describe_result(row));
+    if (row.phases.empty()) continue;
+    text += "   ";
+    for (const auto& [phase, seconds] : row.phases)
+      text += fmt::format(" {} {:.3f} ms", phase, 1e3 * seconds);
+    text += '\n';
   }
   return text;
 }
@@ -131,6 +136,8 @@ std::string json(std::span<const Row> rows) {
   for (const Row& row : rows) {
     Json ratios = Json::object();
     for (const auto& [baseline, ratio] : row.ratios) ratios[baseline] = ratio;
+    Json phases = Json::object();
+    for (const auto& [phase, seconds] : row.phases) phases[phase] = seconds;
     list.push_back({{"case", row.case_name},
                     {"method", row.method},
                     {"backend", row.backend},
@@ -146,6 +153,8 @@ std::string json(std::span<const Row> rows) {
                     {"unit", row.unit},
                     {"ratios", std::move(ratios)},
                     {"percent_of_copy", row.percent_of_copy},
+                    {"phase_seconds", std::move(phases)},
+                    {"transactions", row.transactions},
                     {"agrees", row.agrees},
                     {"fault", row.fault},
                     {"failure", row.failure}});

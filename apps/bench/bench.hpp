@@ -24,6 +24,11 @@ struct Row {
   bool agrees = false;          ///< the result was checked and is right
   std::string fault;            ///< what is wrong with the result, where the check says so
   std::string failure;          ///< why there is no result; empty when there is one
+  /// Seconds of each phase of one more run, which waits after each; may be empty.
+  std::vector<std::pair<std::string, double>> phases;
+  /// Of memory, as the K-model counts them: a warp and an aligned segment of 128 bytes; 0: not
+  /// counted.
+  std::uint64_t transactions = 0;
 
   // Filled by relate().
   std::vector<std::pair<std::string, double>>

@@ -76,8 +76,8 @@ std::vector<Command> add_bench_commands(CLI::App& program) {
   parser->set_help_flag("-h,--help", "Show this help and exit");
   parser->set_version_flag("-V,--version", program_version(), "Show the version and exit");
   parser->require_subcommand(1);
-  return {add_bench_segsort_command(*parser), add_bench_tune_command(*parser), add_spgemm(*parser),
-          add_suffix_array(*parser)};
+  return {add_bench_segsort_command(*parser), add_bench_sort_command(*parser),
+          add_bench_tune_command(*parser), add_spgemm(*parser), add_suffix_array(*parser)};
 }
 
 }  // namespace sortie::cli

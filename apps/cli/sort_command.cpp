@@ -32,6 +32,7 @@ struct SortCommand {
   std::string values;
   int devices = 0;
   std::string algorithm = "auto";
+  std::string transport = "auto";
   bool descending = false;
   bool stable = false;
   bool verify = false;
@@ -69,11 +70,11 @@ void report(Job& job, const SortCommand& command, const sorting::SortResult& res
   report.set("verified", command.verify);
 }
 
-std::string summary(const SortCommand& command, const sorting::RecordFormat& format,
-                    const sorting::SortResult& result) {
-  std::string text =
-      fmt::format("{} records ({}) sorted in {:.3f} ms on host ({}): {:.1f} M/s", result.records,
-                  sorting::describe(format), 1e3 * result.seconds, command.algorithm, rate(result));
+std::string summary(Backend backend, const SortCommand& command,
+                    const sorting::RecordFormat& format, const sorting::SortResult& result) {
+  std::string text = fmt::format("{} records ({}) sorted in {:.3f} ms on {} ({}): {:.1f} M/s",
+                                 result.records, sorting::describe(format), 1e3 * result.seconds,
+                                 name(backend), command.algorithm, rate(result));
   if (result.merge_rounds > 0) {
     text += fmt::format("\nbeyond memory: {} runs, merged in {} {}, reading and writing included",
                         result.runs, result.merge_rounds,
@@ -90,6 +91,7 @@ void run_sort(Job& job, const SortCommand& command) {
   work.options.order = command.descending ? Order::descending : Order::ascending;
   work.options.stable = command.stable;
   work.options.algorithm = parse_sort_algorithm(command.algorithm);
+  work.options.transport = parse_transport(command.transport);
   work.options.devices = command.devices;
   work.output = command.output;
   work.verify = command.verify;
@@ -97,24 +99,15 @@ void run_sort(Job& job, const SortCommand& command) {
   const auto source = open_source(command, work.format);
   const sorting::SortResult result = sorting::sort_records_of(job.context(), *source, work);
   report(job, command, result);
-  job.summarize(command.output, summary(command, work.format, result));
-}
-
-/// The sort over several GPUs is not there, and that is said before anything else is looked for.
-std::string only_host(std::string& backend) {
-  if (backend == "cuda") return "the sort over several GPUs is not in this version, expected host";
-  if (backend == "auto") backend = "host";
-  return "";
+  job.summarize(command.output, summary(job.context().backend, command, work.format, result));
 }
 
 }  // namespace
 
 Command add_sort_command(CLI::App& program) {
   auto command = std::make_shared<SortCommand>();
-  command->common.backend = "host";
   CLI::App* parser = program.add_subcommand("sort", "Sort one array, in memory or beyond");
   add_common_options(*parser, command->common);
-  parser->get_option("--backend")->transform(CLI::Validator(only_host, ""));
   parser
       ->add_option(
           "IN", command->input,
@@ -134,10 +127,18 @@ Command add_sort_command(CLI::App& program) {
       "Behind each key lies, without padding, a value that travels with it: a type of 4 "
       "or 8 bytes");
   parser
-      ->add_option("--gpus", command->devices,
-                   "Devices that share the work; on the host logical ones (default: one a thread)")
+      ->add_option(
+          "--gpus", command->devices,
+          "Devices that share the work: GPUs, or more logical ones that share them; on the "
+          "host logical ones (default: all GPUs, or one a thread)")
       ->check(CLI::Range(1, 1024));
-  parser->add_option("--algorithm", command->algorithm, "auto, radix or merge")
+  parser
+      ->add_option("--algorithm", command->algorithm,
+                   "auto, radix or merge; on CUDA also rmg, tanasic, het or bitonic")
+      ->capture_default_str();
+  parser
+      ->add_option("--transport", command->transport,
+                   "Between GPUs: peer, staged (through the host) or auto")
       ->capture_default_str();
   parser->add_flag("--descending", command->descending, "Largest first");
   parser->add_flag("--stable", command->stable, "Equal keys keep their order");

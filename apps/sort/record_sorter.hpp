@@ -196,7 +196,10 @@ class RecordSorter {
 
   void sort(Range items, std::uint64_t n) {
     const int value_bytes = multisort::has_values<Value> ? static_cast<int>(sizeof(Value)) : 0;
-    multisort::sort(context_,
+    Context context = context_;
+    // The budget is of host memory. GPUs have their own, and take what the chunk asks for.
+    if (resolve_backend(context) == Backend::cuda) context.memory_budget = 0;
+    multisort::sort(context,
                     {items.keys, job_.format.key, n, items.values, value_bytes, job_.options});
   }
 

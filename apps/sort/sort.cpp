@@ -24,7 +24,7 @@ SortResult sort_keys_of(const Context& context, RecordSource& source, const Sort
 }  // namespace
 
 SortResult sort_records_of(const Context& context, RecordSource& source, const SortJob& job) {
-  multisort::require_host(context);
+  multisort::require_algorithm(context, job.options.algorithm);
   switch (multisort::key_bytes(job.format.key)) {
     case 1:
       return sort_keys_of<std::uint8_t>(context, source, job);

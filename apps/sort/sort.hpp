@@ -35,7 +35,10 @@ struct SortResult {
 /// and little memory there are several rounds. The output appears whole or not at all, and no
 /// temporary file outlives the process.
 ///
-/// \param context  backend (host), threads, memory budget, progress ("sort chunks", "merge"),
+/// On CUDA chunks are sorted by the GPUs, beyond their memory too (SortAlgorithm::het), and merged
+/// by the host; the budget is of host memory.
+///
+/// \param context  backend, threads, memory budget, progress ("sort chunks", "merge"),
 /// report
 ///                 (phases "read", "sort" and those of sort(), "spill", "merge", "verify", "write")
 /// \throws Error (input) as the source does; (output) the output or a temporary file;

@@ -52,6 +52,11 @@ RadixPartition::RadixPartition(PartitionProblem problem) : problem_(std::move(pr
   buckets_.push_back({problem_.common_prefix, problem_.common_prefix_bits, problem_.source_sizes,
                       sum(problem_.source_sizes)});
   place_borders();
+  const Bucket& all = buckets_.front();
+  if (problem_.always_divide && refinements_.empty() && all.size > 0 &&
+      all.prefix_bits < problem_.key_bits)
+    refinements_.push_back({all.prefix, all.prefix_bits,
+                            std::min(problem_.digit_bits, problem_.key_bits - all.prefix_bits)});
 }
 
 std::vector<std::uint64_t> RadixPartition::bucket_begins() const {
@@ -78,7 +83,9 @@ void RadixPartition::place_borders() {
     const std::uint64_t back = ideal[d] - begins[index];
     const std::uint64_t forth = begins[index + 1] - ideal[d];
     const Bucket& bucket = buckets_[index];
-    if (std::min(back, forth) <= problem_.padding) {
+    const std::uint64_t nearest = std::min(back, forth);
+    const bool may_move = problem_.largest_moved == 0 || bucket.size <= problem_.largest_moved;
+    if (nearest == 0 || (nearest <= problem_.padding && may_move)) {
       borders_.push_back({back <= forth ? index : index + 1, 0});
     } else if (bucket.prefix_bits == problem_.key_bits) {
       borders_.push_back({index, back});

@@ -43,6 +43,11 @@ struct PartitionProblem {
   std::uint64_t padding = 0;  ///< keys by which a border may miss its place (the paper's epsilon)
   std::uint64_t common_prefix = 0;  ///< leading bits that are known to be the same in all keys
   int common_prefix_bits = 0;       ///< how many bits these are
+  /// Look into the first digit even where no border asks for it: its buckets are a step of the
+  /// sort.
+  bool always_divide = false;
+  /// Keys of a bucket that a border may be moved out of, at most, beside `padding`; 0: any number.
+  std::uint64_t largest_moved = 0;
 };
 
 /// Divides keys among destinations by leading digits, looking only as deep as balance needs.

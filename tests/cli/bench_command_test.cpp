@@ -52,6 +52,28 @@ TEST_F(BenchCommand, SortsEveryCaseOfSegments) {
   for (const auto& row : found) EXPECT_EQ(row["items"], 65536);
 }
 
+TEST_F(BenchCommand, SortsOneArrayOnGpusOnly) {
+  if (backend() != Backend::cuda) {
+    const Result result = run({"bench", "sort", "--items", "10K", "--backend", "host"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("bench sort: found the host backend, expected CUDA"));
+    return;
+  }
+  const Result result =
+      run({"bench", "sort", "--items", "300K", "--gpus", "1", "--gpus", "3", "--values", "u32",
+           "--algorithm", "radix", "--algorithm", "rmg", "--repeat", "1", "--json", "-"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto report = nlohmann::json::parse(result.out);
+  const std::vector<nlohmann::json> found = report["rows"];
+  EXPECT_EQ(column(found, "case").count("shared-digit"), 1u);
+  EXPECT_EQ(column(found, "method").count("cub radix, 1 GPU"), 1u);
+  EXPECT_EQ(column(found, "method").count("radix, 3 devices"), 1u);
+  for (const auto& row : found) {
+    EXPECT_EQ(row["items"], 307200);
+    EXPECT_TRUE(row["agrees"]) << row;
+  }
+}
+
 TEST_F(BenchCommand, SortsEveryTypeOfKeyAndValue) {
   for (const char* key : {"u32", "i32", "f32", "u64", "i64", "f64"}) {
     for (const char* value : {"none", "u32", "f64"}) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/program.hpp"
+#include "support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -178,7 +179,7 @@ TEST_F(SortCommand, WhatCannotBeReadOrWrittenIsNamed) {
 
 TEST_F(SortCommand, ReportsFiguresAsJson) {
   const Result result = run({"sort", "gen:uniform:10K", "--type", "f32", "--json", "-", "--repeat",
-                             "3", "--algorithm", "merge", "--descending"});
+                             "3", "--algorithm", "merge", "--descending", "--backend", "host"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   const std::string text = report.dump();
@@ -187,10 +188,18 @@ TEST_F(SortCommand, ReportsFiguresAsJson) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
-TEST_F(SortCommand, AutomaticBackendIsTheHost) {
-  const Result result = run({"sort", "gen:uniform:10K", "--type", "u32", "--backend", "auto"});
+TEST_F(SortCommand, SaysWhereItRan) {
+  const Result result = run({"sort", "gen:uniform:10K", "--type", "u32", "--backend", "host"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("on host"));
+  EXPECT_THAT(result.out, HasSubstr("on host (auto)"));
+  if (backend() != Backend::cuda) return;
+  for (const char* algorithm : {"radix", "het", "rmg"}) {
+    const Result on_gpus =
+        run({"sort", "gen:zipf:300K", "--type", "f32", "--values", "u32", "--backend", "cuda",
+             "--gpus", "3", "--algorithm", algorithm, "--descending", "--verify"});
+    EXPECT_EQ(on_gpus.exit_code, 0) << on_gpus.err;
+    EXPECT_THAT(on_gpus.out, HasSubstr(std::string("on cuda (") + algorithm + ")"));
+  }
 }
 
 }  // namespace

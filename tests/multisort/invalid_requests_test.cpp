@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "sortie/multisort/device_sort.hpp"
 #include "sortie/multisort/multisort.hpp"
 #include "support/expect_error.hpp"
 
@@ -66,25 +67,52 @@ TEST(InvalidSort, ScratchBeyondTheBudget) {
   }
 }
 
-TEST(InvalidSort, SeveralGpusAreNotThereYet) {
+TEST(InvalidSort, AComparatorOfTheHostOnAGpu) {
   std::vector<std::uint64_t> keys(10);
   Context context;
   context.backend = Backend::cuda;
-  const auto message = HasSubstr("the sort over several GPUs is not in this version");
-  expect_error([&] { sort(context, std::span<std::uint64_t>(keys)); }, ErrorKind::unavailable,
-               message);
   expect_error(
       [&] {
         sort_records(context, std::span<std::uint64_t>(keys),
                      [](std::uint64_t a, std::uint64_t b) { return a < b; });
       },
-      ErrorKind::unavailable, message);
+      ErrorKind::unavailable, HasSubstr("a comparator of the host cannot run on a GPU"));
+}
+
+TEST(InvalidSort, AnAlgorithmOfGpusOnTheHost) {
+  std::vector<std::uint64_t> keys(10);
+  Context context;
+  context.backend = Backend::host;
+  expect_error(
+      [&] {
+        sort(context, std::span<std::uint64_t>(keys),
+             {Order::ascending, false, SortAlgorithm::rmg});
+      },
+      ErrorKind::unavailable,
+      "sort: found algorithm rmg on backend host, expected auto, radix, merge");
+}
+
+TEST(InvalidSort, ChunksOnTheHost) {
+  std::vector<float> keys(3);
+  const std::vector<ArrayChunk<float>> chunks{{keys.data(), nullptr, keys.size(), 0}};
+  Context context;
+  context.backend = Backend::host;
+  expect_error([&] { sort_chunks(context, std::span(chunks)); }, ErrorKind::unavailable,
+               HasSubstr("the chunks lie on GPUs"));
+  context.backend = Backend::cuda;
+  const std::vector<ArrayChunk<float>> nowhere{{nullptr, nullptr, 3, 0}};
+  expect_error([&] { sort_chunks(context, std::span(nowhere)); }, ErrorKind::usage,
+               HasSubstr("found a null pointer for the 3 keys of chunk 0"));
 }
 
 TEST(InvalidSort, NamesThatAreNone) {
   EXPECT_EQ(parse_sort_algorithm("merge"), SortAlgorithm::merge);
-  expect_error([] { static_cast<void>(parse_sort_algorithm("quick")); }, ErrorKind::usage,
-               "sort algorithm: found \"quick\", expected auto, radix or merge");
+  expect_error(
+      [] { static_cast<void>(parse_sort_algorithm("quick")); }, ErrorKind::usage,
+      "sort algorithm: found \"quick\", expected auto, radix, merge, rmg, tanasic, het or bitonic");
+  EXPECT_EQ(parse_transport("staged"), Transport::staged);
+  expect_error([] { static_cast<void>(parse_transport("mail")); }, ErrorKind::usage,
+               "transport: found \"mail\", expected auto, peer or staged");
   EXPECT_EQ(multisort::parse_key_type("i16"), multisort::KeyType::i16);
   expect_error([] { static_cast<void>(multisort::parse_key_type("u128")); }, ErrorKind::usage,
                "key type: found \"u128\", expected one of u8, i8, u16, i16, u32, i32, f32, u64, "

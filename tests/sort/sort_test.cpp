@@ -229,10 +229,10 @@ TEST(SortFile, RefusesWhatItCannotDo) {
   const std::string input = folder.write("in", std::string(400, 'x'));
   expect_error([&] { static_cast<void>(sort_file(host_context(1000), input, job)); },
                ErrorKind::out_of_memory, HasSubstr("sort beyond memory needs 64.00 KiB"));
-  Context cuda;
-  cuda.backend = Backend::cuda;
-  expect_error([&] { static_cast<void>(sort_file(cuda, input, job)); }, ErrorKind::unavailable,
-               HasSubstr("the sort over several GPUs is not in this version"));
+  job.options.algorithm = SortAlgorithm::het;
+  expect_error([&] { static_cast<void>(sort_file(host_context(), input, job)); },
+               ErrorKind::unavailable, HasSubstr("found algorithm het on backend host"));
+  job.options.algorithm = SortAlgorithm::automatic;
   job.output = folder.path("no/folder");
   expect_error([&] { static_cast<void>(sort_file(host_context(), input, job)); }, ErrorKind::output,
                HasSubstr("No such file or directory"));

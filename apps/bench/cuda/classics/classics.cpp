@@ -1,0 +1,31 @@
+#include "sortie/apps/bench/cuda/classics/classics.hpp"
+
+#include <array>
+
+namespace sortie::bench::classics {
+
+namespace {
+
+/// Borders for the quadratic ones, where a run takes some tenths of a second on an H200; for the
+/// others, the memory of smaller GPUs.
+constexpr std::uint64_t most_for_phases = std::uint64_t{1} << 16;
+constexpr std::uint64_t most_for_comparing_all = std::uint64_t{1} << 19;
+constexpr std::uint64_t most = std::uint64_t{1} << 28;
+
+constexpr std::array<Classic, 7> classics = {{
+    {"odd-even transposition", odd_even_transposition, most_for_phases},
+    {"counting", counting, most_for_comparing_all},
+    {"odd-even merge", odd_even_merge, most},
+    {"quicksort", quicksort, most},
+    {"tiled merge", tiled_merge, most},
+    {"binary split", binary_split, most},
+    {"tiled radix", tiled_radix, most},
+}};
+
+}  // namespace
+
+std::span<const Classic> all() {
+  return classics;
+}
+
+}  // namespace sortie::bench::classics

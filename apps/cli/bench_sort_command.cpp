@@ -1,0 +1,92 @@
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "sortie/apps/bench/classics_bench.hpp"
+#include "sortie/apps/bench/sort_bench.hpp"
+#include "sortie/apps/cli/bench_options.hpp"
+#include "sortie/apps/cli/command.hpp"
+
+namespace sortie::cli {
+namespace {
+
+const std::map<std::string, int> value_types = {
+    {"none", 0}, {"u32", 4}, {"f32", 4}, {"u64", 8}, {"f64", 8}};
+
+struct SortBenchCommand : BenchOptions {
+  std::string items = "256M";
+  std::string type = "u32";
+  std::string values = "none";
+  std::vector<int> devices;
+  std::vector<std::string> algorithms;
+  std::vector<std::string> cases;
+  std::string transport = "auto";
+  bool host_to_host = false;
+  bool without_cub = false;
+  bool classics = false;
+};
+
+void run_classics(Job& job, const SortBenchCommand& command) {
+  bench::ClassicsOptions options;
+  options.most_items = parse_bytes(command.items);
+  options.repetitions = command.common.repeat;
+  options.seed = command.common.seed;
+  finish_bench(job, command,
+               bench::time_classics(job.context(), options, table_printer(job, command)));
+}
+
+void run(Job& job, const SortBenchCommand& command) {
+  job.announce_output(command.csv);
+  if (command.classics) return run_classics(job, command);
+  bench::SortBenchOptions options;
+  options.items = parse_bytes(command.items);
+  options.key = multisort::parse_key_type(command.type);
+  options.value_bytes = value_types.at(command.values);
+  options.devices = command.devices;
+  for (const std::string& name : command.algorithms)
+    options.algorithms.push_back(parse_sort_algorithm(name));
+  options.transport = parse_transport(command.transport);
+  options.host_to_host = command.host_to_host;
+  options.with_cub = !command.without_cub;
+  options.repetitions = command.common.repeat;
+  options.seed = command.common.seed;
+  options.cases = command.cases;
+  finish_bench(job, command,
+               bench::sort_over_gpus(job.context(), options, table_printer(job, command)));
+}
+
+}  // namespace
+
+Command add_bench_sort_command(CLI::App& bench_parser) {
+  auto options = std::make_shared<SortBenchCommand>();
+  CLI::App* parser = bench_parser.add_subcommand(
+      "sort", "On CUDA: one array over GPUs, by every algorithm, beside CUB on one GPU");
+  parser->add_option("--items", options->items, "Items in all, e.g. 4G")->capture_default_str();
+  parser
+      ->add_option("--type", options->type,
+                   "Keys: u8, i8, u16, i16, u32, i32, f32, u64, i64 or f64")
+      ->capture_default_str();
+  parser->add_option("--values", options->values, "Type of values; only the width matters")
+      ->check(CLI::IsMember(value_types))
+      ->capture_default_str();
+  parser
+      ->add_option("--gpus", options->devices,
+                   "Logical devices, on the GPUs in turn (may be repeated; default: one a GPU)")
+      ->check(CLI::Range(1, 128));
+  parser->add_option("--algorithm", options->algorithms,
+                     "Only this algorithm (may be repeated; default: all there are)");
+  parser->add_option("--case", options->cases,
+                     "Only this case (may be repeated): uniform, normal[:DEVIATION], "
+                     "zipf[:EXPONENT], sorted, reverse, nearly[:PLACES], entropy[:BITS], equal or "
+                     "shared-digit");
+  parser->add_option("--transport", options->transport, "Between GPUs: auto, peer or staged")
+      ->capture_default_str();
+  parser->add_flag("--host-to-host", options->host_to_host,
+                   "The array starts and ends in page-locked host memory");
+  parser->add_flag("--without-cub", options->without_cub, "Leave CUB on one GPU out");
+  parser->add_flag("--classics", options->classics,
+                   "Instead: the classic algorithms on u32 keys, for lengths up to --items");
+  add_bench_options(*parser, *options);
+  return make_command(parser, options, run);
+}
+
+}  // namespace sortie::cli

@@ -1,0 +1,228 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "sortie/core/cuda/check.hpp"
+#include "sortie/multisort/cuda/bitonic/network_tile.cuh"
+#include "sortie/multisort/cuda/key_order.cuh"
+#include "sortie/multisort/plan/bitonic_passes.hpp"
+
+/// The passes of the in-place bitonic network over memory.
+namespace sortie::multisort::bitonic {
+
+/// Keys and values in global memory. Keys are encoded by the first pass, decoded by the last.
+template <class Key, class Value>
+struct Array {
+  Key* keys;
+  Value* values;
+  std::uint64_t n;
+  OrderedKeys<Key> order;
+  bool encode;
+  bool decode;
+};
+
+/// Where the places of a tile lie in the array: rows of 2^log_columns items at a distance of
+/// 2^log_distance. In a pass that mirrors, the columns of the upper half of the rows are the mirror
+/// image of those of the lower half.
+struct TileInMemory {
+  std::uint64_t row;      ///< index of the first row's block
+  std::uint64_t columns;  ///< of the lower half's first column in a row's block
+  std::uint64_t upper_columns;
+  std::uint64_t end;  ///< no place of the tile lies there or behind
+  int log_items;
+  int log_columns;
+  int log_distance;
+
+  /// Tile `number` of consecutive items.
+  template <class Shape>
+  [[nodiscard]] __device__ static TileInMemory of_neighbours(unsigned int number) {
+    const std::uint64_t begin = std::uint64_t{number} << Shape::log_items;
+    return {.row = begin,
+            .columns = 0,
+            .upper_columns = 0,
+            .end = begin + Shape::items,
+            .log_items = Shape::log_items,
+            .log_columns = 0,
+            .log_distance = 0};
+  }
+
+  [[nodiscard]] __device__ std::uint64_t index(int place) const {
+    const bool is_upper = place >> (log_items - 1) != 0;
+    const int column = place & ((1 << log_columns) - 1);
+    return row + (static_cast<std::uint64_t>(place >> log_columns) << log_distance) +
+           (is_upper ? upper_columns : columns) + static_cast<std::uint64_t>(column);
+  }
+};
+
+/// Calls body(r, index) for the items of this thread that are in the array. \pre the grouping's
+/// bits are bits of the row
+template <class Shape, class Body>
+__device__ void for_each_in_array(const TileInMemory& tile, const Grouping& grouping,
+                                  std::uint64_t n, Body body) {
+  constexpr int half = Shape::items_a_thread / 2;
+  const std::uint64_t lower = tile.index(grouping.lower);
+  const std::uint64_t upper = tile.index(grouping.upper | half << grouping.low_bit);
+  const int log_stride = grouping.low_bit - tile.log_columns + tile.log_distance;
+  const auto index_of = [&](int r) {
+    return (r < half ? lower : upper) + (static_cast<std::uint64_t>(r % half) << log_stride);
+  };
+  if (tile.end <= n) {
+#pragma unroll
+    for (int r = 0; r < Shape::items_a_thread; ++r) body(r, index_of(r));
+  } else {
+#pragma unroll
+    for (int r = 0; r < Shape::items_a_thread; ++r)
+      if (index_of(r) < n) body(r, index_of(r));
+  }
+}
+
+template <class Key, class Value>
+__device__ void load(const Array<Key, Value>& array, const TileInMemory& tile,
+                     const Grouping& grouping, ThreadItems<Key, Value>& items) {
+  using Shape = TileShape<Key, Value>;
+#pragma unroll
+  for (int r = 0; r < Shape::items_a_thread; ++r) {
+    items.keys[r] = ~typename Shape::Word{0};
+    items.values[r] = Value{};
+  }
+  for_each_in_array<Shape>(tile, grouping, array.n, [&](int r, std::uint64_t index) {
+    const Key key = array.keys[index];
+    items.keys[r] = array.encode ? array.order.encode(key) : key;
+    if constexpr (Shape::has_values) items.values[r] = array.values[index];
+  });
+}
+
+template <class Key, class Value>
+__device__ void store(const Array<Key, Value>& array, const TileInMemory& tile,
+                      const Grouping& grouping, const ThreadItems<Key, Value>& items) {
+  using Shape = TileShape<Key, Value>;
+  for_each_in_array<Shape>(tile, grouping, array.n, [&](int r, std::uint64_t index) {
+    const Key word = static_cast<Key>(items.keys[r]);
+    array.keys[index] = array.decode ? array.order.decode(word) : word;
+    if constexpr (Shape::has_values) array.values[index] = items.values[r];
+  });
+}
+
+/// Sorts every tile of consecutive items of `array` into `out`, which may be the same: the stages
+/// up to `stages` of the network.
+///
+/// One block holds one tile. It loads and stores rows of 512 items; in between thread t holds items
+/// t * 2^B ... of the tile, sorts them in registers, and regroups B bits at a time from then on.
+template <class Key, class Value>
+__global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
+    sort_tiles_kernel(Array<Key, Value> array, Array<Key, Value> out, int stages) {
+  using Shape = TileShape<Key, Value>;
+  constexpr int bits = Shape::log_items_a_thread;
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto& tile = *reinterpret_cast<TileStorage<Key, Value>*>(shared);
+  const TileInMemory memory = TileInMemory::of_neighbours<Shape>(blockIdx.x);
+  const Grouping rows = Grouping::make<Shape>(log_threads, false);
+  Grouping grouping = rows;
+  ThreadItems<Key, Value> items;
+  load(array, memory, grouping, items);
+  regroup(tile, grouping, Grouping::make<Shape>(0, false), items);
+#pragma unroll
+  for (int stage = 1; stage <= bits; ++stage) {
+#pragma unroll
+    for (int r = 0; r < Shape::items_a_thread; ++r) {
+      const int mirror = r ^ ((1 << stage) - 1);
+      if (r < mirror) items.compare(r, mirror);
+    }
+#pragma unroll
+    for (int bit = stage - 2; bit >= 0; --bit) {
+#pragma unroll
+      for (int r = 0; r < Shape::items_a_thread; ++r)
+        if ((r >> bit & 1) == 0) items.compare(r, r | 1 << bit);
+    }
+  }
+  for (int stage = bits + 1; stage <= stages; ++stage) {
+    regroup(tile, grouping, Grouping::make<Shape>(stage - bits, true), items);
+    run_steps(tile, stage, 0, true, grouping, items);
+  }
+  regroup(tile, grouping, rows, items);
+  store(out, memory, rows, items);
+}
+
+/// One later pass: some steps of one stage.
+///
+/// One block holds one tile. Where the pass's steps are of large distances, its first group of B
+/// steps takes the topmost bits, so that threads side by side hold columns side by side; they load
+/// and, after the last group, store what they hold straight from registers. Steps of distances down
+/// to 1 end with 2^B items in a row in a thread, so these are regrouped to rows first.
+template <class Key, class Value>
+__global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
+    network_pass_kernel(Array<Key, Value> array, plan::BitonicPass pass) {
+  using Shape = TileShape<Key, Value>;
+  constexpr int bits = Shape::log_items_a_thread;
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto& tile = *reinterpret_cast<TileStorage<Key, Value>*>(shared);
+
+  const bool is_near = pass.log_distance == 0;
+  const int log_columns = is_near ? 0 : Shape::log_items - pass.steps;
+  TileInMemory memory = TileInMemory::of_neighbours<Shape>(blockIdx.x);
+  if (!is_near) {
+    memory.log_columns = log_columns;
+    memory.log_distance = pass.log_distance;
+    const int log_tiles = pass.log_distance - log_columns;  // in a block of the rows
+    const std::uint64_t number = blockIdx.x & ((std::uint64_t{1} << log_tiles) - 1);
+    memory.row = std::uint64_t{blockIdx.x} >> log_tiles << (pass.log_distance + pass.steps);
+    memory.end = memory.row + (std::uint64_t{1} << (pass.log_distance + pass.steps));
+    memory.columns = number << log_columns;
+    memory.upper_columns = pass.begins_stage
+                               ? ((std::uint64_t{1} << log_tiles) - 1 - number) << log_columns
+                               : memory.columns;
+  }
+  // A block of the stage whose upper half is beyond the end has been sorted by the stage before.
+  const std::uint64_t stage_block = memory.row >> pass.stage << pass.stage;
+  const bool is_sorted = stage_block + (std::uint64_t{1} << (pass.stage - 1)) >= array.n;
+  if (memory.row + memory.columns >= array.n || (is_sorted && !array.decode)) return;
+
+  const int top = log_columns + pass.steps;
+  Grouping grouping = Grouping::make<Shape>(max(log_columns, top - bits), pass.begins_stage);
+  ThreadItems<Key, Value> items;
+  load(array, memory, grouping, items);
+  run_steps(tile, top, log_columns, pass.begins_stage, grouping, items);
+  if (is_near) regroup(tile, grouping, Grouping::make<Shape>(log_threads, false), items);
+  store(array, memory, grouping, items);
+}
+
+template <class Key, class Value>
+inline constexpr int shared_bytes = static_cast<int>(sizeof(TileStorage<Key, Value>));
+
+/// Puts the sort of tiles of TileShape<Key, Value>::items on the stream. \pre array.n > 0
+template <class Key, class Value>
+void launch_sort_tiles(const Array<Key, Value>& array, const Array<Key, Value>& out, int stages,
+                       cudaStream_t stream) {
+  constexpr int bytes = shared_bytes<Key, Value>;
+  check_cuda(cudaFuncSetAttribute(sort_tiles_kernel<Key, Value>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  const std::uint64_t tiles = (array.n - 1) / TileShape<Key, Value>::items + 1;
+  sort_tiles_kernel<<<static_cast<unsigned int>(tiles), threads, bytes, stream>>>(array, out,
+                                                                                  stages);
+  check_cuda(cudaGetLastError());
+}
+
+/// Puts the sort of n items on the stream. The current device is the one whose memory it is.
+template <class Key, class Value>
+void sort_in_place(Key* keys, Value* values, std::uint64_t n, OrderedKeys<Key> order,
+                   cudaStream_t stream) {
+  using Shape = TileShape<Key, Value>;
+  constexpr int bytes = shared_bytes<Key, Value>;
+  if (n == 0) return;
+  const plan::BitonicPlan plan = plan::plan_bitonic_passes(n, Shape::plan_tile);
+  Array<Key, Value> array{keys, values, n, order, true, plan.passes.empty()};
+  launch_sort_tiles(array, array, plan.first_stages, stream);
+  array.encode = false;
+  check_cuda(cudaFuncSetAttribute(network_pass_kernel<Key, Value>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  for (const plan::BitonicPass& pass : plan.passes) {
+    array.decode = &pass == &plan.passes.back();
+    const std::uint64_t tiles = plan::tiles_of_pass(pass, n, Shape::plan_tile);
+    network_pass_kernel<<<static_cast<unsigned int>(tiles), threads, bytes, stream>>>(array, pass);
+    check_cuda(cudaGetLastError());
+  }
+}
+
+}  // namespace sortie::multisort::bitonic

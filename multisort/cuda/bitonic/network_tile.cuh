@@ -1,0 +1,234 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sortie/multisort/cuda/key_order.cuh"
+#include "sortie/multisort/host/items.hpp"
+#include "sortie/multisort/plan/bitonic_passes.hpp"
+
+/// A tile of the bitonic network: items of one block of threads, in registers while they are
+/// compared and in shared memory while they change hands.
+///
+/// A place in a tile is a number of log_items bits. A comparison is between places that differ in
+/// one bit, or, where a stage begins, in all bits up to one. Each thread takes the 2^B items that
+/// differ in B bits in a row, and so does B steps in registers; then all threads meet to regroup.
+namespace sortie::multisort::bitonic {
+
+inline constexpr int log_threads = 9;
+inline constexpr int threads = 1 << log_threads;
+
+/// Twice 512 threads run on a multiprocessor and leave 64 registers to each.
+inline constexpr int blocks_a_multiprocessor = 2;
+
+/// What a tile of this key and value is.
+template <class Key, class Value>
+struct TileShape {
+  /// Keys below four bytes are compared as four.
+  using Word = std::conditional_t<(sizeof(Key) < 4), std::uint32_t, Key>;
+  static constexpr bool has_values = !std::is_same_v<Value, NoValue>;
+  static constexpr int item_bytes =
+      static_cast<int>(sizeof(Word)) + (has_values ? static_cast<int>(sizeof(Value)) : 0);
+  /// 32 registers a thread for items, half of what there are; 24 for keys and values of 12 bytes.
+  static constexpr int log_items_a_thread = item_bytes == 4 ? 5 : item_bytes == 8 ? 4 : 3;
+  static constexpr int items_a_thread = 1 << log_items_a_thread;
+  static constexpr int log_items = log_threads + log_items_a_thread;
+  static constexpr int items = 1 << log_items;
+  /// 64 bytes of keys, two sectors of memory.
+  static constexpr int log_least_columns = sizeof(Key) == 1   ? 6
+                                           : sizeof(Key) == 2 ? 5
+                                           : sizeof(Key) == 4 ? 4
+                                                              : 3;
+  static constexpr plan::BitonicTile plan_tile{log_items, log_items_a_thread, log_least_columns};
+};
+
+/// Shared memory for one array of a tile, with a gap after every 128 bytes: neighbouring threads
+/// that hold 2^B items in a row each then use different banks.
+template <class Word, int Items>
+struct PaddedArray {
+  static constexpr int log_row = sizeof(Word) == 8 ? 4 : 5;
+  Word words[Items + (Items >> log_row)];
+
+  /// Where a place lies in `words`. Of places without a common bit, the sum lies at the sum.
+  [[nodiscard]] __host__ __device__ static constexpr int at(int place) {
+    return place + (place >> log_row);
+  }
+};
+
+template <class Key, class Value>
+struct TileStorage {
+  using Shape = TileShape<Key, Value>;
+  PaddedArray<typename Shape::Word, Shape::items> keys;
+  PaddedArray<Value, Shape::items> values;
+};
+
+template <class Key>
+struct TileStorage<Key, NoValue> {
+  using Shape = TileShape<Key, NoValue>;
+  PaddedArray<typename Shape::Word, Shape::items> keys;
+};
+
+/// The items of one thread.
+template <class Key, class Value>
+struct ThreadItems {
+  using Shape = TileShape<Key, Value>;
+  typename Shape::Word keys[Shape::items_a_thread];
+  Value values[Shape::items_a_thread];
+
+  /// Puts the smaller key at i. Equal keys stay, so that what stands for a place beyond the end of
+  /// the array, the largest key, is never changed for an item with that very key.
+  __device__ void compare(int i, int j) {
+    if constexpr (Shape::has_values) {
+      if (keys[j] < keys[i]) {
+        const auto key = keys[i];
+        keys[i] = keys[j];
+        keys[j] = key;
+        const Value value = values[i];
+        values[i] = values[j];
+        values[j] = value;
+      }
+    } else {
+      const auto less = keys[i] < keys[j] ? keys[i] : keys[j];
+      const auto more = keys[i] < keys[j] ? keys[j] : keys[i];
+      keys[i] = less;
+      keys[j] = more;
+    }
+  }
+
+  /// The steps of the `steps` lowest of the B bits, from the highest down; with `mirrored` after a
+  /// step that compares item r with the one of all B bits complemented.
+  __device__ void run(int steps, bool mirrored) {
+    constexpr int count = Shape::items_a_thread;
+    if (mirrored) {
+#pragma unroll
+      for (int r = 0; r < count / 2; ++r) compare(r, count - 1 - r);
+    }
+#pragma unroll
+    for (int bit = Shape::log_items_a_thread - 1; bit >= 0; --bit) {
+      if (bit < steps) {
+#pragma unroll
+        for (int r = 0; r < count; ++r)
+          if ((r >> bit & 1) == 0) compare(r, r | 1 << bit);
+      }
+    }
+  }
+};
+
+/// Which places of the tile a thread holds: item r has the bits of r from bit `low_bit` on. With a
+/// mirrored step before, items of the upper half have the bits below complemented, since these are
+/// compared with the place where all bits differ.
+struct Grouping {
+  int low_bit;
+  int lower;  ///< the other bits of the places of the lower half of the items
+  int upper;  ///< and of the upper half
+
+  template <class Shape>
+  [[nodiscard]] __device__ static Grouping make(int low_bit, bool mirrored) {
+    const int low_mask = (1 << low_bit) - 1;
+    const int thread = static_cast<int>(threadIdx.x);
+    const int low = thread & low_mask;
+    const int high = (thread & ~low_mask) << Shape::log_items_a_thread;
+    return {low_bit, high | low, high | (mirrored ? low_mask - low : low)};
+  }
+};
+
+/// Calls body with low_bit as a constant, so that what an item adds to an address is one, too: half
+/// of what moving items through shared memory takes is addresses otherwise.
+template <class Body>
+__device__ void with_constant(int low_bit, Body body) {
+  static_assert(log_threads == 9);
+  switch (low_bit) {
+    case 0:
+      return body(std::integral_constant<int, 0>{});
+    case 1:
+      return body(std::integral_constant<int, 1>{});
+    case 2:
+      return body(std::integral_constant<int, 2>{});
+    case 3:
+      return body(std::integral_constant<int, 3>{});
+    case 4:
+      return body(std::integral_constant<int, 4>{});
+    case 5:
+      return body(std::integral_constant<int, 5>{});
+    case 6:
+      return body(std::integral_constant<int, 6>{});
+    case 7:
+      return body(std::integral_constant<int, 7>{});
+    case 8:
+      return body(std::integral_constant<int, 8>{});
+    default:
+      return body(std::integral_constant<int, 9>{});
+  }
+}
+
+/// Calls body(r, word) for each item of the thread and its word of a padded array.
+template <int LowBit, int Count, class Word, int Items, class Body>
+__device__ void for_each_word(PaddedArray<Word, Items>& array, const Grouping& grouping,
+                              Body body) {
+  using Array = PaddedArray<Word, Items>;
+  Word* const lower = array.words + Array::at(grouping.lower);
+  Word* const upper = array.words + Array::at(grouping.upper);
+#pragma unroll
+  for (int r = 0; r < Count; ++r) body(r, (r < Count / 2 ? lower : upper)[Array::at(r << LowBit)]);
+}
+
+template <class Key, class Value>
+__device__ void put_into(TileStorage<Key, Value>& tile, const Grouping& grouping,
+                         const ThreadItems<Key, Value>& items) {
+  using Shape = TileShape<Key, Value>;
+  constexpr int count = Shape::items_a_thread;
+  with_constant(grouping.low_bit, [&](auto low_bit) {
+    for_each_word<low_bit.value, count>(tile.keys, grouping,
+                                        [&](int r, auto& word) { word = items.keys[r]; });
+    if constexpr (Shape::has_values)
+      for_each_word<low_bit.value, count>(tile.values, grouping,
+                                          [&](int r, auto& word) { word = items.values[r]; });
+  });
+}
+
+template <class Key, class Value>
+__device__ void take_from(TileStorage<Key, Value>& tile, const Grouping& grouping,
+                          ThreadItems<Key, Value>& items) {
+  using Shape = TileShape<Key, Value>;
+  constexpr int count = Shape::items_a_thread;
+  with_constant(grouping.low_bit, [&](auto low_bit) {
+    for_each_word<low_bit.value, count>(tile.keys, grouping,
+                                        [&](int r, auto& word) { items.keys[r] = word; });
+    if constexpr (Shape::has_values)
+      for_each_word<low_bit.value, count>(tile.values, grouping,
+                                          [&](int r, auto& word) { items.values[r] = word; });
+  });
+}
+
+/// Regroups the items of all threads. Each writes only where nobody else reads before the barrier.
+template <class Key, class Value>
+__device__ void regroup(TileStorage<Key, Value>& tile, Grouping& now, const Grouping& next,
+                        ThreadItems<Key, Value>& items) {
+  put_into(tile, now, items);
+  __syncthreads();
+  take_from(tile, next, items);
+  now = next;
+}
+
+/// The steps of bits `top` - 1 to `low` of the places, from items that are grouped by `grouping`
+/// for the first of them. Leaves the grouping of the last.
+template <class Key, class Value>
+__device__ void run_steps(TileStorage<Key, Value>& tile, int top, int low, bool mirrored,
+                          Grouping& grouping, ThreadItems<Key, Value>& items) {
+  using Shape = TileShape<Key, Value>;
+  constexpr int bits = Shape::log_items_a_thread;
+  const auto low_bit_of = [&](int top_bit) { return max(low, top_bit - bits); };
+  for (int p = low_bit_of(top);;) {
+    // Of a mirrored group all bits take part, and the mirrored step is the first of them.
+    items.run(mirrored ? bits - 1 : top - p, mirrored);
+    mirrored = false;
+    if (p == low) return;
+    top = p;
+    p = low_bit_of(top);
+    regroup(tile, grouping, Grouping::make<Shape>(p, false), items);
+  }
+}
+
+}  // namespace sortie::multisort::bitonic

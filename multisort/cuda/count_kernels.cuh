@@ -1,0 +1,232 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/multisort/cuda/group_lookup.cuh"
+#include "sortie/multisort/cuda/key_order.cuh"
+
+/// Counting digits: of all keys, in front of each tile that will be moved, and of the keys of some
+/// buckets.
+namespace sortie::multisort {
+
+inline constexpr int count_threads = 512;
+/// Keys that a thread has on their way at a time.
+inline constexpr int count_unroll = 8;
+
+/// Adds to counters in shared memory, and puts off the addition while the same counter is meant:
+/// equal keys, which come in long rows where there are many of them, would all wait for one
+/// address.
+class RunCounter {
+ public:
+  __device__ explicit RunCounter(std::uint32_t* counts) : counts_(counts) {}
+  __device__ void add(std::uint32_t counter) {
+    if (counter != last_) {
+      flush();
+      last_ = counter;
+    }
+    ++run_;
+  }
+  __device__ void flush() {
+    if (run_ != 0) atomicAdd(&counts_[last_], run_);
+    run_ = 0;
+  }
+
+ private:
+  std::uint32_t* counts_;
+  std::uint32_t last_ = 0;
+  std::uint32_t run_ = 0;
+};
+
+/// The same where few counters are meant by most keys, in any order: the block elects the ones that
+/// come up most among its first keys, and each thread keeps what it has to add to these.
+class HotCounter {
+ public:
+  static constexpr int hot_counters = 4;
+
+  /// Called by all threads; ends with a barrier.
+  /// \param counts     what the thread adds to
+  /// \param votes_of   counters that all threads share; zero, before and after
+  /// \param candidate  counter of a key of the thread
+  __device__ HotCounter(std::uint32_t* counts, std::uint32_t* votes_of, std::uint32_t candidate)
+      : counts_(counts) {
+    __shared__ unsigned int best[hot_counters];
+    if (threadIdx.x < hot_counters) best[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&votes_of[candidate], 1);
+    __syncthreads();
+    const std::uint32_t votes = min(votes_of[candidate], 0xfffu);
+    bool is_elected = false;
+    for (int h = 0; h < hot_counters; ++h) {
+      if (!is_elected) atomicMax(&best[h], votes << 20 | candidate);
+      __syncthreads();
+      hot_[h] = best[h] == 0 ? ~0u : best[h] & 0xfffff;
+      is_elected = is_elected || hot_[h] == candidate;
+    }
+    votes_of[candidate] = 0;
+    __syncthreads();
+  }
+  __device__ void add(std::uint32_t counter) {
+    bool is_hot = false;
+#pragma unroll
+    for (int h = 0; h < hot_counters; ++h) {
+      hot_counts_[h] += counter == hot_[h] ? 1 : 0;
+      is_hot = is_hot || counter == hot_[h];
+    }
+    if (!is_hot) atomicAdd(&counts_[counter], 1);
+  }
+  __device__ void flush() {
+#pragma unroll
+    for (int h = 0; h < hot_counters; ++h) {
+      if (hot_counts_[h] != 0) atomicAdd(&counts_[hot_[h]], hot_counts_[h]);
+      hot_counts_[h] = 0;
+    }
+  }
+
+ private:
+  std::uint32_t* counts_;
+  std::uint32_t hot_[hot_counters];
+  std::uint32_t hot_counts_[hot_counters] = {};
+};
+
+/// Calls body(key) for the block's keys [begin, end).
+template <class Word, class Body>
+__device__ __forceinline__ void for_keys(const Word* keys, std::uint64_t begin, std::uint64_t end,
+                                         const Body& body) {
+  std::uint64_t i = begin + threadIdx.x;
+  for (; i + (count_unroll - 1) * count_threads < end; i += count_unroll * count_threads) {
+    Word loaded[count_unroll];
+#pragma unroll
+    for (int r = 0; r < count_unroll; ++r) loaded[r] = keys[i + r * count_threads];
+#pragma unroll
+    for (int r = 0; r < count_unroll; ++r) body(loaded[r]);
+  }
+  for (; i < end; i += count_threads) body(keys[i]);
+}
+
+/// One block counts one piece. In shared memory, neighbouring warps add to different copies of the
+/// counters; thread t sums up counters t, t + 512, ...
+template <class Word, class Lookup>
+__global__ void __launch_bounds__(count_threads)
+    count_kernel(CountArguments arguments, std::uint32_t tile_items) {
+  constexpr int copies = 4;
+  __shared__ std::uint32_t counts[copies][most_groups];
+  __shared__ unsigned long long least_of_block;
+  __shared__ unsigned long long greatest_of_block;
+  for (std::uint32_t i = threadIdx.x; i < copies * most_groups; i += count_threads)
+    (&counts[0][0])[i] = 0;
+  if (threadIdx.x == 0) {
+    least_of_block = ~0ULL;
+    greatest_of_block = 0;
+  }
+  __syncthreads();
+  const auto* const keys = static_cast<const Word*>(arguments.keys);
+  const OrderedKeys<Word> order(arguments.order);
+  __shared__ typename Lookup::Tables tables;
+  const Lookup lookup(arguments.lookup, tables);
+  const std::uint32_t piece = arguments.first_piece + blockIdx.x;
+  const std::uint64_t first_tile = std::uint64_t{piece} * arguments.tiles_of_piece;
+  const std::uint64_t begin = first_tile * tile_items;
+  const std::uint64_t end =
+      min(begin + std::uint64_t{arguments.tiles_of_piece} * tile_items, arguments.size);
+  const auto sum_of_copies = [&](std::uint32_t group) {
+    std::uint32_t sum = 0;
+#pragma unroll
+    for (int c = 0; c < copies; ++c) sum += counts[c][group];
+    return sum;
+  };
+
+  auto least = static_cast<Word>(~Word{0});
+  Word greatest = 0;
+  const auto make_counter = [&] {
+    if constexpr (Lookup::is_costly) {  // keys are skewed
+      const Word sample = keys[min(begin + threadIdx.x, end - 1)];
+      return HotCounter(counts[threadIdx.x / 32 % copies], counts[0], lookup(order.encode(sample)));
+    } else {
+      return RunCounter(counts[threadIdx.x / 32 % copies]);
+    }
+  };
+  auto counter = make_counter();
+  const auto count = [&](std::uint64_t from, std::uint64_t to) {
+    for_keys(keys, from, to, [&](Word key) {
+      const Word word = order.encode(key);
+      least = min(least, word);
+      greatest = max(greatest, word);
+      counter.add(lookup(word));
+    });
+    counter.flush();
+    __syncthreads();
+  };
+  if (arguments.tile_rows == nullptr) {
+    count(begin, end);
+  } else {
+    std::uint32_t* row = arguments.tile_rows + first_tile * most_groups;
+    for (std::uint64_t tile = begin; tile < end; tile += tile_items, row += most_groups) {
+      for (std::uint32_t g = threadIdx.x; g < most_groups; g += count_threads)
+        row[g] = sum_of_copies(g);
+      __syncthreads();
+      count(tile, min(tile + tile_items, end));
+    }
+  }
+  std::uint64_t* const piece_row = arguments.piece_rows + std::uint64_t{piece} * most_groups;
+  for (std::uint32_t g = threadIdx.x; g < most_groups; g += count_threads)
+    piece_row[g] = sum_of_copies(g);
+  if (arguments.range == nullptr) return;
+  atomicMin(&least_of_block, static_cast<unsigned long long>(least));
+  atomicMax(&greatest_of_block, static_cast<unsigned long long>(greatest));
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  auto* const range = reinterpret_cast<unsigned long long*>(arguments.range);
+  atomicMin(&range[0], least_of_block);
+  atomicMax(&range[1], greatest_of_block);
+}
+
+/// All blocks count the digits of the keys whose prefix is asked for; most keys have none of them.
+template <class Word>
+__global__ void __launch_bounds__(count_threads) refine_kernel(RefineArguments arguments) {
+  extern __shared__ std::uint32_t refined_counts[];
+  const std::uint32_t digits = 1u << arguments.digit_bits;
+  const std::uint32_t all = digits * static_cast<std::uint32_t>(arguments.refinements);
+  for (std::uint32_t i = threadIdx.x; i <= all; i += count_threads) refined_counts[i] = 0;
+  __syncthreads();
+  const auto* const keys = static_cast<const Word*>(arguments.keys);
+  const OrderedKeys<Word> order(arguments.order);
+  // Shares of whole rounds of the loop in for_keys.
+  constexpr std::uint64_t round = count_threads * count_unroll;
+  const std::uint64_t rounds = (arguments.size - 1) / round + 1;
+  const std::uint64_t begin = rounds * blockIdx.x / gridDim.x * round;
+  const std::uint64_t end = min(rounds * (blockIdx.x + 1) / gridDim.x * round, arguments.size);
+  if (begin == end) return;
+  // One counter more, that nobody asks for, takes the keys with other prefixes.
+  const auto counter_of = [&](Word key) {
+    const auto leading = static_cast<std::uint64_t>(order.encode(key)) >> arguments.shift;
+    const std::uint64_t prefix = leading >> arguments.digit_bits;
+    std::uint32_t found = all;
+    for (int w = 0; w < arguments.refinements; ++w)
+      if (prefix == arguments.prefixes[w])
+        found = static_cast<std::uint32_t>(w) * digits +
+                (static_cast<std::uint32_t>(leading) & (digits - 1));
+    return found;
+  };
+  const Word sample = keys[min(begin + threadIdx.x, end - 1)];
+  HotCounter counter(refined_counts, refined_counts, counter_of(sample));
+  for_keys(keys, begin, end, [&](Word key) { counter.add(counter_of(key)); });
+  counter.flush();
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < all; i += count_threads)
+    if (refined_counts[i] != 0)
+      atomicAdd(reinterpret_cast<unsigned long long*>(&arguments.counts[i]),
+                static_cast<unsigned long long>(refined_counts[i]));
+}
+
+/// Encodes keys in place, or decodes them.
+template <class Word, bool Decode>
+__global__ void __launch_bounds__(count_threads)
+    encode_kernel(Word* keys, std::uint64_t n, KeyOrder order_of_keys) {
+  const OrderedKeys<Word> order(order_of_keys);
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * count_threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + threadIdx.x; i < n;
+       i += threads)
+    keys[i] = Decode ? order.decode(keys[i]) : order.encode(keys[i]);
+}
+
+}  // namespace sortie::multisort

@@ -1,0 +1,158 @@
+#include "sortie/multisort/cuda/device_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "sortie/core/cuda/check.hpp"
+#include "sortie/core/devices.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/multisort/host/devices.hpp"
+
+namespace sortie::multisort {
+
+namespace {
+
+cudaMemPool_t default_pool(int ordinal) {
+  cudaMemPool_t pool = nullptr;
+  check_cuda(cudaDeviceGetDefaultMemPool(&pool, ordinal));
+  return pool;
+}
+
+/// By default a pool gives all unused memory back to the system at every synchronisation.
+void keep_pool_memory(int ordinal) {
+  std::uint64_t everything = std::numeric_limits<std::uint64_t>::max();
+  check_cuda(
+      cudaMemPoolSetAttribute(default_pool(ordinal), cudaMemPoolAttrReleaseThreshold, &everything));
+}
+
+/// Gives `from` access to the memory of `to`, of any origin, where the machine allows it.
+bool connect_peers(int from, int to) {
+  int possible = 0;
+  check_cuda(cudaDeviceCanAccessPeer(&possible, from, to));
+  if (possible == 0) return false;
+  const CurrentDevice current(from);
+  const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
+  static_cast<void>(cudaGetLastError());
+  if (status == cudaErrorTooManyPeers) return false;
+  if (status != cudaErrorPeerAccessAlreadyEnabled) check_cuda(status);
+  cudaMemAccessDesc access = {};
+  access.location = {.type = cudaMemLocationTypeDevice, .id = from};
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  check_cuda(cudaMemPoolSetAccess(default_pool(to), &access, 1));
+  return true;
+}
+
+}  // namespace
+
+CurrentDevice::CurrentDevice(int ordinal) {
+  check_cuda(cudaGetDevice(&previous_));
+  check_cuda(cudaSetDevice(ordinal));
+}
+
+CurrentDevice::~CurrentDevice() {
+  static_cast<void>(cudaSetDevice(previous_));
+}
+
+DeviceGroup::DeviceGroup(const std::vector<int>& ordinals, Transport transport)
+    : devices_(ordinals.size()), reach_(ordinals.size() * ordinals.size(), false) {
+  if (ordinals.empty())
+    throw Error(ErrorKind::usage, "sort: found no devices, expected one at least");
+  const int gpus = cuda_device_count();
+  for (const int ordinal : ordinals) {
+    if (ordinal >= 0 && ordinal < gpus) continue;
+    throw Error(ErrorKind::unavailable,
+                gpus == 0 ? fmt::format("the cuda backend cannot run: {}", why_no_cuda())
+                          : fmt::format("found no CUDA device {}, expected a number from 0 to {}",
+                                        ordinal, gpus - 1));
+  }
+  try {
+    for (std::size_t d = 0; d < size(); ++d) {
+      Device& device = devices_[d];
+      device.ordinal = ordinals[d];
+      const CurrentDevice scope(device.ordinal);
+      keep_pool_memory(device.ordinal);
+      int least = 0;
+      int greatest = 0;
+      check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+      for (cudaStream_t* stream : {&device.work, &device.in})
+        check_cuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+      check_cuda(cudaStreamCreateWithPriority(&device.out, cudaStreamNonBlocking, greatest));
+      check_cuda(cudaEventCreateWithFlags(&device.event, cudaEventDisableTiming));
+    }
+    connect(transport);
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+DeviceGroup::~DeviceGroup() {
+  release();
+}
+
+void DeviceGroup::release() noexcept {
+  for (const Device& device : devices_) {
+    for (const cudaStream_t stream : {device.work, device.in, device.out})
+      if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
+    if (device.event != nullptr) static_cast<void>(cudaEventDestroy(device.event));
+  }
+}
+
+void DeviceGroup::connect(Transport transport) {
+  for (std::size_t from = 0; from < size(); ++from) {
+    for (std::size_t to = 0; to < size(); ++to) {
+      const bool reached =
+          from == to ||
+          (transport != Transport::staged &&
+           (ordinal(from) == ordinal(to) || connect_peers(ordinal(from), ordinal(to))));
+      if (!reached && transport == Transport::peer)
+        throw Error(ErrorKind::unavailable,
+                    fmt::format("found no peer access from CUDA device {} to {}, expected it for "
+                                "transport peer",
+                                ordinal(from), ordinal(to)));
+      reach_[from * size() + to] = reached;
+    }
+  }
+}
+
+bool DeviceGroup::all_reach() const {
+  return std::all_of(reach_.begin(), reach_.end(), [](bool reached) { return reached; });
+}
+
+void DeviceGroup::wait(cudaStream_t waiting, std::size_t device, cudaStream_t stream) const {
+  // An event that is waited for may be recorded again: the wait is for the record before.
+  check_cuda(cudaEventRecord(devices_[device].event, stream));
+  check_cuda(cudaStreamWaitEvent(waiting, devices_[device].event, 0));
+}
+
+void DeviceGroup::barrier() const {
+  for (const Device& device : devices_) check_cuda(cudaEventRecord(device.event, device.work));
+  for (const Device& device : devices_)
+    for (const Device& other : devices_)
+      if (&device != &other) check_cuda(cudaStreamWaitEvent(device.work, other.event, 0));
+}
+
+void DeviceGroup::synchronise() const {
+  for (const Device& device : devices_)
+    for (const cudaStream_t stream : {device.work, device.in, device.out})
+      check_cuda(cudaStreamSynchronize(stream));
+}
+
+std::vector<int> spread_over_gpus(const Context& context, int devices) {
+  if (devices < 0 || devices > most_devices)
+    throw Error(ErrorKind::usage,
+                fmt::format("sort: found {} devices, expected 1 to {}, or 0 for one for each GPU",
+                            devices, most_devices));
+  Context on_device = context;
+  on_device.backend = Backend::cuda;
+  static_cast<void>(resolve_backend(on_device));  // names what is missing
+  const int gpus = cuda_device_count();
+  std::vector<int> ordinals(static_cast<std::size_t>(devices == 0 ? gpus : devices));
+  for (std::size_t d = 0; d < ordinals.size(); ++d)
+    ordinals[d] = (context.device + static_cast<int>(d)) % gpus;
+  return ordinals;
+}
+
+}  // namespace sortie::multisort

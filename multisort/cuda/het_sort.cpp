@@ -1,0 +1,276 @@
+#include "sortie/multisort/cuda/het_sort.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <thread>
+
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/multisort/cuda/chunk_sort.hpp"
+#include "sortie/multisort/cuda/host_link.hpp"
+#include "sortie/multisort/cuda/partition_kernels.hpp"
+#include "sortie/multisort/cuda/radix_sort.hpp"
+#include "sortie/multisort/host/items.hpp"
+#include "sortie/multisort/host/merge_sorted_runs.hpp"
+#include "sortie/multisort/plan/multi_sequence.hpp"
+#include "sortie/multisort/plan/shares.hpp"
+
+namespace sortie::multisort {
+
+namespace {
+
+/// One chunk comes, one is sorted, one goes; and pageable memory keeps a thread busy copying.
+constexpr int lanes_of_gpu = 4;
+/// Chunks are not made smaller than that for the sake of the lanes alone.
+constexpr std::uint64_t usual_items = std::uint64_t{1} << 24;
+/// Smaller chunks would cost more launches than work.
+constexpr std::uint64_t fewest_items = 4096;
+
+/// The most items that fit `bytes` on a GPU.
+std::uint64_t items_that_fit(std::uint64_t bytes, int item_bytes) {
+  std::uint64_t low = 0;
+  std::uint64_t high = bytes / static_cast<std::uint64_t>(item_bytes);
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    if (radix_sort_bytes(middle, item_bytes) <= bytes) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/// Items of a chunk, such that the lanes of all logical devices fit their GPUs.
+std::uint64_t chunk_items(const Context& context, const std::vector<int>& ordinals,
+                          const Request& request) {
+  const int item_bytes = key_bytes(request.key_type) + request.value_bytes;
+  std::map<int, std::uint64_t> devices_of_gpu;
+  for (const int ordinal : ordinals) ++devices_of_gpu[ordinal];
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const auto& [ordinal, devices] : devices_of_gpu) {
+    const CurrentDevice current(ordinal);
+    const std::uint64_t bytes = device_memory_budget(context) / devices / lanes_of_gpu;
+    const std::uint64_t items = items_that_fit(bytes, item_bytes);
+    if (items < std::min(fewest_items, request.num_items))
+      throw out_of_memory_error("a chunk of the sort", radix_sort_bytes(fewest_items, item_bytes),
+                                bytes);
+    least = std::min(least, items);
+  }
+  return least;
+}
+
+/// Keys and values in host memory.
+struct HostItems {
+  std::byte* keys = nullptr;
+  std::byte* values = nullptr;
+};
+
+/// Items [begin, begin + size) of host memory.
+struct Stretch {
+  std::uint64_t begin = 0;
+  std::uint64_t size = 0;
+};
+
+/// Takes one chunk after the other through a GPU.
+class Lane {
+ public:
+  /// \param most  items of a chunk, at most
+  Lane(int ordinal, const Request& request, std::uint64_t most)
+      : group_({ordinal}),
+        request_(request),
+        order_(KeyOrder::of(request.key_type, request.options.order)),
+        kernels_(partition_kernels(key_bytes(request.key_type), request.value_bytes)),
+        link_(ordinal),
+        keys_(most * key_size(), group_.stream(0)),
+        values_(most * value_size(), group_.stream(0)) {
+    group_.synchronise();
+  }
+
+  /// Brings stretches of `from`, one behind the other, sorts them and writes them to `to` from
+  /// `begin` on. Keys come encoded or not, and go so.
+  void run(const HostItems& from, const std::vector<Stretch>& stretches, bool come_encoded,
+           const HostItems& to, std::uint64_t begin, bool go_encoded) {
+    std::uint64_t size = 0;
+    for (const Stretch& stretch : stretches) {
+      link_.to_device(keys_.data() + size * key_size(), from.keys + stretch.begin * key_size(),
+                      stretch.size * key_size());
+      link_.to_device(values_.data() + size * value_size(),
+                      from.values + stretch.begin * value_size(), stretch.size * value_size());
+      size += stretch.size;
+    }
+    ChunkRequest on_device{{{keys_.data(), values_.data(), size, group_.ordinal(0)}},
+                           request_.key_type,
+                           request_.value_bytes,
+                           request_.options};
+    if (come_encoded) {
+      constexpr KeyType unsigned_types[] = {KeyType::u8, KeyType::u16, KeyType::u32, KeyType::u64};
+      on_device.key_type = unsigned_types[std::countr_zero(key_size())];
+      on_device.options.order = Order::ascending;
+    }
+    radix_sort_chunks(Context{}, group_, on_device);
+    if (!order_.plain() && come_encoded != go_encoded) {
+      check_cuda(kernels_.encode(keys_.data(), size, order_, come_encoded, group_.stream(0)));
+      group_.synchronise();
+    }
+    link_.to_host(to.keys + begin * key_size(), keys_.data(), size * key_size());
+    link_.to_host(to.values + begin * value_size(), values_.data(), size * value_size());
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t key_size() const {
+    return static_cast<std::uint64_t>(key_bytes(request_.key_type));
+  }
+  [[nodiscard]] std::uint64_t value_size() const {
+    return static_cast<std::uint64_t>(request_.value_bytes);
+  }
+
+  DeviceGroup group_;
+  const Request& request_;
+  KeyOrder order_;
+  const PartitionKernels& kernels_;
+  HostLink link_;
+  DeviceBuffer<std::byte> keys_;
+  DeviceBuffer<std::byte> values_;
+};
+
+/// One sort of host memory.
+class HetSort {
+ public:
+  HetSort(const Context& context, const std::vector<int>& ordinals, const Request& request)
+      : context_(context),
+        ordinals_(ordinals),
+        request_(request),
+        array_{static_cast<std::byte*>(request.keys), static_cast<std::byte*>(request.values)} {
+    const std::uint64_t most = chunk_items(context, ordinals, request);
+    // Several rounds through each lane, so that copies and sorts overlap.
+    const std::uint64_t wanted = std::min<std::uint64_t>(ordinals.size() * lanes_of_gpu * 2,
+                                                         request.num_items / usual_items);
+    const std::uint64_t chunks =
+        std::max({(request.num_items + most - 1) / most, wanted, std::uint64_t{1}});
+    sizes_ = plan::equal_shares(request.num_items, chunks);
+    begins_ = plan::begins_of(sizes_);
+    if (context.report != nullptr) context.report->set("sorted_chunks", chunks);
+  }
+
+  void run(SecondPass second_pass) {
+    if (second_pass == SecondPass::merge_on_host) {
+      const std::function<void()> merge = prepare_merge(context_, request_, sizes_);
+      sort_chunks(array_);
+      const PhaseTimer timer(context_, "merge", 4 * bytes());
+      merge();
+    } else if (sizes_.size() == 1) {
+      const PhaseTimer timer(context_, "sort chunks", 2 * bytes());
+      in_lanes([&](Lane& lane, std::size_t) {
+        lane.run(array_, {{0, sizes_[0]}}, false, array_, 0, false);
+      });
+    } else {
+      Context on_host = context_;
+      on_host.memory_budget = 0;  // that is of the GPUs
+      const ItemStorage<std::byte, NoValue> keys(on_host, request_.num_items * key_size(),
+                                                 "the sorted chunks");
+      const ItemStorage<std::byte, NoValue> values(on_host, request_.num_items * value_size(),
+                                                   "the sorted chunks");
+      const HostItems runs{keys.items().keys, values.items().keys};
+      sort_chunks(runs);
+      sort_parts(runs);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t key_size() const {
+    return static_cast<std::uint64_t>(key_bytes(request_.key_type));
+  }
+  [[nodiscard]] std::uint64_t value_size() const {
+    return static_cast<std::uint64_t>(request_.value_bytes);
+  }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return request_.num_items * (key_size() + value_size());
+  }
+
+  /// Sorts the chunks into `runs`, keys encoded.
+  void sort_chunks(const HostItems& runs) {
+    const PhaseTimer timer(context_, "sort chunks", 2 * bytes());
+    in_lanes([&](Lane& lane, std::size_t chunk) {
+      lane.run(array_, {{begins_[chunk], sizes_[chunk]}}, false, runs, begins_[chunk], true);
+    });
+  }
+
+  /// Sorts what belongs to each part, from all runs in their order.
+  void sort_parts(const HostItems& runs) {
+    const PhaseTimer timer(context_, "sort parts", 2 * bytes());
+    const auto read = [&](std::size_t run, std::uint64_t position) {
+      std::uint64_t key = 0;  // little-endian: the bytes above are zero
+      std::memcpy(&key, runs.keys + (begins_[run] + position) * key_size(), key_size());
+      return key;
+    };
+    const auto splits =
+        plan::split_for_destinations(sizes_, sizes_, read, std::less<std::uint64_t>{});
+    in_lanes([&](Lane& lane, std::size_t part) {
+      std::vector<Stretch> stretches;
+      for (std::size_t run = 0; run < sizes_.size(); ++run)
+        stretches.push_back(
+            {begins_[run] + splits[part][run], splits[part + 1][run] - splits[part][run]});
+      lane.run(runs, stretches, true, array_, begins_[part], false);
+    });
+  }
+
+  /// Calls body(lane, chunk) for all chunks, on the lanes' threads.
+  template <class Body>
+  void in_lanes(const Body& body) {
+    const std::size_t chunks = sizes_.size();
+    const std::size_t lanes = std::min(chunks, ordinals_.size() * lanes_of_gpu);
+    const std::uint64_t most = *std::max_element(sizes_.begin(), sizes_.end());
+    std::atomic<std::size_t> next{0};
+    std::vector<std::exception_ptr> faults(lanes);
+    {
+      std::vector<std::jthread> team;
+      for (std::size_t i = 0; i < lanes; ++i) {
+        team.emplace_back([&, i] {
+          try {
+            const int ordinal = ordinals_[i % ordinals_.size()];
+            const CurrentDevice current(ordinal);
+            Lane lane(ordinal, request_, most);
+            for (std::size_t chunk = next++; chunk < chunks; chunk = next++) body(lane, chunk);
+          } catch (...) {
+            faults[i] = std::current_exception();
+            next = chunks;  // no use in going on
+          }
+        });
+      }
+    }
+    for (const std::exception_ptr& fault : faults)
+      if (fault) std::rethrow_exception(fault);
+  }
+
+  const Context& context_;
+  const std::vector<int>& ordinals_;
+  const Request& request_;
+  HostItems array_;
+  std::vector<std::uint64_t> sizes_;
+  std::vector<std::uint64_t> begins_;
+};
+
+}  // namespace
+
+std::uint64_t radix_sort_bytes(std::uint64_t items, int item_bytes) {
+  // The items and their copy; the relay, the buckets at borders, rows of counts; what segsort
+  // takes, and a constant that fewer items do not need.
+  const std::uint64_t copies = 2 * items * static_cast<std::uint64_t>(item_bytes);
+  const std::uint64_t constant =
+      std::min<std::uint64_t>(std::uint64_t{64} << 20, 32 * items) + (std::uint64_t{1} << 20);
+  return copies + copies / 10 + items + constant;
+}
+
+void het_sort(const Context& context, const std::vector<int>& ordinals, const Request& request,
+              SecondPass second_pass) {
+  if (request.num_items == 0) return;
+  HetSort(context, ordinals, request).run(second_pass);
+}
+
+}  // namespace sortie::multisort

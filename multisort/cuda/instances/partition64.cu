@@ -1,0 +1,5 @@
+#include "sortie/multisort/cuda/partition_definition.cuh"
+
+namespace sortie::multisort {
+template const PartitionKernels& kernels_of<std::uint64_t>(int value_bytes);
+}  // namespace sortie::multisort

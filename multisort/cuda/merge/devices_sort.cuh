@@ -1,0 +1,319 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sortie/core/cuda/device_buffer.cuh"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/multisort/cuda/chunk_sort.hpp"
+#include "sortie/multisort/cuda/device_group.hpp"
+#include "sortie/multisort/cuda/item_exchange.hpp"
+#include "sortie/multisort/cuda/merge/local_sort.cuh"
+#include "sortie/multisort/cuda/merge/sampler.cuh"
+#include "sortie/multisort/cuda/merge/two_runs.cuh"
+#include "sortie/multisort/plan/exchange.hpp"
+
+/// The merge sort over the devices of a group.
+namespace sortie::multisort::merge {
+
+/// A chunk of the array, on the device of the same number in the group.
+template <class Key, class Value>
+struct Chunk {
+  Items<Key, Value> items;
+  std::uint64_t size = 0;
+};
+
+/// The work space of one device.
+///
+/// | name    | items                    | lives until              |
+/// |---------|--------------------------|--------------------------|
+/// | keys    | as many as the chunk has | the sort's end           |
+/// | values  | the same                 | the sort's end           |
+/// | splits  | one for each tile        | the sort's end           |
+template <class Key, class Value>
+class DeviceWork {
+ public:
+  /// \param splits  room for so many \throws Error (out_of_memory)
+  DeviceWork(const Context& context, const DeviceGroup& group, std::size_t device,
+             const Chunk<Key, Value>& chunk, std::uint64_t splits)
+      : chunk_(chunk) {
+    const CurrentDevice current = group.current(device);
+    const std::uint64_t value_bytes = has_values<Value> ? sizeof(Value) : 0;
+    const std::uint64_t wanted =
+        chunk.size * (sizeof(Key) + value_bytes) + splits * sizeof(std::uint64_t);
+    if (context.memory_budget != 0 && wanted > context.memory_budget)
+      throw out_of_memory_error("the second buffer of a merge sort", wanted, context.memory_budget);
+    const cudaStream_t stream = group.stream(device);
+    keys_ = DeviceBuffer<Key>(chunk.size, stream);
+    if constexpr (has_values<Value>) values_ = DeviceBuffer<Value>(chunk.size, stream);
+    splits_ = DeviceBuffer<std::uint64_t>(splits, stream);
+  }
+
+  [[nodiscard]] TwoSides<Key, Value> sides() {
+    if constexpr (has_values<Value>)
+      return {chunk_.items, {keys_.data(), values_.data()}, chunk_.size};
+    else
+      return {chunk_.items, {keys_.data(), nullptr}, chunk_.size};
+  }
+  [[nodiscard]] std::uint64_t* splits() { return splits_.data(); }
+
+ private:
+  struct Nothing {};
+  Chunk<Key, Value> chunk_;
+  DeviceBuffer<Key> keys_;
+  [[no_unique_address]] std::conditional_t<has_values<Value>, DeviceBuffer<Value>, Nothing> values_;
+  DeviceBuffer<std::uint64_t> splits_;
+};
+
+/// Merges runs in order, in rounds of pairs; the last round decodes. Every round writes to the
+/// other side than the one before.
+template <class Key, class Value, class Order>
+class RunMerger {
+ public:
+  RunMerger(const TwoSides<Key, Value>& target, std::vector<Run<Key, Value>> runs,
+            const Order& order, std::uint64_t* splits, cudaStream_t stream)
+      : target_(target), runs_(std::move(runs)), order_(order), splits_(splits), stream_(stream) {}
+
+  /// Merges each pair of neighbours. A run without a neighbour is merged with nothing: copied.
+  void merge_pairs(Side to, bool decode) {
+    std::vector<Run<Key, Value>> merged;
+    std::uint64_t begin = 0;
+    for (std::size_t i = 0; i < runs_.size(); i += 2) {
+      const Run<Key, Value> second =
+          i + 1 < runs_.size() ? runs_[i + 1] : Run<Key, Value>{runs_[i].items, 0, 0};
+      const Run<Key, Value> result{target_.on(to).at(begin), runs_[i].size + second.size, 0};
+      launch_merge<Key, Value, Order>(
+          {runs_[i].items, second.items, runs_[i].size, second.size, result.size}, result.items,
+          order_, decode, splits_, stream_);
+      begin += result.size;
+      merged.push_back(result);
+    }
+    runs_ = std::move(merged);
+  }
+
+ private:
+  TwoSides<Key, Value> target_;
+  std::vector<Run<Key, Value>> runs_;
+  Order order_;
+  std::uint64_t* splits_;
+  cudaStream_t stream_;
+};
+
+/// Where sorted chunks are cut so that the pieces between two cuts are what each chunk shall hold:
+/// entry d is where chunk d's pieces begin in each of them, the last entry is the ends.
+template <class Key, class Order>
+[[nodiscard]] std::vector<std::vector<std::uint64_t>> split_for_chunks(
+    const DeviceGroup& group, const std::vector<const Key*>& sorted,
+    std::span<const std::uint64_t> sizes, const Order& order) {
+  std::vector<std::uint64_t> ranks;
+  std::uint64_t rank = 0;
+  for (std::size_t d = 0; d + 1 < sizes.size(); ++d) ranks.push_back(rank += sizes[d]);
+  Sampler<Key> sampler(group, sorted, ranks.size());
+  auto inner = plan::split_by_samples(
+      sizes, ranks, Sampler<Key>::samples,
+      [&](std::span<const plan::SampleRange> ranges) { return sampler(ranges); }, order);
+  std::vector<std::vector<std::uint64_t>> splits;
+  splits.emplace_back(sizes.size(), 0);
+  splits.insert(splits.end(), inner.begin(), inner.end());
+  splits.emplace_back(sizes.begin(), sizes.end());
+  return splits;
+}
+
+/// Copies items between devices, keys and values alike.
+template <class Key, class Value>
+void exchange_items(ItemExchange& exchange,
+                    const std::vector<std::vector<plan::Transfer>>& by_source,
+                    const std::vector<Items<Key, Value>>& from,
+                    const std::vector<Items<Key, Value>>& to) {
+  const auto copy = [&](auto Items<Key, Value>::*array) {
+    std::vector<const std::byte*> sources;
+    std::vector<std::byte*> targets;
+    for (const auto& items : from)
+      sources.push_back(reinterpret_cast<const std::byte*>(items.*array));
+    for (const auto& items : to) targets.push_back(reinterpret_cast<std::byte*>(items.*array));
+    exchange(by_source, sizeof(*(from[0].*array)), sources, targets);
+  };
+  copy(&Items<Key, Value>::keys);
+  if constexpr (has_values<Value>) copy(&Items<Key, Value>::values);
+}
+
+/// The pieces of all chunks that each device merges, where `from` has them.
+/// \param from  of each device: its sorted chunk
+template <class Key, class Value>
+[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> pieces_in_place(
+    const std::vector<Items<Key, Value>>& from,
+    std::span<const std::vector<std::uint64_t>> splits) {
+  std::vector<std::vector<Run<Key, Value>>> runs(from.size());
+  for (std::size_t d = 0; d < from.size(); ++d)
+    for (std::size_t s = 0; s < from.size(); ++s)
+      if (splits[d + 1][s] != splits[d][s])
+        runs[d].push_back({from[s].at(splits[d][s]), splits[d + 1][s] - splits[d][s], s});
+  return runs;
+}
+
+/// The same pieces after they have been brought to `to`, one behind the other.
+template <class Key, class Value>
+[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> pieces_moved(
+    const std::vector<Items<Key, Value>>& to, std::span<const std::vector<std::uint64_t>> splits) {
+  std::vector<std::vector<Run<Key, Value>>> runs(to.size());
+  for (std::size_t d = 0; d < to.size(); ++d) {
+    std::uint64_t begin = 0;
+    for (std::size_t s = 0; s < to.size(); ++s) {
+      const std::uint64_t size = splits[d + 1][s] - splits[d][s];
+      if (size != 0) runs[d].push_back({to[d].at(begin), size, d});
+      begin += size;
+    }
+  }
+  return runs;
+}
+
+/// What all devices have on a side.
+template <class Key, class Value>
+[[nodiscard]] std::vector<Items<Key, Value>> all_on(const std::vector<TwoSides<Key, Value>>& sides,
+                                                    Side side) {
+  std::vector<Items<Key, Value>> items;
+  for (const auto& one : sides) items.push_back(one.on(side));
+  return items;
+}
+
+/// The work of one sort over devices: buffers, and the host's part of the orchestration.
+template <class Key, class Value, class Order>
+class DevicesSort {
+ public:
+  /// Puts the sort of each chunk on its device's stream.
+  DevicesSort(const Context& context, const DeviceGroup& group,
+              const std::vector<Chunk<Key, Value>>& chunks, const Order& order, Side sorted_side,
+              bool decode)
+      : context_(context), group_(group), order_(order), exchange_(group) {
+    for (std::size_t d = 0; d < group.size(); ++d) {
+      work_.emplace_back(context, group, d, chunks[d],
+                         room_for_splits<Key, Value, Order>(chunks[d].size, group.size()));
+      sides_.push_back(work_.back().sides());
+      sizes_.push_back(chunks[d].size);
+    }
+    // Memory suffices everywhere, so that from here on chunks may change.
+    GroupPhase phase(context, group, "local sort");
+    for (std::size_t d = 0; d < group.size(); ++d) {
+      const CurrentDevice current = group.current(d);
+      sort_locally(sides_[d], sorted_side, order, decode, work_[d].splits(), group.stream(d));
+    }
+    phase.stop();
+  }
+
+  /// Merges the sorted chunks in one exchange, in `rounds` rounds of pairs.
+  void merge(Side side, int rounds, bool copies) {
+    GroupPhase pivots(context_, group_, "pivots");
+    std::vector<const Key*> sorted;
+    for (const auto& items : all_on(sides_, side)) sorted.push_back(items.keys);
+    const auto splits = split_for_chunks(group_, sorted, sizes_, order_);
+    pivots.stop();
+
+    group_.barrier();
+    auto runs = pieces_in_place(all_on(sides_, side), splits);
+    if (copies) {
+      GroupPhase exchange(context_, group_, "exchange");
+      exchange_items(exchange_, plan::exchange_of_runs(splits).by_source, all_on(sides_, side),
+                     all_on(sides_, other(side)));
+      side = other(side);
+      runs = pieces_moved(all_on(sides_, side), splits);
+      group_.barrier();
+      exchange.stop();
+    }
+    GroupPhase merge(context_, group_, "merge");
+    if (rounds == 1 && !copies) {
+      merge_two_runs(runs, all_on(sides_, other(side)));
+      merge.stop();
+      return;
+    }
+    std::vector<RunMerger<Key, Value, Order>> mergers;
+    for (std::size_t d = 0; d < group_.size(); ++d)
+      mergers.emplace_back(sides_[d], std::move(runs[d]), order_, work_[d].splits(),
+                           group_.stream(d));
+    for (int round = 0; round < rounds; ++round) {
+      side = other(side);
+      for (std::size_t d = 0; d < group_.size(); ++d) {
+        const CurrentDevice current = group_.current(d);
+        mergers[d].merge_pairs(side, round + 1 == rounds);
+      }
+      // The next round writes where others read pieces in this one.
+      if (round == 0) group_.barrier();
+    }
+    merge.stop();
+  }
+
+  /// Merges one or two runs on each device, in their only round.
+  void merge_two_runs(const std::vector<std::vector<Run<Key, Value>>>& runs,
+                      const std::vector<Items<Key, Value>>& targets) {
+    std::vector<TwoRunsMerge<Key, Value, Order>> merges;
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      if (runs[d].empty()) continue;
+      const Run<Key, Value> nothing{runs[d][0].items, 0, runs[d][0].device};
+      merges.emplace_back(group_, d, runs[d][0], runs[d].size() == 2 ? runs[d][1] : nothing,
+                          targets[d], order_, work_[d].splits());
+    }
+    for (auto& one : merges) one.start();
+  }
+
+  [[nodiscard]] const std::vector<TwoSides<Key, Value>>& sides() const { return sides_; }
+  [[nodiscard]] std::uint64_t* splits(std::size_t device) { return work_[device].splits(); }
+  [[nodiscard]] ItemExchange& exchange() { return exchange_; }
+
+ private:
+  const Context& context_;
+  const DeviceGroup& group_;
+  Order order_;
+  ItemExchange exchange_;
+  std::vector<DeviceWork<Key, Value>> work_;
+  std::vector<TwoSides<Key, Value>> sides_;
+  std::vector<std::uint64_t> sizes_;
+};
+
+/// Runs `work` and waits for the group; where it throws, leaves nothing on the group's streams.
+template <class Work>
+void run_to_the_end(const DeviceGroup& group, Work work) {
+  try {
+    work();
+  } catch (...) {
+    try {
+      group.synchronise();
+    } catch (const Error&) {
+      // The error that is under way came first.
+    }
+    throw;
+  }
+}
+
+/// Sorts the chunks of a group's devices as one array, stably.
+///
+/// 1. Each device sorts its chunk.
+/// 2. The host finds where the sorted chunks have to be cut, by samples of them.
+/// 3. Each device merges its pieces of all chunks, in ceil(log2 G) rounds of pairs. Where devices
+///    reach each other, the exchange is part of the merge: with two chunks, pieces are copied in
+///    parts, and what is there is merged meanwhile (two_runs.cuh); with more, the first round reads
+///    them where they lie. Where devices do not reach each other, pieces are copied before.
+///
+/// \throws Error (out_of_memory); (device). Then nothing is left on the group's streams.
+template <class Key, class Value, class Order>
+void sort_over_devices(const Context& context, const DeviceGroup& group,
+                       const std::vector<Chunk<Key, Value>>& chunks, const Order& order) {
+  std::uint64_t filled = 0;
+  for (const auto& chunk : chunks) filled += chunk.size != 0 ? 1 : 0;
+  if (filled == 0) return;
+  const int rounds = std::bit_width(filled - 1);  // ceil(log2)
+  const bool copies = rounds > 0 && !group.all_reach();
+  const Side sorted_side = (rounds + (copies ? 1 : 0)) % 2 == 0 ? Side::data : Side::scratch;
+  run_to_the_end(group, [&] {
+    DevicesSort<Key, Value, Order> sort(context, group, chunks, order, sorted_side, rounds == 0);
+    if (rounds > 0) sort.merge(sorted_side, rounds, copies);
+    group.synchronise();
+  });
+}
+
+}  // namespace sortie::multisort::merge

@@ -1,0 +1,10 @@
+#include "sortie/multisort/cuda/merge/sort_typed.cuh"
+
+namespace sortie::multisort::merge {
+
+void sort_keys8(const Context& context, const DeviceGroup& group, const ChunkRequest& request,
+                Method method) {
+  sort_typed<std::uint8_t>(context, group, request, method);
+}
+
+}  // namespace sortie::multisort::merge

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "sortie/multisort/cuda/bitonic/network_kernels.cuh"
+#include "sortie/multisort/cuda/merge/merge_kernels.cuh"
+#include "sortie/multisort/cuda/merge/order.cuh"
+
+/// The merge sort of the items of one device.
+namespace sortie::multisort::merge {
+
+/// The two places between which the items of a device go to and fro: where the caller has them, and
+/// scratch of the same size.
+enum class Side { data, scratch };
+
+[[nodiscard]] inline Side other(Side side) {
+  return side == Side::data ? Side::scratch : Side::data;
+}
+
+template <class Key, class Value>
+struct TwoSides {
+  Items<Key, Value> data;
+  Items<Key, Value> scratch;
+  std::uint64_t n = 0;
+
+  [[nodiscard]] Items<Key, Value> on(Side side) const {
+    return side == Side::data ? data : scratch;
+  }
+};
+
+/// Whether tiles may be sorted by the bitonic network, which is faster and not stable: equal keys
+/// without values cannot be told apart where they are all that an order looks at.
+template <class Key, class Value, class Order>
+inline constexpr bool sorts_tiles_by_network =
+    std::is_same_v<Value, NoValue>&& std::is_same_v<Order, WordOrder<Key>>;
+
+/// Items of the runs that the first pass leaves.
+template <class Key, class Value, class Order>
+[[nodiscard]] constexpr std::uint64_t first_run() {
+  if constexpr (sorts_tiles_by_network<Key, Value, Order>) {
+    return bitonic::TileShape<Key, NoValue>::items;
+  } else {
+    return TileShape<Key>::items;
+  }
+}
+
+/// Splits that the passes over n items need room for, and a merge of up to `runs` runs as well.
+template <class Key, class Value, class Order>
+[[nodiscard]] std::uint64_t room_for_splits(std::uint64_t n, std::uint64_t runs) {
+  std::uint64_t most = n / TileShape<Key>::items + runs + 1;
+  for (std::uint64_t run = first_run<Key, Value, Order>(); run < n; run *= 2)
+    most = std::max(most, RunPairs<Key, Value>::neighbours({}, n, run).tiles());
+  return most;
+}
+
+/// Puts the sort of a device's items on the stream. They lie on Side::data before, and on `end`
+/// after.
+///
+/// Passes: one that sorts tiles, then ceil(log2(n / first_run)) that merge; each reads and writes
+/// every item once. \param splits  room_for_splits()
+template <class Key, class Value, class Order>
+void sort_locally(const TwoSides<Key, Value>& items, Side end, const Order& order, bool decode,
+                  std::uint64_t* splits, cudaStream_t stream) {
+  if (items.n == 0) return;
+  constexpr std::uint64_t tile = first_run<Key, Value, Order>();
+  int merges = 0;
+  for (std::uint64_t run = tile; run < items.n; run *= 2) ++merges;
+  Side side = merges % 2 == 0 ? end : other(end);
+  const bool is_one_tile = merges == 0;
+  if constexpr (sorts_tiles_by_network<Key, Value, Order>) {
+    using Shape = bitonic::TileShape<Key, NoValue>;
+    bitonic::Array<Key, NoValue> in{items.data.keys, nullptr, items.n, order.codec, true, false};
+    bitonic::Array<Key, NoValue> out{items.on(side).keys, nullptr, items.n,
+                                     order.codec,         false,   decode && is_one_tile};
+    bitonic::launch_sort_tiles(in, out, Shape::log_items, stream);
+  } else {
+    launch_tile_sort(items.data, items.on(side), items.n, order, decode && is_one_tile, stream);
+  }
+  for (std::uint64_t run = tile; run < items.n; run *= 2) {
+    const bool is_last = --merges == 0;
+    launch_merge(RunPairs<Key, Value>::neighbours(items.on(side), items.n, run),
+                 items.on(other(side)), order, decode && is_last, splits, stream);
+    side = other(side);
+  }
+}
+
+}  // namespace sortie::multisort::merge

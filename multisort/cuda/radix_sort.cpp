@@ -1,0 +1,351 @@
+#include "sortie/multisort/cuda/radix_sort.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "sortie/core/error.hpp"
+#include "sortie/multisort/cuda/bucket_sort.hpp"
+#include "sortie/multisort/cuda/item_exchange.hpp"
+#include "sortie/multisort/cuda/leading_digits.hpp"
+#include "sortie/multisort/cuda/relay.hpp"
+#include "sortie/multisort/plan/bucket_tree.hpp"
+#include "sortie/multisort/plan/moves.hpp"
+#include "sortie/multisort/plan/shares.hpp"
+
+namespace sortie::multisort {
+
+namespace {
+
+/// Bits of a digit: as many buckets as one pass can move to.
+constexpr int wide_digit_bits = 10;
+static_assert(1u << wide_digit_bits <= most_groups);
+/// Of keys of 1 and 2 bytes: borders are refined until a bucket is one key, and this is one or two
+/// rounds.
+constexpr int narrow_digit_bits = 8;
+/// The paper's epsilon, as a part of a share: 0.5 % (section 4, table 2).
+constexpr std::uint64_t padding_parts = 200;
+/// A bucket that a border is moved out of is sorted in room of its own, which should be small.
+constexpr std::uint64_t straddler_parts = 16;
+/// What segsort sorts in one pass of its partition and one tile: 512 parts of 7535 items.
+constexpr std::uint64_t preferred_group = std::uint64_t{512} * 7535;
+
+class RadixSort {
+ public:
+  RadixSort(const Context& context, const DeviceGroup& group, const ChunkRequest& request,
+            const RadixSortHooks& hooks)
+      : context_(context),
+        group_(group),
+        request_(request),
+        hooks_(hooks),
+        narrow_(key_bytes(request.key_type) < 4),
+        digits_(group, request, narrow_ ? narrow_digit_bits : wide_digit_bits),
+        exchange_(group),
+        moves_(group.size()),
+        received_(group.size()),
+        parked_(group.size()) {
+    std::vector<std::uint64_t> sizes;
+    for (const DeviceChunk& chunk : request.chunks) sizes.push_back(chunk.size);
+    chunk_begins_ = plan::begins_of(sizes);
+  }
+
+  void run() {
+    try {
+      sort();
+    } catch (...) {
+      // Buffers must not go while other devices write to them.
+      wait_for_all();
+      throw;
+    }
+    group_.synchronise();
+  }
+
+ private:
+  [[nodiscard]] std::size_t devices() const { return group_.size(); }
+  [[nodiscard]] std::uint64_t items() const { return chunk_begins_.back(); }
+  [[nodiscard]] std::uint64_t item_bytes() const {
+    return static_cast<std::uint64_t>(key_bytes(request_.key_type) + request_.value_bytes);
+  }
+
+  void wait_for_all() noexcept {
+    try {
+      group_.synchronise();
+    } catch (...) {  // the error that is on its way says what was wrong
+    }
+  }
+
+  void sort() {
+    if (hooks_.bring) {
+      GroupPhase copy_in(context_, group_, "copy in", items() * item_bytes());
+      hooks_.bring(
+          [&](std::size_t device, std::uint64_t end) { digits_.count_up_to(device, end); });
+      copy_in.stop();
+    }
+    GroupPhase histogram(context_, group_, "histogram",
+                         items() * static_cast<std::uint64_t>(key_bytes(request_.key_type)));
+    const std::optional<plan::RadixPartition> partition = find_partition();
+    histogram.stop();
+    if (!partition) {
+      for (std::size_t d = 0; d < devices(); ++d)
+        if (hooks_.sorted) hooks_.sorted(d, 0, request_.chunks[d].size);
+      return;
+    }
+    const plan::MovePlan plan = plan::plan_moves(
+        *partition, most_groups, preferred_group,
+        [&](std::size_t from, std::size_t to) { return group_.reaches(from, to); });
+
+    GroupPhase scatter(context_, group_, "scatter", 2 * items() * item_bytes());
+    prepare(*partition, plan);
+    group_.barrier();
+    move();
+    scatter.stop();
+    bring_parked(plan);
+    group_.barrier();
+
+    GroupPhase local(context_, group_, "local sort");
+    for (std::size_t d = 0; d < devices(); ++d) sorters_[d].sort(hooks_.parts, hooks_.sorted);
+    local.stop();
+    give_neighbours_their_part();
+  }
+
+  std::optional<plan::RadixPartition> find_partition() {
+    const std::uint64_t share = items() / devices();
+    // One device needs no borders, and narrow keys have exact ones.
+    return digits_.plan(narrow_ ? 0 : share / padding_parts, true, share / straddler_parts + 1);
+  }
+
+  struct Move {
+    GroupLookup lookup;
+    DeviceBuffer<plan::BucketTree::Node> nodes;
+    DeviceBuffer<std::int32_t> entries;
+    DeviceBuffer<std::uint64_t> key_places;
+    DeviceBuffer<std::uint64_t> value_places;
+    std::optional<Relay> relay;  ///< where some items go to another device
+  };
+  struct Room {
+    DeviceBuffer<std::byte> keys;
+    DeviceBuffer<std::byte> values;
+
+    Room() = default;
+    Room(std::uint64_t items, const ChunkRequest& request, cudaStream_t stream)
+        : keys(items * static_cast<std::uint64_t>(key_bytes(request.key_type)), stream),
+          values(items * static_cast<std::uint64_t>(request.value_bytes), stream) {}
+  };
+
+  /// Allocates all that is needed from here on, and tells the devices where items go.
+  void prepare(const plan::RadixPartition& partition, const plan::MovePlan& plan) {
+    for (std::size_t d = 0; d < devices(); ++d) {
+      const CurrentDevice current = group_.current(d);
+      const cudaStream_t stream = group_.stream(d);
+      const std::uint64_t mine = plan.destination_begins[d + 1] - plan.destination_begins[d];
+      sorters_.emplace_back(group_, request_, d, plan, chunk_begins_);
+      if (has_relayed(plan, d))
+        moves_[d].relay.emplace(group_, d, digits_.share(d), request_.chunks[d].size,
+                                digits_.kernels().tile, key_bytes(request_.key_type),
+                                request_.value_bytes);
+      const std::uint64_t wanted = (mine + plan.parked[d]) * item_bytes() +
+                                   sorters_[d].bytes_wanted() +
+                                   (moves_[d].relay ? moves_[d].relay->bytes_wanted() : 0);
+      if (context_.memory_budget != 0 && wanted > context_.memory_budget)
+        throw out_of_memory_error(fmt::format("the sort on CUDA device {}", group_.ordinal(d)),
+                                  wanted, context_.memory_budget);
+      received_[d] = Room(mine, request_, stream);
+      parked_[d] = Room(plan.parked[d], request_, stream);
+      sorters_[d].allocate(received_[d].keys.data(), received_[d].values.data());
+    }
+    const bool direct = partition.refined().size() == 1;
+    std::optional<plan::BucketTree> tree;
+    if (!direct) tree.emplace(partition);
+    for (std::size_t d = 0; d < devices(); ++d) {
+      if (request_.chunks[d].size == 0) continue;
+      const CurrentDevice current = group_.current(d);
+      Move& move = moves_[d];
+      if (direct) {
+        move.lookup = digits_.first_lookup();
+      } else {
+        upload_tree(*tree, plan, d);
+        // Keys alone take their places as they come, where all stay.
+        if (request_.value_bytes != 0 || move.relay) digits_.count_groups(d, move.lookup);
+      }
+      upload_places(partition, plan, d, direct);
+    }
+  }
+
+  [[nodiscard]] static bool has_relayed(const plan::MovePlan& plan, std::size_t d) {
+    return std::any_of(plan.places[d].begin(), plan.places[d].end(),
+                       [&](const plan::MovePlace& place) {
+                         return !place.is_parked && !place.is_empty && place.destination != d;
+                       });
+  }
+
+  void upload_tree(const plan::BucketTree& tree, const plan::MovePlan& plan, std::size_t d) {
+    std::vector<std::int32_t> group_of_bucket(tree.buckets());
+    for (std::size_t g = 0; g < plan.groups.size(); ++g)
+      for (std::size_t b = plan.groups[g].first_bucket; b < plan.groups[g].end_bucket; ++b)
+        group_of_bucket[b] = static_cast<std::int32_t>(g);
+    std::vector<std::int32_t> entries = tree.entries();
+    for (std::int32_t& entry : entries)
+      if (entry >= 0) entry = group_of_bucket[static_cast<std::size_t>(entry)];
+    Move& move = moves_[d];
+    const cudaStream_t stream = group_.stream(d);
+    move.nodes = DeviceBuffer<plan::BucketTree::Node>(tree.nodes(), stream);
+    move.entries = DeviceBuffer<std::int32_t>(entries, stream);
+    move.lookup.direct = false;
+    move.lookup.nodes = move.nodes.data();
+    move.lookup.entries = move.entries.data();
+    move.lookup.node_count = static_cast<std::uint32_t>(move.nodes.size());
+    move.lookup.entry_count = static_cast<std::uint32_t>(move.entries.size());
+    move.lookup.root = tree.lookup().root;
+  }
+
+  void upload_places(const plan::RadixPartition& partition, const plan::MovePlan& plan,
+                     std::size_t d, bool direct) {
+    std::vector<std::uint64_t> keys(most_groups, 0);
+    std::vector<std::uint64_t> values(most_groups, 0);
+    std::vector<std::uint64_t> relayed_keys(most_groups, 0);
+    std::vector<std::uint64_t> relayed_values(most_groups, 0);
+    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+      const plan::MovePlace& place = plan.places[d][g];
+      if (place.is_empty) continue;
+      Room& room = place.is_parked ? parked_[d] : received_[place.destination];
+      const std::uint64_t prefix = partition.buckets()[plan.groups[g].first_bucket].prefix;
+      const std::size_t number = direct ? prefix & digits_.first_lookup().mask : g;
+      keys[number] = reinterpret_cast<std::uint64_t>(room.keys.data()) +
+                     place.begin * static_cast<std::uint64_t>(key_bytes(request_.key_type));
+      values[number] = reinterpret_cast<std::uint64_t>(room.values.data()) +
+                       place.begin * static_cast<std::uint64_t>(request_.value_bytes);
+      if (!place.is_parked && place.destination != d) {
+        relayed_keys[number] = keys[number];
+        relayed_values[number] = values[number];
+      }
+    }
+    Move& move = moves_[d];
+    move.key_places = DeviceBuffer<std::uint64_t>(keys, group_.stream(d));
+    if (request_.value_bytes != 0)
+      move.value_places = DeviceBuffer<std::uint64_t>(values, group_.stream(d));
+    if (move.relay) move.relay->allocate(relayed_keys, relayed_values);
+  }
+
+  void move() {
+    for (std::size_t d = 0; d < devices(); ++d) {
+      const DeviceChunk& chunk = request_.chunks[d];
+      if (chunk.size == 0) continue;
+      const CurrentDevice current = group_.current(d);
+      LeadingDigits::Share& share = digits_.share(d);
+      MoveArguments arguments;
+      arguments.keys = chunk.keys;
+      arguments.values = chunk.values;
+      arguments.size = chunk.size;
+      arguments.order = digits_.order();
+      arguments.lookup = moves_[d].lookup;
+      arguments.tiles_of_piece = share.tiles_of_piece;
+      arguments.key_places = moves_[d].key_places.data();
+      arguments.value_places = moves_[d].value_places.data();
+      arguments.piece_rows = share.piece_rows.data();
+      arguments.tile_rows = share.tile_rows.data();
+      arguments.end_tile = (chunk.size + digits_.kernels().tile - 1) / digits_.kernels().tile;
+      if (moves_[d].relay) {
+        moves_[d].relay->run(digits_.kernels(), arguments, share);
+      } else {
+        check_cuda(digits_.kernels().move(arguments, group_.stream(d)));
+      }
+    }
+    for (std::size_t d = 0; d < devices(); ++d) {
+      const CurrentDevice current = group_.current(d);
+      if (moves_[d].relay) moves_[d].relay->wait_on_all();
+    }
+  }
+
+  /// Keys and values of one device.
+  struct Arrays {
+    std::byte* keys;
+    std::byte* values;
+  };
+
+  void exchange(const std::vector<std::vector<plan::Transfer>>& transfers,
+                const std::vector<Arrays>& from, const std::vector<Arrays>& to) {
+    const auto copy = [&](int bytes, std::byte* Arrays::*array) {
+      std::vector<const std::byte*> sources;
+      std::vector<std::byte*> destinations;
+      for (std::size_t d = 0; d < devices(); ++d) {
+        sources.push_back(from[d].*array);
+        destinations.push_back(to[d].*array);
+      }
+      exchange_(transfers, static_cast<std::uint64_t>(bytes), sources, destinations);
+    };
+    copy(key_bytes(request_.key_type), &Arrays::keys);
+    if (request_.value_bytes != 0) copy(request_.value_bytes, &Arrays::values);
+  }
+
+  void bring_parked(const plan::MovePlan& plan) {
+    const std::uint64_t parked =
+        std::accumulate(plan.parked.begin(), plan.parked.end(), std::uint64_t{0});
+    if (parked == 0) return;
+    GroupPhase phase(context_, group_, "exchange", 2 * parked * item_bytes());
+    std::vector<Arrays> from;
+    std::vector<Arrays> to;
+    for (std::size_t d = 0; d < devices(); ++d) {
+      from.push_back({parked_[d].keys.data(), parked_[d].values.data()});
+      to.push_back({received_[d].keys.data(), received_[d].values.data()});
+    }
+    exchange(plan.transfers, from, to);
+    phase.stop();
+  }
+
+  void give_neighbours_their_part() {
+    std::vector<std::vector<plan::Transfer>> transfers;
+    std::vector<Arrays> from;
+    std::vector<Arrays> to;
+    std::uint64_t items = 0;
+    for (std::size_t d = 0; d < devices(); ++d) {
+      transfers.push_back(sorters_[d].transfers());
+      for (const plan::Transfer& transfer : transfers[d]) items += transfer.size;
+      from.push_back({sorters_[d].spare().keys, sorters_[d].spare().values});
+      to.push_back({static_cast<std::byte*>(request_.chunks[d].keys),
+                    static_cast<std::byte*>(request_.chunks[d].values)});
+    }
+    if (items == 0) return;
+    GroupPhase phase(context_, group_, "borders", 2 * items * item_bytes());
+    exchange(transfers, from, to);
+    if (hooks_.sorted) {
+      for (const std::vector<plan::Transfer>& list : transfers)
+        for (const plan::Transfer& transfer : list)
+          hooks_.sorted(transfer.destination, transfer.destination_begin,
+                        transfer.destination_begin + transfer.size);
+    }
+    phase.stop();
+  }
+
+  const Context& context_;
+  const DeviceGroup& group_;
+  const ChunkRequest& request_;
+  const RadixSortHooks& hooks_;
+  bool narrow_;
+  LeadingDigits digits_;
+  ItemExchange exchange_;
+  std::vector<std::uint64_t> chunk_begins_;
+  std::vector<Move> moves_;
+  std::vector<Room> received_;
+  std::vector<Room> parked_;
+  std::vector<BucketSort> sorters_;
+};
+
+}  // namespace
+
+void radix_sort_chunks(const Context& context, const DeviceGroup& group,
+                       const ChunkRequest& request, const RadixSortHooks& hooks) {
+  if (group.size() > most_gpu_devices)
+    throw Error(ErrorKind::usage, fmt::format("sort: found {} chunks, expected {} at most",
+                                              group.size(), most_gpu_devices));
+  if (request.num_items() == 0) return;
+  RadixSort(context, group, request, hooks).run();
+}
+
+void radix_sort_chunks(const Context& context, const DeviceGroup& group,
+                       const ChunkRequest& request) {
+  radix_sort_chunks(context, group, request, {});
+}
+
+}  // namespace sortie::multisort

@@ -1,0 +1,28 @@
+// Stands in for cuda/ in a build without CUDA.
+
+#include "sortie/core/error.hpp"
+#include "sortie/multisort/cuda/backend.hpp"
+
+namespace sortie::multisort {
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(ErrorKind::unavailable, "sort: this build of Sortie has no CUDA");
+}
+
+}  // namespace
+
+void sort_on_cuda(const Context&, const Request&) {
+  refuse();
+}
+
+void sort_chunks_on_cuda(const Context&, const ChunkRequest&) {
+  refuse();
+}
+
+std::span<const SortAlgorithm> cuda_sort_algorithms() {
+  return {};
+}
+
+}  // namespace sortie::multisort

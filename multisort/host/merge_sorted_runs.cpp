@@ -1,0 +1,86 @@
+#include "sortie/multisort/host/merge_sorted_runs.hpp"
+
+#include <memory>
+
+#include "sortie/multisort/host/devices.hpp"
+#include "sortie/multisort/host/items.hpp"
+#include "sortie/multisort/host/merge_runs.hpp"
+#include "sortie/multisort/plan/multi_sequence.hpp"
+#include "sortie/multisort/plan/shares.hpp"
+#include "sortie/segsort/host/key_form.hpp"
+
+namespace sortie::multisort {
+
+namespace {
+
+template <class Key, class Value>
+std::function<void()> prepare(const Context& context, const Request& request,
+                              const std::vector<std::uint64_t>& run_sizes) {
+  const Items<Key, Value> items{static_cast<Key*>(request.keys),
+                                has_values<Value> ? static_cast<Value*>(request.values) : nullptr};
+  const std::uint64_t n = request.num_items;
+  const segsort::KeyForm<Key> form(kind_of(request.key_type), request.options.order);
+  Context on_host = context;
+  on_host.memory_budget = 0;  // that is of the GPUs
+  const std::size_t threads = start_devices(on_host, 0);
+  const std::vector<std::uint64_t> shares = plan::equal_shares(n, threads);
+  const std::vector<std::uint64_t> begins = plan::begins_of(shares);
+  if (run_sizes.size() == 1) {
+    return [=] {
+      for_each_device(threads,
+                      [&](std::size_t t) { form.decode(items.keys + begins[t], shares[t]); });
+    };
+  }
+  const auto scratch =
+      std::make_shared<ItemStorage<Key, Value>>(on_host, n, "the merge of sorted chunks");
+  return [=] {
+    const std::vector<std::uint64_t> run_begins = plan::begins_of(run_sizes);
+    const auto read = [&](std::size_t run, std::uint64_t position) {
+      return items.keys[run_begins[run] + position];
+    };
+    const auto splits = plan::split_for_destinations(run_sizes, shares, read, std::less<Key>{});
+    for_each_device(threads, [&](std::size_t t) {
+      std::vector<Run<Key, Value>> runs;
+      for (std::size_t run = 0; run < run_sizes.size(); ++run)
+        runs.push_back(
+            {items.from(run_begins[run] + splits[t][run]), splits[t + 1][run] - splits[t][run]});
+      merge_runs(std::move(runs), scratch->items().from(begins[t]), std::less<Key>{});
+    });
+    for_each_device(threads, [&](std::size_t t) {
+      const Items<Key, Value> part = items.from(begins[t]);
+      copy_items(scratch->items().from(begins[t]), shares[t], part);
+      form.decode(part.keys, shares[t]);
+    });
+  };
+}
+
+template <class Key>
+std::function<void()> prepare_keys(const Context& context, const Request& request,
+                                   const std::vector<std::uint64_t>& run_sizes) {
+  switch (request.value_bytes) {
+    case 0:
+      return prepare<Key, NoValue>(context, request, run_sizes);
+    case 4:
+      return prepare<Key, Opaque<4>>(context, request, run_sizes);
+    default:
+      return prepare<Key, Opaque<8>>(context, request, run_sizes);
+  }
+}
+
+}  // namespace
+
+std::function<void()> prepare_merge(const Context& context, const Request& request,
+                                    const std::vector<std::uint64_t>& run_sizes) {
+  switch (key_bytes(request.key_type)) {
+    case 1:
+      return prepare_keys<std::uint8_t>(context, request, run_sizes);
+    case 2:
+      return prepare_keys<std::uint16_t>(context, request, run_sizes);
+    case 4:
+      return prepare_keys<std::uint32_t>(context, request, run_sizes);
+    default:
+      return prepare_keys<std::uint64_t>(context, request, run_sizes);
+  }
+}
+
+}  // namespace sortie::multisort

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sortie::multisort::plan {
+
+/// How a bitonic sorting network is cut into passes over memory (Capannini, Silvestri, Baraglia:
+/// Sorting on GPUs for large scale datasets, 2011, section 5).
+///
+/// The network has ceil(log2 n) stages. Stage s sorts every block of 2^s items, whose halves are
+/// sorted already: its first step compares item i of a block with item 2^s - 1 - i, and the steps
+/// after it compare items at distances 2^(s-2), ..., 2, 1. Every comparison puts the smaller item
+/// at the lower place. So items beyond the end of the array, taken to be larger than any other,
+/// would never move: a comparison with them is left out, and no length has to be a power of two.
+///
+/// A pass reads and writes every item once, and does as many steps as a tile of 2^log_tile items
+/// can hold. What a tile holds is a Gamma-partition made k-coalesced: 2^steps rows at the distance
+/// of the pass's last step, of 2^(log_tile - steps) columns that lie side by side in memory.
+
+/// What a tile of the network is; as it stands, that of 4-byte keys without values on a GPU.
+struct BitonicTile {
+  int log_items = 14;
+  int log_items_a_thread = 5;  ///< a pass does at least as many steps
+  int log_least_columns = 4;   ///< items side by side that still fill memory transactions
+};
+
+/// Steps of one stage that are done in one pass.
+struct BitonicPass {
+  int stage = 0;              ///< blocks of 2^stage items are being sorted
+  bool begins_stage = false;  ///< its first step is the stage's, which mirrors places
+  int steps = 0;  ///< with the distances 2^(log_distance + steps - 1) ... 2^log_distance
+  int log_distance = 0;
+};
+
+struct BitonicPlan {
+  int first_stages = 0;  ///< 1 to this stage are done in the first pass, which sorts tiles
+  std::vector<BitonicPass> passes;  ///< after that, in order
+
+  /// How often every item is read and written. \pre there is an item
+  [[nodiscard]] std::uint64_t passes_over_memory() const { return 1 + passes.size(); }
+};
+
+/// The passes for `n` items. \pre tile.log_items >= tile.log_items_a_thread +
+/// tile.log_least_columns
+[[nodiscard]] BitonicPlan plan_bitonic_passes(std::uint64_t n, const BitonicTile& tile);
+
+/// Tiles that a pass over n items has; some of them may hold nothing.
+[[nodiscard]] std::uint64_t tiles_of_pass(const BitonicPass& pass, std::uint64_t n,
+                                          const BitonicTile& tile);
+
+/// Memory transactions of all passes in the K-model (section 4.3): loads and stores of up to
+/// `segment` neighbouring keys each.
+[[nodiscard]] std::uint64_t memory_transactions(const BitonicPlan& plan, std::uint64_t n,
+                                                const BitonicTile& tile,
+                                                std::uint64_t segment = 32);
+
+}  // namespace sortie::multisort::plan

@@ -1,0 +1,127 @@
+#include "sortie/multisort/plan/moves.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "sortie/multisort/plan/shares.hpp"
+
+namespace sortie::multisort::plan {
+
+namespace {
+
+/// The destination that the item at `position` of the sorted array belongs to.
+std::size_t destination_of(const std::vector<std::uint64_t>& begins, std::uint64_t position) {
+  // Behind all that begin there: empty ones get nothing.
+  const auto next = std::upper_bound(begins.begin(), begins.end(), position);
+  return static_cast<std::size_t>(next - begins.begin()) - 1;
+}
+
+int remaining_bits(const RadixPartition& partition, const MoveGroup& group) {
+  const int key_bits = partition.problem().key_bits;
+  const Bucket& first = partition.buckets()[group.first_bucket];
+  const Bucket& last = partition.buckets()[group.end_bucket - 1];
+  if (group.end_bucket - group.first_bucket == 1) return key_bits - first.prefix_bits;
+  const auto least = [&](const Bucket& bucket) {
+    return bucket.prefix_bits == 0 ? 0 : bucket.prefix << (key_bits - bucket.prefix_bits);
+  };
+  // All keys lie between the first bucket's least and the last one's greatest.
+  const int open = key_bits - last.prefix_bits;
+  const std::uint64_t greatest =
+      least(last) | (open == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << open) - 1);
+  return static_cast<int>(std::bit_width(least(first) ^ greatest));
+}
+
+std::vector<MoveGroup> groups_of(const RadixPartition& partition,
+                                 const std::vector<std::uint64_t>& begins, bool fuse,
+                                 std::uint64_t limit) {
+  std::vector<MoveGroup> groups;
+  std::uint64_t position = 0;
+  bool may_grow = false;
+  for (std::size_t b = 0; b < partition.buckets().size(); ++b) {
+    const std::uint64_t size = partition.buckets()[b].size;
+    const bool is_split =
+        size > 0 && destination_of(begins, position) != destination_of(begins, position + size - 1);
+    if (fuse && may_grow && !is_split && groups.back().size + size <= limit &&
+        destination_of(begins, groups.back().begin) == destination_of(begins, position)) {
+      groups.back().end_bucket = b + 1;
+      groups.back().size += size;
+    } else {
+      groups.push_back({b, b + 1, position, size, 0});
+    }
+    may_grow = !is_split;
+    position += size;
+  }
+  return groups;
+}
+
+}  // namespace
+
+MovePlan plan_moves(const RadixPartition& partition, std::size_t most_groups,
+                    std::uint64_t preferred_size,
+                    const std::function<bool(std::size_t, std::size_t)>& reaches) {
+  MovePlan plan;
+  plan.destination_begins = begins_of(partition.destination_sizes());
+  const std::vector<std::uint64_t>& begins = plan.destination_begins;
+  const std::size_t sources = partition.problem().source_sizes.size();
+  const std::size_t destinations = begins.size() - 1;
+  const bool fuse = partition.buckets().size() > most_groups;
+  std::uint64_t limit =
+      std::max<std::uint64_t>(1, std::min(preferred_size, begins.back() / most_groups));
+  do {
+    plan.groups = groups_of(partition, begins, fuse, limit);
+    limit *= 2;
+  } while (plan.groups.size() > most_groups);
+  for (MoveGroup& group : plan.groups) group.remaining_bits = remaining_bits(partition, group);
+
+  plan.places.resize(sources);
+  plan.parked.assign(sources, 0);
+  plan.transfers.resize(sources);
+  for (const MoveGroup& group : plan.groups) {
+    std::uint64_t position = group.begin;
+    for (std::size_t source = 0; source < sources; ++source) {
+      std::uint64_t count = 0;
+      for (std::size_t b = group.first_bucket; b < group.end_bucket; ++b)
+        count += partition.buckets()[b].counts[source];
+      if (count == 0) {
+        plan.places[source].push_back({});
+        continue;
+      }
+      const std::size_t first = destination_of(begins, position);
+      const std::size_t last = destination_of(begins, position + count - 1);
+      if (first == last && reaches(source, first)) {
+        plan.places[source].push_back({false, false, first, position - begins[first]});
+        position += count;
+        continue;
+      }
+      plan.places[source].push_back({false, true, first, plan.parked[source]});
+      for (std::size_t destination = first; count > 0; ++destination) {
+        const std::uint64_t size = std::min(count, begins[destination + 1] - position);
+        if (size == 0) continue;
+        const Transfer transfer{source, destination, plan.parked[source],
+                                position - begins[destination], size};
+        std::vector<Transfer>& list = plan.transfers[source];
+        if (!list.empty() && list.back().destination == destination &&
+            list.back().source_begin + list.back().size == transfer.source_begin &&
+            list.back().destination_begin + list.back().size == transfer.destination_begin) {
+          list.back().size += size;
+        } else {
+          list.push_back(transfer);
+        }
+        plan.parked[source] += size;
+        position += size;
+        count -= size;
+      }
+    }
+  }
+  for (std::size_t source = 0; source < sources; ++source) {
+    // As in an Exchange: in each turn, every destination receives from one source.
+    const auto turn = [&](const Transfer& transfer) {
+      return (transfer.destination + destinations - source % destinations) % destinations;
+    };
+    std::stable_sort(plan.transfers[source].begin(), plan.transfers[source].end(),
+                     [&](const Transfer& a, const Transfer& b) { return turn(a) < turn(b); });
+  }
+  return plan;
+}
+
+}  // namespace sortie::multisort::plan
