@@ -23,8 +23,10 @@ struct Entry {
 
 /// The one place that says what sorts chunks. The first one is `automatic`.
 constexpr std::array chunk_sorts = {
-    Entry{SortAlgorithm::radix, radix_sort_chunks},  // cuda/radix_sort.hpp
-    Entry{SortAlgorithm::rmg, rmg_sort_chunks},      // cuda/rmg_sort.hpp
+    Entry{SortAlgorithm::radix, radix_sort_chunks}, Entry{SortAlgorithm::rmg, rmg_sort_chunks},
+    // {SortAlgorithm::merge, merge_sort_chunks},      cuda/merge_sort.hpp
+    // {SortAlgorithm::tanasic, tanasic_sort_chunks},  cuda/merge_sort.hpp
+    // {SortAlgorithm::bitonic, bitonic_sort_chunks},  cuda/bitonic.hpp
 };
 
 }  // namespace
