@@ -83,8 +83,12 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
   parser->add_flag("--host-to-host", options->host_to_host,
                    "The array starts and ends in page-locked host memory");
   parser->add_flag("--without-cub", options->without_cub, "Leave CUB on one GPU out");
-  parser->add_flag("--classics", options->classics,
-                   "Instead: the classic algorithms on u32 keys, for lengths up to --items");
+  CLI::Option* const classics =
+      parser->add_flag("--classics", options->classics,
+                       "Instead: the classic algorithms on u32 keys, for lengths up to --items");
+  for (const char* const other : {"--type", "--values", "--gpus", "--algorithm", "--case",
+                                  "--transport", "--host-to-host", "--without-cub"})
+    classics->excludes(parser->get_option(other));
   add_bench_options(*parser, *options);
   return make_command(parser, options, run);
 }

@@ -29,17 +29,17 @@ struct RadixSortHooks {
 /// 2. *scatter*: each device moves its items to the buckets in the memory of their destinations
 ///    (move_kernel.cuh), those for other devices slice by slice by way of a Relay; what cannot go
 ///    there is parked, and *exchange* brings it on (plan::MovePlan, ItemExchange);
-/// 3. *local sort*: each device sorts its buckets as segments, into its chunk; keys of 1 and 2
-/// bytes
-///    by CUB's radix sort;
+/// 3. *local sort*: each device sorts its buckets as segments, into its chunk; keys of one or two
+///    bytes by CUB's radix sort;
 /// 4. *borders*: the bucket at a border between two chunks went to one of the devices whole, which
 ///    gives the neighbour its part.
 ///
-/// Stable with values. Extra memory on each device: one copy of its items (0.5 % more at most), for
-/// each 9216 items with values 4 KiB, a third of a byte an item for segsort, a twelfth of the items
-/// for the relay, about 60 MiB; where devices do not reach each other, one copy more. Everything is
-/// allocated before items are moved. A ChunkSort. \throws Error (usage) more than most_gpu_devices
-/// chunks
+/// Stable with values. Extra memory on each device: one copy of its items (0.5 % more at most), a
+/// twelfth of them for the relay, with values 4 KiB for each tile of 9216 to 12288 items, a third
+/// of a byte an item for segsort, about 60 MiB; where devices do not reach each other, one copy
+/// more. Everything is allocated before items are moved.
+///
+/// A ChunkSort. \throws Error (usage) more than most_gpu_devices chunks
 void radix_sort_chunks(const Context& context, const DeviceGroup& group,
                        const ChunkRequest& request);
 void radix_sort_chunks(const Context& context, const DeviceGroup& group,

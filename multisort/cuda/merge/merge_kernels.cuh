@@ -20,7 +20,7 @@ struct Items {
   Value* values = nullptr;
 
   [[nodiscard]] __host__ __device__ Items at(std::uint64_t index) const {
-    if constexpr (std::is_same_v<Value, NoValue>) return {keys + index, nullptr};
+    if constexpr (!has_values<Value>) return {keys + index, nullptr};
     return {keys + index, values + index};
   }
 };
@@ -106,7 +106,6 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
     merge_kernel(RunPairs<Key, Value> pairs, Items<Key, Value> out, Order order, bool decode,
                  const std::uint64_t* splits) {
   using Shape = TileShape<Key>;
-  constexpr bool has_values = !std::is_same_v<Value, NoValue>;
   __shared__ TileStorage<Key> tile;
   __shared__ TileNumbers<Key, Value> sources;
   const int thread = static_cast<int>(threadIdx.x);
@@ -146,7 +145,7 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
 #pragma unroll
   for (int r = 0; r < Shape::items_a_thread; ++r) {
     tile.keys[thread * Shape::items_a_thread + r] = keys[r];
-    if constexpr (has_values)
+    if constexpr (has_values<Value>)
       sources.numbers[thread * Shape::items_a_thread + r] = static_cast<std::uint16_t>(places[r]);
   }
   __syncthreads();
@@ -157,7 +156,7 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
     const int i = r * Shape::threads + thread;
     if (i < count) target.keys[i] = decode ? order.decode(tile.keys[i]) : tile.keys[i];
   }
-  if constexpr (has_values) {
+  if constexpr (has_values<Value>) {
     const Value* const first_values = work.first.values + first_begin;
     const Value* const second_values = work.second.values + second_begin - first_count;
     Value values[Shape::items_a_thread];
@@ -184,7 +183,6 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
     sort_tiles_kernel(Items<Key, Value> in, Items<Key, Value> out, std::uint64_t n, Order order,
                       bool decode) {
   using Shape = TileShape<Key>;
-  constexpr bool has_values = !std::is_same_v<Value, NoValue>;
   __shared__ TileStorage<Key> tile;
   __shared__ TileNumbers<Key, Value> numbers;
   const int thread = static_cast<int>(threadIdx.x);
@@ -215,7 +213,8 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
 #pragma unroll
     for (int r = 0; r < Shape::items_a_thread; ++r) {
       tile.keys[own + r] = keys[r];
-      if constexpr (has_values) numbers.numbers[own + r] = static_cast<std::uint16_t>(places[r]);
+      if constexpr (has_values<Value>)
+        numbers.numbers[own + r] = static_cast<std::uint16_t>(places[r]);
     }
     __syncthreads();
     if (run >= count) break;
@@ -230,7 +229,7 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
           [&](int i) { return tile.keys[first_end + i]; });
       merge_in_thread(tile.keys, pair + split, first_end, first_end + rank - split, second_end,
                       order, keys, places);
-      if constexpr (has_values) {
+      if constexpr (has_values<Value>) {
 #pragma unroll
         for (int r = 0; r < Shape::items_a_thread; ++r)
           if (own + r < count) places[r] = numbers.numbers[places[r]];
@@ -238,8 +237,8 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
     }
   }
 
-  Value values[has_values ? Shape::items_a_thread : 1];
-  if constexpr (has_values) {
+  Value values[has_values<Value> ? Shape::items_a_thread : 1];
+  if constexpr (has_values<Value>) {
 #pragma unroll
     for (int r = 0; r < Shape::items_a_thread; ++r) {
       const int i = r * Shape::threads + thread;
@@ -252,7 +251,7 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
     const int i = r * Shape::threads + thread;
     if (i >= count) continue;
     target.keys[i] = decode ? order.decode(tile.keys[i]) : tile.keys[i];
-    if constexpr (has_values) target.values[i] = values[r];
+    if constexpr (has_values<Value>) target.values[i] = values[r];
   }
 }
 

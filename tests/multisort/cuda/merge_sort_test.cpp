@@ -56,6 +56,14 @@ TYPED_TEST(MergeSort, EveryDistribution) {
   }
 }
 
+// Every kernel at least once, and quick enough for the sanitizers.
+TEST(MergeSortOfU32, AFewTilesOfPairs) {
+  const auto keys = draw_keys<std::uint32_t>({"zipf", Distribution::Kind::zipf, 1}, 12'345);
+  for (const Cut& cut : {cuts_of(keys.size())[1], cuts_of(keys.size())[5]})
+    for (const SortAlgorithm algorithm : both_algorithms)
+      check_pairs<std::uint32_t, std::uint32_t>(keys, cut, {Order::descending, true, algorithm});
+}
+
 TEST(MergeSortOfU32, OneAndAHalfMillionItemsOverDevices) {
   const auto keys = draw_keys<std::uint32_t>({"", Distribution::Kind::uniform}, 1'500'007);
   for (const Cut& cut : cuts_of(keys.size())) {
