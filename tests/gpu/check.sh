@@ -21,7 +21,8 @@ steps=("$@")
 logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
 export SORTIE_TEST_BACKEND=cuda SORTIE_PROGRAM=$build/bin/sortie
-programs=(core_cuda device_segmented_sort bench_device spgemm_device suffix_array_device segmented_sort spgemm suffix_array)
+programs=(core_cuda device_segmented_sort bench_device spgemm_device suffix_array_device segmented_sort spgemm
+  suffix_array multisort_device multisort_merge)
 read -ra programs <<<"${PROGRAMS:-${programs[*]}}"
 
 huge='*Large*'
@@ -33,6 +34,8 @@ declare -A small=(
   [suffix_array_device]='DeviceBuild/0.*'
   [segmented_sort]='SegmentedSortTest/?.SortsEveryShape:SegmentOffset*'
   [spgemm]='Multiply/0.*-*ColumnsBeyondMemory*'
+  [multisort_device]='DeviceSort.NotANumber*'
+  [multisort_merge]='MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*'
   [suffix_array]='-*LongerThanTheReference*:CheckSuffixArray*:*AllShortTexts*:*Million*'
 )
 passed=0
