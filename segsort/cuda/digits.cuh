@@ -4,7 +4,7 @@
 
 #include "sortie/segsort/cuda/arguments.cuh"
 #include "sortie/segsort/cuda/policy.cuh"
-#include "sortie/segsort/cuda/tile_sort.cuh"
+#include "sortie/segsort/cuda/tile.cuh"
 
 /// How a pass of a partition cuts the keys of a part into buckets.
 namespace sortie::segsort {

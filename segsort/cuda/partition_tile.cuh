@@ -5,6 +5,8 @@
 
 #include "sortie/segsort/cuda/digits.cuh"
 #include "sortie/segsort/cuda/policy.cuh"
+#include "sortie/segsort/cuda/short_numbers.cuh"
+#include "sortie/segsort/cuda/tile_items.cuh"
 
 /// What a block does to the items of a part: counts their digits, and moves them to their buckets a
 /// tile at a time.
