@@ -66,6 +66,13 @@ struct Request {
   void* values = nullptr;
   int value_bytes = 0;  ///< 0 (keys only), 4 or 8
   SortOptions options;
+
+  [[nodiscard]] std::uint64_t key_size() const {
+    return static_cast<std::uint64_t>(key_bytes(key_type));
+  }
+  [[nodiscard]] std::uint64_t value_size() const { return static_cast<std::uint64_t>(value_bytes); }
+  /// Of all items.
+  [[nodiscard]] std::uint64_t bytes() const { return num_items * (key_size() + value_size()); }
 };
 
 /// Checks a request, chooses the backend and runs it.

@@ -87,8 +87,8 @@ class Lane {
         order_(KeyOrder::of(request.key_type, request.options.order)),
         kernels_(partition_kernels(key_bytes(request.key_type), request.value_bytes)),
         link_(ordinal),
-        keys_(most * key_size(), group_.stream(0)),
-        values_(most * value_size(), group_.stream(0)) {
+        keys_(most * request_.key_size(), group_.stream(0)),
+        values_(most * request_.value_size(), group_.stream(0)) {
     group_.synchronise();
   }
 
@@ -98,10 +98,12 @@ class Lane {
            const HostItems& to, std::uint64_t begin, bool go_encoded) {
     std::uint64_t size = 0;
     for (const Stretch& stretch : stretches) {
-      link_.to_device(keys_.data() + size * key_size(), from.keys + stretch.begin * key_size(),
-                      stretch.size * key_size());
-      link_.to_device(values_.data() + size * value_size(),
-                      from.values + stretch.begin * value_size(), stretch.size * value_size());
+      link_.to_device(keys_.data() + size * request_.key_size(),
+                      from.keys + stretch.begin * request_.key_size(),
+                      stretch.size * request_.key_size());
+      link_.to_device(values_.data() + size * request_.value_size(),
+                      from.values + stretch.begin * request_.value_size(),
+                      stretch.size * request_.value_size());
       size += stretch.size;
     }
     ChunkRequest on_device{{{keys_.data(), values_.data(), size, group_.ordinal(0)}},
@@ -110,7 +112,7 @@ class Lane {
                            request_.options};
     if (come_encoded) {
       constexpr KeyType unsigned_types[] = {KeyType::u8, KeyType::u16, KeyType::u32, KeyType::u64};
-      on_device.key_type = unsigned_types[std::countr_zero(key_size())];
+      on_device.key_type = unsigned_types[std::countr_zero(request_.key_size())];
       on_device.options.order = Order::ascending;
     }
     radix_sort_chunks(Context{}, group_, on_device);
@@ -118,18 +120,12 @@ class Lane {
       check_cuda(kernels_.encode(keys_.data(), size, order_, come_encoded, group_.stream(0)));
       group_.synchronise();
     }
-    link_.to_host(to.keys + begin * key_size(), keys_.data(), size * key_size());
-    link_.to_host(to.values + begin * value_size(), values_.data(), size * value_size());
+    link_.to_host(to.keys + begin * request_.key_size(), keys_.data(), size * request_.key_size());
+    link_.to_host(to.values + begin * request_.value_size(), values_.data(),
+                  size * request_.value_size());
   }
 
  private:
-  [[nodiscard]] std::uint64_t key_size() const {
-    return static_cast<std::uint64_t>(key_bytes(request_.key_type));
-  }
-  [[nodiscard]] std::uint64_t value_size() const {
-    return static_cast<std::uint64_t>(request_.value_bytes);
-  }
-
   DeviceGroup group_;
   const Request& request_;
   KeyOrder order_;
@@ -162,20 +158,20 @@ class HetSort {
     if (second_pass == SecondPass::merge_on_host) {
       const std::function<void()> merge = prepare_merge(context_, request_, sizes_);
       sort_chunks(array_);
-      const PhaseTimer timer(context_, "merge", 4 * bytes());
+      const PhaseTimer timer(context_, "merge", 4 * request_.bytes());
       merge();
     } else if (sizes_.size() == 1) {
-      const PhaseTimer timer(context_, "sort chunks", 2 * bytes());
+      const PhaseTimer timer(context_, "sort chunks", 2 * request_.bytes());
       in_lanes([&](Lane& lane, std::size_t) {
         lane.run(array_, {{0, sizes_[0]}}, false, array_, 0, false);
       });
     } else {
       Context on_host = context_;
       on_host.memory_budget = 0;  // that is of the GPUs
-      const ItemStorage<std::byte, NoValue> keys(on_host, request_.num_items * key_size(),
+      const ItemStorage<std::byte, NoValue> keys(on_host, request_.num_items * request_.key_size(),
                                                  "the sorted chunks");
-      const ItemStorage<std::byte, NoValue> values(on_host, request_.num_items * value_size(),
-                                                   "the sorted chunks");
+      const ItemStorage<std::byte, NoValue> values(
+          on_host, request_.num_items * request_.value_size(), "the sorted chunks");
       const HostItems runs{keys.items().keys, values.items().keys};
       sort_chunks(runs);
       sort_parts(runs);
@@ -183,19 +179,9 @@ class HetSort {
   }
 
  private:
-  [[nodiscard]] std::uint64_t key_size() const {
-    return static_cast<std::uint64_t>(key_bytes(request_.key_type));
-  }
-  [[nodiscard]] std::uint64_t value_size() const {
-    return static_cast<std::uint64_t>(request_.value_bytes);
-  }
-  [[nodiscard]] std::uint64_t bytes() const {
-    return request_.num_items * (key_size() + value_size());
-  }
-
   /// Sorts the chunks into `runs`, keys encoded.
   void sort_chunks(const HostItems& runs) {
-    const PhaseTimer timer(context_, "sort chunks", 2 * bytes());
+    const PhaseTimer timer(context_, "sort chunks", 2 * request_.bytes());
     in_lanes([&](Lane& lane, std::size_t chunk) {
       lane.run(array_, {{begins_[chunk], sizes_[chunk]}}, false, runs, begins_[chunk], true);
     });
@@ -203,10 +189,11 @@ class HetSort {
 
   /// Sorts what belongs to each part, from all runs in their order.
   void sort_parts(const HostItems& runs) {
-    const PhaseTimer timer(context_, "sort parts", 2 * bytes());
+    const PhaseTimer timer(context_, "sort parts", 2 * request_.bytes());
     const auto read = [&](std::size_t run, std::uint64_t position) {
       std::uint64_t key = 0;  // little-endian: the bytes above are zero
-      std::memcpy(&key, runs.keys + (begins_[run] + position) * key_size(), key_size());
+      std::memcpy(&key, runs.keys + (begins_[run] + position) * request_.key_size(),
+                  request_.key_size());
       return key;
     };
     const auto splits =

@@ -35,40 +35,31 @@ class HostSort {
         chunks_{{}, request.key_type, request.value_bytes, request.options} {
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);
-      keys_.emplace_back(sizes_[d] * key_size(), group_.stream(d));
-      values_.emplace_back(sizes_[d] * value_size(), group_.stream(d));
+      keys_.emplace_back(sizes_[d] * request_.key_size(), group_.stream(d));
+      values_.emplace_back(sizes_[d] * request_.value_size(), group_.stream(d));
       chunks_.chunks.push_back({keys_[d].data(), values_[d].data(), sizes_[d], group_.ordinal(d)});
     }
     group_.synchronise();
   }
 
   void run() {
-    const bool locked =
-        is_page_locked(request_.keys) && (value_size() == 0 || is_page_locked(request_.values));
+    const bool locked = is_page_locked(request_.keys) &&
+                        (request_.value_size() == 0 || is_page_locked(request_.values));
     const SortAlgorithm algorithm = request_.options.algorithm;
     if (locked && (algorithm == SortAlgorithm::radix || algorithm == SortAlgorithm::automatic)) {
       run_overlapping();
       return;
     }
     const ChunkSort sort = chunk_sort(algorithm);
-    PhaseTimer copy_in(context_, "copy in", bytes());
+    PhaseTimer copy_in(context_, "copy in", request_.bytes());
     copy_by_threads(group_, copies(), true, threads());
     copy_in.stop();
     sort(context_, group_, chunks_);
-    const PhaseTimer copy_out(context_, "copy out", bytes());
+    const PhaseTimer copy_out(context_, "copy out", request_.bytes());
     copy_by_threads(group_, copies(), false, threads());
   }
 
  private:
-  [[nodiscard]] std::uint64_t key_size() const {
-    return static_cast<std::uint64_t>(key_bytes(request_.key_type));
-  }
-  [[nodiscard]] std::uint64_t value_size() const {
-    return static_cast<std::uint64_t>(request_.value_bytes);
-  }
-  [[nodiscard]] std::uint64_t bytes() const {
-    return request_.num_items * (key_size() + value_size());
-  }
   [[nodiscard]] int threads() const {
     return context_.threads > 0 ? context_.threads : default_host_threads();
   }
@@ -76,11 +67,12 @@ class HostSort {
   [[nodiscard]] std::vector<HostCopy> copies() {
     std::vector<HostCopy> all;
     for (std::size_t d = 0; d < group_.size(); ++d) {
-      all.push_back({d, keys_[d].data(), on_host(request_.keys, begins_[d] * key_size()),
-                     sizes_[d] * key_size()});
-      if (value_size() != 0)
-        all.push_back({d, values_[d].data(), on_host(request_.values, begins_[d] * value_size()),
-                       sizes_[d] * value_size()});
+      all.push_back({d, keys_[d].data(), on_host(request_.keys, begins_[d] * request_.key_size()),
+                     sizes_[d] * request_.key_size()});
+      if (request_.value_size() != 0)
+        all.push_back({d, values_[d].data(),
+                       on_host(request_.values, begins_[d] * request_.value_size()),
+                       sizes_[d] * request_.value_size()});
     }
     return all;
   }
@@ -96,9 +88,9 @@ class HostSort {
     hooks.sorted = [&](std::size_t device, std::uint64_t begin, std::uint64_t end) {
       const CurrentDevice current = group_.current(device);
       group_.wait(group_.stream_out(device), device, group_.stream(device));
-      take(request_.keys, keys_[device], key_size(), device, begin, end);
-      if (value_size() != 0)
-        take(request_.values, values_[device], value_size(), device, begin, end);
+      take(request_.keys, keys_[device], request_.key_size(), device, begin, end);
+      if (request_.value_size() != 0)
+        take(request_.values, values_[device], request_.value_size(), device, begin, end);
     };
     radix_sort_chunks(context_, group_, chunks_, hooks);
   }
@@ -109,13 +101,13 @@ class HostSort {
       for (std::size_t d = 0; d < group_.size(); ++d) {
         const std::uint64_t begin = sizes_[d] * piece / pieces_of_share;
         const std::uint64_t end = sizes_[d] * (piece + 1) / pieces_of_share;
-        give(request_.keys, keys_[d], key_size(), d, begin, end);
+        give(request_.keys, keys_[d], request_.key_size(), d, begin, end);
         count(d, end);
       }
     }
-    if (value_size() == 0) return;
+    if (request_.value_size() == 0) return;
     for (std::size_t d = 0; d < group_.size(); ++d)
-      give(request_.values, values_[d], value_size(), d, 0, sizes_[d]);
+      give(request_.values, values_[d], request_.value_size(), d, 0, sizes_[d]);
   }
 
   void give(void* host, DeviceBuffer<std::byte>& buffer, std::uint64_t item, std::size_t device,

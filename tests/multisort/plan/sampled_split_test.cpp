@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "multisort/distributions.hpp"
+#include "multisort/plan/sequences.hpp"
 #include "sortie/core/random.hpp"
 #include "sortie/multisort/plan/multi_sequence.hpp"
 
@@ -18,14 +19,6 @@ namespace sortie::test {
 namespace {
 
 namespace plan = multisort::plan;
-
-using Sequences = std::vector<std::vector<std::uint64_t>>;
-
-std::vector<std::uint64_t> sizes_of(const Sequences& sequences) {
-  std::vector<std::uint64_t> sizes;
-  for (const auto& sequence : sequences) sizes.push_back(sequence.size());
-  return sizes;
-}
 
 /// Compares with split_at_rank() at these ranks. \return rounds of questions
 int check(const Sequences& sequences, const std::vector<std::uint64_t>& ranks,
