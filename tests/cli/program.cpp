@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,12 @@ class SpawnActions {
     return child;
   }
 
+  static bool has_ended(pid_t child) {
+    siginfo_t info{};
+    return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == child;
+  }
+
   /// Waits for the end of a process; 128 + signal when it was killed.
   static int wait(pid_t child) {
     int status = 0;
@@ -135,7 +142,7 @@ int run_until_signal(std::vector<std::string> arguments, const std::string& pipe
                      const std::string& input, int signal) {
   arguments.insert(arguments.begin(), program_path());
   // Opened for both, so that neither side waits for the other to open it.
-  const int end = open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+  const int end = open(pipe.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (end < 0) throw std::system_error(errno, std::generic_category(), pipe);
   SpawnActions actions;
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
@@ -143,8 +150,16 @@ int run_until_signal(std::vector<std::string> arguments, const std::string& pipe
   const pid_t child = actions.spawn(arguments);
   for (std::size_t done = 0; done < input.size();) {
     const ssize_t written = write(end, input.data() + done, input.size() - done);
-    if (written < 0) throw std::system_error(errno, std::generic_category(), pipe);
-    done += static_cast<std::size_t>(written);
+    if (written >= 0) {
+      done += static_cast<std::size_t>(written);
+      continue;
+    }
+    if (errno != EAGAIN) throw std::system_error(errno, std::generic_category(), pipe);
+    // The pipe is full: a program that has ended would never empty it.
+    if (SpawnActions::has_ended(child)) break;
+    constexpr int milliseconds = 10;
+    pollfd writable{end, POLLOUT, 0};
+    poll(&writable, 1, milliseconds);
   }
   kill(child, signal);
   const int code = SpawnActions::wait(child);
