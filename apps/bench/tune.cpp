@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "sortie/core/error.hpp"
@@ -23,17 +24,17 @@ bool by_capacity(const TileShape& a, const TileShape& b) {
 }
 
 std::string name_of(const TileShape& shape) {
-  return fmt::format("{}x{}", shape.warps, shape.items);
+  return fmt::format("{}x{}/{}", shape.warps, shape.items, shape.block_warps);
 }
 
-// Blocks' shapes in the order in which they are written: by items, then warps.
+// Teams' shapes in the order in which they are written: by items, then warps, then blocks.
 std::vector<TileShape> shapes_of(Times times) {
-  std::set<std::pair<int, int>> found;
+  std::set<std::tuple<int, int, int>> found;
   for (const CandidateTime& time : times) {
-    if (!time.is_batch()) found.emplace(time.shape.items, time.shape.warps);
+    if (!time.is_batch()) found.emplace(time.shape.items, time.shape.warps, time.shape.block_warps);
   }
   std::vector<TileShape> shapes;
-  for (const auto& [items, warps] : found) shapes.push_back({warps, items});
+  for (const auto& [items, warps, block] : found) shapes.push_back({warps, items, block});
   return shapes;
 }
 
@@ -88,7 +89,10 @@ Json number(double figure) {
 }
 
 Json to_json(const TileShape& shape) {
-  return {{"warps", shape.warps}, {"items", shape.items}, {"capacity", shape.capacity()}};
+  return {{"warps", shape.warps},
+          {"items", shape.items},
+          {"block_warps", shape.block_warps},
+          {"capacity", shape.capacity()}};
 }
 
 Json to_json(const BlockTable& table) {
@@ -210,7 +214,9 @@ Tuning tune(const Context& context, const TuneOptions& options) {
 
 std::string tuning_table(const Tuning& tuning) {
   const std::vector<TileShape> shapes = shapes_of(tuning.times);
-  std::string text = "Gpairs/s of u32 keys and u32 values; blocks are named warps x items\n";
+  std::string text =
+      "Gpairs/s of u32 keys and u32 values; teams are named warps x items, then the\n"
+      "warps of the block that they share\n";
   text += fmt::format("{:>6} {:>6}", "length", "batch");
   for (const TileShape& shape : shapes) text += fmt::format(" {:>6}", name_of(shape));
   text += "  best\n";
@@ -261,10 +267,12 @@ std::string tuning_header(const Tuning& tuning, const std::string& origin) {
           : "");
   std::string warps;
   std::string items;
+  std::string blocks;
   for (const TileShape& shape : table.shapes) {
     const char* const comma = warps.empty() ? "" : ", ";
     warps += fmt::format("{}{}", comma, shape.warps);
     items += fmt::format("{}{}", comma, shape.items);
+    blocks += fmt::format("{}{}", comma, shape.block_warps);
     const CandidateTime* const full = find(tuning.times, shape, shape.capacity());
     if (is_usable(full))
       text += fmt::format("//   {:>5} items: {:.2f}\n", shape.capacity(), full->rate(tuning.items));
@@ -277,9 +285,10 @@ std::string tuning_header(const Tuning& tuning, const std::string& origin) {
       "struct BlockShapes {{\n"
       "  int warps[block_classes] = {{{}}};\n"
       "  int items[block_classes] = {{{}}};\n"
+      "  int of_block[block_classes] = {{{}}};\n"
       "}};\n"
       "}}  // namespace detail\n",
-      table.longest_in_warp, table.shapes.size(), warps, items);
+      table.longest_in_warp, table.shapes.size(), warps, items, blocks);
   return text;
 }
 

@@ -23,10 +23,11 @@ struct TuneOptions {
   std::uint64_t seed = 1;
 };
 
-/// Threads and registers of a block that sorts one segment in its tile.
+/// Threads and registers of a team that sorts one segment in its tile.
 struct TileShape {
   int warps = 0;
-  int items = 0;  ///< of a thread
+  int items = 0;        ///< of a thread
+  int block_warps = 0;  ///< of the block that it shares with others of its kind
 
   [[nodiscard]] constexpr std::uint64_t capacity() const {
     return std::uint64_t{32} * static_cast<std::uint64_t>(warps) *
@@ -48,7 +49,7 @@ struct KernelTime {
   [[nodiscard]] double rate(std::uint64_t items) const;
 };
 
-/// A candidate: a block of some shape for each segment, timed alone, or the kernel in which warps
+/// A candidate: a team of some shape for each segment, timed alone, or the kernel in which warps
 /// sort many short segments together (`shape` all 0), timed through the library. The library's
 /// launches that find no work are part of that: some 20 us, in favour of blocks where both meet.
 struct CandidateTime : KernelTime {

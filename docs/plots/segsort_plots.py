@@ -155,19 +155,23 @@ def right(times):
     return [time for time in times if time["agrees"] and not time["failure"] and time["rate"]]
 
 
+def shape_of(team):
+    return team["warps"], team["items"], team.get("block_warps", team["warps"])
+
+
 def served_by(table, length):
     """Warps and items of the block that serves a length, None for a warp's batches."""
     if length <= table["longest_in_warp"]:
         return None
     holds = [c for c in table["classes"] if length <= c["capacity"]]
-    return (holds[0]["warps"], holds[0]["items"]) if holds else ()
+    return shape_of(holds[0]) if holds else ()
 
 
 def draw_tune(reports):
     tuning = only(reports, "tune")
     rates = {}
     for time in right(tuning.get("times", [])):
-        shape = None if time["kernel"] == "batch" else (time["warps"], time["items"])
+        shape = None if time["kernel"] == "batch" else shape_of(time)
         rates.setdefault(shape, {})[time["length"]] = time["rate"]
     if not rates:
         fail("found no right result of a candidate, expected a report of `bench tune`")
@@ -177,9 +181,10 @@ def draw_tune(reports):
         axes.plot(*zip(*sorted(rates[None].items())), label="batches", color="black", linewidth=1.5)
     warps = sorted({shape[0] for shape in rates if shape})
     for shape in sorted((s for s in rates if s), key=lambda s: (s[1], s[0])):
-        axes.plot(*zip(*sorted(rates[shape].items())), label=f"{shape[0]}x{shape[1]}", linewidth=1,
+        axes.plot(*zip(*sorted(rates[shape].items())), label="{}x{}/{}".format(*shape), linewidth=1,
                   color=plt.get_cmap("turbo")(warps.index(shape[0]) / max(len(warps) - 1, 1)),
-                  linestyle="-" if shape[1] == 16 else "--", marker=".", markersize=4)
+                  linestyle="-" if shape[1] == 16 else "--",
+                  marker="." if shape[2] == 24 else "x", markersize=4)
     # What serves a length may be so much larger that it was not measured there: no circle then.
     chosen = [(length, rates.get(served_by(tuning["chosen"], length), {}).get(length))
               for length in sorted({n for series in rates.values() for n in series})]
@@ -193,7 +198,7 @@ def draw_tune(reports):
     axes.set_ylabel("giga-pairs a second")
     axes.grid(True, linewidth=0.3)
     axes.legend(fontsize="small", ncol=6, loc="lower center", bbox_to_anchor=(0.5, 1), frameon=False,
-                title="blocks: warps x items a thread")
+                title="teams: warps x items a thread / warps of the block")
     return figure, axes
 
 

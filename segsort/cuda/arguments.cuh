@@ -11,10 +11,11 @@ __device__ __forceinline__ void prefetch_line(const void* byte) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(byte));
 }
 
-/// The block asks for the lines of `bytes` bytes.
-__device__ __forceinline__ void prefetch_lines(const void* from, std::uint64_t bytes) {
+/// `threads` threads, of which the caller is number `thread`, ask for the lines of `bytes` bytes.
+__device__ __forceinline__ void prefetch_lines(const void* from, std::uint64_t bytes,
+                                               unsigned int thread, unsigned int threads) {
   constexpr std::uint64_t line = 128;
-  for (std::uint64_t i = threadIdx.x * line; i < bytes; i += blockDim.x * line)
+  for (std::uint64_t i = thread * line; i < bytes; i += threads * line)
     prefetch_line(static_cast<const char*>(from) + i);
 }
 

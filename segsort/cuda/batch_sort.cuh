@@ -445,31 +445,48 @@ __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>
   }
 }
 
-/// Each warp by itself: takes one chunk of segments_of_chunk segments after the other.
+/// How the segments are cut into chunks: the last ones are smaller, so that all warps end at about
+/// the same time.
+struct ChunkPlan {
+  unsigned int large_chunks;
+  unsigned int large;  ///< segments
+  unsigned int small;
+
+  [[nodiscard]] __device__ unsigned int size(unsigned int chunk) const {
+    return chunk < large_chunks ? large : small;
+  }
+  [[nodiscard]] __device__ std::uint64_t begin(unsigned int chunk) const {
+    return std::uint64_t{min(chunk, large_chunks)} * large +
+           std::uint64_t{max(chunk, large_chunks) - large_chunks} * small;
+  }
+};
+
+/// Each warp by itself: takes one chunk of segments after the other.
 ///
 ///   shared memory, a warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
 ///   registers of lane l     while loading and storing, items l, 32 + l, 64 + l, ... of the tile;
 ///                           while sorting, the words of positions 16 l .. 16 l + 15
 template <class Word, int ValueBytes, class Index>
 __global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, ValueBytes>)
-    batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, int segments_of_chunk) {
+    batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, ChunkPlan chunks) {
   using Shared = BatchShared<Word, ValueBytes, Index>;
   Shared& shared = shared_memory_of_warp<Shared>();
   keep_arrays(shared, arguments);
   const std::uint64_t all = arguments.segments();
-  const auto step = static_cast<std::uint64_t>(segments_of_chunk);
   while (true) {
-    unsigned int next_chunk = 0;
-    if (threadIdx.x % 32 == 0) next_chunk = atomicAdd(&lists.counters->next_chunk, 1);
-    const std::uint64_t begin = __shfl_sync(full_warp, next_chunk, 0) * step;
+    unsigned int chunk = 0;
+    if (threadIdx.x % 32 == 0) chunk = atomicAdd(&lists.counters->next_chunk, 1);
+    chunk = __shfl_sync(full_warp, chunk, 0);
+    const std::uint64_t begin = chunks.begin(chunk);
     if (begin >= all) break;
+    const unsigned int size = chunks.size(chunk);
     // Chunks are taken in order: what is as far ahead as there are warps will soon be wanted.
-    arguments.begin_offsets.prefetch(begin + step * gridDim.x * (batch_threads / 32) / 2, step,
-                                     all);
+    arguments.begin_offsets.prefetch(
+        begin + std::uint64_t{size} * gridDim.x * (batch_threads / 32) / 2, size, all);
     sort_chunk(
         shared, arguments,
         [&](std::uint32_t segment, std::uint64_t length) { list_long(lists, segment, length); },
-        begin, static_cast<int>(min(step, all - begin)));
+        begin, static_cast<int>(min(std::uint64_t{size}, all - begin)));
   }
 }
 

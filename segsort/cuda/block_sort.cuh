@@ -1,21 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "sortie/segsort/cuda/tile_sort.cuh"
 #include "sortie/segsort/cuda/work_lists.cuh"
 
-/// Segments beyond the tile of a warp: one block each.
+/// Segments beyond the tile of a warp: each by a team of warps, which has a block to itself or
+/// shares it with others.
 namespace sortie::segsort {
 
-/// The block asks for the lines of some items of the input.
-template <int ValueBytes, class Word>
-__device__ __forceinline__ void prefetch_items(const Arguments<Word>& arguments,
+/// The threads of a tile ask for the lines of some items.
+template <class T>
+__device__ __forceinline__ void prefetch_items(const typename T::Word* keys, const void* values,
                                                std::uint64_t begin, std::uint64_t length) {
-  prefetch_lines(arguments.keys_in + begin, length * sizeof(Word));
-  if constexpr (ValueBytes != 0)
-    prefetch_lines(static_cast<const char*>(arguments.values_in) + begin * ValueBytes,
-                   length * ValueBytes);
+  const auto thread = static_cast<unsigned int>(T::thread());
+  prefetch_lines(keys + begin, length * sizeof(typename T::Word), thread, T::threads);
+  if constexpr (T::value_bytes != 0)
+    prefetch_lines(static_cast<const char*>(values) + begin * T::value_bytes,
+                   length * T::value_bytes, thread, T::threads);
 }
 
 /// Sorts `length` items from index `begin` of the input arrays to the same place of the output.
@@ -47,73 +50,113 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
   T::synchronise();
 }
 
-/// Sorts the block's share of `count` segments, whose extents `extent_of` gives, one after the
-/// other; the next one is brought near meanwhile.
-template <class T, class ExtentOf>
-__device__ __forceinline__ void sort_each_in_block(T& tile,
-                                                   const Arguments<typename T::Word>& arguments,
-                                                   std::uint64_t count, const ExtentOf& extent_of) {
-  SegmentExtent next{};
-  if (blockIdx.x < count) next = extent_of(blockIdx.x);
-  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
-    const SegmentExtent segment = next;
-    next = i + gridDim.x < count ? extent_of(i + gridDim.x) : SegmentExtent{};
-    sort_in_block(tile, arguments, segment.begin, static_cast<int>(segment.length),
-                  [&] { prefetch_items<T::value_bytes>(arguments, next.begin, next.length); });
-  }
-}
+/// What a tile sorts at a time, from one place of the input, the output or the scratch buffer to
+/// the same of the output: a segment, or neighbouring buckets that a partition left.
+struct Stretch {
+  std::uint64_t begin;
+  std::uint32_t length;
+  Buffer buffer;
+};
 
-/// Blocks that should run on a multiprocessor at once: as many warps as hide the latencies.
-constexpr int resident_blocks(int warps) {
-  return warps == 16 ? 2 : 24 / warps;
-}
-
-/// Sorts the segments of one block class: one block, one segment at a time.
-///
-///   shared memory           the segment's tile: keys, values, words
-///   registers of thread t   while loading and storing, items t, threads + t, 2 threads + t, ...;
-///                           while sorting, the words of positions items t .. items t + items - 1
-template <class Word, int ValueBytes, int Class>
-__global__ void __launch_bounds__(32 * block_warps(Class), resident_blocks(block_warps(Class)))
-    block_sort_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using T = Tile<Word, ValueBytes, block_warps(Class), block_items(Class)>;
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  T& tile = *reinterpret_cast<T*>(shared_bytes);
-  wait_for_kernels_before();
-  sort_each_in_block(tile, arguments, lists.counters->segments[Class], [&](std::uint64_t i) {
-    return extent(arguments, lists.segment(Class, static_cast<std::uint32_t>(i)));
-  });
-}
-
-/// Sorts the groups of neighbouring buckets that partitions leave, one block a group, held as in
-/// block_sort_kernel. A group may be in the output already: its block has read all of it before it
-/// writes.
-template <class Word, int ValueBytes, int Class>
-__global__ void __launch_bounds__(32 * group_warps(Class), resident_blocks(group_warps(Class)))
-    group_sort_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using T = Tile<Word, ValueBytes, group_warps(Class), warp_tile_items>;
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  T& tile = *reinterpret_cast<T*>(shared_bytes);
-  wait_for_kernels_before();
-  const unsigned int count = lists.counters->groups[Class];
-  const auto arguments_for = [&](const Group& group) {
-    Arguments<Word> from = arguments;
-    from.keys_in = arguments.keys_of(group.buffer());
-    from.values_in = arguments.values_of(group.buffer());
-    return from;
-  };
-  Group next{};
-  if (blockIdx.x < count) next = lists.group(Class, blockIdx.x);
-  for (unsigned int i = blockIdx.x; i < count; i += gridDim.x) {
-    const Group group = next;
-    const bool is_last = count - i <= gridDim.x;
-    if (!is_last) next = lists.group(Class, i + gridDim.x);
-    sort_in_block(tile, arguments_for(group), group.begin(), group.length(), [&] {
+/// Sorts stretches `first`, `first` + `step`, ... of `count`, which `stretch_of` gives, one after
+/// the other; the next one is brought near meanwhile. A stretch may be in the output already: all
+/// of it has been read before any is written. `count` + `step` is below 2^32.
+template <class T, class StretchOf>
+__device__ __forceinline__ void sort_each_in_tile(T& tile,
+                                                  const Arguments<typename T::Word>& arguments,
+                                                  unsigned int first, unsigned int step,
+                                                  unsigned int count, const StretchOf& stretch_of) {
+  Stretch next{};
+  if (first < count) next = stretch_of(first);
+  for (unsigned int i = first; i < count; i += step) {
+    const Stretch stretch = next;
+    const bool is_last = count - i <= step;
+    if (!is_last) next = stretch_of(i + step);
+    Arguments<typename T::Word> from = arguments;
+    from.keys_in = arguments.keys_of(stretch.buffer);
+    from.values_in = arguments.values_of(stretch.buffer);
+    sort_in_block(tile, from, stretch.begin, static_cast<int>(stretch.length), [&] {
       if (!is_last)
-        prefetch_items<ValueBytes>(arguments_for(next), next.begin(),
-                                   static_cast<std::uint64_t>(next.length()));
+        prefetch_items<T>(arguments.keys_of(next.buffer), arguments.values_of(next.buffer),
+                          next.begin, next.length);
     });
   }
+}
+
+/// Dynamic shared memory of a block.
+struct SharedBytes {
+  unsigned char* begin;
+  unsigned int size;
+};
+
+/// Sorts the block's share of `count` stretches: each of its teams has a tile T, and one stretch
+/// after the other, as long as there is room for tiles. Where the block is one team, T is not of a
+/// team.
+template <class T, class StretchOf>
+__device__ __forceinline__ void sort_by_teams(SharedBytes shared,
+                                              const Arguments<typename T::Word>& arguments,
+                                              unsigned int count, const StretchOf& stretch_of) {
+  T* const tiles = reinterpret_cast<T*>(shared.begin);
+  if constexpr (T::is_of_team) {
+    const auto team = static_cast<unsigned int>(T::team());
+    const unsigned int teams =
+        min(blockDim.x / T::threads, shared.size / static_cast<unsigned int>(sizeof(T)));
+    if (team >= teams) return;
+    sort_each_in_tile(tiles[team], arguments, team * gridDim.x + blockIdx.x, teams * gridDim.x,
+                      count, stretch_of);
+  } else {
+    sort_each_in_tile(*tiles, arguments, blockIdx.x, gridDim.x, count, stretch_of);
+  }
+}
+
+template <class Word, int ValueBytes, int Class>
+using TileOfClass = Tile<Word, ValueBytes, block_warps(Class), block_items(Class),
+                         warps_of_block<Word>(Class) != block_warps(Class)>;
+
+/// Sorts the block's share of all that is listed for a block class: groups of buckets, where they
+/// are sorted in tiles of this class, and segments.
+template <class Word, int ValueBytes, int Class>
+__device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, const WorkLists& lists,
+                                           SharedBytes shared) {
+  constexpr int group_class = group_class_of(Class);
+  unsigned int groups = 0;
+  if constexpr (group_class < group_classes) groups = lists.counters->groups[group_class];
+  const unsigned int count = groups + lists.counters->segments[Class];
+  if (count == 0) return;
+  __syncthreads();  // the teams of the class before are done with the shared memory
+  sort_by_teams<TileOfClass<Word, ValueBytes, Class>>(
+      shared, arguments, count, [&](unsigned int place) -> Stretch {
+        if constexpr (group_class < group_classes) {
+          if (place < groups) {
+            const Group group = lists.group(group_class, place);
+            return {group.begin(), static_cast<std::uint32_t>(group.length()), group.buffer()};
+          }
+        }
+        const auto [begin, length] = extent(arguments, lists.segment(Class, place - groups));
+        return {begin, static_cast<std::uint32_t>(length), Buffer::input};
+      });
+}
+
+/// Sorts what is listed for the block classes whose blocks have BlockWarps warps, longest first: a
+/// team takes one segment or group at a time.
+///
+///   shared memory           the tiles of the teams: keys, values, words
+///   registers of thread t   of a team, while loading and storing: items t, threads + t,
+///                           2 threads + t, ...; while sorting: the words of positions
+///                           items t .. items t + items - 1
+template <class Word, int ValueBytes, int BlockWarps>
+__global__ void __launch_bounds__(32 * BlockWarps, resident_warps / BlockWarps)
+    block_sort_kernel(Arguments<Word> arguments, WorkLists lists, unsigned int shared_size) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  wait_for_kernels_before();
+  const auto sort = [&]<int Class>() {
+    if constexpr (warps_of_block<Word>(Class) == BlockWarps)
+      sort_class<Word, ValueBytes, Class>(arguments, lists, {shared_bytes, shared_size});
+  };
+  [&]<int... Before>(std::integer_sequence<int, Before...>) {
+    (sort.template operator()<block_classes - 1 - Before>(), ...);
+  }
+  (std::make_integer_sequence<int, block_classes>{});
 }
 
 }  // namespace sortie::segsort

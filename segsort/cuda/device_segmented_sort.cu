@@ -91,20 +91,32 @@ std::size_t shared_bytes_for(int value_bytes) {
   return value_bytes == 4 ? most_shared_bytes<Word, 4>() : most_shared_bytes<Word, 8>();
 }
 
+/// What a sort asks of the current device.
+struct DeviceLimits {
+  int multiprocessors = 0;
+  int major = 0;  ///< of the compute capability
+  int shared_bytes = 0;
+
+  cudaError_t ask() {
+    int device = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    const auto attribute = [&](int& value, cudaDeviceAttr name) {
+      if (status == cudaSuccess) status = cudaDeviceGetAttribute(&value, name, device);
+    };
+    attribute(multiprocessors, cudaDevAttrMultiProcessorCount);
+    attribute(major, cudaDevAttrComputeCapabilityMajor);
+    attribute(shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    return status;
+  }
+};
+
 /// True where the tiles of the tuned policy fit the shared memory of the device. They were made for
 /// the data centre's GPUs, which have twice as much as others.
-cudaError_t tiles_fit(const DeviceRequest& request, bool& fit) {
-  int device = 0;
-  if (const cudaError_t status = cudaGetDevice(&device); status != cudaSuccess) return status;
-  int bytes = 0;
-  const cudaError_t status =
-      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (status != cudaSuccess) return status;
+bool tiles_fit(const DeviceRequest& request, const DeviceLimits& limits) {
   const std::size_t wanted = key_bits(request.key_type) == 32
                                  ? shared_bytes_for<std::uint32_t>(request.value_bytes)
                                  : shared_bytes_for<std::uint64_t>(request.value_bytes);
-  fit = wanted <= static_cast<std::size_t>(bytes);
-  return cudaSuccess;
+  return wanted <= static_cast<std::size_t>(limits.shared_bytes);
 }
 
 }  // namespace
@@ -114,11 +126,12 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   if (request.policy == Policy::ics17)
     return ics17::sort_on_device(temp_storage, temp_storage_bytes, request, stream);
   if (!is_valid(request)) return cudaErrorInvalidValue;
-  bool fit = true;
-  const cudaError_t asked = tiles_fit(request, fit);
+  DeviceLimits limits;
+  const cudaError_t asked = limits.ask();
   // The size may be asked for where there is no GPU.
   if (asked != cudaSuccess && temp_storage != nullptr) return asked;
-  if (!fit) {  // every sort of the tuned policy is stable
+  if (asked == cudaSuccess &&
+      !tiles_fit(request, limits)) {  // every sort of the tuned policy is stable
     DeviceRequest stable = request;
     stable.stable = true;
     return ics17::sort_on_device(temp_storage, temp_storage_bytes, stable, stream);
@@ -131,21 +144,15 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   if (temp_storage_bytes < storage.bytes) return cudaErrorInvalidValue;
   if (request.num_items == 0 || request.num_segments == 0) return cudaSuccess;
 
-  int device = 0;
-  int multiprocessors = 0;
-  int major = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  if (status == cudaSuccess)
-    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  if (status == cudaSuccess)
-    status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  if (status != cudaSuccess) return status;
-
+  cudaError_t status = cudaSuccess;
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
     const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
-                          static_cast<std::uint64_t>(segments), multiprocessors, stream,
-                          major >= 9};
+                          static_cast<std::uint64_t>(segments),
+                          limits.multiprocessors,
+                          stream,
+                          static_cast<std::size_t>(limits.shared_bytes),
+                          limits.major >= 9};
     if (storage.lists.counters != nullptr)
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;

@@ -372,11 +372,12 @@ __device__ __forceinline__ void move_unit(Shared& shared, const Arguments<Word>&
     return;
   }
   const SegmentExtent items = shared.items_of_unit();
-  prefetch_lines(arguments.keys_of(part.buffer) + items.begin, items.length * sizeof(Word));
+  prefetch_lines(arguments.keys_of(part.buffer) + items.begin, items.length * sizeof(Word),
+                 threadIdx.x, blockDim.x);
   if constexpr (Shared::value_bytes != 0)
     prefetch_lines(
         static_cast<const typename Shared::Value*>(arguments.values_of(part.buffer)) + items.begin,
-        items.length * Shared::value_bytes);
+        items.length * Shared::value_bytes, threadIdx.x, blockDim.x);
   const Buffer to = other_buffer(part.buffer);
   const auto starts = OfBuckets<std::uint64_t>::load(shared.starts_row());
   auto places = OfBuckets<std::uint64_t>::load(shared.piece_row());

@@ -21,16 +21,19 @@ struct LaunchPlan {
   std::uint64_t num_segments;  ///< at most; below 2^32
   int multiprocessors;
   cudaStream_t stream;
-  bool starts_early = false;  ///< kernels may start before the ones in front of them have ended
+  std::size_t most_shared_bytes;  ///< of a block
+  bool starts_early = false;      ///< kernels may start before the ones in front of them have ended
 
   [[nodiscard]] std::uint64_t most_segments_of_class(int long_class) const {
     return std::min(num_segments, num_items / shortest_of_long_class(long_class));
   }
 };
 
-/// Items that a warp of the first kernel takes on at a time: enough to fill some tiles, and few
-/// enough that all warps end at about the same time.
-inline constexpr std::uint64_t items_of_chunk = 8192;
+/// Items that a warp of the first kernel takes on at a time: enough to fill some tiles, and to find
+/// segments that fill them together.
+inline constexpr std::uint64_t items_of_chunk = 16384;
+/// The last of them are divided, so that all warps end at about the same time.
+inline constexpr unsigned int parts_of_last_chunks = 4;
 
 inline constexpr int no_limit = 1 << 20;
 
@@ -65,44 +68,75 @@ cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& pla
   return cudaLaunchKernelEx(&config, kernel, values...);
 }
 
-template <class Word, int ValueBytes, int Class>
-cudaError_t launch_block_class(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                               const WorkLists& lists) {
-  const std::uint64_t most = plan.most_segments_of_class(Class);
-  if (most == 0) return cudaSuccess;
-  using T = Tile<Word, ValueBytes, block_warps(Class), block_items(Class)>;
-  return launch_resident(block_sort_kernel<Word, ValueBytes, Class>, plan, most, no_limit,
-                         T::threads, sizeof(T), false, arguments, lists);
+/// Shared memory of a block of BlockWarps warps for the class that wants most.
+template <class Word, int ValueBytes, int BlockWarps, int... Class>
+constexpr std::size_t shared_bytes_of_teams(std::integer_sequence<int, Class...>) {
+  return std::max(
+      {(warps_of_block<Word>(Class) == BlockWarps
+            ? BlockWarps / block_warps(Class) * sizeof(TileOfClass<Word, ValueBytes, Class>)
+            : 0)...});
 }
 
-template <class Word, int ValueBytes, int... Class>
+/// The block classes whose blocks have BlockWarps warps, if there are any.
+template <class Word, int ValueBytes, int BlockWarps>
+cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                         const WorkLists& lists) {
+  constexpr std::size_t wanted = shared_bytes_of_teams<Word, ValueBytes, BlockWarps>(
+      std::make_integer_sequence<int, block_classes>{});
+  if constexpr (wanted == 0) {
+    return cudaSuccess;
+  } else {
+    const std::uint64_t most = std::max(plan.most_segments_of_class(0), lists.group_room);
+    const std::size_t bytes = std::min(wanted, plan.most_shared_bytes);
+    return launch_resident(block_sort_kernel<Word, ValueBytes, BlockWarps>, plan, most, no_limit,
+                           32 * BlockWarps, bytes, false, arguments, lists,
+                           static_cast<unsigned int>(bytes));
+  }
+}
+
+/// All block classes.
+template <class Word, int ValueBytes, int... FewerWarps>
 cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                                 const WorkLists& lists, std::integer_sequence<int, Class...>) {
+                                 const WorkLists& lists,
+                                 std::integer_sequence<int, FewerWarps...>) {
   cudaError_t status = cudaSuccess;
-  static_cast<void>(((status = launch_block_class<Word, ValueBytes, Class>(plan, arguments, lists),
-                      status == cudaSuccess) &&
-                     ...));
+  static_cast<void>((
+      (status = launch_teams<Word, ValueBytes, resident_warps - FewerWarps>(plan, arguments, lists),
+       status == cudaSuccess) &&
+      ...));
   return status;
 }
 
-template <class Word, int ValueBytes, int Class>
-cudaError_t launch_groups(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                          const WorkLists& lists) {
-  using T = Tile<Word, ValueBytes, group_warps(Class), warp_tile_items>;
-  return launch_resident(group_sort_kernel<Word, ValueBytes, Class>, plan, lists.group_room,
-                         no_limit, T::threads, sizeof(T), false, arguments, lists);
+/// How the warps of the first kernel share the segments.
+template <class Word, int ValueBytes>
+ChunkPlan plan_chunks(const LaunchPlan& plan) {
+  // A chunk has as many segments as should make items_of_chunk items, yet all multiprocessors
+  // should get some.
+  const std::uint64_t average = std::max<std::uint64_t>(plan.num_items / plan.num_segments, 1);
+  const std::uint64_t shares = static_cast<std::uint64_t>(plan.multiprocessors) * 16;
+  const std::uint64_t size =
+      std::clamp<std::uint64_t>(std::min(std::max<std::uint64_t>(items_of_chunk / average, 16),
+                                         (plan.num_segments - 1) / shares + 1),
+                                1, most_segments_of_chunk);
+  const std::uint64_t chunks = (plan.num_segments - 1) / size + 1;
+  const std::uint64_t warps = static_cast<std::uint64_t>(plan.multiprocessors) *
+                              resident_batch_blocks<Word, ValueBytes> * batch_warps;
+  // Half of the warps have a chunk when the others take the divided ones.
+  const std::uint64_t divided = chunks < 2 * warps ? 0 : warps / 2;
+  return {static_cast<unsigned int>(chunks - divided), static_cast<unsigned int>(size),
+          (static_cast<unsigned int>(size) - 1) / parts_of_last_chunks + 1};
 }
 
 template <class Word, int ValueBytes, class Index>
-cudaError_t launch_batches(const LaunchPlan& plan, std::uint64_t segments_of_chunk,
-                           const Arguments<Word>& arguments, const WorkLists& lists) {
-  const std::uint64_t chunks = (plan.num_segments - 1) / segments_of_chunk + 1;
+cudaError_t launch_batches(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                           const WorkLists& lists) {
+  const ChunkPlan chunks = plan_chunks<Word, ValueBytes>(plan);
   LaunchPlan first = plan;
   first.starts_early = false;  // what is in front of it is not a kernel of ours
   return launch_resident(batch_sort_kernel<Word, ValueBytes, Index>, first,
-                         (chunks - 1) / batch_warps + 1, no_limit, batch_threads,
+                         (chunks.large_chunks - 1) / batch_warps + 1, no_limit, batch_threads,
                          batch_warps * sizeof(BatchShared<Word, ValueBytes, Index>), false,
-                         arguments, lists, static_cast<int>(segments_of_chunk));
+                         arguments, lists, chunks);
 }
 
 /// All of a small sort.
@@ -124,8 +158,7 @@ template <class Word, int ValueBytes>
 constexpr std::size_t most_shared_bytes() {
   constexpr int largest = block_classes - 1;
   return std::max({batch_warps * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
-                   sizeof(Tile<Word, ValueBytes, block_warps(largest), block_items(largest)>),
-                   sizeof(Tile<Word, ValueBytes, group_warps(group_classes - 1), warp_tile_items>),
+                   sizeof(TileOfClass<Word, ValueBytes, largest>),
                    sizeof(GridShared<Word, ValueBytes>),
                    sizeof(PartitionShared<Word, ValueBytes, lone_shape<Word, ValueBytes>>),
                    sizeof(SmallSortShared<Word, ValueBytes>)});
@@ -136,18 +169,10 @@ template <class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
                         const WorkLists& lists) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
-  // A chunk has as many segments as should make items_of_chunk items, yet all multiprocessors
-  // should get some.
-  const std::uint64_t average = std::max<std::uint64_t>(plan.num_items / plan.num_segments, 1);
-  const std::uint64_t shares = static_cast<std::uint64_t>(plan.multiprocessors) * 16;
-  const std::uint64_t chunk =
-      std::clamp<std::uint64_t>(std::min(std::max<std::uint64_t>(items_of_chunk / average, 16),
-                                         (plan.num_segments - 1) / shares + 1),
-                                1, most_segments_of_chunk);
   cudaError_t status =
       plan.num_items <= ~std::uint32_t{0}
-          ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, chunk, arguments, lists)
-          : launch_batches<Word, ValueBytes, std::uint64_t>(plan, chunk, arguments, lists);
+          ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, arguments, lists)
+          : launch_batches<Word, ValueBytes, std::uint64_t>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
   if (plan.most_segments_of_class(grid_partition_class) != 0) {
     constexpr PartitionShape shape = grid_shape<Word, ValueBytes>;
@@ -163,13 +188,9 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
     status = launch_resident(lone_partition_kernel<Word, ValueBytes>, plan, lone, no_limit,
                              Shared::threads, sizeof(Shared), false, arguments, lists);
     if (status != cudaSuccess) return status;
-    status = launch_groups<Word, ValueBytes, 0>(plan, arguments, lists);
-    if (status != cudaSuccess) return status;
-    status = launch_groups<Word, ValueBytes, 1>(plan, arguments, lists);
-    if (status != cudaSuccess) return status;
   }
   return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,
-                                                std::make_integer_sequence<int, block_classes>{});
+                                                std::make_integer_sequence<int, resident_warps>{});
 }
 
 }  // namespace sortie::segsort

@@ -9,7 +9,7 @@
 ///
 /// A pass counts the items of each bucket of a part, and moves its items, stable, to their buckets
 /// in the other buffer. Neighbouring buckets that fit a block's tile together become a group for
-/// group_sort_kernel; larger ones are parts of the next pass. A bucket is a stretch of the range
+/// block_sort_kernel; larger ones are parts of the next pass. A bucket is a stretch of the range
 /// that the part's keys really span, so that a narrow range of keys costs no passes; a part whose
 /// keys are all the same is done. Hence at most one pass for every four bits of the keys, and
 /// mostly one for each factor of some hundred in the length.

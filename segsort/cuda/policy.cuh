@@ -28,12 +28,16 @@ inline constexpr int longest_in_warp = warp_tile;
 template <class Word, int ValueBytes>
 inline constexpr bool warps_distribute = sizeof(Word) == 4 && ValueBytes == 4;
 
-/// Blocks that sort one segment: so many warps, with so many items a thread.
+/// Teams that sort one segment: so many warps, with so many items a thread. They share blocks of so
+/// many warps, of which a multiprocessor runs one, or two where there is room: more warps hide more
+/// latencies, fewer have more registers each. All classes with blocks of one size are served by one
+/// kernel.
 inline constexpr int block_classes = 8;
 namespace detail {
 struct BlockShapes {
   int warps[block_classes] = {3, 2, 3, 4, 6, 8, 12, 16};
   int items[block_classes] = {8, 16, 16, 16, 16, 16, 16, 16};
+  int of_block[block_classes] = {24, 20, 20, 20, 24, 24, 24, 16};
 };
 }  // namespace detail
 __host__ __device__ constexpr int block_warps(int block_class) {
@@ -41,6 +45,17 @@ __host__ __device__ constexpr int block_warps(int block_class) {
 }
 __host__ __device__ constexpr int block_items(int block_class) {
   return detail::BlockShapes{}.items[block_class];
+}
+/// Most warps that a multiprocessor should run: 64 registers are the least that a thread needs.
+inline constexpr int resident_warps = 32;
+/// Warps of the blocks of a class. Of more than 20, a multiprocessor has 80 registers for a thread,
+/// which is too few for 16 keys of 8 bytes.
+template <class Word>
+__host__ __device__ constexpr int warps_of_block(int block_class) {
+  constexpr int fewer = 18;
+  const int warps = detail::BlockShapes{}.of_block[block_class];
+  const bool is_wide = sizeof(Word) == 8 && block_items(block_class) == 16;
+  return is_wide && warps > 20 && 2 * block_warps(block_class) <= fewer ? fewer : warps;
 }
 __host__ __device__ constexpr std::uint32_t block_capacity(int block_class) {
   return static_cast<std::uint32_t>(32 * block_warps(block_class) * block_items(block_class));
@@ -75,14 +90,21 @@ constexpr std::uint64_t shortest_of_long_class(int long_class) {
                                             : shortest_of_block_class(long_class);
 }
 
-/// Neighbouring buckets of a partition are sorted together in tiles of so many warps: small tiles
-/// where the buckets are small enough to fill them, since those are faster.
+/// Neighbouring buckets of a partition are sorted together in tiles of these block classes: small
+/// tiles where the buckets are small enough to fill them, since those are faster.
 inline constexpr int group_classes = 2;
-__host__ __device__ constexpr int group_warps(int group_class) {
-  return group_class == 0 ? 4 : 16;
+__host__ __device__ constexpr int block_class_of_groups(int group_class) {
+  return group_class == 0 ? block_class(2048) : block_classes - 1;
+}
+/// Class of the groups that are sorted in tiles of a block class; group_classes if none are.
+__host__ __device__ constexpr int group_class_of(int block_class) {
+  int group_class = 0;
+  while (group_class < group_classes && block_class_of_groups(group_class) != block_class)
+    ++group_class;
+  return group_class;
 }
 __host__ __device__ constexpr std::uint32_t longest_of_group_class(int group_class) {
-  return static_cast<std::uint32_t>(warp_tile * group_warps(group_class));
+  return block_capacity(block_class_of_groups(group_class));
 }
 inline constexpr std::uint32_t longest_group = longest_of_group_class(group_classes - 1);
 /// Items that a bucket should have, so that it fits a tile although some buckets have more.

@@ -5,8 +5,8 @@
 
 #include "sortie/segsort/cuda/word_network.cuh"
 
-/// The tile of a warp or a block: the shared memory in which its items wait while their words are
-/// sorted (tile_sort.cuh), and the fields of a word.
+/// The tile of a warp, of a block, or of a team of a block's warps: the shared memory in which its
+/// items wait while their words are sorted (tile_sort.cuh), and the fields of a word.
 namespace sortie::segsort {
 
 constexpr int log2_of(int power_of_two) {
@@ -29,7 +29,31 @@ __device__ __forceinline__ constexpr int banked(int i) {
   return i + (i >> 5);
 }
 
-template <class WordType, int ValueBytesOfOne, int WarpCount, int ItemsOfThread>
+/// Waits for the other threads of a team, of which a block may have fifteen.
+template <int Threads>
+__device__ __forceinline__ void wait_for_team(int team) {
+  asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(Threads) : "memory");
+}
+/// The same, and true on all threads of the team if `condition` is on any.
+template <int Threads>
+__device__ __forceinline__ bool any_of_team(int team, bool condition) {
+  int any = 0;
+  asm volatile(
+      "{\n"
+      ".reg .pred mine, all;\n"
+      "setp.ne.s32 mine, %3, 0;\n"
+      "bar.red.or.pred all, %1, %2, mine;\n"
+      "selp.s32 %0, 1, 0, all;\n"
+      "}"
+      : "=r"(any)
+      : "r"(team + 1), "n"(Threads), "r"(condition ? 1 : 0)
+      : "memory");
+  return any != 0;
+}
+
+/// \tparam IsOfTeam  the block has several teams of WarpCount neighbouring warps, and each its tile
+template <class WordType, int ValueBytesOfOne, int WarpCount, int ItemsOfThread,
+          bool IsOfTeam = false>
 struct Tile {
   using Word = WordType;
   static constexpr int value_bytes = ValueBytesOfOne;
@@ -37,6 +61,7 @@ struct Tile {
   static constexpr int warps = WarpCount;
   static constexpr int items = ItemsOfThread;
   static constexpr int threads = 32 * warps;
+  static constexpr bool is_of_team = IsOfTeam;
   static constexpr int capacity = threads * items;
   static constexpr int index_bits = log2_of(capacity);
   static constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
@@ -63,9 +88,13 @@ struct Tile {
 
   /// Number of this thread in its tile.
   __device__ static int thread() { return static_cast<int>(threadIdx.x) % threads; }
+  /// Number of its team in the block, where tiles are of teams.
+  __device__ static int team() { return static_cast<int>(threadIdx.x) / threads; }
   __device__ static void synchronise() {
     if constexpr (warps == 1) {
       __syncwarp();
+    } else if constexpr (is_of_team) {
+      wait_for_team<threads>(team());
     } else {
       __syncthreads();
     }
@@ -75,6 +104,8 @@ struct Tile {
     if constexpr (warps == 1) {
       __syncwarp();  // a vote alone does not order memory
       return __any_sync(full_warp, condition) != 0;
+    } else if constexpr (is_of_team) {
+      return any_of_team<threads>(team(), condition);
     } else {
       return __syncthreads_or(condition) != 0;
     }

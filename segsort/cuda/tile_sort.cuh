@@ -111,16 +111,16 @@ __device__ __forceinline__ void bounds_of_tile(T& tile, int slot, std::uint32_t&
   least = min_over_warp(least);
   greatest = max_over_warp(greatest);
   if constexpr (T::warps > 1) {
-    if (threadIdx.x == 0) {
+    if (T::thread() == 0) {
       tile.least[slot] = 0xffffffffu;
       tile.greatest[slot] = 0;
     }
-    __syncthreads();
+    T::synchronise();
     if (threadIdx.x % 32 == 0) {
       atomicMin(&tile.least[slot], least);
       atomicMax(&tile.greatest[slot], greatest);
     }
-    __syncthreads();
+    T::synchronise();
     least = tile.least[slot];
     greatest = tile.greatest[slot];
   }

@@ -22,7 +22,7 @@ __device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::it
   const int thread = T::thread();
 #pragma unroll 1
   for (int run = 32 * T::items; run < T::capacity; run *= 2) {
-    __syncthreads();
+    T::synchronise();
     const int pair = thread * T::items / (2 * run) * (2 * run);
     const int a_size = min(run, T::capacity - pair);
     const int b_size = min(run, T::capacity - pair - a_size);
@@ -38,7 +38,7 @@ __device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::it
       }
     }
     tile.splits[thread] = static_cast<std::uint16_t>(low);
-    __syncthreads();
+    T::synchronise();
     const bool last = diagonal + T::items == a_size + b_size;
     const int from_a = (last ? a_size : tile.splits[thread + 1]) - low;
     // Item r is word a + r of the first run, or word b - r of the second.
@@ -47,11 +47,11 @@ __device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::it
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.word(r < from_a ? a + r : b - r);
     clean_in_thread(words);
-    __syncthreads();
+    T::synchronise();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
   }
-  __syncthreads();
+  T::synchronise();
 }
 
 /// Lets each thread trade with its neighbours: half of its words with half of the next thread's,
@@ -70,7 +70,7 @@ __device__ __forceinline__ void trade_with_neighbours(T& tile, std::uint32_t (&w
 #pragma unroll
     for (int r = 0; r < half; ++r)
       if (lane == 0) down[warp * half + r] = words[r];
-    __syncthreads();
+    T::synchronise();
   }
   std::uint32_t both[T::items];
 #pragma unroll
@@ -85,7 +85,7 @@ __device__ __forceinline__ void trade_with_neighbours(T& tile, std::uint32_t (&w
 #pragma unroll
     for (int r = 0; r < half; ++r)
       if (lane == 31) up[warp * half + r] = both[half + r];
-    __syncthreads();
+    T::synchronise();
   }
 #pragma unroll
   for (int r = 0; r < half; ++r) {
@@ -197,7 +197,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 /// t * items + r.
 template <class T>
 __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::items]) {
-  sort_in_warp(words, static_cast<int>(threadIdx.x) % 32);
+  sort_in_warp(words, T::thread() % 32);
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
   if constexpr (T::warps > 1) {

@@ -30,7 +30,7 @@ TEST(TuneOnDevice, EveryCandidateSortsAndATableIsChosen) {
       shapes.emplace(time["warps"].get<int>(), time["items"].get<int>());
     }
   }
-  EXPECT_EQ(shapes.size(), 16u);
+  EXPECT_EQ(shapes.size(), 20u);
   EXPECT_EQ(*batched.begin(), 1u);
   EXPECT_EQ(*batched.rbegin(), 512u);
   EXPECT_EQ(json["best"].back()["length"], 8192);

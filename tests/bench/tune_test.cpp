@@ -24,10 +24,10 @@ CandidateTime time_of(const TileShape& shape, std::uint64_t length, double secon
 }
 
 // Tiles of 256, 512 and (twice) 1024, at lengths from 64 to 1024.
-constexpr TileShape small{1, 8};
-constexpr TileShape middle{2, 8};
-constexpr TileShape large{4, 8};
-constexpr TileShape dense{2, 16};
+constexpr TileShape small{1, 8, 24};
+constexpr TileShape middle{2, 8, 24};
+constexpr TileShape large{4, 8, 20};
+constexpr TileShape dense{2, 16, 20};
 
 Tuning example() {
   Tuning tuning;
@@ -109,15 +109,17 @@ TEST(Tune, WritesJsonTableAndHeader) {
   EXPECT_EQ(json["present"]["summed_seconds"], 13.0);
   EXPECT_EQ(json["chosen"]["classes"][2]["items"], 8);
 
-  EXPECT_THAT(tuning_table(tuning), HasSubstr("chosen:  batches to 64, 1x8 to 256, 2x8 to 512, "
-                                              "4x8 to 1024: 11000.000 ms in all\n"));
+  EXPECT_THAT(tuning_table(tuning),
+              HasSubstr("chosen:  batches to 64, 1x8/24 to 256, "
+                        "2x8/24 to 512, 4x8/20 to 1024: 11000.000 ms in all\n"));
   const std::string header = tuning_header(tuning, "a test");
   EXPECT_THAT(header, HasSubstr("a test.\n"));
   EXPECT_THAT(header, HasSubstr("inline constexpr int longest_in_warp = 64;\n"
                                 "inline constexpr int block_classes = 3;\n"
                                 "static_assert(block_classes % 2 == 0, "));
   EXPECT_THAT(header, HasSubstr("  int warps[block_classes] = {1, 2, 4};\n"
-                                "  int items[block_classes] = {8, 8, 8};\n"));
+                                "  int items[block_classes] = {8, 8, 8};\n"
+                                "  int of_block[block_classes] = {24, 24, 20};\n"));
 }
 
 TEST(Tune, WritesThePapersFigures) {

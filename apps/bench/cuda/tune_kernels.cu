@@ -1,5 +1,6 @@
 #include "sortie/apps/bench/cuda/tune_kernels.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -15,54 +16,61 @@ using segsort::Arguments;
 using Word = std::uint32_t;
 
 constexpr int value_bytes = 4;
-constexpr std::array warp_counts = {1, 2, 3, 4, 6, 8, 12, 16};
+// Teams that a block of 20 or 24 warps has more than one of, and blocks of one team.
+constexpr std::array teams_of_20 = {1, 2, 3, 4, 5, 6, 8, 10};
+constexpr std::array teams_of_24 = {1, 2, 3, 4, 6, 8, 12};
 constexpr std::array item_counts = {8, 16};
-constexpr std::size_t shape_count = warp_counts.size() * item_counts.size();
 
-constexpr TileShape shape_at(std::size_t candidate) {
-  return {warp_counts[candidate % warp_counts.size()], item_counts[candidate / warp_counts.size()]};
-}
+constexpr auto shapes_to_try = [] {
+  std::array<TileShape, item_counts.size() * (teams_of_20.size() + teams_of_24.size() + 1)> shapes;
+  std::size_t count = 0;
+  for (const int items : item_counts) {
+    for (const int warps : teams_of_20) shapes[count++] = {warps, items, 20};
+    for (const int warps : teams_of_24) shapes[count++] = {warps, items, 24};
+    shapes[count++] = {16, items, 16};
+  }
+  return shapes;
+}();
 
-/// One block, one segment at a time, as block_sort_kernel; segments are taken in order and not from
-/// a list, since all of them are for this block.
-template <int Warps, int Items>
-__global__ void __launch_bounds__(32 * Warps, segsort::resident_blocks(Warps))
-    equal_blocks_kernel(Arguments<Word> arguments) {
-  using T = segsort::Tile<Word, value_bytes, Warps, Items>;
+/// Teams as of block_sort_kernel; segments are taken in order and not from a list, since all of
+/// them are for this shape.
+template <int Warps, int Items, int BlockWarps>
+__global__ void __launch_bounds__(32 * BlockWarps, segsort::resident_warps / BlockWarps)
+    equal_segments_kernel(Arguments<Word> arguments, unsigned int shared_size) {
+  using T = segsort::Tile<Word, value_bytes, Warps, Items, Warps != BlockWarps>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  T& tile = *reinterpret_cast<T*>(shared_bytes);
-  segsort::sort_each_in_block(tile, arguments, arguments.num_segments,
-                              [&](std::uint64_t i) { return extent(arguments, i); });
+  segsort::sort_by_teams<T>(
+      {shared_bytes, shared_size}, arguments, static_cast<unsigned int>(arguments.num_segments),
+      [&](unsigned int i) -> segsort::Stretch {
+        const auto [begin, length] = extent(arguments, i);
+        return {begin, static_cast<std::uint32_t>(length), segsort::Buffer::input};
+      });
 }
 
 struct Candidate {
   TileShape shape;
-  void (*kernel)(Arguments<Word>);
-  std::size_t shared_bytes;
+  void (*kernel)(Arguments<Word>, unsigned int);
+  std::size_t shared_bytes;  ///< of all teams of a block
 };
 
 template <std::size_t Index>
 Candidate make_candidate() {
-  constexpr TileShape shape = shape_at(Index);
-  return {shape, equal_blocks_kernel<shape.warps, shape.items>,
-          sizeof(segsort::Tile<Word, value_bytes, shape.warps, shape.items>)};
+  constexpr TileShape shape = shapes_to_try[Index];
+  using T =
+      segsort::Tile<Word, value_bytes, shape.warps, shape.items, shape.warps != shape.block_warps>;
+  return {shape, equal_segments_kernel<shape.warps, shape.items, shape.block_warps>,
+          shape.block_warps / shape.warps * sizeof(T)};
 }
 
 template <std::size_t... Index>
-std::array<Candidate, shape_count> make_candidates(std::index_sequence<Index...>) {
+std::array<Candidate, sizeof...(Index)> make_candidates(std::index_sequence<Index...>) {
   return {make_candidate<Index>()...};
-}
-
-template <std::size_t... Index>
-constexpr std::array<TileShape, shape_count> make_shapes(std::index_sequence<Index...>) {
-  return {shape_at(Index)...};
 }
 
 }  // namespace
 
 std::span<const TileShape> candidate_shapes() {
-  static constexpr auto shapes = make_shapes(std::make_index_sequence<shape_count>{});
-  return shapes;
+  return shapes_to_try;
 }
 
 cudaError_t sort_by_blocks(std::size_t candidate, void* temporary, std::size_t& bytes,
@@ -72,28 +80,35 @@ cudaError_t sort_by_blocks(std::size_t candidate, void* temporary, std::size_t& 
     bytes = 1;  // none is used, but null would ask for the size again
     return cudaSuccess;
   }
-  static const auto candidates = make_candidates(std::make_index_sequence<shape_count>{});
+  static const auto candidates = make_candidates(std::make_index_sequence<shapes_to_try.size()>{});
   const Candidate& chosen = candidates[candidate];
   int device = 0;
   int multiprocessors = 0;
+  int most_shared_bytes = 0;
   cudaError_t status = cudaGetDevice(&device);
   if (status == cudaSuccess) {
     status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
   }
+  if (status == cudaSuccess) {
+    status =
+        cudaDeviceGetAttribute(&most_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  }
   if (status != cudaSuccess) return status;
   const segsort::LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
                                  static_cast<std::uint64_t>(request.num_segments), multiprocessors,
-                                 stream};
+                                 stream, static_cast<std::size_t>(most_shared_bytes)};
+  const std::size_t shared_bytes = std::min(chosen.shared_bytes, plan.most_shared_bytes);
   return segsort::launch_resident(chosen.kernel, plan, plan.num_segments, segsort::no_limit,
-                                  32 * chosen.shape.warps, chosen.shared_bytes, false,
-                                  arguments_of(request));
+                                  32 * chosen.shape.block_warps, shared_bytes, false,
+                                  arguments_of(request), static_cast<unsigned int>(shared_bytes));
 }
 
 BlockTable present_table() {
   BlockTable table;
   table.longest_in_warp = segsort::longest_in_warp;
   for (int i = 0; i < segsort::block_classes; ++i) {
-    table.shapes.push_back({segsort::block_warps(i), segsort::block_items(i)});
+    table.shapes.push_back(
+        {segsort::block_warps(i), segsort::block_items(i), segsort::warps_of_block<Word>(i)});
   }
   return table;
 }
