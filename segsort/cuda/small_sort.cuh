@@ -72,8 +72,51 @@ __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
   if constexpr (ValueBytes != 0) static_cast<Value*>(arguments.values_out)[to] = value;
 }
 
+/// Sorts the block's chunks from segment `first` on, whatever the lengths: one chunk a warp, but
+/// for warps that are done. Begins and ends with a barrier.
+template <class Word, int ValueBytes>
+__device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueBytes>& shared,
+                                                  const Arguments<Word>& arguments,
+                                                  std::uint64_t begin, std::uint64_t end,
+                                                  bool is_done) {
+  using Shared = SmallSortShared<Word, ValueBytes>;
+  __syncthreads();
+  if (threadIdx.x == 0) shared.long_count = 0;
+  __syncthreads();
+  if (begin < end && !is_done) {
+    auto& own = shared.batches[threadIdx.x / 32];
+    keep_arrays(own, arguments);
+    sort_chunk(
+        own, arguments,
+        [&](std::uint32_t segment, std::uint64_t length) {
+          if (length > longest_in_warp)
+            shared.long_segments[atomicAdd(&shared.long_count, 1)] = segment;
+        },
+        begin, static_cast<int>(end - begin));
+  }
+  __syncthreads();
+  for (std::uint32_t i = 0; i < shared.long_count; ++i) {
+    const Part part = part_of(arguments, shared.long_segments[i]);
+    if (part.length <= longest_of_small_tile) {
+      sort_in_block(shared.tile, arguments, part.begin, static_cast<int>(part.length), [] {});
+      continue;
+    }
+    if (threadIdx.x == 0) shared.group_count = 0;
+    partition_alone(shared.partition, shared.waiting, arguments, LocalGroups<Shared>{shared}, part);
+    for (std::uint32_t k = 0; k < shared.group_count; ++k) {
+      const Group group = shared.groups[k];
+      Arguments<Word> from = arguments;
+      from.keys_in = arguments.keys_of(group.buffer());
+      from.values_in = arguments.values_of(group.buffer());
+      sort_in_block(shared.tile, from, group.begin(), group.length(), [] {});
+    }
+    __syncthreads();
+  }
+  __syncthreads();
+}
+
 /// Each block by itself: takes one chunk of segments a warp at a time. Where that is one segment,
-/// and short, its warp needs no tile.
+/// and short, its warp needs no tile; all other code is out of the way.
 ///
 ///   shared memory, by turns   each warp's chunk and tile (batch_sort_kernel),
 ///                             the block's tile (block_sort_kernel),
@@ -81,56 +124,23 @@ __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
 ///   shared memory, besides    the chunks' long segments, and the groups that a partition leaves
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(small_partition_shape.threads)
-    small_sort_kernel(Arguments<Word> arguments, int segments_of_chunk) {
+    small_sort_kernel(const __grid_constant__ Arguments<Word> arguments, int segments_of_chunk) {
   using Shared = SmallSortShared<Word, ValueBytes>;
-  Shared& shared = shared_memory<Shared>();
   const unsigned int warp = threadIdx.x / 32;
   const std::uint64_t all = arguments.segments();
   const auto chunk = static_cast<std::uint64_t>(segments_of_chunk);
   const std::uint64_t step = gridDim.x * chunk * small_sort_warps;
-  const bool is_single = segments_of_chunk == 1;
   for (std::uint64_t first = blockIdx.x * chunk * small_sort_warps; first < all; first += step) {
-    if (threadIdx.x == 0) shared.long_count = 0;
-    __syncthreads();
     const std::uint64_t begin = first + warp * chunk;
-    bool is_done = false;
-    if (is_single && begin < all) {
+    bool is_done = begin >= all;
+    if (segments_of_chunk == 1 && !is_done) {
       const SegmentExtent segment = extent(arguments, begin);
-      if (segment.length <= 32) {
-        sort_in_lanes<ValueBytes>(arguments, segment);
-        is_done = true;
-      }
+      is_done = segment.length <= 32;
+      if (is_done) sort_in_lanes<ValueBytes>(arguments, segment);
     }
-    if (begin < all && !is_done) {
-      keep_arrays(shared.batches[warp], arguments);
-      sort_chunk(
-          shared.batches[warp], arguments,
-          [&](std::uint32_t segment, std::uint64_t length) {
-            if (length > longest_in_warp)
-              shared.long_segments[atomicAdd(&shared.long_count, 1)] = segment;
-          },
-          begin, static_cast<int>(min(chunk, all - begin)));
-    }
-    __syncthreads();
-    for (std::uint32_t i = 0; i < shared.long_count; ++i) {
-      const Part part = part_of(arguments, shared.long_segments[i]);
-      if (part.length <= longest_of_small_tile) {
-        sort_in_block(shared.tile, arguments, part.begin, static_cast<int>(part.length), [] {});
-        continue;
-      }
-      if (threadIdx.x == 0) shared.group_count = 0;
-      partition_alone(shared.partition, shared.waiting, arguments, LocalGroups<Shared>{shared},
-                      part);
-      for (std::uint32_t k = 0; k < shared.group_count; ++k) {
-        const Group group = shared.groups[k];
-        Arguments<Word> from = arguments;
-        from.keys_in = arguments.keys_of(group.buffer());
-        from.values_in = arguments.values_of(group.buffer());
-        sort_in_block(shared.tile, from, group.begin(), group.length(), [] {});
-      }
-      __syncthreads();
-    }
-    __syncthreads();
+    if (__syncthreads_or(is_done ? 0 : 1) == 0) continue;
+    sort_chunks_of_block<Word, ValueBytes>(shared_memory<Shared>(), arguments, begin,
+                                           min(begin + chunk, all), is_done);
   }
 }
 
