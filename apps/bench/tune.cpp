@@ -145,7 +145,7 @@ const CandidateTime* Tuning::best(std::uint64_t length) const {
 
 std::vector<std::uint64_t> tuning_lengths(std::span<const TileShape> shapes) {
   // Shorter than any tile: where the batches and the smallest blocks meet.
-  std::set<std::uint64_t> lengths = {64, 96, 128};
+  std::set<std::uint64_t> lengths = {96, 128};
   for (const TileShape& shape : shapes) {
     lengths.insert(shape.capacity());
     lengths.insert(shape.capacity() / 4 * 3);

@@ -11,11 +11,12 @@
 /// sorts a segment of which length, for the GPU at hand. Pairs of u32 and u32 throughout.
 namespace sortie::bench {
 
-/// Enough to fill the largest GPU many times, and little enough for some hundred measurements.
-constexpr std::uint64_t default_items_of_tuning = std::uint64_t{1} << 25;
+/// Enough to fill the largest GPU many times: of fewer, what is left over at the end counts too
+/// much.
+constexpr std::uint64_t default_items_of_tuning = std::uint64_t{1} << 27;
 
 /// Lists of block classes have this many at most: as many as the library has room for.
-constexpr std::size_t most_block_classes = 8;
+constexpr std::size_t most_block_classes = 10;
 
 struct TuneOptions {
   std::uint64_t items = default_items_of_tuning;
@@ -49,9 +50,8 @@ struct KernelTime {
   [[nodiscard]] double rate(std::uint64_t items) const;
 };
 
-/// A candidate: a team of some shape for each segment, timed alone, or the kernel in which warps
-/// sort many short segments together (`shape` all 0), timed through the library. The library's
-/// launches that find no work are part of that: some 20 us, in favour of blocks where both meet.
+/// A candidate: the kernel in which warps sort many short segments together (`shape` all 0), or
+/// that kernel, which then lists the segments, and a team of some shape for each.
 struct CandidateTime : KernelTime {
   TileShape shape;
 
@@ -77,8 +77,8 @@ struct Tuning {
   [[nodiscard]] const CandidateTime* best(std::uint64_t length) const;
 };
 
-/// Lengths at which blocks are measured: each capacity that a shape has, and 3/4 of it. Below them
-/// batches are measured alone.
+/// Lengths at which teams are measured: each capacity that a shape has, and 3/4 of it, and two
+/// below them. Below those batches are measured alone.
 [[nodiscard]] std::vector<std::uint64_t> tuning_lengths(std::span<const TileShape> shapes);
 
 /// A tile takes as long for a few items as for all it holds. So a shape is not measured where it

@@ -51,6 +51,7 @@ struct BatchShared {
   __device__ std::uint16_t& medium_length(int i) { return number[most_segments_of_chunk - i]; }
 };
 static_assert(most_segments_of_chunk * longest_batched < 1 << 16);
+static_assert(longest_batched <= longest_middle_run);
 
 /// Copies segments of one item each.
 template <class T, class Index>
@@ -129,7 +130,8 @@ __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segme
 /// Sorts `segments` whole segments as one tile of the calling warp. Their items have the numbers
 /// number[0] .. number[segments]-1, segment j's from number[j] on, and item number i is at
 /// base[j] + i.
-template <class T, class Index>
+/// \tparam AreShort  none is longer than longest_batched
+template <bool AreShort, class T, class Index>
 __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::Word>& arguments,
                                            const Index* base, const std::uint16_t* number,
                                            int segments) {
@@ -142,7 +144,7 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
   std::uint32_t words[T::items];
   TileSegments found = segments_anywhere(length, T::items);
   int segment_bits = 0;
-  if (segments == 1) {
+  if (!AreShort && segments == 1) {
     const Index start = base[0] + first;
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
@@ -169,7 +171,8 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
     }
   }
   keep_keys(tile, keys, arguments.codec);
-  static_cast<void>(sort_tile(tile, keys, words, length, segment_bits, found, arguments.codec));
+  static_cast<void>(
+      sort_tile<T, AreShort>(tile, keys, words, length, segment_bits, found, arguments.codec));
   finish_values(tile);
   store_tile(tile, arguments.codec, length, arguments.keys_out,
              static_cast<Value*>(arguments.values_out), [&](std::uint32_t word, int r) {
@@ -253,11 +256,12 @@ struct Chunk {
   int medium;
 };
 
-/// Lists the lanes' segments that no warp's tile holds.
+/// Lists the lanes' segments of more than Longest items.
+template <int Longest>
 __device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t segment,
                                           std::uint64_t length) {
   const unsigned int lower = (1u << threadIdx.x % 32) - 1;
-  const int long_one = length > longest_in_warp ? long_class(length) : -1;
+  const int long_one = length > Longest ? long_class(length) : -1;
   const unsigned int members = __match_any_sync(full_warp, long_one);
   std::uint32_t place = 0;
   if (long_one >= 0 && (members & lower) == 0)
@@ -269,8 +273,8 @@ __device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t 
 }
 
 /// Looks at `segments` segments from chunk_begin on.
-/// All lanes call `list_long` with segments of which some are longer than a warp's tile.
-template <class Shared, class Word, class ListLong>
+/// All lanes call `list_long` with segments of which some are longer than Longest.
+template <int Longest, class Shared, class Word, class ListLong>
 __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word>& arguments,
                                             const ListLong& list_long, std::uint64_t chunk_begin,
                                             int segments) {
@@ -325,14 +329,15 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
       items += total;
       chunk.batched += __popc(members);
       if (__any_sync(full_warp, found[k].length > longest_batched) == 0) continue;
-      const bool is_medium =
-          found[k].length > longest_batched && found[k].length <= longest_in_warp;
-      const unsigned int medium = __ballot_sync(full_warp, is_medium);
-      if (is_medium)
-        shared.medium(chunk.medium + __popc(medium & lower)) =
-            static_cast<Index>(found[k].length << 16 | static_cast<std::uint64_t>(segment));
-      chunk.medium += __popc(medium);
-      if (__any_sync(full_warp, found[k].length > longest_in_warp) != 0)
+      if constexpr (Longest > longest_batched) {
+        const bool is_medium = found[k].length > longest_batched && found[k].length <= Longest;
+        const unsigned int medium = __ballot_sync(full_warp, is_medium);
+        if (is_medium)
+          shared.medium(chunk.medium + __popc(medium & lower)) =
+              static_cast<Index>(found[k].length << 16 | static_cast<std::uint64_t>(segment));
+        chunk.medium += __popc(medium);
+      }
+      if (__any_sync(full_warp, found[k].length > Longest) != 0)
         list_long(static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
                   found[k].length);
     }
@@ -378,16 +383,18 @@ __device__ __forceinline__ void keep_arrays(Shared& shared,
   __syncwarp();
 }
 
-/// Sorts the segments of a chunk that fit the tile of the calling warp; the others are listed.
-/// keep_arrays() has been called.
-template <class Shared, class Word, class ListLong>
+/// Sorts the segments of a chunk of up to Longest items in the tile of the calling warp; the others
+/// are listed. keep_arrays() has been called.
+template <int Longest, class Shared, class Word, class ListLong>
 __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>& arguments,
                                            const ListLong& list_long, std::uint64_t chunk_begin,
                                            int chunk_segments) {
   using Index = std::remove_reference_t<decltype(shared.base[0])>;
   constexpr int most_ordered = 128;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const Chunk chunk = read_chunk(shared, arguments, list_long, chunk_begin, chunk_segments);
+  static_assert(Longest >= longest_batched && Longest <= warp_tile);
+  const Chunk chunk =
+      read_chunk<Longest>(shared, arguments, list_long, chunk_begin, chunk_segments);
   int batched = 0;   // segments that are done
   int ordered = 0;   // medium segments of this and earlier orderings
   int shortest = 0;  // medium segments: the shortest and the longest that wait
@@ -397,7 +404,7 @@ __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>
     const Index* base = nullptr;
     const std::uint16_t* number = nullptr;
     int segments = 0;
-    if (shortest <= longest || ordered < chunk.medium) {
+    if (Longest > longest_batched && (shortest <= longest || ordered < chunk.medium)) {
       if (shortest > longest) {
         const int count = min(most_ordered, chunk.medium - ordered);
         order_medium(shared, arguments, chunk_begin, ordered, count);
@@ -441,7 +448,7 @@ __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>
     } else {
       break;
     }
-    sort_batch(shared.tile, arguments, base, number, segments);
+    sort_batch<Longest <= longest_batched>(shared.tile, arguments, base, number, segments);
   }
 }
 
@@ -461,12 +468,13 @@ struct ChunkPlan {
   }
 };
 
-/// Each warp by itself: takes one chunk of segments after the other.
+/// Each warp by itself: takes one chunk of segments after the other, sorts those of up to Longest
+/// items, and lists the others.
 ///
 ///   shared memory, a warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
 ///   registers of lane l     while loading and storing, items l, 32 + l, 64 + l, ... of the tile;
 ///                           while sorting, the words of positions 16 l .. 16 l + 15
-template <class Word, int ValueBytes, class Index>
+template <class Word, int ValueBytes, class Index, int Longest = longest_in_warp>
 __global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, ValueBytes>)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, ChunkPlan chunks) {
   using Shared = BatchShared<Word, ValueBytes, Index>;
@@ -483,9 +491,11 @@ __global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, Val
     // Chunks are taken in order: what is as far ahead as there are warps will soon be wanted.
     arguments.begin_offsets.prefetch(
         begin + std::uint64_t{size} * gridDim.x * (batch_threads / 32) / 2, size, all);
-    sort_chunk(
+    sort_chunk<Longest>(
         shared, arguments,
-        [&](std::uint32_t segment, std::uint64_t length) { list_long(lists, segment, length); },
+        [&](std::uint32_t segment, std::uint64_t length) {
+          list_long<Longest>(lists, segment, length);
+        },
         begin, static_cast<int>(min(std::uint64_t{size}, all - begin)));
   }
 }

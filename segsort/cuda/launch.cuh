@@ -127,13 +127,13 @@ ChunkPlan plan_chunks(const LaunchPlan& plan) {
           (static_cast<unsigned int>(size) - 1) / parts_of_last_chunks + 1};
 }
 
-template <class Word, int ValueBytes, class Index>
+template <class Word, int ValueBytes, class Index, int Longest = longest_in_warp>
 cudaError_t launch_batches(const LaunchPlan& plan, const Arguments<Word>& arguments,
                            const WorkLists& lists) {
   const ChunkPlan chunks = plan_chunks<Word, ValueBytes>(plan);
   LaunchPlan first = plan;
   first.starts_early = false;  // what is in front of it is not a kernel of ours
-  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index>, first,
+  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index, Longest>, first,
                          (chunks.large_chunks - 1) / batch_warps + 1, no_limit, batch_threads,
                          batch_warps * sizeof(BatchShared<Word, ValueBytes, Index>), false,
                          arguments, lists, chunks);

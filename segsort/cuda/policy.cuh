@@ -10,7 +10,7 @@ namespace sortie::segsort {
 ///
 ///   1 .. longest_batched         batch_sort.cuh: neighbouring segments fill a warp's tile together
 ///   .. longest_in_warp           batch_sort.cuh: a few of them share a warp's tile
-///   .. longest_in_block          block_sort.cuh: one segment in a block's tile
+///   .. longest_in_block          block_sort.cuh: one segment in the tile of a team of warps
 ///   beyond                       partition.cuh, grid_partition.cuh: split by the range of
 ///                                its keys until parts fit a block
 inline constexpr int warp_tile_items = 16;
@@ -22,7 +22,7 @@ template <class Word, int ValueBytes>
 inline constexpr int resident_batch_blocks = sizeof(Word) == 4 && ValueBytes == 0 ? 6 : 5;
 /// Most segments that a warp looks at together.
 inline constexpr int most_segments_of_chunk = 512;
-inline constexpr int longest_in_warp = warp_tile;
+inline constexpr int longest_in_warp = 128;
 /// Whether a warp distributes its words before it falls back on the network. Elsewhere that takes
 /// more registers than are left, and costs all segments of the kernel more than it saves.
 template <class Word, int ValueBytes>
@@ -31,13 +31,13 @@ inline constexpr bool warps_distribute = sizeof(Word) == 4 && ValueBytes == 4;
 /// Teams that sort one segment: so many warps, with so many items a thread. They share blocks of so
 /// many warps, of which a multiprocessor runs one, or two where there is room: more warps hide more
 /// latencies, fewer have more registers each. All classes with blocks of one size are served by one
-/// kernel.
-inline constexpr int block_classes = 8;
+/// kernel. Chosen by `sortie bench tune` on an H200, and longest_in_warp with them.
+inline constexpr int block_classes = 10;
 namespace detail {
 struct BlockShapes {
-  int warps[block_classes] = {3, 2, 3, 4, 6, 8, 12, 16};
-  int items[block_classes] = {8, 16, 16, 16, 16, 16, 16, 16};
-  int of_block[block_classes] = {24, 20, 20, 20, 24, 24, 24, 16};
+  int warps[block_classes] = {1, 1, 2, 3, 4, 5, 8, 10, 12, 16};
+  int items[block_classes] = {8, 16, 16, 16, 16, 16, 16, 16, 16, 16};
+  int of_block[block_classes] = {24, 24, 20, 24, 20, 20, 24, 20, 24, 16};
 };
 }  // namespace detail
 __host__ __device__ constexpr int block_warps(int block_class) {

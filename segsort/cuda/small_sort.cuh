@@ -22,7 +22,7 @@ struct SmallSortShared {
     Partition partition;
   };
   WaitingParts waiting;
-  std::uint32_t long_segments[most_items_of_small_sort / (longest_in_warp + 1)];
+  std::uint32_t long_segments[most_items_of_small_sort / (warp_tile + 1)];
   std::uint32_t long_count;
   /// Two neighbouring groups hold more than a tile, or half of one, together, unless a large bucket
   /// stands between them; at most 16 passes take four bits or more off such a bucket.
@@ -86,11 +86,10 @@ __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueByt
   if (begin < end && !is_done) {
     auto& own = shared.batches[threadIdx.x / 32];
     keep_arrays(own, arguments);
-    sort_chunk(
+    sort_chunk<warp_tile>(
         own, arguments,
         [&](std::uint32_t segment, std::uint64_t length) {
-          if (length > longest_in_warp)
-            shared.long_segments[atomicAdd(&shared.long_count, 1)] = segment;
+          if (length > warp_tile) shared.long_segments[atomicAdd(&shared.long_count, 1)] = segment;
         },
         begin, static_cast<int>(end - begin));
   }

@@ -45,7 +45,7 @@ Tuning example() {
 
 TEST(Tune, LengthsAreCapacitiesAndThreeQuartersOfThem) {
   const std::vector<TileShape> shapes = {small, middle, large, dense};
-  EXPECT_THAT(tuning_lengths(shapes), ElementsAre(64, 96, 128, 192, 256, 384, 512, 768, 1024));
+  EXPECT_THAT(tuning_lengths(shapes), ElementsAre(96, 128, 192, 256, 384, 512, 768, 1024));
 }
 
 TEST(Tune, ATileThatIsMostlyEmptyTakesAsLongAsAFullOne) {

@@ -12,7 +12,7 @@ namespace sortie::bench {
 namespace {
 
 // Of the batches alone: here blocks are out of the question.
-constexpr std::uint64_t short_lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
+constexpr std::uint64_t short_lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
 CandidateTime time_candidate(SegsortWorkload& work, std::uint64_t length, const TileShape& shape,
                              const TwoPhaseSort& sort, int repetitions) {
@@ -20,12 +20,6 @@ CandidateTime time_candidate(SegsortWorkload& work, std::uint64_t length, const 
   time.shape = shape;
   time_kernel(time, work, length, sort, repetitions);
   return time;
-}
-
-// Sortie's own sort is the batch kernel and nothing else where no segment is too long for it and
-// the others find empty lists.
-bool is_for_batches(std::uint64_t length) {
-  return length <= std::min(longest_of_batches(), present_table().longest_in_warp);
 }
 
 bool is_for_shape(const TileShape& shape, std::uint64_t length) {
@@ -49,16 +43,16 @@ Tuning tune_on_cuda(const Context& context, const TuneOptions& options) {
     const std::uint64_t length = lengths[i];
     if (context.progress) context.progress("tuning", i, lengths.size());
     work.set_segments({.kind = SegmentShape::Kind::equal, .length = length});
-    if (is_for_batches(length)) {
-      tuning.times.push_back(time_candidate(
-          work, length, TileShape{}, sortie_sort(SegsortPolicy::tuned), options.repetitions));
+    if (length <= longest_of_batches()) {
+      tuning.times.push_back(
+          time_candidate(work, length, TileShape{}, sort_by_batches, options.repetitions));
     }
     if (i < std::size(short_lengths)) continue;
     for (std::size_t k = 0; k < shapes.size(); ++k) {
       if (!is_for_shape(shapes[k], length)) continue;
       const TwoPhaseSort sort = [k](void* temporary, std::size_t& bytes,
                                     const segsort::DeviceRequest& request, cudaStream_t stream) {
-        return sort_by_blocks(k, temporary, bytes, request, stream);
+        return sort_by_teams(k, temporary, bytes, request, stream);
       };
       tuning.times.push_back(time_candidate(work, length, shapes[k], sort, options.repetitions));
     }

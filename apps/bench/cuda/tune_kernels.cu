@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sortie/apps/bench/cuda/kernel_arguments.cuh"
+#include "sortie/core/cuda/storage_carver.hpp"
 #include "sortie/segsort/cuda/block_sort.cuh"
 #include "sortie/segsort/cuda/launch.cuh"
 
@@ -13,6 +14,7 @@ namespace sortie::bench {
 namespace {
 
 using segsort::Arguments;
+using segsort::WorkLists;
 using Word = std::uint32_t;
 
 constexpr int value_bytes = 4;
@@ -32,24 +34,27 @@ constexpr auto shapes_to_try = [] {
   return shapes;
 }();
 
-/// Teams as of block_sort_kernel; segments are taken in order and not from a list, since all of
-/// them are for this shape.
+/// block_sort_kernel with one shape for all classes: what is listed fits it.
 template <int Warps, int Items, int BlockWarps>
 __global__ void __launch_bounds__(32 * BlockWarps, segsort::resident_warps / BlockWarps)
-    equal_segments_kernel(Arguments<Word> arguments, unsigned int shared_size) {
+    sort_listed_kernel(Arguments<Word> arguments, WorkLists lists, unsigned int shared_size) {
   using T = segsort::Tile<Word, value_bytes, Warps, Items, Warps != BlockWarps>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  segsort::sort_by_teams<T>(
-      {shared_bytes, shared_size}, arguments, static_cast<unsigned int>(arguments.num_segments),
-      [&](unsigned int i) -> segsort::Stretch {
-        const auto [begin, length] = extent(arguments, i);
-        return {begin, static_cast<std::uint32_t>(length), segsort::Buffer::input};
-      });
+  for (int block_class = 0; block_class < segsort::block_classes; ++block_class) {
+    const unsigned int count = lists.counters->segments[block_class];
+    if (count == 0) continue;
+    __syncthreads();  // the teams of the class before are done with the shared memory
+    segsort::sort_by_teams<T>(
+        {shared_bytes, shared_size}, arguments, count, [&](unsigned int i) -> segsort::Stretch {
+          const auto [begin, length] = extent(arguments, lists.segment(block_class, i));
+          return {begin, static_cast<std::uint32_t>(length), segsort::Buffer::input};
+        });
+  }
 }
 
 struct Candidate {
   TileShape shape;
-  void (*kernel)(Arguments<Word>, unsigned int);
+  void (*kernel)(Arguments<Word>, WorkLists, unsigned int);
   std::size_t shared_bytes;  ///< of all teams of a block
 };
 
@@ -58,7 +63,7 @@ Candidate make_candidate() {
   constexpr TileShape shape = shapes_to_try[Index];
   using T =
       segsort::Tile<Word, value_bytes, shape.warps, shape.items, shape.warps != shape.block_warps>;
-  return {shape, equal_segments_kernel<shape.warps, shape.items, shape.block_warps>,
+  return {shape, sort_listed_kernel<shape.warps, shape.items, shape.block_warps>,
           shape.block_warps / shape.warps * sizeof(T)};
 }
 
@@ -67,21 +72,33 @@ std::array<Candidate, sizeof...(Index)> make_candidates(std::index_sequence<Inde
   return {make_candidate<Index>()...};
 }
 
-}  // namespace
+/// Lists with room for all segments in any class.
+struct ListStorage {
+  WorkLists lists{};
+  std::size_t bytes = 0;
 
-std::span<const TileShape> candidate_shapes() {
-  return shapes_to_try;
-}
+  ListStorage(void* base, std::int64_t segments) {
+    StorageCarver carver(base);
+    lists.counters = carver.take<segsort::Counters>(1);
+    for (int pair = 0; pair < segsort::long_classes / 2; ++pair) {
+      lists.room[pair] = static_cast<std::uint32_t>(segments);
+      lists.segments[pair] = carver.take<std::uint32_t>(lists.room[pair]);
+    }
+    bytes = carver.used();
+  }
+};
 
-cudaError_t sort_by_blocks(std::size_t candidate, void* temporary, std::size_t& bytes,
-                           const segsort::DeviceRequest& request, cudaStream_t stream) {
+/// Starts with empty lists, and sorts by `launch`, which gets a plan and the lists.
+template <class Launch>
+cudaError_t sort_with_lists(void* temporary, std::size_t& bytes,
+                            const segsort::DeviceRequest& request, cudaStream_t stream,
+                            const Launch& launch) {
   if (!has_single_kernels(request)) return cudaErrorNotSupported;
+  const ListStorage storage(temporary, request.num_segments);
   if (temporary == nullptr) {
-    bytes = 1;  // none is used, but null would ask for the size again
+    bytes = storage.bytes;
     return cudaSuccess;
   }
-  static const auto candidates = make_candidates(std::make_index_sequence<shapes_to_try.size()>{});
-  const Candidate& chosen = candidates[candidate];
   int device = 0;
   int multiprocessors = 0;
   int most_shared_bytes = 0;
@@ -93,14 +110,49 @@ cudaError_t sort_by_blocks(std::size_t candidate, void* temporary, std::size_t& 
     status =
         cudaDeviceGetAttribute(&most_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   }
+  if (status == cudaSuccess) {
+    status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(segsort::Counters), stream);
+  }
   if (status != cudaSuccess) return status;
   const segsort::LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
                                  static_cast<std::uint64_t>(request.num_segments), multiprocessors,
                                  stream, static_cast<std::size_t>(most_shared_bytes)};
-  const std::size_t shared_bytes = std::min(chosen.shared_bytes, plan.most_shared_bytes);
-  return segsort::launch_resident(chosen.kernel, plan, plan.num_segments, segsort::no_limit,
-                                  32 * chosen.shape.block_warps, shared_bytes, false,
-                                  arguments_of(request), static_cast<unsigned int>(shared_bytes));
+  return launch(plan, storage.lists);
+}
+
+}  // namespace
+
+std::span<const TileShape> candidate_shapes() {
+  return shapes_to_try;
+}
+
+cudaError_t sort_by_batches(void* temporary, std::size_t& bytes,
+                            const segsort::DeviceRequest& request, cudaStream_t stream) {
+  return sort_with_lists(
+      temporary, bytes, request, stream,
+      [&](const segsort::LaunchPlan& plan, const WorkLists& lists) {
+        return segsort::launch_batches<Word, value_bytes, std::uint32_t, segsort::warp_tile>(
+            plan, arguments_of(request), lists);
+      });
+}
+
+cudaError_t sort_by_teams(std::size_t candidate, void* temporary, std::size_t& bytes,
+                          const segsort::DeviceRequest& request, cudaStream_t stream) {
+  static const auto candidates = make_candidates(std::make_index_sequence<shapes_to_try.size()>{});
+  const Candidate& chosen = candidates[candidate];
+  return sort_with_lists(
+      temporary, bytes, request, stream,
+      [&](const segsort::LaunchPlan& plan, const WorkLists& lists) {
+        const cudaError_t listed =
+            segsort::launch_batches<Word, value_bytes, std::uint32_t, segsort::longest_batched>(
+                plan, arguments_of(request), lists);
+        if (listed != cudaSuccess) return listed;
+        const std::size_t shared_bytes = std::min(chosen.shared_bytes, plan.most_shared_bytes);
+        return segsort::launch_resident(chosen.kernel, plan, plan.num_segments, segsort::no_limit,
+                                        32 * chosen.shape.block_warps, shared_bytes, false,
+                                        arguments_of(request), lists,
+                                        static_cast<unsigned int>(shared_bytes));
+      });
 }
 
 BlockTable present_table() {
