@@ -1,6 +1,7 @@
 #include "sortie/multisort/cuda/bucket_sort.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sortie/multisort/cuda/device_radix_sort.hpp"
 #include "sortie/multisort/cuda/partition_kernels.hpp"
@@ -37,24 +38,22 @@ BucketSort::BucketSort(const DeviceGroup& group, const ChunkRequest& request, st
       chunk_begin_(chunk_begins[device]) {
   const std::uint64_t received_end = plan.destination_begins[device + 1];
   int bits = 0;
+  const std::uint64_t chunk_end = chunk_begins[device + 1];
   for (const plan::MoveGroup& moved : plan.groups) {
     const Segment segment{std::max(moved.begin, received_begin_),
                           std::min(moved.begin + moved.size, received_end), moved.remaining_bits};
     if (segment.begin >= segment.end) continue;
     bits = std::max(bits, segment.remaining_bits);
-    if (segment.begin >= chunk_begin_ && segment.end <= chunk_begins[device + 1]) {
-      inside_.push_back(segment);
+    if (segment.remaining_bits != 0) {
+      add(segment, chunk_begins);
       continue;
     }
-    straddlers_.push_back(segment);
-    for (std::size_t d = 0; d + 1 < chunk_begins.size(); ++d) {
-      const std::uint64_t begin = std::max(segment.begin, chunk_begins[d]);
-      const std::uint64_t end = std::min(segment.end, chunk_begins[d + 1]);
-      if (begin < end)
-        transfers_.push_back({device, d, spare_items_ + begin - segment.begin,
-                              begin - chunk_begins[d], end - begin});
-    }
-    spare_items_ += segment.end - segment.begin;
+    // Of equal items, those of the chunk may stay where they are.
+    const std::uint64_t first = std::clamp(chunk_begin_, segment.begin, segment.end);
+    const std::uint64_t last = std::clamp(chunk_end, first, segment.end);
+    for (const auto& [begin, end] :
+         {std::pair(segment.begin, first), std::pair(first, last), std::pair(last, segment.end)})
+      if (begin < end) add({begin, end, 0}, chunk_begins);
   }
   // Bits in which no bucket's keys differ need not be looked at; segsort takes that for unsigned
   // keys only.
@@ -77,6 +76,22 @@ BucketSort::BucketSort(const DeviceGroup& group, const ChunkRequest& request, st
   }
   if (!inside_.empty()) want(inside_.front().begin, inside_.back().end, inside_.size());
   for (const Segment& segment : straddlers_) want(segment.begin, segment.end, 1);
+}
+
+void BucketSort::add(const Segment& segment, const std::vector<std::uint64_t>& chunk_begins) {
+  if (segment.begin >= chunk_begin_ && segment.end <= chunk_begins[device_ + 1]) {
+    inside_.push_back(segment);
+    return;
+  }
+  straddlers_.push_back(segment);
+  for (std::size_t d = 0; d + 1 < chunk_begins.size(); ++d) {
+    const std::uint64_t begin = std::max(segment.begin, chunk_begins[d]);
+    const std::uint64_t end = std::min(segment.end, chunk_begins[d + 1]);
+    if (begin < end)
+      transfers_.push_back(
+          {device_, d, spare_items_ + begin - segment.begin, begin - chunk_begins[d], end - begin});
+  }
+  spare_items_ += segment.end - segment.begin;
 }
 
 std::uint64_t BucketSort::key_size() const {

@@ -14,7 +14,7 @@ namespace sortie::multisort {
 
 /// Sorts the buckets that one device has received, as segments, into its chunk. What a bucket at a
 /// border holds beyond the chunk is sorted in spare room, from where transfers() bring it to the
-/// chunks it belongs to.
+/// chunks it belongs to; of a bucket of one value, only that part.
 ///
 /// | buffer | bytes | lifetime |
 /// |---|---|---|
@@ -53,6 +53,8 @@ class BucketSort {
     int remaining_bits = 0;
   };
 
+  /// Puts a segment on one of the lists.
+  void add(const Segment& segment, const std::vector<std::uint64_t>& chunk_begins);
   [[nodiscard]] std::uint64_t key_size() const;
   [[nodiscard]] std::uint64_t value_size() const;
   [[nodiscard]] bool is_narrow() const { return key_bytes(request_.key_type) < 4; }

@@ -2,11 +2,12 @@
 
 #include <cstdint>
 
+#include "sortie/core/random.hpp"
 #include "sortie/multisort/cuda/group_lookup.cuh"
 #include "sortie/multisort/cuda/key_order.cuh"
 
 /// Counting digits: of all keys, in front of each tile that will be moved, and of the keys of some
-/// buckets.
+/// buckets. Taking samples.
 namespace sortie::multisort {
 
 inline constexpr int count_threads = 512;
@@ -216,6 +217,24 @@ __global__ void __launch_bounds__(count_threads) refine_kernel(RefineArguments a
     if (refined_counts[i] != 0)
       atomicAdd(reinterpret_cast<unsigned long long*>(&arguments.counts[i]),
                 static_cast<unsigned long long>(refined_counts[i]));
+}
+
+/// A thread takes one key.
+template <class Word>
+__global__ void __launch_bounds__(count_threads) sample_kernel(SampleArguments arguments) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + threadIdx.x;
+  if (i >= arguments.samples) return;
+  std::uint64_t at = 0;
+  if (arguments.scattered) {
+    const std::uint64_t begin = arguments.size * i / arguments.samples;
+    const std::uint64_t end = arguments.size * (i + 1) / arguments.samples;
+    at = begin + Random(i).next() % (end - begin);
+  } else if (arguments.samples > 1) {
+    at = (arguments.size - 1) * i / (arguments.samples - 1);
+  }
+  const OrderedKeys<Word> order(arguments.order);
+  static_cast<Word*>(arguments.sample)[i] =
+      order.encode(static_cast<const Word*>(arguments.keys)[at]);
 }
 
 /// Encodes keys in place, or decodes them.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sortie/multisort/cuda/partition_kernels.hpp"
 
@@ -24,64 +25,90 @@ class DirectLookup {
   std::uint32_t mask_;
 };
 
-/// From table to table, as plan::BucketTree leads. Tables of a few nodes, which is what two or
-/// three devices need, are brought to shared memory, where a warp's 32 places in a table cost a
-/// fraction of what they cost in the cache; larger ones stay in global memory.
+/// From table to table, as a plan::KeyTree leads. Tables that a sample suggested are brought to
+/// shared memory, where a warp's 32 places in a table cost a fraction of what they cost in the
+/// cache; so are those of a few digits. Larger ones stay in global memory.
 template <class Word>
 class TreeLookup {
  public:
   static constexpr bool is_costly = true;
-  /// A plan::BucketTree::Node, read by one instruction; and without initial values, which shared
-  /// memory cannot have.
+  /// What keys are computed with: what the registers are, at least.
+  using Wide = std::conditional_t<sizeof(Word) == 8, std::uint64_t, std::uint32_t>;
+  /// A plan::KeyTree::Node, read by one or two instructions; and without initial values, which
+  /// shared memory cannot have.
   struct alignas(16) Node {
+    Wide base;
     int shift;
-    std::uint32_t mask;
+    std::uint32_t last;
     std::uint32_t first;
-    std::uint32_t unused;
   };
   struct Tables {
-    Node nodes[8];
-    std::int32_t entries[4096];
+    Node nodes[plan::most_sampled_nodes];
+    std::uint16_t entries[plan::most_sampled_entries];
   };
 
   /// Called by all threads of a block.
   __device__ TreeLookup(const GroupLookup& lookup, Tables& tables)
-      : nodes_(lookup.nodes), entries_(lookup.entries), root_(lookup.root) {
-    if (lookup.node_count > sizeof(tables.nodes) / sizeof(Node) ||
-        lookup.entry_count > sizeof(tables.entries) / sizeof(std::int32_t))
-      return;
+      : tables_(tables),
+        nodes_(lookup.nodes),
+        entries_(lookup.entries),
+        root_(narrowed(lookup.nodes[0])),
+        mantissa_bits_(lookup.mantissa_bits),
+        is_near_(lookup.node_count <= plan::most_sampled_nodes &&
+                 lookup.entry_count <= plan::most_sampled_entries) {
+    if (!is_near_) return;
     for (std::uint32_t i = threadIdx.x; i < lookup.node_count; i += blockDim.x)
-      tables.nodes[i] = {nodes_[i].shift, nodes_[i].mask, nodes_[i].first, 0};
+      tables.nodes[i] = narrowed(nodes_[i]);
     for (std::uint32_t i = threadIdx.x; i < lookup.entry_count; i += blockDim.x)
       tables.entries[i] = entries_[i];
-    near_ = &tables;
     __syncthreads();
   }
   [[nodiscard]] __device__ std::uint32_t operator()(Word key) const {
-    std::int32_t entry = root_;
-    if (near_ != nullptr) {
-      while (entry < 0) {
-        const Node node = near_->nodes[~entry];
-        entry = near_->entries[node.first + digit(key, node.shift, node.mask)];
-      }
-    } else {
-      while (entry < 0) {
-        const plan::BucketTree::Node node = nodes_[~entry];
-        entry = entries_[node.first + digit(key, node.shift, node.mask)];
-      }
+    const Wide x = behind(key, root_.base);
+    std::uint32_t entry =
+        entry_at(cell_of(mantissa_bits_ == 0 ? x >> root_.shift : logarithmic_step(x), root_.last));
+    while ((entry & plan::KeyTree::node_flag) != 0) {
+      const std::uint32_t number = entry & ~std::uint32_t{plan::KeyTree::node_flag};
+      const Node node = is_near_ ? tables_.nodes[number] : narrowed(nodes_[number]);
+      entry = entry_at(node.first + cell_of(behind(key, node.base) >> node.shift, node.last));
     }
-    return static_cast<std::uint32_t>(entry);
+    return entry;
   }
 
  private:
-  [[nodiscard]] __device__ static std::uint32_t digit(Word key, int shift, std::uint32_t mask) {
-    return static_cast<std::uint32_t>(key >> shift) & mask;
+  [[nodiscard]] __device__ static Node narrowed(const plan::KeyTree::Node& node) {
+    return {static_cast<Wide>(node.base), node.shift, node.last, node.first};
+  }
+  [[nodiscard]] __device__ static Wide behind(Word key, Wide base) {
+    return key > base ? key - base : 0;
+  }
+  [[nodiscard]] __device__ static std::uint32_t cell_of(Wide step, std::uint32_t last) {
+    return step < last ? static_cast<std::uint32_t>(step) : last;
+  }
+  [[nodiscard]] __device__ std::uint32_t entry_at(std::uint32_t place) const {
+    return is_near_ ? tables_.entries[place] : entries_[place];
+  }
+  /// As plan::logarithmic_step().
+  [[nodiscard]] __device__ Wide logarithmic_step(Wide x) const {
+    constexpr int top = 8 * static_cast<int>(sizeof(Wide)) - 1;
+    if (x == 0) return 0;
+    int zeros = 0;
+    if constexpr (sizeof(Wide) == 8) {
+      zeros = __clzll(static_cast<long long>(x));
+    } else {
+      zeros = __clz(static_cast<int>(x));
+    }
+    // The leading bit, which is always set, counts one doubling more.
+    return (static_cast<Wide>(top - zeros - 1) << mantissa_bits_) +
+           (x << zeros >> (top - mantissa_bits_)) + 1;
   }
 
-  const plan::BucketTree::Node* nodes_;
-  const std::int32_t* entries_;
-  std::int32_t root_;
-  const Tables* near_ = nullptr;
+  const Tables& tables_;
+  const plan::KeyTree::Node* nodes_;
+  const std::uint16_t* entries_;
+  Node root_;
+  int mantissa_bits_;
+  bool is_near_;
 };
 
 }  // namespace sortie::multisort

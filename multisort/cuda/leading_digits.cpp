@@ -22,8 +22,7 @@ LeadingDigits::LeadingDigits(const DeviceGroup& group, const ChunkRequest& reque
       kernels_(partition_kernels(key_bytes(request.key_type), request.value_bytes)),
       shares_(group.size()),
       counted_pieces_(group.size(), 0) {
-  lookup_.shift = key_bits_ - digit_bits_;
-  lookup_.mask = (1u << digit_bits_) - 1;
+  set_first_digit(key_bits_);
   for (std::size_t d = 0; d < group_.size(); ++d) {
     const CurrentDevice current = group_.current(d);
     const cudaStream_t stream = group_.stream(d);
@@ -42,6 +41,13 @@ LeadingDigits::LeadingDigits(const DeviceGroup& group, const ChunkRequest& reque
     check_cuda(cudaMemsetAsync(share.range.data(), 0xff, sizeof(std::uint64_t), stream));
     check_cuda(cudaMemsetAsync(share.range.data() + 1, 0, sizeof(std::uint64_t), stream));
   }
+}
+
+void LeadingDigits::set_first_digit(int bits) {
+  const int digit = std::min(digit_bits_, bits);
+  first_digit_end_ = bits;
+  lookup_.shift = bits - digit;
+  lookup_.mask = (1u << digit) - 1;
 }
 
 void LeadingDigits::count(std::size_t device, std::uint32_t first_piece, std::uint32_t end_piece,
@@ -95,12 +101,12 @@ LeadingDigits::Range LeadingDigits::range() {
   return all;
 }
 
-std::vector<std::uint64_t> LeadingDigits::totals(std::size_t digits) {
-  std::vector<std::uint64_t> counts(group_.size() * digits, 0);
+std::vector<std::uint64_t> LeadingDigits::totals(std::size_t groups) {
+  std::vector<std::uint64_t> counts(group_.size() * groups, 0);
   for (std::size_t d = 0; d < group_.size(); ++d) {
     if (request_.chunks[d].size == 0) continue;
     const CurrentDevice current = group_.current(d);
-    shares_[d].totals.copy_to(std::span(counts).subspan(d * digits, digits));
+    shares_[d].totals.copy_to(std::span(counts).subspan(d * groups, groups));
   }
   group_.synchronise();
   return counts;
@@ -156,11 +162,9 @@ std::optional<plan::RadixPartition> LeadingDigits::plan(std::uint64_t padding, b
   const int width = static_cast<int>(std::bit_width(keys.least ^ keys.greatest));
   problem.common_prefix_bits = key_bits_ - width;
   problem.common_prefix = width == 64 ? 0 : keys.least >> width;
-  const int first_digit = std::min(digit_bits_, width);
-  if (width < key_bits_) {
+  if (width != first_digit_end_) {
     // All agree in leading bits, so that these tell nothing; the digit behind them does.
-    lookup_.shift = width - first_digit;
-    lookup_.mask = (1u << first_digit) - 1;
+    set_first_digit(width);
     for (std::size_t d = 0; d < group_.size(); ++d) count_groups(d, lookup_);
   }
   plan::RadixPartition partition(std::move(problem));

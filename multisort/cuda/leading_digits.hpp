@@ -37,6 +37,10 @@ class LeadingDigits {
   /// work is put on its work stream. For chunks that come piece by piece; else plan() does it.
   void count_up_to(std::size_t device, std::uint64_t end);
 
+  /// The first digit shall be the leading one of the `bits` low bits, for a sample says that keys
+  /// agree in all others. \pre nothing is counted yet
+  void set_first_digit(int bits);
+
   /// Counts until the borders between the chunks are found, to within `padding` items. Waits for
   /// the devices.
   /// \param always_divide, largest_moved  as plan::PartitionProblem says
@@ -48,6 +52,9 @@ class LeadingDigits {
   [[nodiscard]] const GroupLookup& first_lookup() const { return lookup_; }
   /// Counts by other groups, for the rows.
   void count_groups(std::size_t device, const GroupLookup& lookup);
+  /// What was counted last: for each device, the items of each of the first `groups` groups. Waits
+  /// for the devices.
+  [[nodiscard]] std::vector<std::uint64_t> totals(std::size_t groups);
   /// What was counted of a device's items.
   [[nodiscard]] Share& share(std::size_t device) { return shares_[device]; }
 
@@ -65,7 +72,6 @@ class LeadingDigits {
   void count(std::size_t device, std::uint32_t first_piece, std::uint32_t end_piece,
              const GroupLookup& lookup, bool with_range);
   [[nodiscard]] Range range();
-  [[nodiscard]] std::vector<std::uint64_t> totals(std::size_t digits);
   [[nodiscard]] std::vector<std::uint64_t> refine(const std::vector<plan::Refinement>& wanted);
 
   const DeviceGroup& group_;
@@ -73,6 +79,7 @@ class LeadingDigits {
   KeyOrder order_;
   int key_bits_;
   int digit_bits_;
+  int first_digit_end_ = 0;  ///< bit behind the first digit
   const PartitionKernels& kernels_;
   GroupLookup lookup_;
   std::vector<Share> shares_;

@@ -48,6 +48,42 @@ struct KeyTile {
   std::uint16_t groups[HasGroups ? Shape.tile() : 1];
 };
 
+/// Counts a row of a warp, whose keys are all of one group or of many. \return how many items of
+/// the group were counted before
+__device__ __forceinline__ std::uint32_t rank_in_tile(std::uint32_t* counts, std::uint32_t group,
+                                                      bool valid) {
+  std::uint32_t rank = 0;
+  const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
+  if (__all_sync(0xffffffffu, group == first)) {
+    if (valid) {
+      if (threadIdx.x % 32 == 0) rank = atomicAdd(&counts[group], 32u);
+      rank = __shfl_sync(0xffffffffu, rank, 0) + threadIdx.x % 32;
+    }
+  } else if (valid) {
+    rank = atomicAdd(&counts[group], 1u);
+  }
+  return rank;
+}
+
+/// The same where many keys are of the group `hot`, unless that is no_group.
+__device__ __forceinline__ std::uint32_t rank_beside_hot(std::uint32_t* counts, std::uint32_t group,
+                                                         bool valid, std::uint32_t hot) {
+  if (hot == no_group) return rank_in_tile(counts, group, valid);
+  const std::uint32_t peers = __ballot_sync(0xffffffffu, valid && group == hot);
+  std::uint32_t rank = 0;
+  const auto lane = threadIdx.x % 32;
+  const int leader = __ffs(static_cast<int>(peers)) - 1;
+  if (valid && group != hot) {
+    rank = atomicAdd(&counts[group], 1u);
+  } else if (static_cast<int>(lane) == leader) {
+    rank = atomicAdd(&counts[hot], static_cast<std::uint32_t>(__popc(peers)));
+  }
+  if (leader < 0) return rank;
+  const std::uint32_t before = __shfl_sync(0xffffffffu, rank, leader);
+  return group == hot ? before + static_cast<std::uint32_t>(__popc(peers & ((1u << lane) - 1)))
+                      : rank;
+}
+
 /// Keys alone. Which of a group's keys goes where within the group does not matter, so that one
 /// addition in shared memory ranks a key, and one in global memory takes a run of places; the local
 /// sort makes the result the same whatever the order.
@@ -55,8 +91,8 @@ struct KeyTile {
 ///   registers      thread t has keys t, t + threads, ... of the tile, and their ranks
 ///   shared memory  counts of the groups; the tile in the order of the groups
 ///
-/// A row of keys that are all of one group is counted by one lane: else they would wait for each
-/// other.
+/// A row of keys that are all of one group is counted by one lane, and where many keys are of one
+/// group, so are these: else they would wait for each other.
 template <class Word, class Lookup>
 __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 0>.resident_blocks)
     move_keys_kernel(MoveArguments arguments) {
@@ -87,17 +123,9 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   for (int r = 0; r < shape.items; ++r) {
     const bool valid = r * shape.threads + thread < length;
     const std::uint32_t group = valid ? lookup(order.encode(keys[r])) : ~0u;
-    std::uint32_t rank = 0;
-    const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
-    if (__all_sync(0xffffffffu, group == first)) {
-      if (valid) {
-        if (thread % 32 == 0) rank = atomicAdd(&shared.counts[group], 32u);
-        rank = __shfl_sync(0xffffffffu, rank, 0) + static_cast<std::uint32_t>(thread % 32);
-      }
-    } else if (valid) {
-      rank = atomicAdd(&shared.counts[group], 1u);
-    }
-    ranks.set(r, rank);
+    ranks.set(r, Lookup::is_costly
+                     ? rank_beside_hot(shared.counts, group, valid, arguments.hot_group)
+                     : rank_in_tile(shared.counts, group, valid));
     if constexpr (Lookup::is_costly) groups.set(r, valid ? group : 0);
   }
   __syncthreads();

@@ -39,6 +39,14 @@ cudaError_t launch_refine(const RefineArguments& arguments, cudaStream_t stream)
 }
 
 template <class Word>
+cudaError_t launch_sample(const SampleArguments& arguments, cudaStream_t stream) {
+  if (arguments.samples == 0) return cudaSuccess;
+  sample_kernel<Word>
+      <<<(arguments.samples - 1) / count_threads + 1, count_threads, 0, stream>>>(arguments);
+  return cudaGetLastError();
+}
+
+template <class Word>
 cudaError_t launch_encode(void* keys, std::uint64_t n, KeyOrder order, bool decode,
                           cudaStream_t stream) {
   if (n == 0) return cudaSuccess;
@@ -86,8 +94,12 @@ cudaError_t launch_move(const MoveArguments& arguments, cudaStream_t stream) {
 template <class Word>
 const PartitionKernels& kernels_of(int value_bytes) {
   static constexpr auto with = [](MoveShape shape, auto* move) {
-    return PartitionKernels{static_cast<std::uint32_t>(shape.tile()), launch_count<Word>,
-                            launch_refine<Word>, move, launch_encode<Word>};
+    return PartitionKernels{static_cast<std::uint32_t>(shape.tile()),
+                            launch_count<Word>,
+                            launch_refine<Word>,
+                            launch_sample<Word>,
+                            move,
+                            launch_encode<Word>};
   };
   static const PartitionKernels kernels[] = {with(move_shape<Word, 0>, launch_move<Word, 0>),
                                              with(move_shape<Word, 4>, launch_move<Word, 4>),

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sortie/multisort/key_types.hpp"
-#include "sortie/multisort/plan/bucket_tree.hpp"
+#include "sortie/multisort/plan/sampled_groups.hpp"
 
 /// The kernels of a partition by leading digits, type erased: they count the digits of the keys of
 /// one device, and move its items to their groups, wherever in reachable memory these lie.
@@ -36,12 +36,12 @@ struct GroupLookup {
   bool direct = true;
   int shift = 0;
   std::uint32_t mask = 0;
-  /// Else, the tables of a plan::BucketTree, in device memory, with groups for buckets.
-  const plan::BucketTree::Node* nodes = nullptr;
-  const std::int32_t* entries = nullptr;
+  /// Else, the tables of a plan::KeyTree, in device memory.
+  const plan::KeyTree::Node* nodes = nullptr;
+  const std::uint16_t* entries = nullptr;
   std::uint32_t node_count = 0;
   std::uint32_t entry_count = 0;
-  std::int32_t root = 0;
+  int mantissa_bits = 0;
 };
 
 /// Counting, in pieces of `tiles_of_piece` tiles each.
@@ -76,6 +76,21 @@ struct RefineArguments {
   std::uint64_t* counts = nullptr;  ///< 2^digit_bits numbers for each prefix, zero before
 };
 
+/// Taking a sample, in the order that keys shall have.
+struct SampleArguments {
+  const void* keys = nullptr;
+  std::uint64_t size = 0;
+  KeyOrder order;
+  std::uint32_t samples = 0;  ///< at most `size`
+  /// From a place of its own in each of as many stretches, so that what repeats itself in the keys
+  /// is met; else evenly spaced, the first key and the last one among them.
+  bool scattered = false;
+  void* sample = nullptr;  ///< encoded keys, of the same width
+};
+
+/// No group; as MoveArguments::hot_group.
+inline constexpr std::uint32_t no_group = ~0u;
+
 /// Moving.
 struct MoveArguments {
   const void* keys = nullptr;
@@ -85,6 +100,8 @@ struct MoveArguments {
   std::uint64_t end_tile = 0;
   KeyOrder order;
   GroupLookup lookup;
+  /// A group that many of the device's keys belong to: they are counted together. Only for tables.
+  std::uint32_t hot_group = no_group;
   std::uint32_t tiles_of_piece = 1;
   /// Address of the first key of each group that comes from this device. Keys alone take their
   /// places from here, so that these numbers advance.
@@ -100,6 +117,7 @@ struct PartitionKernels {
   std::uint32_t tile = 0;  ///< items that a block moves at a time
   cudaError_t (*count)(const CountArguments& arguments, std::uint32_t tile, cudaStream_t stream);
   cudaError_t (*refine)(const RefineArguments& arguments, cudaStream_t stream);
+  cudaError_t (*sample)(const SampleArguments& arguments, cudaStream_t stream);
   /// Stable with values.
   cudaError_t (*move)(const MoveArguments& arguments, cudaStream_t stream);
   /// Encodes or decodes `n` keys in place.

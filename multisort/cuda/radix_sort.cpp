@@ -8,11 +8,14 @@
 
 #include "sortie/core/error.hpp"
 #include "sortie/multisort/cuda/bucket_sort.hpp"
+#include "sortie/multisort/cuda/group_tables.hpp"
 #include "sortie/multisort/cuda/item_exchange.hpp"
+#include "sortie/multisort/cuda/key_sample.hpp"
 #include "sortie/multisort/cuda/leading_digits.hpp"
 #include "sortie/multisort/cuda/relay.hpp"
-#include "sortie/multisort/plan/bucket_tree.hpp"
+#include "sortie/multisort/plan/key_tree.hpp"
 #include "sortie/multisort/plan/moves.hpp"
+#include "sortie/multisort/plan/sampled_groups.hpp"
 #include "sortie/multisort/plan/shares.hpp"
 
 namespace sortie::multisort {
@@ -29,6 +32,10 @@ constexpr int narrow_digit_bits = 8;
 constexpr std::uint64_t padding_parts = 200;
 /// A bucket that a border is moved out of is sorted in room of its own, which should be small.
 constexpr std::uint64_t straddler_parts = 16;
+/// Fewer items are not sampled: a round of counting is soon over.
+constexpr std::uint64_t least_sampled = std::uint64_t{1} << 15;
+/// A group of more than this part of a device's keys makes additions wait for each other.
+constexpr std::uint64_t hot_parts = 16;
 /// What segsort sorts in one pass of its partition and one tile: 512 parts of 7535 items.
 constexpr std::uint64_t preferred_group = std::uint64_t{512} * 7535;
 
@@ -85,19 +92,19 @@ class RadixSort {
     }
     GroupPhase histogram(context_, group_, "histogram",
                          items() * static_cast<std::uint64_t>(key_bytes(request_.key_type)));
-    const std::optional<plan::RadixPartition> partition = find_partition();
+    const std::optional<plan::Division> division = divide();
     histogram.stop();
-    if (!partition) {
+    if (!division) {
       for (std::size_t d = 0; d < devices(); ++d)
         if (hooks_.sorted) hooks_.sorted(d, 0, request_.chunks[d].size);
       return;
     }
     const plan::MovePlan plan = plan::plan_moves(
-        *partition, most_groups, preferred_group,
+        *division, most_groups, preferred_group,
         [&](std::size_t from, std::size_t to) { return group_.reaches(from, to); });
 
     GroupPhase scatter(context_, group_, "scatter", 2 * items() * item_bytes());
-    prepare(*partition, plan);
+    prepare(*division, plan);
     group_.barrier();
     move();
     scatter.stop();
@@ -110,16 +117,52 @@ class RadixSort {
     give_neighbours_their_part();
   }
 
-  std::optional<plan::RadixPartition> find_partition() {
+  /// Counts keys until it is known which of them each device gets. \return nothing where all keys
+  /// are equal
+  std::optional<plan::Division> divide() {
     const std::uint64_t share = items() / devices();
-    // One device needs no borders, and narrow keys have exact ones.
-    return digits_.plan(narrow_ ? 0 : share / padding_parts, true, share / straddler_parts + 1);
+    // Narrow keys have exact borders.
+    const plan::BorderTolerance tolerance{narrow_ ? 0 : share / padding_parts,
+                                          share / straddler_parts + 1};
+    // Chunks that came piece by piece are counted by their first digit already.
+    if (!narrow_ && !hooks_.bring && items() >= least_sampled) {
+      std::optional<plan::Division> division = divide_by_sample(tolerance);
+      if (division) return division;
+    }
+    partition_ = digits_.plan(tolerance.padding, true, tolerance.largest_moved);
+    if (!partition_) return std::nullopt;
+    return plan::division_of(*partition_);
+  }
+
+  /// One round of counting by groups that a sample suggests. \return nothing where digits do as
+  /// well, which are cheaper to find; and where the sample was wrong about a border, which digits
+  /// then find exactly
+  std::optional<plan::Division> divide_by_sample(const plan::BorderTolerance& tolerance) {
+    const std::vector<plan::SampledKey> sample = sample_keys(group_, request_, digits_.kernels());
+    plan::SampledProblem problem;
+    problem.key_bits = digits_.key_bits();
+    for (const DeviceChunk& chunk : request_.chunks)
+      problem.destination_sizes.push_back(chunk.size);
+    problem.padding = tolerance.padding;
+    problem.most_groups = most_groups;
+    const std::optional<int> bits =
+        plan::evenly_spread_bits(sample, problem, wide_digit_bits, preferred_group / 2);
+    if (bits) digits_.set_first_digit(*bits);
+    if (bits || sample.front().key == sample.back().key) return std::nullopt;
+    const plan::SampledGroups groups = plan::groups_of_sample(sample, problem);
+    for (std::size_t d = 0; d < devices(); ++d) {
+      if (request_.chunks[d].size == 0) continue;
+      const CurrentDevice current = group_.current(d);
+      moves_[d].tables = GroupTables(groups.tree, group_.stream(d));
+      digits_.count_groups(d, moves_[d].tables.lookup());
+    }
+    return plan::divide(groups.ranges, digits_.totals(most_groups), most_groups,
+                        problem.destination_sizes, tolerance);
   }
 
   struct Move {
-    GroupLookup lookup;
-    DeviceBuffer<plan::BucketTree::Node> nodes;
-    DeviceBuffer<std::int32_t> entries;
+    GroupTables tables;  ///< unless one digit is the group
+    std::uint32_t hot_group = no_group;
     DeviceBuffer<std::uint64_t> key_places;
     DeviceBuffer<std::uint64_t> value_places;
     std::optional<Relay> relay;  ///< where some items go to another device
@@ -135,7 +178,7 @@ class RadixSort {
   };
 
   /// Allocates all that is needed from here on, and tells the devices where items go.
-  void prepare(const plan::RadixPartition& partition, const plan::MovePlan& plan) {
+  void prepare(const plan::Division& division, const plan::MovePlan& plan) {
     for (std::size_t d = 0; d < devices(); ++d) {
       const CurrentDevice current = group_.current(d);
       const cudaStream_t stream = group_.stream(d);
@@ -155,23 +198,24 @@ class RadixSort {
       parked_[d] = Room(plan.parked[d], request_, stream);
       sorters_[d].allocate(received_[d].keys.data(), received_[d].values.data());
     }
-    const bool direct = partition.refined().size() == 1;
-    std::optional<plan::BucketTree> tree;
-    if (!direct) tree.emplace(partition);
+    std::optional<plan::KeyTree> tree;
+    if (partition_ && !is_direct()) tree = plan::key_tree_of(*partition_, groups_of_buckets(plan));
     for (std::size_t d = 0; d < devices(); ++d) {
       if (request_.chunks[d].size == 0) continue;
       const CurrentDevice current = group_.current(d);
-      Move& move = moves_[d];
-      if (direct) {
-        move.lookup = digits_.first_lookup();
-      } else {
-        upload_tree(*tree, plan, d);
+      if (tree) {
+        moves_[d].tables = GroupTables(*tree, group_.stream(d));
         // Keys alone take their places as they come, where all stay.
-        if (request_.value_bytes != 0 || move.relay) digits_.count_groups(d, move.lookup);
+        if (request_.value_bytes != 0 || moves_[d].relay)
+          digits_.count_groups(d, moves_[d].tables.lookup());
       }
-      upload_places(partition, plan, d, direct);
+      if (!is_direct()) moves_[d].hot_group = hot_group(division, plan, d);
+      upload_places(division, plan, d);
     }
   }
+
+  /// One digit of a key is its group.
+  [[nodiscard]] bool is_direct() const { return partition_ && partition_->refined().size() == 1; }
 
   [[nodiscard]] static bool has_relayed(const plan::MovePlan& plan, std::size_t d) {
     return std::any_of(plan.places[d].begin(), plan.places[d].end(),
@@ -180,28 +224,30 @@ class RadixSort {
                        });
   }
 
-  void upload_tree(const plan::BucketTree& tree, const plan::MovePlan& plan, std::size_t d) {
-    std::vector<std::int32_t> group_of_bucket(tree.buckets());
+  [[nodiscard]] static std::vector<std::uint16_t> groups_of_buckets(const plan::MovePlan& plan) {
+    std::vector<std::uint16_t> groups;
     for (std::size_t g = 0; g < plan.groups.size(); ++g)
-      for (std::size_t b = plan.groups[g].first_bucket; b < plan.groups[g].end_bucket; ++b)
-        group_of_bucket[b] = static_cast<std::int32_t>(g);
-    std::vector<std::int32_t> entries = tree.entries();
-    for (std::int32_t& entry : entries)
-      if (entry >= 0) entry = group_of_bucket[static_cast<std::size_t>(entry)];
-    Move& move = moves_[d];
-    const cudaStream_t stream = group_.stream(d);
-    move.nodes = DeviceBuffer<plan::BucketTree::Node>(tree.nodes(), stream);
-    move.entries = DeviceBuffer<std::int32_t>(entries, stream);
-    move.lookup.direct = false;
-    move.lookup.nodes = move.nodes.data();
-    move.lookup.entries = move.entries.data();
-    move.lookup.node_count = static_cast<std::uint32_t>(move.nodes.size());
-    move.lookup.entry_count = static_cast<std::uint32_t>(move.entries.size());
-    move.lookup.root = tree.lookup().root;
+      groups.resize(plan.groups[g].end_bucket, static_cast<std::uint16_t>(g));
+    return groups;
   }
 
-  void upload_places(const plan::RadixPartition& partition, const plan::MovePlan& plan,
-                     std::size_t d, bool direct) {
+  [[nodiscard]] std::uint32_t hot_group(const plan::Division& division, const plan::MovePlan& plan,
+                                        std::size_t d) const {
+    std::uint32_t hottest = no_group;
+    std::uint64_t most = request_.chunks[d].size / hot_parts;
+    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+      std::uint64_t count = 0;
+      for (std::size_t b = plan.groups[g].first_bucket; b < plan.groups[g].end_bucket; ++b)
+        count += division.stretches[b].counts[d];
+      if (count <= most) continue;
+      most = count;
+      hottest = static_cast<std::uint32_t>(g);
+    }
+    return hottest;
+  }
+
+  void upload_places(const plan::Division& division, const plan::MovePlan& plan, std::size_t d) {
+    const GroupLookup& digit = digits_.first_lookup();
     std::vector<std::uint64_t> keys(most_groups, 0);
     std::vector<std::uint64_t> values(most_groups, 0);
     std::vector<std::uint64_t> relayed_keys(most_groups, 0);
@@ -210,8 +256,8 @@ class RadixSort {
       const plan::MovePlace& place = plan.places[d][g];
       if (place.is_empty) continue;
       Room& room = place.is_parked ? parked_[d] : received_[place.destination];
-      const std::uint64_t prefix = partition.buckets()[plan.groups[g].first_bucket].prefix;
-      const std::size_t number = direct ? prefix & digits_.first_lookup().mask : g;
+      const std::uint64_t least = division.stretches[plan.groups[g].first_bucket].keys.least;
+      const std::size_t number = is_direct() ? least >> digit.shift & digit.mask : g;
       keys[number] = reinterpret_cast<std::uint64_t>(room.keys.data()) +
                      place.begin * static_cast<std::uint64_t>(key_bytes(request_.key_type));
       values[number] = reinterpret_cast<std::uint64_t>(room.values.data()) +
@@ -239,7 +285,8 @@ class RadixSort {
       arguments.values = chunk.values;
       arguments.size = chunk.size;
       arguments.order = digits_.order();
-      arguments.lookup = moves_[d].lookup;
+      arguments.lookup = is_direct() ? digits_.first_lookup() : moves_[d].tables.lookup();
+      arguments.hot_group = moves_[d].hot_group;
       arguments.tiles_of_piece = share.tiles_of_piece;
       arguments.key_places = moves_[d].key_places.data();
       arguments.value_places = moves_[d].value_places.data();
@@ -324,6 +371,7 @@ class RadixSort {
   const RadixSortHooks& hooks_;
   bool narrow_;
   LeadingDigits digits_;
+  std::optional<plan::RadixPartition> partition_;  ///< unless groups are those of a sample
   ItemExchange exchange_;
   std::vector<std::uint64_t> chunk_begins_;
   std::vector<Move> moves_;

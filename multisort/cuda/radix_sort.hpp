@@ -24,8 +24,10 @@ struct RadixSortHooks {
 
 /// Radix sort of chunks, in the manner of RMG sort (Ilic, section 3), in two moves of the items:
 ///
-/// 1. *histogram*: the devices count leading digits until the plan knows the borders between the
-///    chunks (LeadingDigits, plan::RadixPartition);
+/// 1. *histogram*: a sample of the keys says whether their first digit divides them well, or which
+///    groups do (sample_keys(), plan::groups_of_sample()). The devices count these, or leading
+///    digits until the plan knows the borders between the chunks (LeadingDigits,
+///    plan::RadixPartition);
 /// 2. *scatter*: each device moves its items to the buckets in the memory of their destinations
 ///    (move_kernel.cuh), those for other devices slice by slice by way of a Relay; what cannot go
 ///    there is parked, and *exchange* brings it on (plan::MovePlan, ItemExchange);

@@ -16,29 +16,18 @@ std::size_t destination_of(const std::vector<std::uint64_t>& begins, std::uint64
   return static_cast<std::size_t>(next - begins.begin()) - 1;
 }
 
-int remaining_bits(const RadixPartition& partition, const MoveGroup& group) {
-  const int key_bits = partition.problem().key_bits;
-  const Bucket& first = partition.buckets()[group.first_bucket];
-  const Bucket& last = partition.buckets()[group.end_bucket - 1];
-  if (group.end_bucket - group.first_bucket == 1) return key_bits - first.prefix_bits;
-  const auto least = [&](const Bucket& bucket) {
-    return bucket.prefix_bits == 0 ? 0 : bucket.prefix << (key_bits - bucket.prefix_bits);
-  };
-  // All keys lie between the first bucket's least and the last one's greatest.
-  const int open = key_bits - last.prefix_bits;
-  const std::uint64_t greatest =
-      least(last) | (open == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << open) - 1);
-  return static_cast<int>(std::bit_width(least(first) ^ greatest));
+int remaining_bits(const Division& division, const MoveGroup& group) {
+  return static_cast<int>(std::bit_width(division.stretches[group.first_bucket].keys.least ^
+                                         division.stretches[group.end_bucket - 1].keys.greatest));
 }
 
-std::vector<MoveGroup> groups_of(const RadixPartition& partition,
-                                 const std::vector<std::uint64_t>& begins, bool fuse,
-                                 std::uint64_t limit) {
+std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std::uint64_t>& begins,
+                                 bool fuse, std::uint64_t limit) {
   std::vector<MoveGroup> groups;
   std::uint64_t position = 0;
   bool may_grow = false;
-  for (std::size_t b = 0; b < partition.buckets().size(); ++b) {
-    const std::uint64_t size = partition.buckets()[b].size;
+  for (std::size_t b = 0; b < division.stretches.size(); ++b) {
+    const std::uint64_t size = division.stretches[b].size;
     const bool is_split =
         size > 0 && destination_of(begins, position) != destination_of(begins, position + size - 1);
     if (fuse && may_grow && !is_split && groups.back().size + size <= limit &&
@@ -56,22 +45,22 @@ std::vector<MoveGroup> groups_of(const RadixPartition& partition,
 
 }  // namespace
 
-MovePlan plan_moves(const RadixPartition& partition, std::size_t most_groups,
-                    std::uint64_t preferred_size,
+MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint64_t preferred_size,
                     const std::function<bool(std::size_t, std::size_t)>& reaches) {
   MovePlan plan;
-  plan.destination_begins = begins_of(partition.destination_sizes());
+  plan.destination_begins = begins_of(division.destination_sizes);
   const std::vector<std::uint64_t>& begins = plan.destination_begins;
-  const std::size_t sources = partition.problem().source_sizes.size();
+  const std::size_t sources =
+      division.stretches.empty() ? 0 : division.stretches.front().counts.size();
   const std::size_t destinations = begins.size() - 1;
-  const bool fuse = partition.buckets().size() > most_groups;
+  const bool fuse = division.stretches.size() > most_groups;
   std::uint64_t limit =
       std::max<std::uint64_t>(1, std::min(preferred_size, begins.back() / most_groups));
   do {
-    plan.groups = groups_of(partition, begins, fuse, limit);
+    plan.groups = groups_of(division, begins, fuse, limit);
     limit *= 2;
   } while (plan.groups.size() > most_groups);
-  for (MoveGroup& group : plan.groups) group.remaining_bits = remaining_bits(partition, group);
+  for (MoveGroup& group : plan.groups) group.remaining_bits = remaining_bits(division, group);
 
   plan.places.resize(sources);
   plan.parked.assign(sources, 0);
@@ -81,7 +70,7 @@ MovePlan plan_moves(const RadixPartition& partition, std::size_t most_groups,
     for (std::size_t source = 0; source < sources; ++source) {
       std::uint64_t count = 0;
       for (std::size_t b = group.first_bucket; b < group.end_bucket; ++b)
-        count += partition.buckets()[b].counts[source];
+        count += division.stretches[b].counts[source];
       if (count == 0) {
         plan.places[source].push_back({});
         continue;

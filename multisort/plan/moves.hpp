@@ -5,14 +5,14 @@
 #include <functional>
 #include <vector>
 
+#include "sortie/multisort/plan/division.hpp"
 #include "sortie/multisort/plan/exchange.hpp"
-#include "sortie/multisort/plan/radix_partition.hpp"
 
 namespace sortie::multisort::plan {
 
-/// Neighbouring buckets that are moved, and sorted, together.
+/// Neighbouring stretches of keys that are moved, and sorted, together.
 struct MoveGroup {
-  std::size_t first_bucket = 0;
+  std::size_t first_bucket = 0;  ///< number of a stretch
   std::size_t end_bucket = 0;
   std::uint64_t begin = 0;  ///< of its keys in the sorted array
   std::uint64_t size = 0;
@@ -42,15 +42,13 @@ struct MovePlan {
   std::vector<std::vector<Transfer>> transfers;  ///< of each source's parked items
 };
 
-/// Plans the moves after a partition.
-/// \param most_groups     neighbouring buckets become one group where there are more buckets;
-/// groups
-///                        do not reach over a border. \pre at least 4 * destinations
+/// Plans the moves after keys have been divided.
+/// \param most_groups     neighbouring stretches become one group where there are more of them;
+///                        groups do not reach over a border. \pre at least 4 * destinations
 /// \param preferred_size  groups are not made larger than that unless there are too many
 /// \param reaches         reaches(source, destination)
-/// \pre partition.refinements().empty()
 [[nodiscard]] MovePlan plan_moves(
-    const RadixPartition& partition, std::size_t most_groups, std::uint64_t preferred_size,
+    const Division& division, std::size_t most_groups, std::uint64_t preferred_size,
     const std::function<bool(std::size_t source, std::size_t destination)>& reaches);
 
 }  // namespace sortie::multisort::plan

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -71,25 +72,18 @@ void RadixPartition::place_borders() {
   const std::vector<std::uint64_t> ideal = begins_of(problem_.destination_sizes);
   borders_.assign(1, {0, 0});
   refinements_.clear();
-  // A border further on never lands on a place further back: both go to the nearest end of a
-  // bucket, or stay where they are between two of them.
+  const auto has_one_value = [&](std::size_t bucket) {
+    return buckets_[bucket].prefix_bits == problem_.key_bits;
+  };
   for (std::size_t d = 1; d + 1 < ideal.size(); ++d) {
-    const auto next = std::upper_bound(begins.begin(), begins.end(), ideal[d]);
-    const auto index = static_cast<std::size_t>(next - begins.begin()) - 1;
-    if (index == buckets_.size()) {  // behind all keys
-      borders_.push_back({index, 0});
+    const std::optional<Border> border =
+        place_border(begins, ideal[d], {problem_.padding, problem_.largest_moved}, has_one_value);
+    if (border) {
+      borders_.push_back(*border);
       continue;
     }
-    const std::uint64_t back = ideal[d] - begins[index];
-    const std::uint64_t forth = begins[index + 1] - ideal[d];
-    const Bucket& bucket = buckets_[index];
-    const std::uint64_t nearest = std::min(back, forth);
-    const bool may_move = problem_.largest_moved == 0 || bucket.size <= problem_.largest_moved;
-    if (nearest == 0 || (nearest <= problem_.padding && may_move)) {
-      borders_.push_back({back <= forth ? index : index + 1, 0});
-    } else if (bucket.prefix_bits == problem_.key_bits) {
-      borders_.push_back({index, back});
-    } else if (refinements_.empty() || refinements_.back().prefix != bucket.prefix) {
+    const Bucket& bucket = buckets_[bucket_at(begins, ideal[d])];
+    if (refinements_.empty() || refinements_.back().prefix != bucket.prefix) {
       refinements_.push_back(
           {bucket.prefix, bucket.prefix_bits,
            std::min(problem_.digit_bits, problem_.key_bits - bucket.prefix_bits)});

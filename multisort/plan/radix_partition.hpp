@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "sortie/multisort/plan/borders.hpp"
+
 namespace sortie::multisort::plan {
 
 /// The keys that agree in their leading bits.
@@ -27,13 +29,6 @@ struct Refinement {
   [[nodiscard]] std::size_t digits() const { return std::size_t{1} << digit_bits; }
 };
 
-/// Where a destination begins in the order of the buckets.
-struct Border {
-  std::size_t bucket = 0;  ///< the bucket that it lies in or in front of
-  std::uint64_t offset =
-      0;  ///< keys of that bucket before the border; 0 unless the bucket is split
-};
-
 /// What a radix partition starts from.
 struct PartitionProblem {
   int key_bits = 32;
@@ -47,6 +42,7 @@ struct PartitionProblem {
   /// sort.
   bool always_divide = false;
   /// Keys of a bucket that a border may be moved out of, at most, beside `padding`; 0: any number.
+  /// A bucket of one value may have any number.
   std::uint64_t largest_moved = 0;
 };
 

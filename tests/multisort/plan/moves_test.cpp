@@ -111,7 +111,8 @@ void check(const Distribution& distribution, std::size_t devices, Cut how, const
   for (const std::size_t most_groups : {4 * devices, std::size_t{1024}}) {
     const plan::RadixPartition partition = partition_of(chunks, 6, n / devices / 100);
     if (partition.buckets().size() < 2) continue;  // nothing is moved then
-    const plan::MovePlan moves = plan::plan_moves(partition, most_groups, n, reaches);
+    const plan::MovePlan moves =
+        plan::plan_moves(plan::division_of(partition), most_groups, n, reaches);
     const Chunks received = carry_out(partition, moves, chunks);
     expect_groups(moves, received, most_groups);
   }
@@ -143,8 +144,8 @@ TEST(Moves, ByWayOfParkingWhereSomeAreReached) {
 TEST(Moves, ASplitBucketIsParked) {
   const Chunks chunks{{5, 5, 9, 9}, {1, 5, 5, 5}};
   const plan::RadixPartition partition = partition_of(chunks, 8, 0);
-  const plan::MovePlan moves =
-      plan::plan_moves(partition, 1024, 100, [](std::size_t, std::size_t) { return true; });
+  const plan::MovePlan moves = plan::plan_moves(plan::division_of(partition), 1024, 100,
+                                                [](std::size_t, std::size_t) { return true; });
   const Chunks received = carry_out(partition, moves, chunks);
   EXPECT_EQ(received[0], (std::vector<std::uint64_t>{1, 5, 5, 5}));
   EXPECT_EQ(received[1], (std::vector<std::uint64_t>{5, 5, 9, 9}));

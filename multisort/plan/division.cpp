@@ -1,0 +1,49 @@
+#include "sortie/multisort/plan/division.hpp"
+
+#include "sortie/multisort/plan/shares.hpp"
+
+namespace sortie::multisort::plan {
+
+Division division_of(const RadixPartition& partition) {
+  Division division;
+  division.destination_sizes = partition.destination_sizes();
+  for (const Bucket& bucket : partition.buckets()) {
+    const int open = partition.problem().key_bits - bucket.prefix_bits;
+    const std::uint64_t least = open == 64 ? 0 : bucket.prefix << open;
+    const std::uint64_t greatest =
+        least | (open == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << open) - 1);
+    division.stretches.push_back({{least, greatest}, bucket.counts, bucket.size});
+  }
+  return division;
+}
+
+std::optional<Division> divide(std::span<const KeyRange> ranges,
+                               std::span<const std::uint64_t> counts, std::size_t row,
+                               std::span<const std::uint64_t> destination_sizes,
+                               const BorderTolerance& tolerance) {
+  const std::size_t sources = counts.size() / row;
+  Division division;
+  std::vector<std::uint64_t> begins{0};
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    Division::Stretch stretch{ranges[r], {}, 0};
+    for (std::size_t source = 0; source < sources; ++source) {
+      stretch.counts.push_back(counts[source * row + r]);
+      stretch.size += stretch.counts.back();
+    }
+    begins.push_back(begins.back() + stretch.size);
+    division.stretches.push_back(std::move(stretch));
+  }
+  const auto has_one_value = [&](std::size_t r) { return ranges[r].least == ranges[r].greatest; };
+  const std::vector<std::uint64_t> ideal = begins_of(destination_sizes);
+  std::uint64_t last = 0;
+  for (std::size_t d = 1; d < ideal.size(); ++d) {
+    const auto border = place_border(begins, ideal[d], tolerance, has_one_value);
+    if (!border) return std::nullopt;
+    const std::uint64_t position = begins[border->bucket] + border->offset;
+    division.destination_sizes.push_back(position - last);
+    last = position;
+  }
+  return division;
+}
+
+}  // namespace sortie::multisort::plan

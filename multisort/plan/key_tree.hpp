@@ -1,0 +1,83 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sortie/multisort/plan/bucket_tree.hpp"
+
+namespace sortie::multisort::plan {
+
+/// Keys from `least` to `greatest`, both included.
+struct KeyRange {
+  std::uint64_t least = 0;
+  std::uint64_t greatest = 0;
+
+  friend bool operator==(const KeyRange&, const KeyRange&) = default;
+};
+
+/// The number of a step of a logarithmic scale, with 2^mantissa_bits steps for each doubling: 0 for
+/// 0, and behind that the exponent of `x` with its next mantissa_bits bits. It never descends.
+[[nodiscard]] constexpr std::uint64_t logarithmic_step(std::uint64_t x, int mantissa_bits) {
+  if (x == 0) return 0;
+  const int exponent = static_cast<int>(std::bit_width(x)) - 1;
+  return (static_cast<std::uint64_t>(exponent) << mantissa_bits) +
+         (x << (63 - exponent) >> (63 - mantissa_bits)) - (std::uint64_t{1} << mantissa_bits) + 1;
+}
+
+/// The least number in a step of the scale, or behind all of those before it: of small numbers, not
+/// every step has one. \pre the step is that of some number, or the one behind
+[[nodiscard]] constexpr std::uint64_t least_of_step(std::uint64_t step, int mantissa_bits) {
+  if (step == 0) return 0;
+  const auto exponent = static_cast<int>((step - 1) >> mantissa_bits);
+  const std::uint64_t steps = std::uint64_t{1} << mantissa_bits;
+  const std::uint64_t mantissa = steps + (step - 1) % steps;
+  if (exponent >= mantissa_bits) return mantissa << (exponent - mantissa_bits);
+  const int lost = mantissa_bits - exponent;
+  return (mantissa + (std::uint64_t{1} << lost) - 1) >> lost;
+}
+
+/// Leads from a key to its group, by tables whose cells are stretches of keys: the cell of a key
+/// says its group, or the table to ask next.
+///
+/// Unlike those of a BucketTree, tables lie where keys are crowded, wherever that is: each begins
+/// at a base of its own, and its first and last cells take what lies before and behind. So every
+/// key has a group, and groups are in the order of the keys. The root may have cells on a
+/// logarithmic scale, for keys whose number falls off as a power of their value: these are then in
+/// one table.
+struct KeyTree {
+  /// cell = min(step(key - base), last), 0 below the base; step(x) = x >> shift.
+  struct Node {
+    std::uint64_t base = 0;
+    int shift = 0;
+    std::uint32_t last = 0;   ///< the table's last cell
+    std::uint32_t first = 0;  ///< entry of its cell 0
+  };
+  static constexpr std::uint16_t node_flag = 0x8000;
+
+  std::vector<Node> nodes;             ///< that of the root first
+  std::vector<std::uint16_t> entries;  ///< for each cell a group, or node_flag | node
+  /// Not 0: of the root, step(x) = logarithmic_step(x, mantissa_bits).
+  int mantissa_bits = 0;
+
+  [[nodiscard]] std::uint32_t operator()(std::uint64_t key) const {
+    std::uint16_t entry = node_flag;
+    while ((entry & node_flag) != 0) {
+      const std::size_t number = entry & ~node_flag;
+      const Node& node = nodes[number];
+      const std::uint64_t x = key > node.base ? key - node.base : 0;
+      const std::uint64_t step =
+          number == 0 && mantissa_bits != 0 ? logarithmic_step(x, mantissa_bits) : x >> node.shift;
+      entry = entries[node.first + (step < node.last ? step : node.last)];
+    }
+    return entry;
+  }
+};
+
+/// The same as a BucketTree, for groups of its buckets.
+/// \param groups  the group of each bucket, below KeyTree::node_flag
+[[nodiscard]] KeyTree key_tree_of(const RadixPartition& partition,
+                                  const std::vector<std::uint16_t>& groups);
+
+}  // namespace sortie::multisort::plan

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sortie/multisort/plan/key_tree.hpp"
+
+/// What a sample of the keys tells about how to divide them.
+///
+/// Digits divide evenly spread keys well, and are cheap to find. Of skewed keys most have the same
+/// first digit, so that each border between two destinations, and each part that is still too long
+/// for the local sort, takes a round of counting over all keys. A sample knows before anything is
+/// counted where keys are crowded; so its groups are about equally large, and small around the
+/// borders, and one round of counting suffices. What it says is a guess: the counts that follow are
+/// exact, and so is what is made of them (divide()).
+namespace sortie::multisort::plan {
+
+/// A key of a sample, and how many keys of the array it stands for.
+struct SampledKey {
+  std::uint64_t key = 0;
+  std::uint64_t weight = 0;
+};
+
+struct SampledProblem {
+  int key_bits = 32;
+  std::vector<std::uint64_t> destination_sizes;  ///< keys that each destination should get
+  std::uint64_t padding = 0;                     ///< keys by which a border may miss its place
+  std::size_t most_groups = 0;  ///< \pre at least 4 * destinations, less than KeyTree::node_flag
+};
+
+struct SampledGroups {
+  KeyTree tree;
+  std::vector<KeyRange> ranges;  ///< of the groups, one behind the other; all keys are in one
+};
+
+/// Tables of the most convenient size for a device: nodes and entries of SampledGroups::tree, at
+/// most.
+inline constexpr std::size_t most_sampled_nodes = 128;
+inline constexpr std::size_t most_sampled_entries = 6144;
+
+/// Whether the leading digit of those bits in which keys differ divides them well: no bucket has
+/// more than a sixteenth of the keys (or of few buckets, than twice its part; or a number that is
+/// small anyway), and each border lies near an end of one.
+/// \param sample  sorted
+/// \param small   keys of a bucket that are never too many
+/// \return how many low bits keys differ in; nothing where they spread unevenly, or are all equal
+[[nodiscard]] std::optional<int> evenly_spread_bits(std::span<const SampledKey> sample,
+                                                    const SampledProblem& problem, int digit_bits,
+                                                    std::uint64_t small);
+
+/// Groups of about equally many keys, and smaller ones around each border, so that one of their
+/// ends will lie near it. A value of more keys than a group has one of its own.
+///
+/// O(sample + entries) for each of a few levels of tables.
+/// \param sample  sorted
+[[nodiscard]] SampledGroups groups_of_sample(std::span<const SampledKey> sample,
+                                             const SampledProblem& problem);
+
+/// The sample of one source: keys evenly spaced in its sorted ones, which stand for all `size`.
+[[nodiscard]] std::vector<SampledKey> weigh_sample(std::span<const std::uint64_t> keys,
+                                                   std::uint64_t size);
+
+/// Several sorted samples as one. O(k log m) for k keys of m samples.
+[[nodiscard]] std::vector<SampledKey> merge_samples(std::vector<std::vector<SampledKey>> samples);
+
+}  // namespace sortie::multisort::plan
