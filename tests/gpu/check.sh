@@ -55,6 +55,8 @@ run() {
   printf '%s: %s %s %s s\n' "$name" \
     "$(grep -E '^\[  (PASSED|SKIPPED|FAILED) ' "$logs/$name.log" | tr '\n' ' ')" \
     "$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$logs/$name.log" | tr -d '=')" $((SECONDS - start))
+  # The log may stay on a machine that is gone: the first findings are shown, too.
+  [ $status = 0 ] || grep -m 12 -E '^=========|\[  FAILED|Failure$' "$logs/$name.log" | cut -c1-200
 }
 
 # Errors of calls are not reported: the tests make some fail on purpose. --error-exitcode makes what
