@@ -7,7 +7,7 @@
 
 #include "sortie/core/context.hpp"
 
-/// Measures the kernels that the segmented sort may choose from, and makes the choice: which block
+/// Measures the kernels that the segmented sort may choose from, and makes the choice: which team
 /// sorts a segment of which length, for the GPU at hand. Pairs of u32 and u32 throughout.
 namespace sortie::bench {
 

@@ -87,7 +87,7 @@ Command add_bench_tune_command(CLI::App& bench_parser) {
   auto options = std::make_shared<TuneCommand>();
   CLI::App* parser = bench_parser.add_subcommand(
       "tune", "On CUDA: measure the kernels for each length, and choose the policy's blocks");
-  parser->add_option("--items", options->items, "Items in all, e.g. 128M (default: 32M)");
+  parser->add_option("--items", options->items, "Items in all, e.g. 128M (default: 128M)");
   parser->add_option("-o,--output", options->output,
                      "Write the chosen blocks to this file, as C++ for segsort/cuda/policy.cuh "
                      "(-: standard output)");

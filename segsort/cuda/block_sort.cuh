@@ -110,8 +110,8 @@ __device__ __forceinline__ void sort_by_teams(SharedBytes shared,
 }
 
 template <class Word, int ValueBytes, int Class>
-using TileOfClass = Tile<Word, ValueBytes, block_warps(Class), block_items(Class),
-                         warps_of_block<Word>(Class) != block_warps(Class)>;
+using TileOfClass = Tile<Word, ValueBytes, team_warps(Class), team_items(Class),
+                         warps_of_block<Word>(Class) != team_warps(Class)>;
 
 /// Sorts the block's share of all that is listed for a block class: groups of buckets, where they
 /// are sorted in tiles of this class, and segments.

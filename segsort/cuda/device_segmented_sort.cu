@@ -91,25 +91,6 @@ std::size_t shared_bytes_for(int value_bytes) {
   return value_bytes == 4 ? most_shared_bytes<Word, 4>() : most_shared_bytes<Word, 8>();
 }
 
-/// What a sort asks of the current device.
-struct DeviceLimits {
-  int multiprocessors = 0;
-  int major = 0;  ///< of the compute capability
-  int shared_bytes = 0;
-
-  cudaError_t ask() {
-    int device = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    const auto attribute = [&](int& value, cudaDeviceAttr name) {
-      if (status == cudaSuccess) status = cudaDeviceGetAttribute(&value, name, device);
-    };
-    attribute(multiprocessors, cudaDevAttrMultiProcessorCount);
-    attribute(major, cudaDevAttrComputeCapabilityMajor);
-    attribute(shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    return status;
-  }
-};
-
 /// True where the tiles of the tuned policy fit the shared memory of the device. They were made for
 /// the data centre's GPUs, which have twice as much as others.
 bool tiles_fit(const DeviceRequest& request, const DeviceLimits& limits) {
@@ -148,11 +129,7 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
     const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
-                          static_cast<std::uint64_t>(segments),
-                          limits.multiprocessors,
-                          stream,
-                          static_cast<std::size_t>(limits.shared_bytes),
-                          limits.major >= 9};
+                          static_cast<std::uint64_t>(segments), limits, stream, limits.major >= 9};
     if (storage.lists.counters != nullptr)
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;

@@ -15,14 +15,32 @@
 /// Puts all kernels of one sort on a stream, for one width of keys and values.
 namespace sortie::segsort {
 
+/// What a sort asks of the current device.
+struct DeviceLimits {
+  int multiprocessors = 0;
+  int major = 0;         ///< of the compute capability
+  int shared_bytes = 0;  ///< that a block may have
+
+  cudaError_t ask() {
+    int device = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    const auto attribute = [&](int& value, cudaDeviceAttr name) {
+      if (status == cudaSuccess) status = cudaDeviceGetAttribute(&value, name, device);
+    };
+    attribute(multiprocessors, cudaDevAttrMultiProcessorCount);
+    attribute(major, cudaDevAttrComputeCapabilityMajor);
+    attribute(shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    return status;
+  }
+};
+
 /// What the host knows without asking the device.
 struct LaunchPlan {
   std::uint64_t num_items;
   std::uint64_t num_segments;  ///< at most; below 2^32
-  int multiprocessors;
+  DeviceLimits limits;
   cudaStream_t stream;
-  std::size_t most_shared_bytes;  ///< of a block
-  bool starts_early = false;      ///< kernels may start before the ones in front of them have ended
+  bool starts_early = false;  ///< kernels may start before the ones in front of them have ended
 
   [[nodiscard]] std::uint64_t most_segments_of_class(int long_class) const {
     return std::min(num_segments, num_items / shortest_of_long_class(long_class));
@@ -49,7 +67,7 @@ cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& pla
   status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);
   if (status != cudaSuccess) return status;
   const auto room = static_cast<std::uint64_t>(std::min(resident, most_a_multiprocessor)) *
-                    static_cast<std::uint64_t>(plan.multiprocessors);
+                    static_cast<std::uint64_t>(plan.limits.multiprocessors);
   cudaLaunchConfig_t config{};
   config.gridDim = static_cast<unsigned int>(std::clamp<std::uint64_t>(most_blocks, 1, room));
   config.blockDim = static_cast<unsigned int>(threads);
@@ -73,7 +91,7 @@ template <class Word, int ValueBytes, int BlockWarps, int... Class>
 constexpr std::size_t shared_bytes_of_teams(std::integer_sequence<int, Class...>) {
   return std::max(
       {(warps_of_block<Word>(Class) == BlockWarps
-            ? BlockWarps / block_warps(Class) * sizeof(TileOfClass<Word, ValueBytes, Class>)
+            ? BlockWarps / team_warps(Class) * sizeof(TileOfClass<Word, ValueBytes, Class>)
             : 0)...});
 }
 
@@ -87,7 +105,7 @@ cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& argument
     return cudaSuccess;
   } else {
     const std::uint64_t most = std::max(plan.most_segments_of_class(0), lists.group_room);
-    const std::size_t bytes = std::min(wanted, plan.most_shared_bytes);
+    const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));
     return launch_resident(block_sort_kernel<Word, ValueBytes, BlockWarps>, plan, most, no_limit,
                            32 * BlockWarps, bytes, false, arguments, lists,
                            static_cast<unsigned int>(bytes));
@@ -113,13 +131,13 @@ ChunkPlan plan_chunks(const LaunchPlan& plan) {
   // A chunk has as many segments as should make items_of_chunk items, yet all multiprocessors
   // should get some.
   const std::uint64_t average = std::max<std::uint64_t>(plan.num_items / plan.num_segments, 1);
-  const std::uint64_t shares = static_cast<std::uint64_t>(plan.multiprocessors) * 16;
+  const std::uint64_t shares = static_cast<std::uint64_t>(plan.limits.multiprocessors) * 16;
   const std::uint64_t size =
       std::clamp<std::uint64_t>(std::min(std::max<std::uint64_t>(items_of_chunk / average, 16),
                                          (plan.num_segments - 1) / shares + 1),
                                 1, most_segments_of_chunk);
   const std::uint64_t chunks = (plan.num_segments - 1) / size + 1;
-  const std::uint64_t warps = static_cast<std::uint64_t>(plan.multiprocessors) *
+  const std::uint64_t warps = static_cast<std::uint64_t>(plan.limits.multiprocessors) *
                               resident_batch_blocks<Word, ValueBytes> * batch_warps;
   // Half of the warps have a chunk when the others take the divided ones.
   const std::uint64_t divided = chunks < 2 * warps ? 0 : warps / 2;
@@ -142,7 +160,8 @@ cudaError_t launch_batches(const LaunchPlan& plan, const Arguments<Word>& argume
 /// All of a small sort.
 template <class Word, int ValueBytes>
 cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arguments) {
-  const std::uint64_t warps = static_cast<std::uint64_t>(plan.multiprocessors) * small_sort_warps;
+  const std::uint64_t warps =
+      static_cast<std::uint64_t>(plan.limits.multiprocessors) * small_sort_warps;
   const std::uint64_t chunk =
       std::clamp<std::uint64_t>((plan.num_segments - 1) / warps + 1, 1, most_segments_of_chunk);
   LaunchPlan alone = plan;

@@ -40,10 +40,10 @@ struct BlockShapes {
   int of_block[block_classes] = {24, 24, 20, 24, 20, 20, 24, 20, 24, 16};
 };
 }  // namespace detail
-__host__ __device__ constexpr int block_warps(int block_class) {
+__host__ __device__ constexpr int team_warps(int block_class) {
   return detail::BlockShapes{}.warps[block_class];
 }
-__host__ __device__ constexpr int block_items(int block_class) {
+__host__ __device__ constexpr int team_items(int block_class) {
   return detail::BlockShapes{}.items[block_class];
 }
 /// Most warps that a multiprocessor should run: 64 registers are the least that a thread needs.
@@ -54,11 +54,11 @@ template <class Word>
 __host__ __device__ constexpr int warps_of_block(int block_class) {
   constexpr int fewer = 18;
   const int warps = detail::BlockShapes{}.of_block[block_class];
-  const bool is_wide = sizeof(Word) == 8 && block_items(block_class) == 16;
-  return is_wide && warps > 20 && 2 * block_warps(block_class) <= fewer ? fewer : warps;
+  const bool is_wide = sizeof(Word) == 8 && team_items(block_class) == 16;
+  return is_wide && warps > 20 && 2 * team_warps(block_class) <= fewer ? fewer : warps;
 }
 __host__ __device__ constexpr std::uint32_t block_capacity(int block_class) {
-  return static_cast<std::uint32_t>(32 * block_warps(block_class) * block_items(block_class));
+  return static_cast<std::uint32_t>(32 * team_warps(block_class) * team_items(block_class));
 }
 inline constexpr std::uint32_t longest_in_block = block_capacity(block_classes - 1);
 namespace detail {

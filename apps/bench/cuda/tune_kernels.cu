@@ -99,24 +99,14 @@ cudaError_t sort_with_lists(void* temporary, std::size_t& bytes,
     bytes = storage.bytes;
     return cudaSuccess;
   }
-  int device = 0;
-  int multiprocessors = 0;
-  int most_shared_bytes = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  if (status == cudaSuccess) {
-    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  }
-  if (status == cudaSuccess) {
-    status =
-        cudaDeviceGetAttribute(&most_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  }
+  segsort::DeviceLimits limits;
+  cudaError_t status = limits.ask();
   if (status == cudaSuccess) {
     status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(segsort::Counters), stream);
   }
   if (status != cudaSuccess) return status;
   const segsort::LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
-                                 static_cast<std::uint64_t>(request.num_segments), multiprocessors,
-                                 stream, static_cast<std::size_t>(most_shared_bytes)};
+                                 static_cast<std::uint64_t>(request.num_segments), limits, stream};
   return launch(plan, storage.lists);
 }
 
@@ -147,7 +137,8 @@ cudaError_t sort_by_teams(std::size_t candidate, void* temporary, std::size_t& b
             segsort::launch_batches<Word, value_bytes, std::uint32_t, segsort::longest_batched>(
                 plan, arguments_of(request), lists);
         if (listed != cudaSuccess) return listed;
-        const std::size_t shared_bytes = std::min(chosen.shared_bytes, plan.most_shared_bytes);
+        const std::size_t shared_bytes =
+            std::min(chosen.shared_bytes, static_cast<std::size_t>(plan.limits.shared_bytes));
         return segsort::launch_resident(chosen.kernel, plan, plan.num_segments, segsort::no_limit,
                                         32 * chosen.shape.block_warps, shared_bytes, false,
                                         arguments_of(request), lists,
@@ -160,7 +151,7 @@ BlockTable present_table() {
   table.longest_in_warp = segsort::longest_in_warp;
   for (int i = 0; i < segsort::block_classes; ++i) {
     table.shapes.push_back(
-        {segsort::block_warps(i), segsort::block_items(i), segsort::warps_of_block<Word>(i)});
+        {segsort::team_warps(i), segsort::team_items(i), segsort::warps_of_block<Word>(i)});
   }
   return table;
 }
