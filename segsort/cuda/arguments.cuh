@@ -52,6 +52,16 @@ struct SegmentExtent {
   std::uint64_t length;
 };
 
+/// Offsets of a segment as the caller gave them. A segment that ends before it begins is empty.
+struct SegmentOffsets {
+  std::uint64_t begin;
+  std::uint64_t end;
+
+  [[nodiscard]] __device__ SegmentExtent extent() const {
+    return {begin, end > begin ? end - begin : 0};
+  }
+};
+
 /// Where the items of a part of a long segment are.
 enum class Buffer : std::uint32_t { input, output, scratch };
 
@@ -91,9 +101,7 @@ struct Arguments {
 
 template <class Word>
 __device__ SegmentExtent extent(const Arguments<Word>& arguments, std::uint64_t segment) {
-  const std::uint64_t begin = arguments.begin_offsets[segment];
-  const std::uint64_t end = arguments.end_offsets[segment];
-  return {begin, end > begin ? end - begin : 0};
+  return SegmentOffsets{arguments.begin_offsets[segment], arguments.end_offsets[segment]}.extent();
 }
 
 }  // namespace sortie::segsort

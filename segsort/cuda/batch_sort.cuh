@@ -19,7 +19,7 @@ inline constexpr int batch_warps = batch_threads / 32;
 /// Segments that a tile can hold when all are longer than longest_batched.
 inline constexpr int most_medium = warp_tile / (longest_batched + 1);
 
-/// What sort_neighbours() needs of a kernel's arguments.
+/// What sort_short_segments() needs of a kernel's arguments.
 template <class Word>
 struct ItemArrays {
   const Word* keys_in;
@@ -129,12 +129,11 @@ __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segme
 
 /// Sorts `segments` whole segments as one tile of the calling warp. Their items have the numbers
 /// number[0] .. number[segments]-1, segment j's from number[j] on, and item number i is at
-/// base[j] + i.
-/// \tparam AreShort  none is longer than longest_batched
-template <bool AreShort, class T, class Index>
-__device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::Word>& arguments,
-                                           const Index* base, const std::uint16_t* number,
-                                           int segments) {
+/// base[j] + i. They are too long to be batched.
+template <class T, class Index>
+__device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T::Word>& arguments,
+                                            const Index* base, const std::uint16_t* number,
+                                            int segments) {
   using Word = typename T::Word;
   using Value = typename T::Value;
   const int lane = T::thread();
@@ -142,9 +141,8 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
   const int length = number[segments] - number[0];
   Word keys[T::items];
   std::uint32_t words[T::items];
-  TileSegments found = segments_anywhere(length, T::items);
   int segment_bits = 0;
-  if (!AreShort && segments == 1) {
+  if (segments == 1) {
     const Index start = base[0] + first;
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
@@ -156,7 +154,6 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
     }
   } else {
     const unsigned char* const heads = mark_heads(tile, number, segments);
-    found = segments_anywhere(longest_of(number, segments), T::items);
     segment_bits = bits_of(static_cast<std::uint32_t>(segments - 1));
     SegmentsOfRows rows;
 #pragma unroll
@@ -171,8 +168,7 @@ __device__ __forceinline__ void sort_batch(T& tile, const Arguments<typename T::
     }
   }
   keep_keys(tile, keys, arguments.codec);
-  static_cast<void>(
-      sort_tile<T, AreShort>(tile, keys, words, length, segment_bits, found, arguments.codec));
+  static_cast<void>(sort_tile(tile, keys, words, length, segment_bits, arguments.codec));
   finish_values(tile);
   store_tile(tile, arguments.codec, length, arguments.keys_out,
              static_cast<Value*>(arguments.values_out), [&](std::uint32_t word, int r) {
@@ -189,50 +185,68 @@ __device__ __forceinline__ Shared& shared_memory_of_warp() {
   return reinterpret_cast<Shared*>(shared_bytes)[threadIdx.x / 32];
 }
 
-/// Sorts batched segments that lie side by side in memory, several of more than one item in all:
-/// what sort_batch() does, where that is simpler. The tile begins with segment `first_segment`. Not
-/// a part of its caller, because it needs all registers.
-template <class Shared>
-__device__ __noinline__ void sort_neighbours(int first_segment, int segments, int longest) {
+/// Sorts batched segments, from `first_segment` on, none longer than longest_batched, as one tile
+/// of the calling warp: what sort_medium() does, where that is simpler. Not a part of its caller,
+/// because it needs all registers.
+/// \tparam AreNeighbours  they lie side by side in memory
+template <bool AreNeighbours, class Shared>
+__device__ __noinline__ void sort_short_segments(int first_segment, int segments, int longest) {
   using T = typename Shared::T;
   using Word = typename Shared::Word;
+  using Index = typename Shared::Index;
   Shared& shared = shared_memory_of_warp<Shared>();
   T& tile = shared.tile;
+  const Index* const base = shared.base + first_segment;
   const std::uint16_t* const number = shared.number + first_segment;
+  const Word* const keys_in = in_global_memory(shared.arrays.keys_in);
   const int lane = T::thread();
   const int length = number[segments] - number[0];
-  const auto start = shared.base[first_segment] + number[0];
+  const Index first = number[0];
+  const Index start = base[0] + first;
   Word keys[T::items];
   std::uint32_t words[T::items];
-  load_items(tile, keys, in_global_memory(shared.arrays.keys_in) + start,
-             value_at<T>(shared.arrays.values_in, start), length);
+  if constexpr (AreNeighbours)
+    load_items(tile, keys, keys_in + start, value_at<T>(shared.arrays.values_in, start), length);
   const unsigned char* const heads = mark_heads(tile, number, segments);
   const TileSegments found = segments_of_tile(
       longest, __ballot_sync(full_warp, lane * T::items >= length || heads[lane * T::items] != 0));
-  const int segment_bits = bits_of(static_cast<std::uint32_t>(segments - 1));
+  // At least one bit: then a shift by the others is enough.
+  const int segment_bits = bits_of(static_cast<std::uint32_t>(max(segments - 1, 1)));
   SegmentsOfRows rows;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     const int e = r * 32 + lane;
     const std::uint32_t segment = rows.next(heads[e] != 0);
+    if constexpr (!AreNeighbours) {
+      const Index index = base[segment] + first + static_cast<Index>(min(e, length - 1));
+      keys[r] = keys_in[index];
+      fetch_value(tile, e, value_at<T>(shared.arrays.values_in, index));
+    }
     words[r] =
         e < length ? segment << (32 - segment_bits) | static_cast<std::uint32_t>(e) : 0xffffffffu;
   }
   const KeyCodec<Word> codec = shared.arrays.codec;
   keep_keys(tile, keys, codec);
-  sort_tile<T, true>(tile, keys, words, length, segment_bits, found, codec);
+  sort_tile<T, true>(tile, keys, words, length, segment_bits, codec, found);
   finish_values(tile);
-  store_items(tile, codec, length, in_global_memory(shared.arrays.keys_out) + start,
-              value_at<T>(shared.arrays.values_out, start));
+  if constexpr (AreNeighbours) {
+    store_items(tile, codec, length, in_global_memory(shared.arrays.keys_out) + start,
+                value_at<T>(shared.arrays.values_out, start));
+  } else {
+    store_tile(tile, codec, length, in_global_memory(shared.arrays.keys_out),
+               value_at<T>(shared.arrays.values_out, 0), [&](std::uint32_t word, int r) {
+                 return base[word >> (32 - segment_bits)] + first +
+                        static_cast<Index>(r * 32 + lane);
+               });
+  }
   __syncwarp();
 }
 
-/// Sorts batched segments from `first_segment` on where that is simpler than sort_batch().
-/// \return whether it did
-template <class Shared>
-__device__ __forceinline__ bool sort_simple_batch(Shared& shared,
-                                                  const Arguments<typename Shared::Word>& arguments,
-                                                  int first_segment, int segments) {
+/// Sorts batched segments from `first_segment` on, which a tile holds.
+template <bool AreNeighbours, class Shared>
+__device__ __forceinline__ void sort_batch(Shared& shared,
+                                           const Arguments<typename Shared::Word>& arguments,
+                                           int first_segment, int segments) {
   using T = typename Shared::T;
   const auto* const base = shared.base + first_segment;
   const std::uint16_t* const number = shared.number + first_segment;
@@ -240,14 +254,10 @@ __device__ __forceinline__ bool sort_simple_batch(Shared& shared,
   if (segments == length) {
     copy_batch<T>(arguments, base, static_cast<typename Shared::Index>(number[0]), length);
     __syncwarp();
-    return true;
+  } else {
+    sort_short_segments<AreNeighbours, Shared>(first_segment, segments,
+                                               longest_of(number, segments));
   }
-  if (segments == 1 || base[segments - 1] != base[0]) return false;
-  bool are_neighbours = true;
-  for (int i = T::thread(); i < segments; i += 32) are_neighbours &= base[i] == base[0];
-  if (__all_sync(full_warp, are_neighbours) == 0) return false;
-  sort_neighbours<Shared>(first_segment, segments, longest_of(number, segments));
-  return true;
 }
 
 /// What a warp found in its chunk.
@@ -279,68 +289,68 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
                                             const ListLong& list_long, std::uint64_t chunk_begin,
                                             int segments) {
   using Index = std::remove_reference_t<decltype(shared.base[0])>;
-  constexpr int rows_ahead = 4;  // whose offsets are on their way together
   const int lane = static_cast<int>(threadIdx.x % 32);
   const unsigned int lower = (1u << lane) - 1;
+  // Offsets of two rows are on their way, and the code of a row is there once: four at a time would
+  // be faster by themselves, but leave less of the instruction cache to the sort.
+  const auto fetch = [&](int row) -> SegmentOffsets {
+    if (row + lane >= segments) return {0, 0};
+    const std::uint64_t segment = chunk_begin + static_cast<std::uint64_t>(row + lane);
+    return {arguments.begin_offsets[segment], arguments.end_offsets[segment]};
+  };
+  SegmentOffsets next_row = fetch(0);
+  SegmentOffsets next_but_one = fetch(32);
   Chunk chunk{};
   int items = 0;
 #pragma unroll 1
-  for (int row = 0; row < segments; row += 32 * rows_ahead) {
-    SegmentExtent found[rows_ahead];
+  for (int row = 0; row < segments; row += 32) {
+    const int segment = row + lane;
+    const SegmentExtent found = next_row.extent();
+    next_row = next_but_one;
+    next_but_one = fetch(row + 64);
+    const bool is_batched = found.length != 0 && found.length <= longest_batched;
+    const int length = is_batched ? static_cast<int>(found.length) : 0;
+    const unsigned int members = __ballot_sync(full_warp, is_batched);
+    // Where all are neighbours in memory, their offsets tell how many items are before each.
+    const auto begin = static_cast<Index>(found.begin);
+    const Index next = __shfl_down_sync(full_warp, begin, 1);
+    const bool is_neighbour = found.length <= longest_batched && segment < segments &&
+                              (lane == 31 || begin + static_cast<Index>(length) == next);
+    int before = 0;
+    int total = 0;
+    if (__all_sync(full_warp, is_neighbour) != 0) {
+      before = static_cast<int>(begin - __shfl_sync(full_warp, begin, 0));
+      total = __shfl_sync(full_warp, before + length, 31);
+    } else {
+      before = length;
 #pragma unroll
-    for (int k = 0; k < rows_ahead; ++k) {
-      const int segment = row + 32 * k + lane;
-      found[k] = {0, 0};
-      if (segment < segments)
-        found[k] = extent(arguments, chunk_begin + static_cast<std::uint64_t>(segment));
+      for (int distance = 1; distance < 32; distance *= 2) {
+        const int other = __shfl_up_sync(full_warp, before, distance);
+        if (lane >= distance) before += other;
+      }
+      total = __shfl_sync(full_warp, before, 31);
+      before -= length;
     }
-#pragma unroll
-    for (int k = 0; k < rows_ahead; ++k) {
-      const int segment = row + 32 * k + lane;
-      const bool is_batched = found[k].length != 0 && found[k].length <= longest_batched;
-      const int length = is_batched ? static_cast<int>(found[k].length) : 0;
-      const unsigned int members = __ballot_sync(full_warp, is_batched);
-      // Where all are neighbours in memory, their offsets tell how many items are before each.
-      const auto begin = static_cast<Index>(found[k].begin);
-      const Index next = __shfl_down_sync(full_warp, begin, 1);
-      const bool is_neighbour = found[k].length <= longest_batched && segment < segments &&
-                                (lane == 31 || begin + static_cast<Index>(length) == next);
-      int before = 0;
-      int total = 0;
-      if (__all_sync(full_warp, is_neighbour) != 0) {
-        before = static_cast<int>(begin - __shfl_sync(full_warp, begin, 0));
-        total = __shfl_sync(full_warp, before + length, 31);
-      } else {
-        before = length;
-#pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2) {
-          const int other = __shfl_up_sync(full_warp, before, distance);
-          if (lane >= distance) before += other;
-        }
-        total = __shfl_sync(full_warp, before, 31);
-        before -= length;
-      }
-      if (is_batched) {
-        const int place = chunk.batched + __popc(members & lower);
-        const int number = items + before;
-        shared.number[place] = static_cast<std::uint16_t>(number);
-        shared.base[place] = static_cast<Index>(found[k].begin) - static_cast<Index>(number);
-      }
-      items += total;
-      chunk.batched += __popc(members);
-      if (__any_sync(full_warp, found[k].length > longest_batched) == 0) continue;
-      if constexpr (Longest > longest_batched) {
-        const bool is_medium = found[k].length > longest_batched && found[k].length <= Longest;
-        const unsigned int medium = __ballot_sync(full_warp, is_medium);
-        if (is_medium)
-          shared.medium(chunk.medium + __popc(medium & lower)) =
-              static_cast<Index>(found[k].length << 16 | static_cast<std::uint64_t>(segment));
-        chunk.medium += __popc(medium);
-      }
-      if (__any_sync(full_warp, found[k].length > Longest) != 0)
-        list_long(static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
-                  found[k].length);
+    if (is_batched) {
+      const int place = chunk.batched + __popc(members & lower);
+      const int number = items + before;
+      shared.number[place] = static_cast<std::uint16_t>(number);
+      shared.base[place] = static_cast<Index>(found.begin) - static_cast<Index>(number);
     }
+    items += total;
+    chunk.batched += __popc(members);
+    if (__any_sync(full_warp, found.length > longest_batched) == 0) continue;
+    if constexpr (Longest > longest_batched) {
+      const bool is_medium = found.length > longest_batched && found.length <= Longest;
+      const unsigned int medium = __ballot_sync(full_warp, is_medium);
+      if (is_medium)
+        shared.medium(chunk.medium + __popc(medium & lower)) =
+            static_cast<Index>(found.length << 16 | static_cast<std::uint64_t>(segment));
+      chunk.medium += __popc(medium);
+    }
+    if (__any_sync(full_warp, found.length > Longest) != 0)
+      list_long(static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
+                found.length);
   }
   if (lane == 0) shared.number[chunk.batched] = static_cast<std::uint16_t>(items);
   __syncwarp();
@@ -373,7 +383,7 @@ __device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Wor
   __syncwarp();
 }
 
-/// Leaves in the warp's shared memory what sort_neighbours() needs of a kernel's arguments.
+/// Leaves in the warp's shared memory what sort_short_segments() needs of a kernel's arguments.
 template <class Shared>
 __device__ __forceinline__ void keep_arrays(Shared& shared,
                                             const Arguments<typename Shared::Word>& arguments) {
@@ -383,73 +393,94 @@ __device__ __forceinline__ void keep_arrays(Shared& shared,
   __syncwarp();
 }
 
+/// Sorts the `medium` segments of a chunk that are too long to be batched.
+template <class Shared, class Word>
+__device__ __forceinline__ void sort_all_medium(Shared& shared, const Arguments<Word>& arguments,
+                                                std::uint64_t chunk_begin, int medium) {
+  using Index = typename Shared::Index;
+  constexpr int most_ordered = 128;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  int ordered = 0;   // segments of this and earlier orderings
+  int shortest = 0;  // the shortest and the longest that wait
+  int longest = -1;
+#pragma unroll 1
+  while (shortest <= longest || ordered < medium) {
+    if (shortest > longest) {
+      const int count = min(most_ordered, medium - ordered);
+      order_medium(shared, arguments, chunk_begin, ordered, count);
+      shortest = ordered;
+      ordered += count;
+      longest = ordered - 1;
+    }
+    const int first = shortest;
+    int length = shared.medium_length(longest);
+    while (shortest < longest && length + shared.medium_length(shortest) <= warp_tile)
+      length += shared.medium_length(shortest++);
+    const int segments = shortest - first + 1;
+    const int mine = lane == 0 ? longest : first + lane - 1;
+    const int own_length = lane < segments ? shared.medium_length(mine) : 0;
+    int begin_number = 0;
+#pragma unroll
+    for (int i = 0; i < most_medium; ++i) {
+      const int other = __shfl_sync(full_warp, own_length, i);
+      if (i < lane) begin_number += other;
+    }
+    if (lane < segments)
+      shared.medium_base[lane] = shared.medium(mine) - static_cast<Index>(begin_number);
+    if (lane <= segments) shared.medium_number[lane] = static_cast<std::uint16_t>(begin_number);
+    --longest;
+    __syncwarp();
+    sort_medium(shared.tile, arguments, shared.medium_base, shared.medium_number, segments);
+  }
+}
+
+/// Sorts the `batched` segments of a chunk.
+template <bool AreNeighbours, class Shared, class Word>
+__device__ __forceinline__ void sort_batches(Shared& shared, const Arguments<Word>& arguments,
+                                             int batched) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll 1
+  for (int begin = 0; begin < batched;) {
+    // As many segments as fit: 16 at a time, then one at a time.
+    const int limit = shared.number[begin] + warp_tile;
+    int end = min(begin + 16 * (lane + 1), batched);
+    const bool many = begin + 16 * (lane + 1) <= batched && shared.number[end] <= limit;
+    const int most = begin + 16 * __popc(__ballot_sync(full_warp, many));
+    end = min(most + lane + 1, batched);
+    const bool fits = most + lane + 1 <= batched && shared.number[end] <= limit;
+    end = most + __popc(__ballot_sync(full_warp, fits));
+    sort_batch<AreNeighbours>(shared, arguments, begin, end - begin);
+    begin = end;
+  }
+}
+
+/// The same, in the way that suits the whole chunk: if warps chose one for each tile, they would
+/// need the code of both at a time, more than the instruction cache holds.
+template <class Shared, class Word>
+__device__ __forceinline__ void sort_all_batched(Shared& shared, const Arguments<Word>& arguments,
+                                                 int batched) {
+  bool are_neighbours = true;
+  for (int i = static_cast<int>(threadIdx.x % 32); i < batched; i += 32)
+    are_neighbours &= shared.base[i] == shared.base[0];
+  if (__all_sync(full_warp, are_neighbours) != 0) {
+    sort_batches<true>(shared, arguments, batched);
+  } else {
+    sort_batches<false>(shared, arguments, batched);
+  }
+}
+
 /// Sorts the segments of a chunk of up to Longest items in the tile of the calling warp; the others
 /// are listed. keep_arrays() has been called.
 template <int Longest, class Shared, class Word, class ListLong>
 __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>& arguments,
                                            const ListLong& list_long, std::uint64_t chunk_begin,
                                            int chunk_segments) {
-  using Index = std::remove_reference_t<decltype(shared.base[0])>;
-  constexpr int most_ordered = 128;
-  const int lane = static_cast<int>(threadIdx.x % 32);
   static_assert(Longest >= longest_batched && Longest <= warp_tile);
   const Chunk chunk =
       read_chunk<Longest>(shared, arguments, list_long, chunk_begin, chunk_segments);
-  int batched = 0;   // segments that are done
-  int ordered = 0;   // medium segments of this and earlier orderings
-  int shortest = 0;  // medium segments: the shortest and the longest that wait
-  int longest = -1;
-#pragma unroll 1
-  while (true) {
-    const Index* base = nullptr;
-    const std::uint16_t* number = nullptr;
-    int segments = 0;
-    if (Longest > longest_batched && (shortest <= longest || ordered < chunk.medium)) {
-      if (shortest > longest) {
-        const int count = min(most_ordered, chunk.medium - ordered);
-        order_medium(shared, arguments, chunk_begin, ordered, count);
-        shortest = ordered;
-        ordered += count;
-        longest = ordered - 1;
-      }
-      const int first = shortest;
-      int length = shared.medium_length(longest);
-      while (shortest < longest && length + shared.medium_length(shortest) <= warp_tile)
-        length += shared.medium_length(shortest++);
-      segments = shortest - first + 1;
-      const int mine = lane == 0 ? longest : first + lane - 1;
-      const int own_length = lane < segments ? shared.medium_length(mine) : 0;
-      int begin_number = 0;
-#pragma unroll
-      for (int i = 0; i < most_medium; ++i) {
-        const int other = __shfl_sync(full_warp, own_length, i);
-        if (i < lane) begin_number += other;
-      }
-      if (lane < segments)
-        shared.medium_base[lane] = shared.medium(mine) - static_cast<Index>(begin_number);
-      if (lane <= segments) shared.medium_number[lane] = static_cast<std::uint16_t>(begin_number);
-      --longest;
-      __syncwarp();
-      base = shared.medium_base;
-      number = shared.medium_number;
-    } else if (batched < chunk.batched) {
-      // As many segments as fit: 16 at a time, then one at a time.
-      const int limit = shared.number[batched] + warp_tile;
-      int end = min(batched + 16 * (lane + 1), chunk.batched);
-      const bool many = batched + 16 * (lane + 1) <= chunk.batched && shared.number[end] <= limit;
-      const int most = batched + 16 * __popc(__ballot_sync(full_warp, many));
-      end = min(most + lane + 1, chunk.batched);
-      const bool fits = most + lane + 1 <= chunk.batched && shared.number[end] <= limit;
-      segments = most + __popc(__ballot_sync(full_warp, fits)) - batched;
-      base = shared.base + batched;
-      number = shared.number + batched;
-      batched += segments;
-      if (sort_simple_batch(shared, arguments, batched - segments, segments)) continue;
-    } else {
-      break;
-    }
-    sort_batch<Longest <= longest_batched>(shared.tile, arguments, base, number, segments);
-  }
+  if constexpr (Longest > longest_batched)
+    sort_all_medium(shared, arguments, chunk_begin, chunk.medium);
+  sort_all_batched(shared, arguments, chunk.batched);
 }
 
 /// How the segments are cut into chunks: the last ones are smaller, so that all warps end at about

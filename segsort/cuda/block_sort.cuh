@@ -40,8 +40,7 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
     words[r] = e < length ? static_cast<std::uint32_t>(e) : 0xffffffffu;
   }
   keep_keys(tile, keys, arguments.codec);
-  if (sort_tile(tile, keys, words, length, 0, segments_anywhere(length, T::items),
-                arguments.codec)) {
+  if (sort_tile(tile, keys, words, length, 0, arguments.codec)) {
     for (int e = thread; e < length; e += T::threads) fetch_value(tile, e, values_in + e);
   }
   finish_values(tile);

@@ -17,6 +17,7 @@ struct Part {
   std::uint64_t base;
   std::uint64_t span;
   Buffer buffer;
+  std::uint32_t filler;  ///< so that a part has no bytes without a name
 };
 
 /// Buckets of the next pass over a part of so many items: enough that a bucket fits a tile, where
@@ -49,13 +50,15 @@ struct RangeCut {
   std::uint32_t scale;
   int bits;  ///< of the span
   int buckets;
+  std::uint32_t unit;  ///< what one key more adds to x, at least
 
   RangeCut() = default;
   __device__ explicit RangeCut(const Part& part) : base(part.base), span(part.span) {
     bits = max(bits_of(span), 1);
     const auto wanted = static_cast<std::uint64_t>(wanted_buckets(part.length));
     buckets = static_cast<int>(span < wanted ? span + 1 : wanted);
-    const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + unit();
+    unit = bits < 32 ? 1u << (32 - bits) : 1;
+    const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + unit;
     scale = static_cast<std::uint32_t>((static_cast<std::uint64_t>(buckets) << 53) / range);
     // Rounded up, the products of few keys are exact; of many keys, the last one's would be beyond.
     if (span < 1 << 20) ++scale;
@@ -71,12 +74,8 @@ struct RangeCut {
     if (bucket == buckets) return span + 1;
     const std::uint64_t x =
         bucket == 0 ? 0 : ((static_cast<std::uint64_t>(bucket) << 53) - 1) / scale + 1;
-    return bits > 32 ? x << (bits - 32) : (x + unit() - 1) >> (32 - bits);
+    return bits > 32 ? x << (bits - 32) : (x + unit - 1) >> (32 - bits);
   }
-
- private:
-  /// What one key more adds to x, at least.
-  [[nodiscard]] __device__ std::uint32_t unit() const { return bits < 32 ? 1u << (32 - bits) : 1; }
 };
 
 /// The bucket of each key.

@@ -73,7 +73,7 @@ __device__ inline bool has_rows_in_scratch(const WorkLists& lists, const Part& p
 template <class Word>
 __device__ std::uint32_t* row_of_unit(const Arguments<Word>& arguments, const WorkLists& lists,
                                       const SharedPart& owner, std::uint32_t unit) {
-  std::uint32_t* rows = lists.unit_rows + std::uint64_t{owner.first_row} * most_buckets;
+  std::uint32_t* rows = lists.unit_rows + owner.first_row * most_buckets;
   if (has_rows_in_scratch(lists, owner.part))
     rows = reinterpret_cast<std::uint32_t*>(arguments.keys_scratch + owner.part.begin);
   return rows + std::uint64_t{unit} * most_buckets;
@@ -217,7 +217,7 @@ __device__ __forceinline__ Wave form_wave(Shared& shared, const WorkLists& lists
   units = sum_over_block(shared, units);
   wave.units_of_piece = static_cast<std::uint32_t>((units - 1) / pieces_of_wave + 1);
 
-  std::uint32_t first_row = 0;
+  std::uint64_t first_row = 0;
   for (std::uint32_t begin = 0; begin < wave.parts; begin += Shared::threads) {
     const std::uint32_t i = begin + threadIdx.x;
     const bool taken = i < wave.parts;
@@ -230,7 +230,7 @@ __device__ __forceinline__ Wave form_wave(Shared& shared, const WorkLists& lists
                      columns_of_job(own_pieces) +
                  1;
     const std::uint32_t unit = wave.units + sum_before(own_units, shared.warp_sums);
-    const std::uint32_t row = first_row + sum_before(own_rows, shared.warp_sums);
+    const std::uint64_t row = first_row + sum_before(own_rows, shared.warp_sums);
     const std::uint32_t piece = wave.pieces + sum_before(own_pieces, shared.warp_sums);
     const std::uint32_t job = wave.jobs + sum_before(own_jobs, shared.warp_sums);
     if (taken) {
@@ -247,7 +247,7 @@ __device__ __forceinline__ Wave form_wave(Shared& shared, const WorkLists& lists
       part.jobs_done = 0;
     }
     wave.units += static_cast<std::uint32_t>(sum_over_block(shared, own_units));
-    first_row += static_cast<std::uint32_t>(sum_over_block(shared, own_rows));
+    first_row += sum_over_block(shared, own_rows);
     wave.pieces += static_cast<std::uint32_t>(sum_over_block(shared, own_pieces));
     wave.jobs += static_cast<std::uint32_t>(sum_over_block(shared, own_jobs));
   }
@@ -341,7 +341,7 @@ __device__ __forceinline__ void sum_pieces(Shared& shared, const WorkLists& list
   __syncthreads();
   if (!is_last) return;
   __threadfence();
-  const auto lengths = OfBuckets<std::uint64_t>::load(rows - most_buckets);
+  const auto lengths = OfBuckets<std::uint64_t>::load_first(rows - most_buckets, owner.cut.buckets);
   starts_of(lengths, shared.warp_sums).store(rows - most_buckets);
 }
 

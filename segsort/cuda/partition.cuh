@@ -81,7 +81,7 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
     if (length > lists.longest()) {
       const std::uint64_t least = cut.first_of(first);
       keep_large(Part{part.begin + start, length, part.base + least,
-                      cut.first_of(first + 1) - 1 - least, to});
+                      cut.first_of(first + 1) - 1 - least, to, 0});
     } else if (length > 1 || (length == 1 && to != Buffer::output)) {
       lists.add_group(Group(part.begin + start, static_cast<std::uint32_t>(length), to));
     }
@@ -99,7 +99,7 @@ __device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment)
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const int compared = bits - arguments.codec.ignored_bits;
   const std::uint64_t span = compared == 0 ? 0 : ~std::uint64_t{0} >> (64 - compared);
-  return {found.begin, found.length, 0, span, Buffer::input};
+  return {found.begin, found.length, 0, span, Buffer::input, 0};
 }
 
 /// True where the buckets found are worth moving for: else the part's range is set to what its keys

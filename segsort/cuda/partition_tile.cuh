@@ -72,6 +72,12 @@ struct OfBuckets {
   __device__ static OfBuckets load(const Number* row) {
     return any() ? OfBuckets{row[2 * threadIdx.x], row[2 * threadIdx.x + 1]} : OfBuckets{};
   }
+  /// The same of a row of which only the first `buckets` have been written; the others get zeros.
+  __device__ static OfBuckets load_first(const Number* row, int buckets) {
+    const int bucket = 2 * static_cast<int>(threadIdx.x);
+    return {bucket < buckets ? row[bucket] : Number{0},
+            bucket + 1 < buckets ? row[bucket + 1] : Number{0}};
+  }
   __device__ void store(Number* row) const {
     if (!any()) return;
     row[2 * threadIdx.x] = first;

@@ -225,13 +225,14 @@ __device__ __forceinline__ Ties mend_ties(T& tile, const std::uint32_t (&words)[
 /// key in `keys` (its encoded key in tile.keys), and its segment's field and e in `words`. From
 /// `length` on the words are all ones, and the keys are those of any item. On return tile.words is
 /// in order. Ends with a barrier.
-/// \tparam AreShort  no segment is longer than longest_middle_run
+/// \tparam AreShort  the tile is a warp's, and no segment is longer than longest_middle_run;
+///                   `segments` tells more of them
 /// \return true if the values in the tile are lost
 template <class T, bool AreShort = false>
 __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys)[T::items],
                                           std::uint32_t (&words)[T::items], int length,
-                                          int segment_bits, const TileSegments& segments,
-                                          const KeyCodec<typename T::Word>& codec) {
+                                          int segment_bits, const KeyCodec<typename T::Word>& codec,
+                                          const TileSegments& segments = {}) {
   const int window = 32 - T::index_bits - segment_bits;
   const auto [base, span] = key_range(tile, keys);
   if (span == 0) {  // one key: all is in order
@@ -243,31 +244,26 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
     words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
-  bool sorted = false;
-  if constexpr (T::warps == 1) {
-    if (segments.longest <=
-        longest_middle_run) {  // the words are in the order of their segments already
+  if constexpr (AreShort) {  // the words are in the order of their segments already
+    static_assert(T::warps == 1);
 #pragma unroll
-      for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-      __syncwarp();
+    for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+    __syncwarp();
 #pragma unroll
-      for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
-      if (segments.longest <= longest_short_run(segments.merge_rounds)) {
-        sort_short_runs(words, T::thread(), segments.longest);
-      } else {
-        sort_middle_runs(words, T::thread(), segments.merge_rounds);
-      }
-      __syncwarp();
-#pragma unroll
-      for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
-      __syncwarp();
-      sorted = true;
+    for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+    if (segments.longest <= longest_short_run(segments.merge_rounds)) {
+      sort_short_runs(words, T::thread(), segments.longest);
+    } else {
+      sort_middle_runs(words, T::thread(), segments.merge_rounds);
     }
-  }
-  if constexpr (!AreShort) {
-    if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
-      if (!sorted) sorted = sort_by_distribution(tile, words, length);
-    }
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+    __syncwarp();
+  } else {
+    bool sorted = false;
+    if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>)
+      sorted = sort_by_distribution(tile, words, length);
     if (!sorted) sort_words(tile, words);
   }
   const int differing_bits = span - codec.ignored_bits;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sortie/segsort/cuda/arguments.cuh"
 #include "sortie/segsort/cuda/digits.cuh"
@@ -33,14 +34,16 @@ struct SharedPart {
   RangeCut cut;
   std::uint64_t least;  ///< of the compared bits
   std::uint64_t greatest;
+  std::uint64_t first_row;  ///< of its units, in the list
   std::uint32_t first_unit;
-  std::uint32_t first_row;  ///< of its units, in the list
   std::uint32_t first_piece;
   std::uint32_t first_job;
   std::uint32_t pieces;
   std::uint32_t jobs;
   std::uint32_t jobs_done;
 };
+static_assert(std::has_unique_object_representations_v<SharedPart>,
+              "copied word by word, and none that was not written");
 
 /// Some of a round's parts, which the grid takes on together.
 struct Wave {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,34 @@ TYPED_TEST(DeviceShapeTest, ManySegmentsOfEqualLength) {
   }
 }
 
+/// Lengths beyond `shortest` up to `longest`, of `items` items or a little more.
+std::vector<std::uint64_t> lengths_between(std::uint64_t shortest, std::uint64_t longest,
+                                           std::uint64_t items) {
+  std::mt19937_64 random(longest);
+  std::uniform_int_distribution<std::uint64_t> length(shortest + 1, longest);
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t sum = 0; sum < items; sum += lengths.back()) lengths.push_back(length(random));
+  return lengths;
+}
+
+/// Teams of one size at a time: racecheck follows their barriers only then (see
+/// tests/gpu/check.sh).
+template <class Key>
+class DeviceTeamsTest : public DeviceShapeTest<Key> {};
+using TeamsKeys = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(DeviceTeamsTest, TeamsKeys);
+
+TYPED_TEST(DeviceTeamsTest, EverySizeByItself) {
+  constexpr std::uint64_t all_teams_are_busy = 132 * 24 * 512;
+  std::uint64_t shortest = 128;
+  for (const std::uint64_t longest : {256, 512, 1024, 1536, 2048, 2560, 4096, 5120, 6144, 8192}) {
+    this->check(in_a_row("up to " + std::to_string(longest),
+                         lengths_between(shortest, longest, all_teams_are_busy)));
+    if (this->HasFatalFailure()) return;
+    shortest = longest;
+  }
+}
+
 TYPED_TEST(DeviceShapeTest, OneSegmentOfAMillionAndOneItems) {
   this->check(in_a_row("2^20 + 1", {(std::uint64_t{1} << 20) + 1}));
 }
@@ -74,6 +103,16 @@ TYPED_TEST(DeviceShapeTest, PowerLaws) {
   this->check(in_a_row("gentle power law", power_law_lengths(25, 0.7, 60'000, 21)));
   this->check(in_a_row("power law", power_law_lengths(500, 1.2, 50'000, 22)));
   this->check(in_a_row("steep power law", power_law_lengths(50'000, 2.0, 50'000, 23)));
+}
+
+// A warp's chunk is sorted in another way when longer segments leave gaps among its short ones.
+TYPED_TEST(DeviceShapeTest, FewMiddlingSegmentsAmongDwarfs) {
+  for (const std::size_t every : {7U, 100U, 700U}) {
+    std::vector<std::uint64_t> lengths = lengths_between(0, 20, 60'000);
+    for (std::size_t i = every; i < lengths.size(); i += every) lengths[i] = 65 + i % 80;
+    this->check(in_a_row("one of " + std::to_string(every) + " beyond 64", lengths));
+    if (this->HasFatalFailure()) return;
+  }
 }
 
 TYPED_TEST(DeviceShapeTest, AGiantAmongAMillionDwarfs) {
