@@ -42,7 +42,7 @@ class RunCounter {
 /// come up most among its first keys, and each thread keeps what it has to add to these.
 class HotCounter {
  public:
-  static constexpr int hot_counters = 4;
+  static constexpr int hot_counters = 2;
 
   /// Called by all threads; ends with a barrier.
   /// \param counts     what the thread adds to
@@ -63,7 +63,7 @@ class HotCounter {
       hot_[h] = best[h] == 0 ? ~0u : best[h] & 0xfffff;
       is_elected = is_elected || hot_[h] == candidate;
     }
-    votes_of[candidate] = 0;
+    atomicExch(&votes_of[candidate], 0u);  // threads may share it
     __syncthreads();
   }
   __device__ void add(std::uint32_t counter) {

@@ -11,7 +11,7 @@ namespace sortie::multisort {
 template <class Word>
 class DirectLookup {
  public:
-  static constexpr bool is_costly = false;  ///< better remembered than asked again
+  static constexpr bool is_costly = false;  ///< better remembered than asked of keys in any order
   struct Tables {};                         ///< in shared memory
 
   __device__ DirectLookup(const GroupLookup& lookup, Tables&)
@@ -25,10 +25,12 @@ class DirectLookup {
   std::uint32_t mask_;
 };
 
-/// From table to table, as a plan::KeyTree leads. Tables that a sample suggested are brought to
-/// shared memory, where a warp's 32 places in a table cost a fraction of what they cost in the
-/// cache; so are those of a few digits. Larger ones stay in global memory.
-template <class Word>
+/// From table to table, as a plan::KeyTree leads.
+/// \tparam Near  the tables are those that a sample suggested, or as few: they are brought to
+/// shared
+///               memory, where a warp's 32 places in a table cost a fraction of what they cost in
+///               the cache. Else they stay in global memory.
+template <class Word, bool Near>
 class TreeLookup {
  public:
   static constexpr bool is_costly = true;
@@ -42,37 +44,47 @@ class TreeLookup {
     std::uint32_t last;
     std::uint32_t first;
   };
-  struct Tables {
+  struct NearTables {
     Node nodes[plan::most_sampled_nodes];
-    std::uint16_t entries[plan::most_sampled_entries];
+    alignas(16) std::uint16_t entries[plan::most_sampled_entries];
   };
+  struct NoTables {};
+  using Tables = std::conditional_t<Near, NearTables, NoTables>;
 
   /// Called by all threads of a block.
   __device__ TreeLookup(const GroupLookup& lookup, Tables& tables)
       : tables_(tables),
         nodes_(lookup.nodes),
         entries_(lookup.entries),
-        root_(narrowed(lookup.nodes[0])),
-        mantissa_bits_(lookup.mantissa_bits),
-        is_near_(lookup.node_count <= plan::most_sampled_nodes &&
-                 lookup.entry_count <= plan::most_sampled_entries) {
-    if (!is_near_) return;
-    for (std::uint32_t i = threadIdx.x; i < lookup.node_count; i += blockDim.x)
-      tables.nodes[i] = narrowed(nodes_[i]);
-    for (std::uint32_t i = threadIdx.x; i < lookup.entry_count; i += blockDim.x)
-      tables.entries[i] = entries_[i];
-    __syncthreads();
+        root_(narrowed(lookup.root)),
+        mantissa_bits_(lookup.mantissa_bits) {
+    if constexpr (Near) {
+      for (std::uint32_t i = threadIdx.x; i < lookup.node_count; i += blockDim.x)
+        tables.nodes[i] = narrowed(nodes_[i]);
+      // Eight entries at a time: a block has little else to do until it has its tables.
+      static_assert(plan::most_sampled_entries % 8 == 0);
+      const auto* const from = reinterpret_cast<const uint4*>(entries_);
+      auto* const to = reinterpret_cast<uint4*>(tables.entries);
+      for (std::uint32_t i = threadIdx.x; i < lookup.entry_count / 8; i += blockDim.x)
+        to[i] = from[i];
+      __syncthreads();
+    }
   }
   [[nodiscard]] __device__ std::uint32_t operator()(Word key) const {
     const Wide x = behind(key, root_.base);
     std::uint32_t entry =
         entry_at(cell_of(mantissa_bits_ == 0 ? x >> root_.shift : logarithmic_step(x), root_.last));
     while ((entry & plan::KeyTree::node_flag) != 0) {
-      const std::uint32_t number = entry & ~std::uint32_t{plan::KeyTree::node_flag};
-      const Node node = is_near_ ? tables_.nodes[number] : narrowed(nodes_[number]);
+      const Node node = node_at(entry & ~std::uint32_t{plan::KeyTree::node_flag});
       entry = entry_at(node.first + cell_of(behind(key, node.base) >> node.shift, node.last));
     }
     return entry;
+  }
+
+  /// Whether tables are few enough for Near.
+  [[nodiscard]] static bool fits(const GroupLookup& lookup) {
+    return lookup.node_count <= plan::most_sampled_nodes &&
+           lookup.entry_count <= plan::most_sampled_entries;
   }
 
  private:
@@ -85,8 +97,19 @@ class TreeLookup {
   [[nodiscard]] __device__ static std::uint32_t cell_of(Wide step, std::uint32_t last) {
     return step < last ? static_cast<std::uint32_t>(step) : last;
   }
+  [[nodiscard]] __device__ Node node_at(std::uint32_t number) const {
+    if constexpr (Near) {
+      return tables_.nodes[number];
+    } else {
+      return narrowed(nodes_[number]);
+    }
+  }
   [[nodiscard]] __device__ std::uint32_t entry_at(std::uint32_t place) const {
-    return is_near_ ? tables_.entries[place] : entries_[place];
+    if constexpr (Near) {
+      return tables_.entries[place];
+    } else {
+      return entries_[place];
+    }
   }
   /// As plan::logarithmic_step().
   [[nodiscard]] __device__ Wide logarithmic_step(Wide x) const {
@@ -108,7 +131,6 @@ class TreeLookup {
   const std::uint16_t* entries_;
   Node root_;
   int mantissa_bits_;
-  bool is_near_;
 };
 
 }  // namespace sortie::multisort

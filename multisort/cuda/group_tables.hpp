@@ -12,13 +12,16 @@ namespace sortie::multisort {
 class GroupTables {
  public:
   GroupTables() = default;
+  /// \pre the tree has a root
   GroupTables(const plan::KeyTree& tree, cudaStream_t stream)
-      : nodes_(tree.nodes, stream), entries_(tree.entries, stream) {
+      : nodes_(tree.nodes, stream), entries_((tree.entries.size() + 7) / 8 * 8, stream) {
+    entries_.copy_from(tree.entries);
     lookup_.direct = false;
     lookup_.nodes = nodes_.data();
     lookup_.entries = entries_.data();
     lookup_.node_count = static_cast<std::uint32_t>(nodes_.size());
     lookup_.entry_count = static_cast<std::uint32_t>(entries_.size());
+    lookup_.root = tree.nodes.front();
     lookup_.mantissa_bits = tree.mantissa_bits;
   }
 

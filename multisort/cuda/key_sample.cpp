@@ -12,9 +12,9 @@ namespace sortie::multisort {
 
 namespace {
 
-/// Keys of a chunk that are sampled: enough to know a border between two devices to 0.2 % of a
+/// Keys of a chunk that are sampled: enough to know a border between two devices to 0.3 % of a
 /// share, and soon sorted.
-constexpr std::uint64_t sampled_keys = std::uint64_t{1} << 17;
+constexpr std::uint64_t sampled_keys = std::uint64_t{1} << 16;
 /// Of these the host gets so many in all, and of each chunk between these numbers. They are 0.025 %
 /// of a share apart for two devices.
 constexpr std::uint64_t keys_on_host = 8192;

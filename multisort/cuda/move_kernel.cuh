@@ -36,7 +36,7 @@ template <int Threads>
 inline constexpr int groups_of_thread = (static_cast<int>(most_groups) - 1) / Threads + 1;
 
 /// Shared memory of a block that moves keys alone.
-/// \tparam HasGroups  each key's group is kept beside it
+/// \tparam HasGroups  each key's group is kept, in the order that the keys come in
 template <class Word, MoveShape Shape, bool HasGroups>
 struct KeyTile {
   Word keys[Shape.tile()];  ///< in the order of their groups
@@ -48,7 +48,7 @@ struct KeyTile {
   std::uint16_t groups[HasGroups ? Shape.tile() : 1];
 };
 
-/// Counts a row of a warp, whose keys are all of one group or of many. \return how many items of
+/// Counts a row of a warp whose keys are all of one group, or of many. \return how many items of
 /// the group were counted before
 __device__ __forceinline__ std::uint32_t rank_in_tile(std::uint32_t* counts, std::uint32_t group,
                                                       bool valid) {
@@ -65,23 +65,20 @@ __device__ __forceinline__ std::uint32_t rank_in_tile(std::uint32_t* counts, std
   return rank;
 }
 
-/// The same where many keys are of the group `hot`, unless that is no_group.
+/// The same for skewed keys: those of the group `hot`, or of lane 0's where that is no_group, are
+/// counted by one lane, whatever the others are.
 __device__ __forceinline__ std::uint32_t rank_beside_hot(std::uint32_t* counts, std::uint32_t group,
                                                          bool valid, std::uint32_t hot) {
-  if (hot == no_group) return rank_in_tile(counts, group, valid);
-  const std::uint32_t peers = __ballot_sync(0xffffffffu, valid && group == hot);
+  const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
+  const bool is_peer = valid && group == (hot == no_group ? first : hot);
+  const std::uint32_t peers = __ballot_sync(0xffffffffu, is_peer);
+  const std::uint32_t before = peers & ((1u << threadIdx.x % 32) - 1);
   std::uint32_t rank = 0;
-  const auto lane = threadIdx.x % 32;
-  const int leader = __ffs(static_cast<int>(peers)) - 1;
-  if (valid && group != hot) {
-    rank = atomicAdd(&counts[group], 1u);
-  } else if (static_cast<int>(lane) == leader) {
-    rank = atomicAdd(&counts[hot], static_cast<std::uint32_t>(__popc(peers)));
-  }
-  if (leader < 0) return rank;
-  const std::uint32_t before = __shfl_sync(0xffffffffu, rank, leader);
-  return group == hot ? before + static_cast<std::uint32_t>(__popc(peers & ((1u << lane) - 1)))
-                      : rank;
+  if (valid && !(is_peer && before != 0))
+    rank = atomicAdd(&counts[group], is_peer ? static_cast<std::uint32_t>(__popc(peers)) : 1u);
+  // Of no peers, nobody asks the lane for what it does not have.
+  const std::uint32_t of_peers = __shfl_sync(0xffffffffu, rank, __ffs(static_cast<int>(peers)) - 1);
+  return is_peer ? of_peers + static_cast<std::uint32_t>(__popc(before)) : rank;
 }
 
 /// Keys alone. Which of a group's keys goes where within the group does not matter, so that one
@@ -117,16 +114,16 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   __syncthreads();
 
   segsort::ShortNumbers<shape.items, 16> ranks;
-  segsort::ShortNumbers<shape.items, 10> groups;  // where they are costly to find
-  static_assert(most_groups <= 1 << 10);
 #pragma unroll
   for (int r = 0; r < shape.items; ++r) {
-    const bool valid = r * shape.threads + thread < length;
+    const int place = r * shape.threads + thread;
+    const bool valid = place < length;
     const std::uint32_t group = valid ? lookup(order.encode(keys[r])) : ~0u;
     ranks.set(r, Lookup::is_costly
                      ? rank_beside_hot(shared.counts, group, valid, arguments.hot_group)
                      : rank_in_tile(shared.counts, group, valid));
-    if constexpr (Lookup::is_costly) groups.set(r, valid ? group : 0);
+    // No barrier is needed: the thread itself reads it.
+    if constexpr (Lookup::is_costly) shared.groups[place] = static_cast<std::uint16_t>(group);
   }
   __syncthreads();
 
@@ -151,27 +148,26 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
 
 #pragma unroll
   for (int r = 0; r < shape.items; ++r) {
-    if (r * shape.threads + thread >= length) continue;
-    if constexpr (Lookup::is_costly) {
-      const std::uint32_t place = shared.counts[groups[r]] + ranks[r];
-      shared.keys[place] = keys[r];
-      shared.groups[place] = static_cast<std::uint16_t>(groups[r]);
-    } else {
-      shared.keys[shared.counts[lookup(order.encode(keys[r]))] + ranks[r]] = keys[r];
-    }
-  }
-  __syncthreads();
-#pragma unroll
-  for (int r = 0; r < shape.items; ++r) {
     const int place = r * shape.threads + thread;
     if (place >= length) continue;
-    const Word key = shared.keys[place];
     std::uint32_t group = 0;
     if constexpr (Lookup::is_costly) {
       group = shared.groups[place];
     } else {
-      group = lookup(order.encode(key));
+      group = lookup(order.encode(keys[r]));
     }
+    shared.keys[shared.counts[group] + ranks[r]] = keys[r];
+  }
+  __syncthreads();
+  // Long code would leave the instruction cache.
+  constexpr int unroll = Lookup::is_costly ? 4 : shape.items;
+#pragma unroll unroll
+  for (int r = 0; r < shape.items; ++r) {
+    const int place = r * shape.threads + thread;
+    if (place >= length) continue;
+    const Word key = shared.keys[place];
+    // In this order neighbours ask for the same entries, so that it costs little to ask again.
+    const std::uint32_t group = lookup(order.encode(key));
     auto* const to = reinterpret_cast<Word*>(shared.places[group]) + place;
     *segsort::in_global_memory(to) = key;
   }

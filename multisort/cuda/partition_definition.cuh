@@ -10,15 +10,24 @@
 
 namespace sortie::multisort {
 
+template <class Lookup>
+struct LookupType {};
+
+/// Calls body(LookupType<Lookup>()) with the kind of look-up asked for.
+template <class Word, class Body>
+auto with_lookup(const GroupLookup& lookup, const Body& body) {
+  if (lookup.direct) return body(LookupType<DirectLookup<Word>>());
+  if (TreeLookup<Word, true>::fits(lookup)) return body(LookupType<TreeLookup<Word, true>>());
+  return body(LookupType<TreeLookup<Word, false>>());
+}
+
 template <class Word>
 cudaError_t launch_count(const CountArguments& arguments, std::uint32_t tile, cudaStream_t stream) {
   const std::uint32_t pieces = arguments.end_piece - arguments.first_piece;
   if (pieces == 0) return cudaSuccess;
-  if (arguments.lookup.direct) {
-    count_kernel<Word, DirectLookup<Word>><<<pieces, count_threads, 0, stream>>>(arguments, tile);
-  } else {
-    count_kernel<Word, TreeLookup<Word>><<<pieces, count_threads, 0, stream>>>(arguments, tile);
-  }
+  with_lookup<Word>(arguments.lookup, [&]<class Lookup>(LookupType<Lookup>) {
+    count_kernel<Word, Lookup><<<pieces, count_threads, 0, stream>>>(arguments, tile);
+  });
   return cudaGetLastError();
 }
 
@@ -85,9 +94,9 @@ cudaError_t launch_move_by(const MoveArguments& arguments, cudaStream_t stream) 
 template <class Word, int ValueBytes>
 cudaError_t launch_move(const MoveArguments& arguments, cudaStream_t stream) {
   if (arguments.first_tile == arguments.end_tile) return cudaSuccess;
-  return arguments.lookup.direct
-             ? launch_move_by<Word, ValueBytes, DirectLookup<Word>>(arguments, stream)
-             : launch_move_by<Word, ValueBytes, TreeLookup<Word>>(arguments, stream);
+  return with_lookup<Word>(arguments.lookup, [&]<class Lookup>(LookupType<Lookup>) {
+    return launch_move_by<Word, ValueBytes, Lookup>(arguments, stream);
+  });
 }
 
 /// The kernels for values of 0, 4 and 8 bytes.

@@ -36,11 +36,13 @@ struct GroupLookup {
   bool direct = true;
   int shift = 0;
   std::uint32_t mask = 0;
-  /// Else, the tables of a plan::KeyTree, in device memory.
+  /// Else, the tables of a plan::KeyTree, in device memory, and its root once more. The number of
+  /// entries is a multiple of 8, and they begin at one of 16 bytes.
   const plan::KeyTree::Node* nodes = nullptr;
   const std::uint16_t* entries = nullptr;
   std::uint32_t node_count = 0;
   std::uint32_t entry_count = 0;
+  plan::KeyTree::Node root;
   int mantissa_bits = 0;
 };
 

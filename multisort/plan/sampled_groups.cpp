@@ -14,19 +14,18 @@ namespace sortie::multisort::plan {
 
 namespace {
 
-/// Cells of the root: more than groups, so that what a group takes of a crowded stretch can be
-/// chosen finely.
-constexpr int root_bits = 11;
+/// The least number of cells of a root that leads most keys to their groups; it has less than twice
+/// as many. They are more than groups, so that groups of whole cells are about equally large.
+constexpr std::uint64_t root_cells = 1024;
+/// Of one that does not: the tables below need the room.
+constexpr std::uint64_t short_root_cells = 128;
+/// The same for tables below the root.
+constexpr std::uint64_t cells_of_group = 2;
 constexpr std::uint64_t smallest_table = 4;
-/// Of 2 * 10^9 keys on two H200s, digits took 26.9 ms for a normal distribution (largest bucket
-/// 1/320 of all) and 26.4 for zipf 0.5 (1/32), groups of a sample 30.1 and 30.8: tables cost the
-/// scatter 4 ms and the counting 1.5, more than the local sort gains. For zipf 1 (2/3) it was 37.0
-/// and 31.1.
-constexpr std::uint64_t most_uneven_parts = 16;
 constexpr std::uint64_t largest_table = 1024;
 /// Groups to each side of a border that are small: half of the padding, or a quarter of a percent
-/// of a share. By 2^17 sampled keys a device, the place of a border in the array is known to 0.2 %
-/// of a share for two devices and 0.6 % for sixteen (the standard deviation of a rank is half the
+/// of a share. By 2^16 sampled keys a device, the place of a border in the array is known to 0.3 %
+/// of a share for two devices and 0.8 % for sixteen (the standard deviation of a rank is half the
 /// root of the sample, in parts of the sample).
 constexpr std::uint64_t groups_beside_border = 8;
 
@@ -70,7 +69,9 @@ class GroupBuilder {
     borders_.pop_back();
     borders_.erase(borders_.begin());
     group_size_ = std::max<std::uint64_t>(1, before_.back() / problem.most_groups);
-    border_group_ = std::clamp<std::uint64_t>(problem.padding / 2, 1, group_size_);
+    // Nothing is known of stretches that hold no sampled key.
+    const std::uint64_t known = 2 * before_.back() / std::max<std::size_t>(1, sample.size());
+    border_group_ = std::clamp<std::uint64_t>(std::max(problem.padding / 2, known), 1, group_size_);
     const std::uint64_t room =
         problem.most_groups / (4 * std::max<std::size_t>(1, borders_.size()));
     window_ = border_group_ * std::clamp<std::uint64_t>(room, 1, groups_beside_border);
@@ -78,12 +79,7 @@ class GroupBuilder {
 
   SampledGroups build() {
     SampledGroups groups;
-    const int steps = root_bits - bits_of(static_cast<std::uint64_t>(problem_.key_bits - 1));
-    Table linear = root(0);
-    Table logarithmic = root(steps);
-    const bool is_linear = crowded_keys(linear) <= 2 * crowded_keys(logarithmic);
-    groups.tree.mantissa_bits = is_linear ? 0 : steps;
-    tables_.push_back(std::move(is_linear ? linear : logarithmic));
+    groups.tree.mantissa_bits = choose_root();
     entries_ = tables_[0].cells.size();
     list_crowded(0);
     while (!crowded_.empty()) {
@@ -139,14 +135,33 @@ class GroupBuilder {
     return keys;
   }
 
-  /// \param mantissa_bits  0: cells of one size
-  [[nodiscard]] Table root(int mantissa_bits) const {
-    const Cell all{{0, ~std::uint64_t{0} >> (64 - problem_.key_bits)}, 0, sample_.size()};
-    return table_of(all, std::uint64_t{1} << root_bits, mantissa_bits);
+  /// Makes the root that leads most keys to groups at once. \return its mantissa bits
+  int choose_root() {
+    Table linear = root(root_cells, 0);
+    const std::uint64_t crowded = crowded_keys(linear);
+    // Key bits times steps for each doubling: as many cells as the linear one may have.
+    const int steps =
+        bits_of(root_cells) - bits_of(static_cast<std::uint64_t>(problem_.key_bits - 1));
+    if (crowded > before_.back() / 4) {
+      Table logarithmic = root(root_cells, steps);
+      if (crowded_keys(logarithmic) < crowded / 2) {
+        tables_.push_back(std::move(logarithmic));
+        return steps;
+      }
+    }
+    tables_.push_back(crowded > before_.back() / 2 ? root(short_root_cells, 0) : std::move(linear));
+    return 0;
   }
 
-  /// A table of about `cells` cells for the keys of a cell: they cover its sample, and beside it
-  /// there is a cell each for what the sample did not meet.
+  /// \param mantissa_bits  0: cells of one size
+  [[nodiscard]] Table root(std::uint64_t cells, int mantissa_bits) const {
+    const Cell all{{0, ~std::uint64_t{0} >> (64 - problem_.key_bits)}, 0, sample_.size()};
+    return table_of(all, cells, mantissa_bits);
+  }
+
+  /// A table for the keys of a cell: at least so many cells, where it has so many keys, and less
+  /// than twice as many cover its sample; beside these there is one each for what the sample did
+  /// not meet.
   [[nodiscard]] Table table_of(const Cell& cell, std::uint64_t cells, int mantissa_bits) const {
     const std::uint64_t least = sample_[cell.first].key;
     const std::uint64_t greatest = sample_[cell.end - 1].key;
@@ -158,12 +173,12 @@ class GroupBuilder {
     const auto least_of = [&](std::uint64_t number) {
       return mantissa_bits != 0 ? least_of_step(number, mantissa_bits) : number << node.shift;
     };
-    if (mantissa_bits == 0)
-      node.shift = std::max(0, bits_of(greatest - least) - bits_of(cells) + 1);
+    if (mantissa_bits == 0) node.shift = std::max(0, bits_of((greatest - least) / cells) - 1);
     const std::uint64_t one = std::uint64_t{1} << node.shift;
     node.base = least - cell.keys.least >= one ? least - one : cell.keys.least;
     node.last = static_cast<std::uint32_t>(
         std::min(step(cell.keys.greatest - node.base), step(greatest - node.base) + 1));
+    table.cells.reserve(node.last + std::size_t{1});
     std::size_t at = cell.first;
     for (std::uint64_t number = 0; number <= node.last; ++number) {
       Cell part;
@@ -191,10 +206,9 @@ class GroupBuilder {
     const Cell cell = tables_[t].cells[c];
     if (tables_.size() == most_sampled_nodes) return;
     const bool is_long = weight(cell) > 4 * group_size_;
-    const std::uint64_t parts =
-        weight(cell) * 3 / 2 / (is_at_border(cell) && !is_long ? border_group_ : group_size_);
-    Table table =
-        table_of(cell, std::bit_ceil(std::clamp(parts, smallest_table, largest_table)), 0);
+    const std::uint64_t parts = cells_of_group * weight(cell) /
+                                (is_at_border(cell) && !is_long ? border_group_ : group_size_);
+    Table table = table_of(cell, std::clamp(parts, smallest_table, largest_table), 0);
     if (entries_ + table.cells.size() > most_sampled_entries) return;
     entries_ += table.cells.size();
     tables_[t].cells[c].table = tables_.size();
@@ -255,12 +269,9 @@ std::optional<int> evenly_spread_bits(std::span<const SampledKey> sample,
   std::vector<std::uint64_t> begins((std::size_t{1} << digit) + 1, 0);
   for (const SampledKey& sampled : sample)
     begins[(sampled.key >> (bits - digit) & (begins.size() - 2)) + 1] += sampled.weight;
-  // Of few buckets, each may be twice as large as it would be if they were all alike.
-  const std::uint64_t uneven_parts =
-      std::min(most_uneven_parts, std::max<std::uint64_t>(1, (begins.size() - 1) / 2));
   const std::uint64_t largest = *std::max_element(begins.begin(), begins.end());
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  if (largest > std::max(small, begins.back() / uneven_parts)) return std::nullopt;
+  if (largest > std::max(small, 2 * (begins.back() >> digit))) return std::nullopt;
   const std::vector<std::uint64_t> ideal = begins_of(problem.destination_sizes);
   for (const std::uint64_t border : ideal) {
     const auto next = std::lower_bound(begins.begin(), begins.end(), border);

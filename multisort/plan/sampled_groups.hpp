@@ -42,8 +42,8 @@ inline constexpr std::size_t most_sampled_nodes = 128;
 inline constexpr std::size_t most_sampled_entries = 6144;
 
 /// Whether the leading digit of those bits in which keys differ divides them well: no bucket has
-/// more than a sixteenth of the keys (or of few buckets, than twice its part; or a number that is
-/// small anyway), and each border lies near an end of one.
+/// more than twice its part of the keys (or a number that is small anyway), and each border lies
+/// near an end of one.
 /// \param sample  sorted
 /// \param small   keys of a bucket that are never too many
 /// \return how many low bits keys differ in; nothing where they spread unevenly, or are all equal
