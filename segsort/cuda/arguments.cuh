@@ -2,14 +2,10 @@
 
 #include <cstdint>
 
+#include "sortie/segsort/cuda/hardware.cuh"
 #include "sortie/segsort/cuda/key_codec.cuh"
 
 namespace sortie::segsort {
-
-/// Asks for the line that holds a byte, so that it is near when it is read.
-__device__ __forceinline__ void prefetch_line(const void* byte) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(byte));
-}
 
 /// `threads` threads, of which the caller is number `thread`, ask for the lines of `bytes` bytes.
 __device__ __forceinline__ void prefetch_lines(const void* from, std::uint64_t bytes,
@@ -37,15 +33,6 @@ struct DeviceOffsets {
       prefetch_line(static_cast<const char*>(data) + i * (wide ? 8 : 4));
   }
 };
-
-/// Waits until all that the kernels before this one wrote is there. Kernels of one sort start
-/// before those in front of them have ended (programmatic dependent launch), so each calls this
-/// first.
-__device__ __forceinline__ void wait_for_kernels_before() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 
 struct SegmentExtent {
   std::uint64_t begin;

@@ -181,8 +181,7 @@ __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T:
 /// The shared memory of the calling warp.
 template <class Shared>
 __device__ __forceinline__ Shared& shared_memory_of_warp() {
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  return reinterpret_cast<Shared*>(shared_bytes)[threadIdx.x / 32];
+  return reinterpret_cast<Shared*>(dynamic_shared_memory())[threadIdx.x / 32];
 }
 
 /// Sorts batched segments, from `first_segment` on, none longer than longest_batched, as one tile

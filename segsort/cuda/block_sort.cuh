@@ -146,11 +146,10 @@ __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, con
 template <class Word, int ValueBytes, int BlockWarps>
 __global__ void __launch_bounds__(32 * BlockWarps, resident_warps / BlockWarps)
     block_sort_kernel(Arguments<Word> arguments, WorkLists lists, unsigned int shared_size) {
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
   wait_for_kernels_before();
   const auto sort = [&]<int Class>() {
     if constexpr (warps_of_block<Word>(Class) == BlockWarps)
-      sort_class<Word, ValueBytes, Class>(arguments, lists, {shared_bytes, shared_size});
+      sort_class<Word, ValueBytes, Class>(arguments, lists, {dynamic_shared_memory(), shared_size});
   };
   [&]<int... Before>(std::integer_sequence<int, Before...>) {
     (sort.template operator()<block_classes - 1 - Before>(), ...);

@@ -239,12 +239,10 @@ __device__ __forceinline__ void set_pass(Shared& shared,
   __syncthreads();
 }
 
-/// The shared memory of the block's kernel. Functions that are not part of their caller ask for it
-/// themselves, for the compiler would not know that a reference leads there.
+/// The shared memory of the block's kernel.
 template <class Shared>
 __device__ __forceinline__ Shared& shared_memory() {
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  return *reinterpret_cast<Shared*>(shared_bytes);
+  return *reinterpret_cast<Shared*>(dynamic_shared_memory());
 }
 
 /// Moves a tile of `length` items from index `begin` on to their buckets, stable, as set_pass() and

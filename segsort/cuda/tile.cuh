@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sortie/segsort/cuda/hardware.cuh"
 #include "sortie/segsort/cuda/word_network.cuh"
 
 /// The tile of a warp, of a block, or of a team of a block's warps: the shared memory in which its
@@ -27,28 +28,6 @@ struct ValueWord<8> {
 /// One gap after 32 words spreads accesses at a stride of Items over the banks.
 __device__ __forceinline__ constexpr int banked(int i) {
   return i + (i >> 5);
-}
-
-/// Waits for the other threads of a team, of which a block may have fifteen.
-template <int Threads>
-__device__ __forceinline__ void wait_for_team(int team) {
-  asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(Threads) : "memory");
-}
-/// The same, and true on all threads of the team if `condition` is on any.
-template <int Threads>
-__device__ __forceinline__ bool any_of_team(int team, bool condition) {
-  int any = 0;
-  asm volatile(
-      "{\n"
-      ".reg .pred mine, all;\n"
-      "setp.ne.s32 mine, %3, 0;\n"
-      "bar.red.or.pred all, %1, %2, mine;\n"
-      "selp.s32 %0, 1, 0, all;\n"
-      "}"
-      : "=r"(any)
-      : "r"(team + 1), "n"(Threads), "r"(condition ? 1 : 0)
-      : "memory");
-  return any != 0;
 }
 
 /// \tparam IsOfTeam  the block has several teams of WarpCount neighbouring warps, and each its tile

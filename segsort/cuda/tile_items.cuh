@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sortie/segsort/cuda/hardware.cuh"
 #include "sortie/segsort/cuda/key_codec.cuh"
 #include "sortie/segsort/cuda/tile.cuh"
 
@@ -13,13 +14,6 @@
 /// Item e = r * threads + t is loaded by thread t: its key into register r, then shared memory; its
 /// value straight into shared memory. Thread t stores positions r * threads + t.
 namespace sortie::segsort {
-
-/// Tells the compiler where a pointer leads that it cannot follow back to a kernel's parameter.
-template <class T>
-__device__ __forceinline__ T* in_global_memory(T* pointer) {
-  __builtin_assume(__isGlobal(pointer));
-  return pointer;
-}
 
 /// The value at `index` of an array of values, which is null where there are none.
 template <class T, class Array, class Index>

@@ -1,0 +1,275 @@
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// CUDA C++ for an ordinary compiler: as much of it as the kernels of segsort use. A block is run
+/// by a host thread for each of its threads, barriers are barriers, and shared memory is static
+/// memory, so that ThreadSanitizer and AddressSanitizer see what a kernel does. Blocks run one
+/// after the other; a grid that waits for itself has one block.
+///
+/// Warps are not in step: a kernel that forgets a __syncwarp() is found out.
+
+#undef __device__
+#undef __global__
+#undef __host__
+#undef __shared__
+#undef __forceinline__
+#undef __noinline__
+#undef __launch_bounds__
+#undef __grid_constant__
+#define __device__
+#define __global__
+#define __host__
+#define __shared__ static
+#define __forceinline__ inline
+#define __noinline__
+#define __launch_bounds__(...)
+#define __grid_constant__
+
+namespace cuda_on_host {
+
+struct Index {
+  unsigned int x = 0;
+};
+
+/// What the threads of the running block share.
+struct Block {
+  static constexpr unsigned int most_threads = 1024;
+
+  std::unique_ptr<std::barrier<>> all;
+  std::vector<std::unique_ptr<std::barrier<>>> warps;
+  std::map<std::pair<int, int>, std::unique_ptr<std::barrier<>>> teams;  ///< by threads and number
+  std::mutex mutex;
+  std::uint64_t slots[most_threads];  ///< what a thread tells its warp, or its block
+};
+inline Block block;
+
+#if defined(__SANITIZE_THREAD__)
+extern "C" {
+void AnnotateIgnoreReadsBegin(const char* file, int line);
+void AnnotateIgnoreReadsEnd(const char* file, int line);
+void AnnotateIgnoreSyncBegin(const char* file, int line);
+void AnnotateIgnoreSyncEnd(const char* file, int line);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+/// While it lives, ThreadSanitizer does not look at the thread: a shuffle or a vote is no barrier
+/// for the memory of the kernel, although it takes barriers here.
+struct Unseen {
+  Unseen() {
+    AnnotateIgnoreSyncBegin("", 0);
+    AnnotateIgnoreReadsBegin("", 0);
+    AnnotateIgnoreWritesBegin("", 0);
+  }
+  ~Unseen() {
+    AnnotateIgnoreWritesEnd("", 0);
+    AnnotateIgnoreReadsEnd("", 0);
+    AnnotateIgnoreSyncEnd("", 0);
+  }
+};
+#else
+struct Unseen {
+  Unseen() {}
+  ~Unseen() {}
+};
+#endif
+
+}  // namespace cuda_on_host
+
+struct alignas(16) uint4 {
+  unsigned int x;
+  unsigned int y;
+  unsigned int z;
+  unsigned int w;
+};
+
+inline thread_local cuda_on_host::Index threadIdx;
+inline cuda_on_host::Index blockIdx;
+inline cuda_on_host::Index blockDim;
+inline cuda_on_host::Index gridDim;
+
+namespace cuda_on_host {
+
+/// The barrier of a team of `threads` threads.
+inline std::barrier<>& barrier_of_team(int team, int threads) {
+  const Unseen unseen;
+  const std::lock_guard<std::mutex> lock(block.mutex);
+  auto& barrier = block.teams[{threads, team}];
+  if (!barrier) barrier = std::make_unique<std::barrier<>>(threads);
+  return *barrier;
+}
+
+/// result(values of all lanes) on each lane of the warp.
+template <class Result>
+std::uint64_t exchange_in_warp(std::uint64_t value, const Result& result) {
+  const Unseen unseen;
+  const unsigned int warp = threadIdx.x / 32;
+  block.slots[threadIdx.x] = value;
+  block.warps[warp]->arrive_and_wait();
+  const std::uint64_t found = result(block.slots + warp * 32);
+  block.warps[warp]->arrive_and_wait();
+  return found;
+}
+
+/// Runs body() as a grid of one block of so many threads.
+template <class Body>
+void run_block(unsigned int threads, const Body& body) {
+  blockDim.x = threads;
+  gridDim.x = 1;
+  blockIdx.x = 0;
+  block.all = std::make_unique<std::barrier<>>(threads);
+  block.warps.clear();
+  block.teams.clear();
+  for (unsigned int warp = 0; warp < threads / 32; ++warp)
+    block.warps.push_back(std::make_unique<std::barrier<>>(32));
+  std::vector<std::thread> all;
+  all.reserve(threads);
+  for (unsigned int thread = 0; thread < threads; ++thread)
+    all.emplace_back([thread, &body] {
+      threadIdx.x = thread;
+      body();
+    });
+  for (std::thread& one : all) one.join();
+}
+
+}  // namespace cuda_on_host
+
+// Names and meaning are those of CUDA C++.
+
+inline void __syncthreads() {
+  cuda_on_host::block.all->arrive_and_wait();
+}
+inline void __syncwarp() {
+  cuda_on_host::block.warps[threadIdx.x / 32]->arrive_and_wait();
+}
+inline void __threadfence() {}
+
+inline int __syncthreads_count(int condition) {
+  {
+    const cuda_on_host::Unseen unseen;
+    cuda_on_host::block.slots[threadIdx.x] = condition != 0 ? 1 : 0;
+  }
+  __syncthreads();
+  int count = 0;
+  {
+    const cuda_on_host::Unseen unseen;
+    for (unsigned int thread = 0; thread < blockDim.x; ++thread)
+      count += static_cast<int>(cuda_on_host::block.slots[thread]);
+  }
+  __syncthreads();
+  return count;
+}
+inline int __syncthreads_or(int condition) {
+  return __syncthreads_count(condition) != 0 ? 1 : 0;
+}
+
+template <class T>
+T __shfl_sync(unsigned int, T value, int lane) {
+  return static_cast<T>(cuda_on_host::exchange_in_warp(
+      static_cast<std::uint64_t>(value),
+      [lane](const std::uint64_t* values) { return values[lane & 31]; }));
+}
+template <class T>
+T __shfl_up_sync(unsigned int mask, T value, unsigned int distance) {
+  const unsigned int lane = threadIdx.x % 32;
+  return __shfl_sync(mask, value, static_cast<int>(lane >= distance ? lane - distance : lane));
+}
+template <class T>
+T __shfl_down_sync(unsigned int mask, T value, unsigned int distance) {
+  const unsigned int lane = threadIdx.x % 32;
+  return __shfl_sync(mask, value, static_cast<int>(lane + distance < 32 ? lane + distance : lane));
+}
+template <class T>
+T __shfl_xor_sync(unsigned int mask, T value, unsigned int bits) {
+  return __shfl_sync(mask, value, static_cast<int>(threadIdx.x % 32 ^ bits));
+}
+inline unsigned int __match_any_sync(unsigned int, int value) {
+  const auto mine = static_cast<std::uint32_t>(value);
+  return static_cast<unsigned int>(
+      cuda_on_host::exchange_in_warp(mine, [mine](const std::uint64_t* values) {
+        std::uint64_t equal = 0;
+        for (int lane = 0; lane < 32; ++lane)
+          equal |= std::uint64_t{values[lane] == mine ? 1U : 0U} << lane;
+        return equal;
+      }));
+}
+inline unsigned int __ballot_sync(unsigned int, bool condition) {
+  return static_cast<unsigned int>(
+      cuda_on_host::exchange_in_warp(condition ? 1 : 0, [](const std::uint64_t* values) {
+        std::uint64_t votes = 0;
+        for (int lane = 0; lane < 32; ++lane) votes |= values[lane] << lane;
+        return votes;
+      }));
+}
+inline int __all_sync(unsigned int mask, bool condition) {
+  return __ballot_sync(mask, condition) == 0xffffffffU ? 1 : 0;
+}
+inline int __any_sync(unsigned int mask, bool condition) {
+  return __ballot_sync(mask, condition) != 0 ? 1 : 0;
+}
+
+inline int __popc(unsigned int word) {
+  return std::popcount(word);
+}
+inline int __ffs(int word) {
+  return __builtin_ffs(word);
+}
+inline int __clz(int word) {
+  return std::countl_zero(static_cast<unsigned int>(word));
+}
+inline int __clzll(long long word) {
+  return std::countl_zero(static_cast<unsigned long long>(word));
+}
+inline unsigned int __umulhi(unsigned int a, unsigned int b) {
+  return static_cast<unsigned int>(std::uint64_t{a} * b >> 32);
+}
+
+template <class T, class U>
+T atomicAdd(T* at, U value) {
+  return std::atomic_ref<T>(*at).fetch_add(static_cast<T>(value));
+}
+template <class T, class U>
+T atomicOr(T* at, U value) {
+  return std::atomic_ref<T>(*at).fetch_or(static_cast<T>(value));
+}
+template <class T, class U>
+T atomicMin(T* at, U value) {
+  T old = std::atomic_ref<T>(*at).load();
+  while (static_cast<T>(value) < old &&
+         !std::atomic_ref<T>(*at).compare_exchange_weak(old, static_cast<T>(value))) {
+  }
+  return old;
+}
+template <class T, class U>
+T atomicMax(T* at, U value) {
+  T old = std::atomic_ref<T>(*at).load();
+  while (old < static_cast<T>(value) &&
+         !std::atomic_ref<T>(*at).compare_exchange_weak(old, static_cast<T>(value))) {
+  }
+  return old;
+}
+
+template <class T, class U>
+constexpr std::common_type_t<T, U> min(T a, U b) {
+  using Common = std::common_type_t<T, U>;
+  return static_cast<Common>(b) < static_cast<Common>(a) ? static_cast<Common>(b)
+                                                         : static_cast<Common>(a);
+}
+template <class T, class U>
+constexpr std::common_type_t<T, U> max(T a, U b) {
+  using Common = std::common_type_t<T, U>;
+  return static_cast<Common>(a) < static_cast<Common>(b) ? static_cast<Common>(b)
+                                                         : static_cast<Common>(a);
+}
+using std::sqrt;

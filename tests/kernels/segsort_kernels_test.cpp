@@ -1,0 +1,311 @@
+// The kernels of the tuned policy on host threads, a thread for each of a block's: what they do
+// between barriers is tested where there is no GPU, and sanitizers see it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "sortie/segsort/cuda/batch_sort.cuh"
+#include "sortie/segsort/cuda/block_sort.cuh"
+#include "sortie/segsort/cuda/grid_partition.cuh"
+#include "sortie/segsort/cuda/partition.cuh"
+#include "sortie/segsort/cuda/small_sort.cuh"
+
+namespace sortie::segsort {
+namespace {
+
+using Lengths = std::vector<std::uint32_t>;
+
+enum class Keys { random, half_greatest, two_fields };
+
+template <class Word>
+std::vector<Word> make_keys(Keys kind, std::size_t count) {
+  std::mt19937_64 random(17 + count);
+  std::vector<Word> keys(count);
+  for (Word& key : keys) {
+    key = static_cast<Word>(random());
+    if (kind == Keys::half_greatest && random() % 2 == 0) key = static_cast<Word>(~Word{0});
+    // Many that are equal, and many that differ in low bits alone.
+    if (kind == Keys::two_fields) key = static_cast<Word>((random() % 50) << 20 | random() % 50);
+  }
+  return keys;
+}
+
+/// Segments side by side, their keys and values, and what a sort of them may use.
+template <class WordType, int ValueBytes>
+class Problem {
+ public:
+  using Word = WordType;
+  using Value = typename ValueWord<ValueBytes>::type;
+
+  Problem(const Lengths& lengths, Keys kind, Order order = Order::ascending)
+      : descending_(order == Order::descending) {
+    for (const std::uint32_t length : lengths) offsets_.push_back(offsets_.back() + length);
+    keys_ = make_keys<Word>(kind, items());
+    values_.resize(items());
+    for (std::size_t i = 0; i < items(); ++i) values_[i] = static_cast<Value>(i);
+    keys_out.assign(items(), 77);
+    keys_scratch_.resize(items());
+    values_out.assign(items(), 77);
+    values_scratch_.resize(items());
+    constexpr KeyType type = sizeof(Word) == 4 ? KeyType::u32 : KeyType::u64;
+    arguments.keys_in = keys_.data();
+    arguments.keys_out = keys_out.data();
+    arguments.keys_scratch = keys_scratch_.data();
+    if (ValueBytes != 0) {
+      arguments.values_in = values_.data();
+      arguments.values_out = values_out.data();
+      arguments.values_scratch = values_scratch_.data();
+    }
+    arguments.value_bytes = ValueBytes;
+    arguments.begin_offsets = {offsets_.data(), false};
+    arguments.end_offsets = {offsets_.data() + 1, false};
+    arguments.num_segments = lengths.size();
+    arguments.codec = KeyCodec<Word>::make(type, order, 0, 8 * sizeof(Word));
+
+    lists.counters = &counters;
+    for (int pair = 0; pair < long_classes / 2; ++pair) {
+      segments_[pair].resize(lengths.size());
+      lists.segments[pair] = segments_[pair].data();
+      lists.room[pair] = static_cast<std::uint32_t>(lengths.size());
+    }
+    groups_.resize(100'000);
+    lists.groups = groups_.data();
+    lists.group_room = groups_.size();
+    parts_.resize(1000);
+    lists.parts = parts_.data();
+  }
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  [[nodiscard]] std::size_t items() const { return offsets_.back(); }
+  [[nodiscard]] std::uint32_t segments() const {
+    return static_cast<std::uint32_t>(offsets_.size() - 1);
+  }
+  [[nodiscard]] std::uint32_t length(std::uint32_t segment) const {
+    return offsets_[segment + 1] - offsets_[segment];
+  }
+  /// As the first kernel does.
+  void list(std::uint32_t segment) {
+    const int list = long_class(length(segment));
+    lists.segment(list, counters.segments[list]++) = segment;
+  }
+
+  /// Sorts what a partition has left to the tiles.
+  void sort_groups() {
+    for (int group_class = 0; group_class < group_classes; ++group_class) {
+      for (std::uint32_t i = 0; i < counters.groups[group_class]; ++i) {
+        const Group& group = lists.group(group_class, i);
+        const Word* const keys = arguments.keys_of(group.buffer());
+        const auto* const values = static_cast<const Value*>(arguments.values_of(group.buffer()));
+        const std::vector<std::uint64_t> order = order_of(
+            keys, group.begin(), group.begin() + static_cast<std::uint64_t>(group.length()));
+        std::vector<Word> sorted_keys;
+        std::vector<Value> sorted_values;
+        for (const std::uint64_t item : order) {
+          sorted_keys.push_back(keys[item]);
+          if (ValueBytes != 0) sorted_values.push_back(values[item]);
+        }
+        std::copy(sorted_keys.begin(), sorted_keys.end(), keys_out.begin() + group.begin());
+        std::copy(sorted_values.begin(), sorted_values.end(), values_out.begin() + group.begin());
+      }
+    }
+  }
+
+  /// All segments that `counts` takes are sorted, stably.
+  template <class Counts>
+  void expect_sorted(const Counts& counts) const {
+    for (std::uint32_t segment = 0; segment < segments(); ++segment) {
+      if (!counts(length(segment))) continue;
+      const std::uint64_t begin = offsets_[segment];
+      const std::vector<std::uint64_t> order =
+          order_of(keys_.data(), begin, begin + length(segment));
+      for (std::uint64_t i = 0; i < order.size(); ++i) {
+        ASSERT_EQ(keys_out[begin + i], keys_[order[i]])
+            << "segment " << segment << " of " << length(segment) << ", key " << i;
+        if (ValueBytes != 0) {
+          ASSERT_EQ(values_out[begin + i], values_[order[i]])
+              << "segment " << segment << " of " << length(segment) << ", value " << i;
+        }
+      }
+    }
+  }
+
+  Arguments<Word> arguments{};
+  WorkLists lists{};
+  Counters counters{};
+  std::vector<Word> keys_out;
+  std::vector<Value> values_out;
+
+ private:
+  [[nodiscard]] std::vector<std::uint64_t> order_of(const Word* keys, std::uint64_t begin,
+                                                    std::uint64_t end) const {
+    std::vector<std::uint64_t> order;
+    for (std::uint64_t i = begin; i < end; ++i) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint64_t a, std::uint64_t b) {
+      return descending_ ? keys[a] > keys[b] : keys[a] < keys[b];
+    });
+    return order;
+  }
+
+  bool descending_;
+  std::vector<std::uint32_t> offsets_{0};
+  std::vector<Word> keys_;
+  std::vector<Word> keys_scratch_;
+  std::vector<Value> values_;
+  std::vector<Value> values_scratch_;
+  std::vector<std::uint32_t> segments_[long_classes / 2];
+  std::vector<Group> groups_;
+  std::vector<Part> parts_;
+};
+
+bool any_length(std::uint32_t) {
+  return true;
+}
+
+/// Calls test(kind of keys, order).
+template <class Test>
+void with_keys(const Test& test) {
+  test(Keys::half_greatest, Order::ascending);
+  if (!testing::Test::HasFatalFailure()) test(Keys::two_fields, Order::descending);
+}
+
+// Neighbours alone; with middling and long segments between them; middling ones alone.
+template <class Word, int ValueBytes>
+void sort_batches() {
+  std::mt19937 random(3);
+  Lengths neighbours;
+  Lengths gaps;
+  Lengths middling;
+  for (int i = 0; i < 120; ++i) neighbours.push_back(1 + random() % 40);
+  for (int i = 0; i < 160; ++i)
+    gaps.push_back(random() % 20 == 0   ? 65 + random() % 64
+                   : random() % 30 == 0 ? 200
+                                        : random() % 9);
+  for (int i = 0; i < 24; ++i) middling.push_back(65 + random() % 64);
+  with_keys([&](Keys kind, Order order) {
+    for (const Lengths& lengths : {neighbours, gaps, middling}) {
+      Problem<Word, ValueBytes> problem(lengths, kind, order);
+      const ChunkPlan chunks{1'000'000, 40, 1};
+      cuda_on_host::run_block(batch_threads, [&] {
+        batch_sort_kernel<Word, ValueBytes, std::uint32_t>(problem.arguments, problem.lists,
+                                                           chunks);
+      });
+      problem.expect_sorted([](std::uint32_t length) { return length <= longest_in_warp; });
+      std::uint32_t listed = 0;
+      for (const unsigned int count : problem.counters.segments) listed += count;
+      ASSERT_EQ(listed, std::count(lengths.begin(), lengths.end(), 200U));
+    }
+  });
+}
+
+TEST(Kernels, BatchSort) {
+  sort_batches<std::uint32_t, 4>();
+  sort_batches<std::uint64_t, 0>();
+}
+
+template <class Word, int ValueBytes, int BlockWarps>
+void sort_classes_of_block() {
+  Lengths lengths;
+  for (int block_class = 0; block_class < block_classes; ++block_class) {
+    const auto shortest = static_cast<std::uint32_t>(shortest_of_block_class(block_class));
+    const std::uint32_t longest = block_capacity(block_class);
+    for (const std::uint32_t length : {shortest, longest}) lengths.push_back(length);
+  }
+  Problem<Word, ValueBytes> problem(lengths, Keys::two_fields);
+  for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
+  cuda_on_host::run_block(32 * BlockWarps, [&] {
+    block_sort_kernel<Word, ValueBytes, BlockWarps>(problem.arguments, problem.lists, 227 * 1024);
+  });
+  problem.expect_sorted(
+      [](std::uint32_t length) { return warps_of_block<Word>(block_class(length)) == BlockWarps; });
+}
+
+// Teams of several sizes, one after the other in one block.
+TEST(Kernels, BlockSort) {
+  sort_classes_of_block<std::uint32_t, 4, 16>();
+  sort_classes_of_block<std::uint32_t, 4, 20>();
+  sort_classes_of_block<std::uint32_t, 4, 24>();
+}
+
+// Fewer tiles than teams have room in shared memory, more segments than teams.
+template <class Word, int ValueBytes>
+void sort_by_three_teams() {
+  using T = Tile<Word, ValueBytes, 2, 16, true>;
+  constexpr int teams = 3;
+  const Lengths lengths = {1024, 600, 700, 1000, 513, 1023, 900};
+  with_keys([&](Keys kind, Order order) {
+    Problem<Word, ValueBytes> problem(lengths, kind, order);
+    cuda_on_host::run_block(T::threads * teams, [&] {
+      sort_by_teams<T>({dynamic_shared_memory(), 2 * sizeof(T)}, problem.arguments,
+                       problem.segments(), [&](unsigned int i) -> Stretch {
+                         const auto [begin, length] = extent(problem.arguments, i);
+                         return {begin, static_cast<std::uint32_t>(length), Buffer::input};
+                       });
+    });
+    problem.expect_sorted(any_length);
+  });
+}
+
+TEST(Kernels, Teams) {
+  sort_by_three_teams<std::uint32_t, 8>();
+  sort_by_three_teams<std::uint64_t, 0>();
+}
+
+TEST(Kernels, SmallSort) {
+  const Lengths mixed = {40, 20, 0, 5, 300, 100, 1, 64, 65, 600, 3000, 33, 12, 2000, 17};
+  const Lengths partitioned = {9000, 20, 5000};
+  with_keys([&](Keys kind, Order order) {
+    for (const bool has_long_ones : {false, true}) {
+      Problem<std::uint32_t, 4> problem(has_long_ones ? partitioned : mixed, kind, order);
+      cuda_on_host::run_block(small_partition_shape.threads, [&] {
+        small_sort_kernel<std::uint32_t, 4>(problem.arguments, has_long_ones ? 1 : 3);
+      });
+      problem.expect_sorted(any_length);
+    }
+  });
+}
+
+TEST(Kernels, LonePartition) {
+  with_keys([&](Keys kind, Order order) {
+    Problem<std::uint32_t, 8> problem({20'000, 9'300}, kind, order);
+    for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
+    cuda_on_host::run_block(lone_shape<std::uint32_t, 8>.threads, [&] {
+      lone_partition_kernel<std::uint32_t, 8>(problem.arguments, problem.lists);
+    });
+    problem.sort_groups();
+    problem.expect_sorted(any_length);
+  });
+}
+
+TEST(Kernels, GridPartition) {
+  for (const bool has_rows_in_scratch : {true, false}) {
+    Problem<std::uint32_t, 4> problem({100'000, 70'000}, Keys::random, Order::descending);
+    for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
+    std::vector<SharedPart> shared_parts[2];
+    for (int round = 0; round < 2; ++round) {
+      shared_parts[round].resize(1000);
+      problem.lists.shared_parts[round] = shared_parts[round].data();
+    }
+    std::vector<std::uint64_t> histograms(most_histogram_rows(problem.items(), 2) * most_buckets);
+    problem.lists.histograms = histograms.data();
+    std::vector<std::uint32_t> rows(300 * most_buckets);
+    problem.lists.unit_rows = rows.data();
+    problem.lists.unit_row_room = 300;
+    problem.lists.unit_rows_in_scratch = has_rows_in_scratch;
+    cuda_on_host::run_block(grid_shape<std::uint32_t, 4>.threads, [&] {
+      grid_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
+    });
+    cuda_on_host::run_block(lone_shape<std::uint32_t, 4>.threads, [&] {
+      lone_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
+    });
+    problem.sort_groups();
+    problem.expect_sorted(any_length);
+  }
+}
+
+}  // namespace
+}  // namespace sortie::segsort
