@@ -26,10 +26,9 @@ class DirectLookup {
 };
 
 /// From table to table, as a plan::KeyTree leads.
-/// \tparam Near  the tables are those that a sample suggested, or as few: they are brought to
-/// shared
-///               memory, where a warp's 32 places in a table cost a fraction of what they cost in
-///               the cache. Else they stay in global memory.
+/// \tparam Near  the tables are those that a sample suggested, or as few. They are brought to
+///               shared memory, where a warp's 32 places in a table cost a fraction of what they
+///               cost in the cache; else they stay in global memory.
 template <class Word, bool Near>
 class TreeLookup {
  public:

@@ -72,8 +72,9 @@ __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
   if constexpr (ValueBytes != 0) static_cast<Value*>(arguments.values_out)[to] = value;
 }
 
-/// Sorts the block's chunks from segment `first` on, whatever the lengths: one chunk a warp, but
-/// for warps that are done. Begins and ends with a barrier.
+/// Sorts the chunks of the block's warps, whatever the lengths: the calling warp's has segments
+/// `begin` .. `end` - 1, or none (`begin` >= `end`), or is done already. Begins and ends with a
+/// barrier.
 template <class Word, int ValueBytes>
 __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueBytes>& shared,
                                                   const Arguments<Word>& arguments,

@@ -85,6 +85,7 @@ using TeamsKeys = testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(DeviceTeamsTest, TeamsKeys);
 
 TYPED_TEST(DeviceTeamsTest, EverySizeByItself) {
+  // Of an H200: the 24 warps of a block on each multiprocessor, 512 items for each.
   constexpr std::uint64_t all_teams_are_busy = 132 * 24 * 512;
   std::uint64_t shortest = 128;
   for (const std::uint64_t longest : {256, 512, 1024, 1536, 2048, 2560, 4096, 5120, 6144, 8192}) {

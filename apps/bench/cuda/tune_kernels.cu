@@ -39,13 +39,13 @@ template <int Warps, int Items, int BlockWarps>
 __global__ void __launch_bounds__(32 * BlockWarps, segsort::resident_warps / BlockWarps)
     sort_listed_kernel(Arguments<Word> arguments, WorkLists lists, unsigned int shared_size) {
   using T = segsort::Tile<Word, value_bytes, Warps, Items, Warps != BlockWarps>;
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
   for (int block_class = 0; block_class < segsort::block_classes; ++block_class) {
     const unsigned int count = lists.counters->segments[block_class];
     if (count == 0) continue;
     __syncthreads();  // the teams of the class before are done with the shared memory
     segsort::sort_by_teams<T>(
-        {shared_bytes, shared_size}, arguments, count, [&](unsigned int i) -> segsort::Stretch {
+        {segsort::dynamic_shared_memory(), shared_size}, arguments, count,
+        [&](unsigned int i) -> segsort::Stretch {
           const auto [begin, length] = extent(arguments, lists.segment(block_class, i));
           return {begin, static_cast<std::uint32_t>(length), segsort::Buffer::input};
         });
