@@ -44,6 +44,7 @@ struct Tile {
   static constexpr int capacity = threads * items;
   static constexpr int index_bits = log2_of(capacity);
   static constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
+  static constexpr int bin_bits = index_bits - 1;  ///< of a sort by distribution: log2 of its bins
 
   alignas(16) Word keys[capacity];                            ///< encoded, in the order of e
   alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e

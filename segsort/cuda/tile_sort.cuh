@@ -262,8 +262,12 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     __syncwarp();
   } else {
     bool sorted = false;
-    if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>)
-      sorted = sort_by_distribution(tile, words, length);
+    if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
+      // Keys alone that are equal in all bits may change places: they are only counted.
+      const bool bins_are_equal =
+          T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
+      sorted = sort_by_distribution(tile, words, length, bins_are_equal);
+    }
     if (!sorted) sort_words(tile, words);
   }
   const int differing_bits = span - codec.ignored_bits;

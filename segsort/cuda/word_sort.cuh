@@ -108,13 +108,15 @@ __device__ __forceinline__ void trade_with_neighbours(T& tile, std::uint32_t (&w
 /// then a thread's stretch has the items of some whole bins, and parts of one at each end. Where no
 /// bin has more words than a thread, they are in order when each thread has sorted its own and has
 /// traded with its neighbours: a bin lies over two threads at most, and what is on the wrong side
-/// is in the neighbouring halves.
+/// is in the neighbouring halves. Where all words of a bin are as good as equal, they are in order
+/// at once, however many a bin has.
+/// \param bins_are_equal  words of the same bin may be in any order
 /// \return false, and the words as they were, where a bin has more words than a thread, or looks as
 /// if it will after a quarter of the words
 template <class T>
 __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
-                                                     int length) {
-  constexpr int bin_bits = T::index_bits - 1;
+                                                     int length, bool bins_are_equal) {
+  constexpr int bin_bits = T::bin_bits;
   constexpr int bins = 1 << bin_bits;
   static_assert(bins <= T::capacity, "the counters take the place of the words");
   const int thread = T::thread();
@@ -133,7 +135,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
       if (T::any(crowded)) return false;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < T::items / 4) crowded |= rank >= T::items / 2;
+    if (r < T::items / 4) crowded |= rank >= T::items / 2 && !bins_are_equal;
     ranks.set(r, rank);
   }
   T::synchronise();
@@ -146,7 +148,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   for (int i = 0; i < stretch; ++i) {
     const int bin = thread * stretch + i;
     counts[i] = bin < bins ? counter(bin) : 0;
-    crowded |= counts[i] > T::items;
+    crowded |= counts[i] > T::items && !bins_are_equal;
     sum += counts[i];
   }
   std::uint32_t up_to = sum;
@@ -181,6 +183,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
   T::synchronise();
+  if (bins_are_equal) return true;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
