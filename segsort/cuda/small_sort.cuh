@@ -45,7 +45,8 @@ struct LocalGroups {
 };
 
 /// Sorts one segment of up to a warp's width, one item a lane: each item's place is the number of
-/// those before it. That is little code, which counts when a kernel runs for microseconds.
+/// those before it. That is little code, which counts when a kernel runs for microseconds; and the
+/// comparisons do not wait for each other, whatever the segment's length.
 template <int ValueBytes, class Word>
 __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
                                               const SegmentExtent& segment) {
@@ -58,10 +59,12 @@ __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
   Value value{};
   if constexpr (ValueBytes != 0)
     if (is_item) value = static_cast<const Value*>(arguments.values_in)[index];
-  const Word compared = arguments.codec.encode(key) & arguments.codec.compare_mask;
+  // Lanes without an item come last, behind items of the greatest key, which have lower numbers.
+  const Word compared =
+      is_item ? arguments.codec.encode(key) & arguments.codec.compare_mask : ~Word{0};
   int place = 0;
-#pragma unroll 4
-  for (int i = 0; i < length; ++i) {
+#pragma unroll
+  for (int i = 0; i < 32; ++i) {
     const Word other = __shfl_sync(full_warp, compared, i);
     place += other < compared || (other == compared && i < lane) ? 1 : 0;
   }
