@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sortie/segsort/key_types.hpp"
+#include "sortie/segsort/segment_range.hpp"
 
 namespace sortie {
 
@@ -51,6 +52,9 @@ struct DeviceRequest {
   const std::int64_t* device_num_segments = nullptr;
   const void* begin_offsets = nullptr;
   const void* end_offsets = nullptr;
+  /// When set, the range of each segment's keys, in device memory: a long segment is cut by it
+  /// without a look at the keys before. Only with all bits compared. \pre it holds all keys
+  const SegmentRange* ranges = nullptr;
   Order order = Order::ascending;
   bool stable = false;
   int begin_bit = 0;

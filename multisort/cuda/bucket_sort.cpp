@@ -37,14 +37,12 @@ BucketSort::BucketSort(const DeviceGroup& group, const ChunkRequest& request, st
       received_begin_(plan.destination_begins[device]),
       chunk_begin_(chunk_begins[device]) {
   const std::uint64_t received_end = plan.destination_begins[device + 1];
-  int bits = 0;
   const std::uint64_t chunk_end = chunk_begins[device + 1];
   for (const plan::MoveGroup& moved : plan.groups) {
     const Segment segment{std::max(moved.begin, received_begin_),
-                          std::min(moved.begin + moved.size, received_end), moved.remaining_bits};
+                          std::min(moved.begin + moved.size, received_end), moved.keys};
     if (segment.begin >= segment.end) continue;
-    bits = std::max(bits, segment.remaining_bits);
-    if (segment.remaining_bits != 0) {
+    if (!segment.is_sorted()) {
       add(segment, chunk_begins);
       continue;
     }
@@ -53,11 +51,8 @@ BucketSort::BucketSort(const DeviceGroup& group, const ChunkRequest& request, st
     const std::uint64_t last = std::clamp(chunk_end, first, segment.end);
     for (const auto& [begin, end] :
          {std::pair(segment.begin, first), std::pair(first, last), std::pair(last, segment.end)})
-      if (begin < end) add({begin, end, 0}, chunk_begins);
+      if (begin < end) add({begin, end, moved.keys}, chunk_begins);
   }
-  // Bits in which no bucket's keys differ need not be looked at; segsort takes that for unsigned
-  // keys only.
-  if (request.key_type == KeyType::u32 || request.key_type == KeyType::u64) end_bit_ = bits;
 
   const auto want = [&](std::uint64_t begin, std::uint64_t end, std::size_t segments) {
     std::size_t bytes = 0;
@@ -104,12 +99,13 @@ std::uint64_t BucketSort::value_size() const {
 
 bool BucketSort::inside_is_sorted() const {
   return std::all_of(inside_.begin(), inside_.end(),
-                     [](const Segment& segment) { return segment.remaining_bits == 0; });
+                     [](const Segment& segment) { return segment.is_sorted(); });
 }
 
 std::uint64_t BucketSort::bytes_wanted() const {
   return spare_items_ * (key_size() + value_size()) + temporary_bytes_ +
-         (inside_.size() + straddlers_.size() + 2) * sizeof(std::uint64_t);
+         (inside_.size() + 2 * straddlers_.size() + 1) * sizeof(std::uint64_t) +
+         (inside_.size() + straddlers_.size()) * sizeof(segsort::SegmentRange);
 }
 
 void BucketSort::allocate(std::byte* keys, std::byte* values) {
@@ -120,6 +116,7 @@ void BucketSort::allocate(std::byte* keys, std::byte* values) {
   spare_values_ = DeviceBuffer<std::byte>(spare_items_ * value_size(), stream);
   temporary_ = DeviceBuffer<std::byte>(temporary_bytes_, stream);
   offsets_ = DeviceBuffer<std::uint64_t>(inside_.size() + 2 * straddlers_.size() + 1, stream);
+  ranges_ = DeviceBuffer<segsort::SegmentRange>(inside_.size() + straddlers_.size(), stream);
 }
 
 segsort::DeviceRequest BucketSort::segments_request(std::uint64_t begin, std::uint64_t end,
@@ -138,8 +135,18 @@ segsort::DeviceRequest BucketSort::segments_request(std::uint64_t begin, std::ui
   request.num_items = static_cast<std::int64_t>(end - begin);
   request.num_segments = static_cast<std::int64_t>(segments);
   request.order = request_.options.order;
-  request.end_bit = end_bit_;
   return request;
+}
+
+void BucketSort::bring_ranges(const std::vector<Segment>& segments, std::size_t begin,
+                              std::size_t end, std::size_t first, segsort::DeviceRequest& request) {
+  std::vector<segsort::SegmentRange> ranges;
+  for (std::size_t i = begin; i < end; ++i)
+    ranges.push_back({segments[i].keys.least, segments[i].keys.greatest});
+  check_cuda(cudaMemcpyAsync(ranges_.data() + first, ranges.data(),
+                             ranges.size() * sizeof(segsort::SegmentRange), cudaMemcpyHostToDevice,
+                             group_.stream(device_)));
+  request.ranges = ranges_.data() + first;
 }
 
 void BucketSort::sort_segments(const segsort::DeviceRequest& request) {
@@ -204,6 +211,7 @@ void BucketSort::sort_inside(std::size_t first, std::size_t end) {
                               : static_cast<std::byte*>(chunk.values) + to * value_size());
   request.begin_offsets = on_device;
   request.end_offsets = on_device + 1;
+  bring_ranges(inside_, first, end, first, request);
   sort_segments(request);
 }
 
@@ -215,7 +223,8 @@ void BucketSort::sort(
   };
   std::uint64_t spare = 0;
   std::uint64_t* offsets = offsets_.data() + inside_.size() + 1;
-  for (const Segment& segment : straddlers_) {
+  for (std::size_t i = 0; i < straddlers_.size(); ++i) {
+    const Segment& segment = straddlers_[i];
     const std::uint64_t size = segment.end - segment.begin;
     const std::uint64_t ends[2] = {0, size};
     check_cuda(cudaMemcpyAsync(offsets, ends, sizeof(ends), cudaMemcpyHostToDevice,
@@ -225,6 +234,7 @@ void BucketSort::sort(
         request_.value_bytes == 0 ? nullptr : spare_values_.data() + spare * value_size());
     request.begin_offsets = offsets;
     request.end_offsets = offsets + 1;
+    bring_ranges(straddlers_, i, i + 1, inside_.size() + i, request);
     sort_segments(request);
     spare += size;
     offsets += 2;

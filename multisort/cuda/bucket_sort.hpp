@@ -19,7 +19,7 @@ namespace sortie::multisort {
 /// | buffer | bytes | lifetime |
 /// |---|---|---|
 /// | spare | the items of the buckets at the chunk's borders | the object's |
-/// | offsets | 8 a bucket | the object's |
+/// | offsets, ranges of keys | 24 a bucket | the object's |
 /// | temporary | what segsort or CUB wants | the object's |
 class BucketSort {
  public:
@@ -50,7 +50,9 @@ class BucketSort {
   struct Segment {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    int remaining_bits = 0;
+    plan::KeyRange keys;  ///< that it may hold
+
+    [[nodiscard]] bool is_sorted() const { return keys.least == keys.greatest; }
   };
 
   /// Puts a segment on one of the lists.
@@ -61,6 +63,9 @@ class BucketSort {
   [[nodiscard]] segsort::DeviceRequest segments_request(std::uint64_t begin, std::uint64_t end,
                                                         std::size_t segments, std::byte* keys_out,
                                                         std::byte* values_out) const;
+  /// Brings the ranges of segments' keys to the device, from its entry `first` on.
+  void bring_ranges(const std::vector<Segment>& segments, std::size_t begin, std::size_t end,
+                    std::size_t first, segsort::DeviceRequest& request);
   void sort_segments(const segsort::DeviceRequest& request);
   void sort_inside(std::size_t first, std::size_t end);
   void sort_narrow();
@@ -75,7 +80,6 @@ class BucketSort {
   std::vector<Segment> inside_;   ///< of the chunk, one behind the other
   std::vector<Segment> straddlers_;
   std::vector<plan::Transfer> transfers_;
-  int end_bit_ = -1;  ///< as DeviceRequest::end_bit
   std::uint64_t spare_items_ = 0;
   std::size_t temporary_bytes_ = 0;
 
@@ -85,6 +89,7 @@ class BucketSort {
   DeviceBuffer<std::byte> spare_values_;
   DeviceBuffer<std::byte> temporary_;
   DeviceBuffer<std::uint64_t> offsets_;  ///< ends of the segments, from their first one's begin on
+  DeviceBuffer<segsort::SegmentRange> ranges_;  ///< of the segments inside, then of the straddlers
 };
 
 }  // namespace sortie::multisort

@@ -1,7 +1,6 @@
 #include "sortie/multisort/plan/moves.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "sortie/multisort/plan/shares.hpp"
 
@@ -14,11 +13,6 @@ std::size_t destination_of(const std::vector<std::uint64_t>& begins, std::uint64
   // Behind all that begin there: empty ones get nothing.
   const auto next = std::upper_bound(begins.begin(), begins.end(), position);
   return static_cast<std::size_t>(next - begins.begin()) - 1;
-}
-
-int remaining_bits(const Division& division, const MoveGroup& group) {
-  return static_cast<int>(std::bit_width(division.stretches[group.first_bucket].keys.least ^
-                                         division.stretches[group.end_bucket - 1].keys.greatest));
 }
 
 std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std::uint64_t>& begins,
@@ -35,7 +29,7 @@ std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std
       groups.back().end_bucket = b + 1;
       groups.back().size += size;
     } else {
-      groups.push_back({b, b + 1, position, size, 0});
+      groups.push_back({b, b + 1, position, size, {}});
     }
     may_grow = !is_split;
     position += size;
@@ -60,7 +54,9 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
     plan.groups = groups_of(division, begins, fuse, limit);
     limit *= 2;
   } while (plan.groups.size() > most_groups);
-  for (MoveGroup& group : plan.groups) group.remaining_bits = remaining_bits(division, group);
+  for (MoveGroup& group : plan.groups)
+    group.keys = {division.stretches[group.first_bucket].keys.least,
+                  division.stretches[group.end_bucket - 1].keys.greatest};
 
   plan.places.resize(sources);
   plan.parked.assign(sources, 0);

@@ -16,7 +16,7 @@ struct MoveGroup {
   std::size_t end_bucket = 0;
   std::uint64_t begin = 0;  ///< of its keys in the sorted array
   std::uint64_t size = 0;
-  int remaining_bits = 0;  ///< low bits that hold all that its keys can differ in; 0: all are equal
+  KeyRange keys;  ///< that it may hold
 };
 
 /// Where the items of a group that come from one source go.

@@ -4,6 +4,7 @@
 
 #include "sortie/segsort/cuda/hardware.cuh"
 #include "sortie/segsort/cuda/key_codec.cuh"
+#include "sortie/segsort/segment_range.hpp"
 
 namespace sortie::segsort {
 
@@ -67,6 +68,7 @@ struct Arguments {
   std::uint64_t num_segments;  ///< of this pass; an upper bound where the device knows the number
   const std::int64_t* device_num_segments;  ///< of all passes; null: num_segments is exact
   std::uint64_t first_segment;              ///< of this pass
+  const SegmentRange* ranges;               ///< of this pass's segments; null: not known
   KeyCodec<Word> codec;
 
   /// Segments of this pass.

@@ -21,6 +21,7 @@ inline bool is_valid(const DeviceRequest& request) {
   if (!is_unsigned && (request.begin_bit != 0 || end_bit != bits)) return false;
   if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
     return false;
+  if (request.ranges != nullptr && end_bit - request.begin_bit != bits) return false;
   return request.offset_bytes == 4 || request.offset_bytes == 8;
 }
 
@@ -56,6 +57,7 @@ Arguments<Word> arguments_of(const DeviceRequest& request, const Scratch& scratc
   arguments.num_segments = static_cast<std::uint64_t>(segments);
   arguments.device_num_segments = request.device_num_segments;
   arguments.first_segment = static_cast<std::uint64_t>(first_segment);
+  arguments.ranges = request.ranges == nullptr ? nullptr : request.ranges + first_segment;
   arguments.codec =
       KeyCodec<Word>::make(request.key_type, request.order, request.begin_bit,
                            request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit);

@@ -21,14 +21,14 @@ struct Part {
 };
 
 /// Buckets of the next pass over a part of so many items: enough that a bucket fits a tile, where
-/// one pass can do that; else two passes share the work alike.
+/// one pass can do that, at least for most of them; else two passes share the work alike.
 __device__ inline int wanted_buckets(std::uint64_t length) {
   constexpr std::uint64_t most = most_buckets;
   const std::uint64_t tiles = (length - 1) / bucket_for_group_class(0) + 1;
   std::uint64_t wanted = most / 2;
   if (tiles <= most) {
     wanted = max(tiles, min(4 * tiles, std::uint64_t{cheap_buckets}));
-  } else if (length <= most * bucket_for_group_class(1)) {
+  } else if (length <= most * longest_of_group_class(1)) {
     wanted = (length - 1) / bucket_for_group_class(1) + 1;
   } else if (tiles <= most * most) {
     wanted = static_cast<std::uint64_t>(sqrtf(static_cast<float>(tiles))) + 1;

@@ -96,6 +96,10 @@ __device__ inline Buffer other_buffer(Buffer from) {
 template <class Word>
 __device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment) {
   const SegmentExtent found = extent(arguments, segment);
+  if (arguments.ranges != nullptr) {
+    const SegmentRange range = arguments.ranges[segment];
+    return {found.begin, found.length, range.least, range.greatest - range.least, Buffer::input, 0};
+  }
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const int compared = bits - arguments.codec.ignored_bits;
   const std::uint64_t span = compared == 0 ? 0 : ~std::uint64_t{0} >> (64 - compared);

@@ -19,7 +19,7 @@ namespace {
 
 using Lengths = std::vector<std::uint32_t>;
 
-enum class Keys { random, half_greatest, two_fields };
+enum class Keys { random, half_greatest, two_fields, few };
 
 template <class Word>
 std::vector<Word> make_keys(Keys kind, std::size_t count) {
@@ -30,6 +30,7 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
     if (kind == Keys::half_greatest && random() % 2 == 0) key = static_cast<Word>(~Word{0});
     // Many that are equal, and many that differ in low bits alone.
     if (kind == Keys::two_fields) key = static_cast<Word>((random() % 50) << 20 | random() % 50);
+    if (kind == Keys::few) key = 1'000'000 + random() % 90;
   }
   return keys;
 }
@@ -208,14 +209,14 @@ TEST(Kernels, BatchSort) {
 }
 
 template <class Word, int ValueBytes, int BlockWarps>
-void sort_classes_of_block() {
+void sort_classes_of_block(Keys kind = Keys::two_fields) {
   Lengths lengths;
   for (int block_class = 0; block_class < block_classes; ++block_class) {
     const auto shortest = static_cast<std::uint32_t>(shortest_of_block_class(block_class));
     const std::uint32_t longest = block_capacity(block_class);
     for (const std::uint32_t length : {shortest, longest}) lengths.push_back(length);
   }
-  Problem<Word, ValueBytes> problem(lengths, Keys::two_fields);
+  Problem<Word, ValueBytes> problem(lengths, kind);
   for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
   cuda_on_host::run_block(32 * BlockWarps, [&] {
     block_sort_kernel<Word, ValueBytes, BlockWarps>(problem.arguments, problem.lists, 227 * 1024);
@@ -229,6 +230,13 @@ TEST(Kernels, BlockSort) {
   sort_classes_of_block<std::uint32_t, 4, 16>();
   sort_classes_of_block<std::uint32_t, 4, 20>();
   sort_classes_of_block<std::uint32_t, 4, 24>();
+}
+
+// Keys alone of which a tile has no more values than bins are counted.
+TEST(Kernels, BlockSortOfFewValues) {
+  sort_classes_of_block<std::uint32_t, 0, 16>(Keys::few);
+  sort_classes_of_block<std::uint64_t, 0, 20>(Keys::few);
+  sort_classes_of_block<std::uint32_t, 4, 20>(Keys::few);
 }
 
 // Fewer tiles than teams have room in shared memory, more segments than teams.
@@ -279,6 +287,23 @@ TEST(Kernels, LonePartition) {
     problem.sort_groups();
     problem.expect_sorted(any_length);
   });
+}
+
+// The caller knows the range of each segment's keys: exactly, and roughly.
+TEST(Kernels, LonePartitionOfKnownRanges) {
+  for (const Order order : {Order::ascending, Order::descending}) {
+    Problem<std::uint32_t, 4> problem({20'000, 9'300}, Keys::few, order);
+    const bool descends = order == Order::descending;
+    const std::uint64_t least = descends ? 0xffffffff - 1'000'089 : 1'000'000;
+    const std::vector<SegmentRange> ranges = {{least, least + 89}, {least / 2, 0xffffffff}};
+    problem.arguments.ranges = ranges.data();
+    for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
+    cuda_on_host::run_block(lone_shape<std::uint32_t, 4>.threads, [&] {
+      lone_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
+    });
+    problem.sort_groups();
+    problem.expect_sorted(any_length);
+  }
 }
 
 TEST(Kernels, GridPartition) {
