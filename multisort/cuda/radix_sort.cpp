@@ -274,29 +274,41 @@ class RadixSort {
     if (move.relay) move.relay->allocate(relayed_keys, relayed_values);
   }
 
+  [[nodiscard]] MoveArguments move_arguments(std::size_t d) {
+    const DeviceChunk& chunk = request_.chunks[d];
+    LeadingDigits::Share& share = digits_.share(d);
+    MoveArguments arguments;
+    arguments.keys = chunk.keys;
+    arguments.values = chunk.values;
+    arguments.size = chunk.size;
+    arguments.order = digits_.order();
+    arguments.lookup = is_direct() ? digits_.first_lookup() : moves_[d].tables.lookup();
+    arguments.hot_group = moves_[d].hot_group;
+    arguments.tiles_of_piece = share.tiles_of_piece;
+    arguments.key_places = moves_[d].key_places.data();
+    arguments.value_places = moves_[d].value_places.data();
+    arguments.piece_rows = share.piece_rows.data();
+    arguments.tile_rows = share.tile_rows.data();
+    arguments.end_tile = (chunk.size + digits_.kernels().tile - 1) / digits_.kernels().tile;
+    return arguments;
+  }
+
   void move() {
+    std::vector<MoveArguments> arguments;
     for (std::size_t d = 0; d < devices(); ++d) {
-      const DeviceChunk& chunk = request_.chunks[d];
-      if (chunk.size == 0) continue;
+      const bool is_empty = request_.chunks[d].size == 0;
+      arguments.push_back(is_empty ? MoveArguments{} : move_arguments(d));
+      if (is_empty || moves_[d].relay) continue;
       const CurrentDevice current = group_.current(d);
-      LeadingDigits::Share& share = digits_.share(d);
-      MoveArguments arguments;
-      arguments.keys = chunk.keys;
-      arguments.values = chunk.values;
-      arguments.size = chunk.size;
-      arguments.order = digits_.order();
-      arguments.lookup = is_direct() ? digits_.first_lookup() : moves_[d].tables.lookup();
-      arguments.hot_group = moves_[d].hot_group;
-      arguments.tiles_of_piece = share.tiles_of_piece;
-      arguments.key_places = moves_[d].key_places.data();
-      arguments.value_places = moves_[d].value_places.data();
-      arguments.piece_rows = share.piece_rows.data();
-      arguments.tile_rows = share.tile_rows.data();
-      arguments.end_tile = (chunk.size + digits_.kernels().tile - 1) / digits_.kernels().tile;
-      if (moves_[d].relay) {
-        moves_[d].relay->run(digits_.kernels(), arguments, share);
-      } else {
-        check_cuda(digits_.kernels().move(arguments, group_.stream(d)));
+      check_cuda(digits_.kernels().move(arguments[d], group_.stream(d)));
+    }
+    bool has_more = true;
+    while (has_more) {
+      has_more = false;
+      for (std::size_t d = 0; d < devices(); ++d) {
+        if (!moves_[d].relay) continue;
+        const CurrentDevice current = group_.current(d);
+        has_more |= moves_[d].relay->run_slice(digits_.kernels(), arguments[d], digits_.share(d));
       }
     }
     for (std::size_t d = 0; d < devices(); ++d) {

@@ -27,6 +27,8 @@ Relay::Relay(Relay&& other) noexcept
       value_bytes_(other.value_bytes_),
       pieces_of_slice_(other.pieces_of_slice_),
       slice_items_(other.slice_items_),
+      next_piece_(other.next_piece_),
+      turn_(other.turn_),
       key_destinations_(std::move(other.key_destinations_)),
       value_destinations_(std::move(other.value_destinations_)),
       buffers_(std::move(other.buffers_)) {
@@ -65,36 +67,39 @@ void Relay::allocate(const std::vector<std::uint64_t>& key_destinations,
   }
 }
 
-void Relay::run(const PartitionKernels& kernels, const MoveArguments& arguments,
-                const LeadingDigits::Share& share) {
+bool Relay::run_slice(const PartitionKernels& kernels, const MoveArguments& arguments,
+                      const LeadingDigits::Share& share) {
+  if (next_piece_ >= share.pieces) return false;
   const cudaStream_t work = group_.stream(device_);
   const cudaStream_t out = group_.stream_out(device_);
   const std::uint32_t runs = value_bytes_ != 0 ? 2 * most_groups : most_groups;
+  const auto ways = static_cast<std::uint32_t>(std::max<std::size_t>(group_.size() - 1, 1));
   const std::uint64_t tiles = (arguments.size + tile_ - 1) / tile_;
-  std::size_t turn = 0;
-  for (std::uint32_t piece = 0; piece < share.pieces; piece += pieces_of_slice_, turn ^= 1) {
-    const std::uint32_t end = std::min(piece + pieces_of_slice_, share.pieces);
-    Buffer& buffer = buffers_[turn];
-    RelaySlice slice;
-    slice.rows_before = share.piece_rows.data() + std::uint64_t{piece} * most_groups;
-    slice.rows_behind = end == share.pieces
-                            ? share.totals.data()
-                            : share.piece_rows.data() + std::uint64_t{end} * most_groups;
-    slice.keys = {key_bytes_, key_destinations_.data(), arguments.key_places,
-                  reinterpret_cast<std::uint64_t>(buffer.keys.data())};
-    slice.values = {value_bytes_, value_destinations_.data(), arguments.value_places,
-                    reinterpret_cast<std::uint64_t>(buffer.values.data())};
-    slice.list = {buffer.runs.data(), buffer.blocks.data()};
-    check_cuda(cudaStreamWaitEvent(work, buffer.copied, 0));
-    check_cuda(place_slice(slice, work));
-    MoveArguments of_slice = arguments;
-    of_slice.first_tile = std::uint64_t{piece} * share.tiles_of_piece;
-    of_slice.end_tile = std::min(tiles, std::uint64_t{end} * share.tiles_of_piece);
-    check_cuda(kernels.move(of_slice, work));
-    group_.wait(out, device_, work);
-    check_cuda(copy_slice(slice.list, runs, out));
-    check_cuda(cudaEventRecord(buffer.copied, out));
-  }
+  const std::uint32_t piece = next_piece_;
+  const std::uint32_t end = std::min(piece + pieces_of_slice_, share.pieces);
+  Buffer& buffer = buffers_[turn_];
+  RelaySlice slice;
+  slice.rows_before = share.piece_rows.data() + std::uint64_t{piece} * most_groups;
+  slice.rows_behind = end == share.pieces
+                          ? share.totals.data()
+                          : share.piece_rows.data() + std::uint64_t{end} * most_groups;
+  slice.keys = {key_bytes_, key_destinations_.data(), arguments.key_places,
+                reinterpret_cast<std::uint64_t>(buffer.keys.data())};
+  slice.values = {value_bytes_, value_destinations_.data(), arguments.value_places,
+                  reinterpret_cast<std::uint64_t>(buffer.values.data())};
+  slice.list = {buffer.runs.data(), buffer.blocks.data()};
+  check_cuda(cudaStreamWaitEvent(work, buffer.copied, 0));
+  check_cuda(place_slice(slice, work));
+  MoveArguments of_slice = arguments;
+  of_slice.first_tile = std::uint64_t{piece} * share.tiles_of_piece;
+  of_slice.end_tile = std::min(tiles, std::uint64_t{end} * share.tiles_of_piece);
+  check_cuda(kernels.move(of_slice, work));
+  group_.wait(out, device_, work);
+  check_cuda(copy_slice(slice.list, runs, ways, out));
+  check_cuda(cudaEventRecord(buffer.copied, out));
+  next_piece_ = end;
+  turn_ ^= 1;
+  return true;
 }
 
 void Relay::wait_on_all() const {

@@ -53,13 +53,19 @@ __global__ void __launch_bounds__(most_groups) place_kernel(RelaySlice slice) {
 }
 
 /// Blocks take stretches of copy_block_bytes bytes in turn, each a part of one run: first what is
-/// before a border of 16 bytes, byte by byte, then whole words, then the rest.
-__global__ void __launch_bounds__(copy_threads) copy_kernel(RelayList list, std::uint32_t runs) {
+/// before a border of 16 bytes, byte by byte, then whole words, then the rest. They take them from
+/// `ways` parts of the list by turns.
+__global__ void __launch_bounds__(copy_threads)
+    copy_kernel(RelayList list, std::uint32_t runs, std::uint32_t ways) {
   extern __shared__ std::uint32_t blocks_before[];
   for (std::uint32_t i = threadIdx.x; i <= runs; i += copy_threads)
     blocks_before[i] = list.blocks[i];
   __syncthreads();
-  for (std::uint32_t block = blockIdx.x; block < blocks_before[runs]; block += gridDim.x) {
+  const std::uint32_t all = blocks_before[runs];
+  const std::uint32_t part = (all + ways - 1) / ways;
+  for (std::uint32_t turn = blockIdx.x; turn < part * ways; turn += gridDim.x) {
+    const std::uint32_t block = turn % ways * part + turn / ways;
+    if (block >= all) continue;
     std::uint32_t low = 0;  // the last run that does not begin behind the block
     std::uint32_t high = runs - 1;
     while (low < high) {
@@ -107,9 +113,10 @@ cudaError_t place_slice(const RelaySlice& slice, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-cudaError_t copy_slice(const RelayList& list, std::uint32_t runs, cudaStream_t stream) {
-  copy_kernel<<<copying_blocks, copy_threads, (runs + 1) * sizeof(std::uint32_t), stream>>>(list,
-                                                                                            runs);
+cudaError_t copy_slice(const RelayList& list, std::uint32_t runs, std::uint32_t ways,
+                       cudaStream_t stream) {
+  copy_kernel<<<copying_blocks, copy_threads, (runs + 1) * sizeof(std::uint32_t), stream>>>(
+      list, runs, ways);
   return cudaGetLastError();
 }
 

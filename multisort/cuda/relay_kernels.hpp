@@ -43,6 +43,8 @@ struct RelaySlice {
 cudaError_t place_slice(const RelaySlice& slice, cudaStream_t stream);
 
 /// Copies what is listed. \param runs  most_groups, twice that with values
-cudaError_t copy_slice(const RelayList& list, std::uint32_t runs, cudaStream_t stream);
+/// \param ways  so many parts of the list, of equal size, are copied side by side
+cudaError_t copy_slice(const RelayList& list, std::uint32_t runs, std::uint32_t ways,
+                       cudaStream_t stream);
 
 }  // namespace sortie::multisort
