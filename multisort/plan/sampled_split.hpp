@@ -62,11 +62,15 @@ void narrow(OpenSplit& search, std::span<const SampleRange> ranges, std::span<co
   for (std::size_t i = 0; i < ranges.size(); ++i)
     for (std::uint64_t j = 0; j < ranges[i].count; ++j)
       samples.push_back({i, j, keys[samples.size()]});
-  std::sort(samples.begin(), samples.end(), [&](const Sample& a, const Sample& b) {
-    if (before(a.key, b.key)) return true;
-    if (before(b.key, a.key)) return false;
-    return a.range != b.range ? a.range < b.range : a.number < b.number;
-  });
+  // Those of a range are in order already, and of equal ones the earlier range's come first.
+  std::vector<std::ptrdiff_t> ends{0};
+  for (const SampleRange& range : ranges)
+    ends.push_back(ends.back() + static_cast<std::ptrdiff_t>(range.count));
+  for (std::size_t step = 1; step < ranges.size(); step *= 2)
+    for (std::size_t i = 0; i + step < ranges.size(); i += 2 * step)
+      std::inplace_merge(samples.begin() + ends[i], samples.begin() + ends[i + step],
+                         samples.begin() + ends[std::min(i + 2 * step, ranges.size())],
+                         [&](const Sample& a, const Sample& b) { return before(a.key, b.key); });
 
   // Walking through the samples in order, `taken` are those of each range so far. Of the open items
   // of a sequence, the stretches of its taken samples do not stand behind the sample we are at;

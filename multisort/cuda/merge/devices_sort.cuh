@@ -295,9 +295,9 @@ void run_to_the_end(const DeviceGroup& group, Work work) {
 /// 1. Each device sorts its chunk.
 /// 2. The host finds where the sorted chunks have to be cut, by samples of them.
 /// 3. Each device merges its pieces of all chunks, in ceil(log2 G) rounds of pairs. Where devices
-///    reach each other, the exchange is part of the merge: with two chunks, pieces are copied in
-///    parts, and what is there is merged meanwhile (two_runs.cuh); with more, the first round reads
-///    them where they lie. Where devices do not reach each other, pieces are copied before.
+///    reach each other and there are two chunks, the exchange is part of the merge: pieces are
+///    copied in parts, and what is there is merged meanwhile (two_runs.cuh). Else pieces are copied
+///    before: kernels that read them where they lie get half of what the copy engines do.
 ///
 /// \throws Error (out_of_memory); (device). Then nothing is left on the group's streams.
 template <class Key, class Value, class Order>
@@ -307,7 +307,7 @@ void sort_over_devices(const Context& context, const DeviceGroup& group,
   for (const auto& chunk : chunks) filled += chunk.size != 0 ? 1 : 0;
   if (filled == 0) return;
   const int rounds = std::bit_width(filled - 1);  // ceil(log2)
-  const bool copies = rounds > 0 && !group.all_reach();
+  const bool copies = rounds > 1 || (rounds == 1 && !group.all_reach());
   const Side sorted_side = (rounds + (copies ? 1 : 0)) % 2 == 0 ? Side::data : Side::scratch;
   run_to_the_end(group, [&] {
     DevicesSort<Key, Value, Order> sort(context, group, chunks, order, sorted_side, rounds == 0);
