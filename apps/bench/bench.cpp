@@ -112,6 +112,7 @@ std::string table(std::span<const Row> rows, bool with_heading) {
     text += "   ";
     for (const auto& [phase, seconds] : row.phases)
       text += fmt::format(" {} {:.3f} ms", phase, 1e3 * seconds);
+    if (row.imbalance >= 0) text += fmt::format(" (imbalance {:.2f} %)", 1e2 * row.imbalance);
     text += '\n';
   }
   return text;
@@ -154,6 +155,7 @@ std::string json(std::span<const Row> rows) {
                     {"ratios", std::move(ratios)},
                     {"percent_of_copy", row.percent_of_copy},
                     {"phase_seconds", std::move(phases)},
+                    {"imbalance", row.imbalance < 0 ? Json(nullptr) : Json(row.imbalance)},
                     {"transactions", row.transactions},
                     {"agrees", row.agrees},
                     {"fault", row.fault},

@@ -26,6 +26,9 @@ struct Row {
   std::string failure;          ///< why there is no result; empty when there is one
   /// Seconds of each phase of one more run, which waits after each; may be empty.
   std::vector<std::pair<std::string, double>> phases;
+  /// Of that run: by how much of its share what a device has to sort differs from it, at most; less
+  /// than 0: not known.
+  double imbalance = -1;
   /// Of memory, as the K-model counts them: a warp and an aligned segment of 128 bytes; 0: not
   /// counted.
   std::uint64_t transactions = 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -99,6 +101,7 @@ class RadixSort {
         if (hooks_.sorted) hooks_.sorted(d, 0, request_.chunks[d].size);
       return;
     }
+    if (context_.report != nullptr) context_.report->set("imbalance", imbalance(*division));
     const plan::MovePlan plan = plan::plan_moves(
         *division, most_groups, preferred_group,
         [&](std::size_t from, std::size_t to) { return group_.reaches(from, to); });
@@ -115,6 +118,17 @@ class RadixSort {
     for (std::size_t d = 0; d < devices(); ++d) sorters_[d].sort(hooks_.parts, hooks_.sorted);
     local.stop();
     give_neighbours_their_part();
+  }
+
+  /// By how much of its chunk what a device has to sort differs from it, at most.
+  [[nodiscard]] double imbalance(const plan::Division& division) const {
+    double most = 0;
+    for (std::size_t d = 0; d < devices(); ++d) {
+      const auto chunk = static_cast<double>(request_.chunks[d].size);
+      const auto mine = static_cast<double>(division.destination_sizes[d]);
+      if (chunk != 0) most = std::max(most, std::abs(mine - chunk) / chunk);
+    }
+    return most;
   }
 
   /// Counts keys until it is known which of them each device gets. \return nothing where all keys

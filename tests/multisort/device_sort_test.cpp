@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "multisort/device_chunks.hpp"
@@ -176,6 +177,32 @@ TEST(DeviceSort, NotANumberAndZerosInTotalOrder) {
                                              options_of(order));
 }
 
+// What goes to other devices takes more than one slice of the relay.
+TEST(DeviceSort, SeveralSlicesLarge) {
+  const auto keys = draw_keys<std::uint32_t>({"zipf 1", Distribution::Kind::zipf, 1}, 80'000'000);
+  check<DeviceTypes<std::uint32_t, void>>(keys, multisort::plan::equal_shares(keys.size(), 3),
+                                          options_of(Order::ascending));
+}
+
+// Whatever the keys, each device has its share to sort, within the padding of its borders.
+TEST(DeviceSort, SharesAreBalanced) {
+  for (const Distribution& distribution : distributions()) {
+    SCOPED_TRACE(distribution.name);
+    const auto keys = draw_keys<std::uint32_t>(distribution, 1'000'003);
+    for (const std::size_t devices : {2, 3, 4}) {
+      RunReport report;
+      ASSERT_EQ((sort_chunks_and_compare<DeviceTypes<std::uint32_t, void>>(
+                    keys, multisort::plan::equal_shares(keys.size(), devices),
+                    options_of(Order::ascending), &report)),
+                "");
+      for (const auto& [name, value] : report.figures())
+        if (name == "imbalance") {
+          EXPECT_LE(std::get<double>(value), 0.01);
+        }
+    }
+  }
+}
+
 TEST(DeviceSort, ItsPhasesAreReported) {
   RunReport report;
   const auto keys = draw_keys<std::uint32_t>({"uniform", Distribution::Kind::uniform}, 100'000);
@@ -189,6 +216,8 @@ TEST(DeviceSort, ItsPhasesAreReported) {
   EXPECT_EQ(names[0], "histogram");
   EXPECT_EQ(names[1], "scatter");
   EXPECT_EQ(names[2], "local sort");
+  ASSERT_EQ(report.figures().size(), 1U);
+  EXPECT_EQ(report.figures().front().first, "imbalance");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "sortie/apps/bench/cuda/sort_data.hpp"
 #include "sortie/apps/bench/timing.hpp"
@@ -114,6 +115,8 @@ Row make_row(const SortCase& sort_case, const SortBenchOptions& options, std::st
 void put_phases(Row& row, const RunReport& report) {
   for (const RunReport::Phase& phase : report.phases())
     row.phases.emplace_back(phase.name, phase.seconds);
+  for (const auto& [name, value] : report.figures())
+    if (name == "imbalance") row.imbalance = std::get<double>(value);
 }
 
 /// Runs `renew`, `sort` and `fault` once untimed and then `repetitions` times; `phases` sorts once
