@@ -124,7 +124,7 @@ struct DeviceSortOptions {
 /// the others still give the same result on every run. Padding used inside never mixes with data,
 /// whatever the keys are.
 ///
-/// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 12 + 16 bytes a
+/// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 20 + 16 bytes a
 /// segment + 36 MiB; with DoubleBuffer num_items / 3 in place of the first two terms.
 /// Complexity: O(n_i) for a segment of up to 8192 items whose keys are spread evenly over their
 /// range, O(n_i log n_i) comparisons of one word otherwise; beyond, a pass over the segment for

@@ -497,7 +497,8 @@ TEST_F(DeviceSegmentedSortTest, ALargeGiantWithCrowdedKeysTakesSeveralWaves) {
 }
 
 TEST_F(DeviceSegmentedSortTest, TemporaryStorageStaysWithinWhatIsPromisedForAnyCounts) {
-  const std::int64_t counts[] = {0, 1, 2'049, 1 << 20, std::int64_t{1} << 31, 5'000'000'000};
+  const std::int64_t counts[] = {
+      0, 1, 2'049, 1 << 20, 1'602'925, std::int64_t{1} << 31, 5'000'000'000};
   const std::uint64_t* none = nullptr;
   for (const std::int64_t items : counts) {
     for (const std::int64_t segments : counts) {

@@ -147,7 +147,7 @@ class TemporaryStorage {
 [[nodiscard]] inline std::uint64_t most_temporary_bytes(std::uint64_t items, std::uint64_t segments,
                                                         std::uint64_t bytes_per_item) {
   constexpr std::uint64_t constant = std::uint64_t{36} << 20;
-  const std::uint64_t lists = items / (bytes_per_item == 0 ? 3 : 12);
+  const std::uint64_t lists = items / (bytes_per_item == 0 ? 3 : 20);
   return items * bytes_per_item + lists + 16 * segments + constant;
 }
 
