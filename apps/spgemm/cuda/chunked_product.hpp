@@ -44,7 +44,7 @@ struct ProductChunk {
 /// | products of complex       | V n                      | expansion to compression       |
 /// | their alternates          | (K + P) n                | sort                           |
 /// | sort's scratch            | < n                      | sort                           |
-/// | run starts, C             | <= (4 + sizeof(Column) + V) n + n / 8 | compression       |
+/// | heads of runs, C          | <= (sizeof(Column) + V) n + n / 6 | compression           |
 ///
 /// \tparam Sort  SegmentedRowSort or GlobalSort: the key, and how keys are sorted
 template <class Value, class Column, class Sort>
@@ -98,8 +98,7 @@ class ChunkedProduct {
   static constexpr std::int64_t kSorted =
       sizeof(Key) + sizeof(PayloadType<Value>) + (Payload<Value>::is_number ? sizeof(Value) : 0);
   static constexpr std::int64_t kSortPhase = kSorted + sizeof(Key) + sizeof(PayloadType<Value>) + 1;
-  static constexpr std::int64_t kCompressionPhase =
-      kSorted + sizeof(std::uint32_t) + sizeof(Column) + sizeof(Value) + 1;
+  static constexpr std::int64_t kCompressionPhase = kSorted + sizeof(Column) + sizeof(Value) + 1;
   static constexpr std::int64_t kPerProduct = std::max(kSortPhase, kCompressionPhase);
 
   /// One part in so many of the device's memory is left alone when the caller sets no budget: free
@@ -216,13 +215,16 @@ class ChunkedProduct {
   ProductChunk<Value, Column> compress(const WorkSpace& space,
                                        const DeviceBuffer<std::uint32_t>& row_offsets,
                                        const RowChunk& chunk) {
-    Runs<Column> runs = find_runs<Column>(space.keys.data(), chunk.products, row_offsets.data(),
+    const RunHeads heads = find_run_heads(space.keys.data(), chunk.products, row_offsets.data(),
                                           chunk.rows, layout_, stream());
-    write_row_ends(runs.starts.data(), runs.count(), row_offsets.data(), chunk.rows, nnz_,
+    write_row_ends(heads, row_offsets.data(), chunk.rows, nnz_,
                    row_ptr_.data() + chunk.first_row + 1, stream());
-    DeviceBuffer<Value> values(static_cast<std::size_t>(runs.count()), stream());
-    sum_runs(runs, space.payloads.data(), space.products.data(), values.data(), stream());
-    return {std::move(runs.columns), std::move(values)};
+    const auto runs = static_cast<std::size_t>(heads.runs);
+    ProductChunk<Value, Column> result{DeviceBuffer<Column>(runs, stream()),
+                                       DeviceBuffer<Value>(runs, stream())};
+    sum_runs(heads, space.keys.data(), layout_, space.payloads.data(), space.products.data(),
+             result.col_idx.data(), result.values.data(), stream());
+    return result;
   }
 
   const Context& context_;

@@ -1,6 +1,5 @@
 #include "sortie/apps/spgemm/cuda/compression.hpp"
 #include "sortie/apps/spgemm/cuda/launch.cuh"
-#include "sortie/apps/spgemm/cuda/scan.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -9,105 +8,15 @@ constexpr int kWarpSize = 32;
 constexpr int kWarps = kBlockThreads / kWarpSize;
 constexpr unsigned kAllLanes = 0xffffffff;
 
-/// Rounds of 32 products that each warp looks at; the heads of all of them stay in registers.
-constexpr int kRounds = 8;
-constexpr int kTileProducts = kBlockThreads * kRounds;
+/// Products whose heads a thread lists: a byte.
+constexpr int kProductsOfThread = 8;
+constexpr int kTileProducts = kBlockThreads * kProductsOfThread;
+constexpr int kTileStretches = kTileProducts / RunHeads::stretch;
 
 /// Runs longer than this are summed by a whole warp. A lane alone takes one step a product while
 /// its 31 neighbours may wait; the warp takes length / 32 + 5 steps, but for one run at a time. Set
 /// by that count (break-even near 32 when one run in a warp is long), not yet by measurement.
-constexpr std::uint32_t kLongestRunOfOneLane = 48;
-
-/// Bit p is set where a row begins at product p; null where keys hold the row.
-struct RowStarts {
-  const std::uint32_t* bits;
-
-  /// The 32 bits from product p on; p is a multiple of 32.
-  __device__ std::uint32_t word(std::int64_t p) const {
-    return bits == nullptr ? 0 : bits[p / kWarpSize];
-  }
-};
-
-void mark_row_starts(const std::uint32_t* row_offsets, std::int64_t rows, std::uint32_t* bits,
-                     cudaStream_t stream) {
-  for_each(rows, stream, [=] __device__(std::int64_t row) {
-    const std::uint32_t begin = row_offsets[row];
-    if (begin < row_offsets[row + 1]) atomicOr(&bits[begin / kWarpSize], 1U << (begin % kWarpSize));
-  });
-}
-
-/// Which of the 32 products from `first` on (a multiple of 32) begin a run: one bit each, the same
-/// in all lanes. Lane l looks at product first + l.
-template <class Key>
-__device__ unsigned run_heads(const Key* keys, std::int64_t products, RowStarts row_starts,
-                              std::int64_t first, int lane) {
-  const std::int64_t p = first + lane;
-  const bool head = p < products && (p == 0 || keys[p] != keys[p - 1] ||
-                                     (row_starts.word(first) >> lane & 1U) != 0);
-  return __ballot_sync(kAllLanes, head);
-}
-
-// Products of a tile: warp w holds kRounds * 32 consecutive ones from w * kRounds * 32 on, lane l
-// of it the l-th of every round. Counting and writing both see the tile this way.
-__device__ inline std::int64_t first_of_warp() {
-  return static_cast<std::int64_t>(blockIdx.x) * kTileProducts +
-         static_cast<std::int64_t>(threadIdx.x / kWarpSize) * (kRounds * kWarpSize);
-}
-
-// One block counts the run heads of one tile.
-template <class Key>
-__global__ void __launch_bounds__(kBlockThreads)
-    count_heads_kernel(const Key* keys, std::int64_t products, RowStarts row_starts,
-                       std::int64_t* tile_heads) {
-  __shared__ int warp_heads[kWarps];
-  const int lane = static_cast<int>(threadIdx.x % kWarpSize);
-  const std::int64_t first = first_of_warp();
-  int heads = 0;
-#pragma unroll
-  for (int round = 0; round < kRounds; ++round)
-    heads += __popc(run_heads(keys, products, row_starts, first + round * kWarpSize, lane));
-  if (lane == 0) warp_heads[threadIdx.x / kWarpSize] = heads;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    std::int64_t sum = 0;
-    for (int w = 0; w < kWarps; ++w) sum += warp_heads[w];
-    tile_heads[blockIdx.x] = sum;
-  }
-}
-
-// One block writes start and column of the runs that begin in one tile, from place
-// tile_runs[blockIdx.x] on.
-template <class Key, class Column>
-__global__ void __launch_bounds__(kBlockThreads)
-    write_runs_kernel(const Key* keys, std::int64_t products, RowStarts row_starts,
-                      const std::int64_t* tile_runs, Key column_mask, std::uint32_t* starts,
-                      Column* columns) {
-  __shared__ int warp_heads[kWarps];
-  const int lane = static_cast<int>(threadIdx.x % kWarpSize);
-  const int warp = static_cast<int>(threadIdx.x / kWarpSize);
-  const std::int64_t first = first_of_warp();
-  unsigned heads[kRounds];
-  int count = 0;
-#pragma unroll
-  for (int round = 0; round < kRounds; ++round) {
-    heads[round] = run_heads(keys, products, row_starts, first + round * kWarpSize, lane);
-    count += __popc(heads[round]);
-  }
-  if (lane == 0) warp_heads[warp] = count;
-  __syncthreads();
-  std::int64_t place = tile_runs[blockIdx.x];
-  for (int w = 0; w < warp; ++w) place += warp_heads[w];
-#pragma unroll
-  for (int round = 0; round < kRounds; ++round) {
-    if ((heads[round] >> lane & 1U) != 0) {
-      const std::int64_t p = first + round * kWarpSize + lane;
-      const std::int64_t run = place + __popc(heads[round] & ((1U << lane) - 1));
-      starts[run] = static_cast<std::uint32_t>(p);
-      columns[run] = static_cast<Column>(keys[p] & column_mask);
-    }
-    place += __popc(heads[round]);
-  }
-}
+constexpr std::int64_t kLongestRunOfOneLane = 48;
 
 /// Product i of the sorted order.
 template <class Value>
@@ -147,9 +56,9 @@ __device__ Value from_lane_above(Value value, int delta) {
 /// Sum of `length` >= 32 products from `begin` on, by a whole warp; lane 0 gets it. Lane l adds
 /// products l, l + 32, ... in order, then a fixed tree adds the lanes.
 template <class Value>
-__device__ Value sum_by_warp(SortedProducts<Value> product, std::uint32_t begin,
-                             std::uint32_t length, int lane) {
-  Value sum = product[std::int64_t{begin} + lane];
+__device__ Value sum_by_warp(SortedProducts<Value> product, std::int64_t begin, std::int64_t length,
+                             int lane) {
+  Value sum = product[begin + lane];
 #pragma unroll 4
   for (std::int64_t i = lane + kWarpSize; i < length; i += kWarpSize)
     sum = add(sum, product[begin + i]);
@@ -159,122 +68,133 @@ __device__ Value sum_by_warp(SortedProducts<Value> product, std::uint32_t begin,
   return sum;
 }
 
-// Thread j holds run j. A short run is summed by its thread from front to back; then the warp
-// gathers around the long runs of its threads, one after another.
-template <class Value>
+/// The first head from product `first` on, a multiple of 32; `products` where there is none. The
+/// whole warp looks for it.
+__device__ std::int64_t next_head(const std::uint32_t* bits, std::int64_t products,
+                                  std::int64_t first, int lane) {
+  for (; first < products; first += kWarpSize * kWarpSize) {
+    const std::int64_t mine = first + lane * kWarpSize;
+    const std::uint32_t word = mine < products ? bits[mine / kWarpSize] : 0;
+    const unsigned found = __ballot_sync(kAllLanes, word != 0);
+    if (found == 0) continue;
+    const int owner = __ffs(static_cast<int>(found)) - 1;
+    const auto heads = static_cast<int>(__shfl_sync(kAllLanes, word, owner));
+    return first + owner * kWarpSize + __ffs(heads) - 1;
+  }
+  return products;
+}
+
+// One block makes the entries of C whose runs begin in a tile of 2048 products.
+//
+//   shared products[i]: product i of the tile
+//   shared starts[r]:   where run r of the tile begins; behind the last one, where that ends
+//
+// Thread t lists the heads among products 8t .. 8t+7; then thread t takes runs t, t + 256, ... A
+// short run is summed by its thread from front to back; then the warp gathers around the long runs
+// of its threads, one after another.
+template <class Value, class Column, class Key>
 __global__ void __launch_bounds__(kBlockThreads)
-    sum_runs_kernel(const std::uint32_t* starts, std::int64_t runs, std::int64_t products,
-                    SortedProducts<Value> product, Value* sums) {
-  const std::int64_t run = global_thread();
-  const int lane = static_cast<int>(threadIdx.x % kWarpSize);
-  std::uint32_t begin = 0;
-  std::uint32_t length = 0;
-  if (run < runs) {
-    begin = starts[run];
-    const std::int64_t end = run + 1 < runs ? std::int64_t{starts[run + 1]} : products;
-    length = static_cast<std::uint32_t>(end - begin);
+    sum_runs_kernel(const Key* keys, Key column_mask, SortedProducts<Value> product,
+                    std::int64_t products, const std::uint32_t* bits, const std::int64_t* before,
+                    Column* columns, Value* sums) {
+  // std::complex has a constructor, which shared memory must not.
+  alignas(16) __shared__ unsigned char tile_bytes[kTileProducts * sizeof(Value)];
+  auto* const tile_products = reinterpret_cast<Value*>(tile_bytes);
+  __shared__ std::uint16_t starts[kTileProducts];
+  __shared__ int warp_heads[kWarps];
+  __shared__ std::int64_t end_of_last;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % kWarpSize;
+  const int warp = thread / kWarpSize;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kTileProducts;
+
+#pragma unroll
+  for (int k = 0; k < kProductsOfThread; ++k) {
+    const int i = k * kBlockThreads + thread;
+    if (first + i < products) tile_products[i] = product[first + i];
   }
-  if (length > 0 && length <= kLongestRunOfOneLane) {
-    Value sum = product[begin];
-    for (std::uint32_t i = 1; i < length; ++i) sum = add(sum, product[std::int64_t{begin} + i]);
-    sums[run] = sum;
+  unsigned heads = 0;
+  if (first + thread * kProductsOfThread < products)
+    heads = reinterpret_cast<const std::uint8_t*>(bits)[first / kProductsOfThread + thread];
+  const int own = __popc(heads);
+  int up_to = own;
+#pragma unroll
+  for (int delta = 1; delta < kWarpSize; delta *= 2) {
+    const int other = __shfl_up_sync(kAllLanes, up_to, delta);
+    if (lane >= delta) up_to += other;
   }
-  unsigned long_runs = __ballot_sync(kAllLanes, length > kLongestRunOfOneLane);
-  while (long_runs != 0) {
-    const int owner = __ffs(static_cast<int>(long_runs)) - 1;
-    long_runs &= long_runs - 1;
-    const Value sum = sum_by_warp(product, __shfl_sync(kAllLanes, begin, owner),
-                                  __shfl_sync(kAllLanes, length, owner), lane);
-    if (lane == 0) sums[run + owner] = sum;
+  if (lane == kWarpSize - 1) warp_heads[warp] = up_to;
+  if (warp == kWarps - 1) {
+    const std::int64_t end = next_head(bits, products, first + kTileProducts, lane);
+    if (lane == 0) end_of_last = end;
+  }
+  __syncthreads();
+  int place = up_to - own;
+  int runs = 0;
+#pragma unroll
+  for (int w = 0; w < kWarps; ++w) {
+    if (w < warp) place += warp_heads[w];
+    runs += warp_heads[w];
+  }
+  for (; heads != 0; heads &= heads - 1)
+    starts[place++] =
+        static_cast<std::uint16_t>(thread * kProductsOfThread + __ffs(static_cast<int>(heads)) - 1);
+  __syncthreads();
+
+  const std::int64_t first_run = before[blockIdx.x * std::int64_t{kTileStretches}];
+  for (int base = warp * kWarpSize; base < runs; base += kBlockThreads) {
+    const int run = base + lane;
+    std::int64_t begin = 0;
+    std::int64_t length = 0;
+    if (run < runs) {
+      begin = first + starts[run];
+      length = (run + 1 < runs ? first + starts[run + 1] : end_of_last) - begin;
+      columns[first_run + run] = static_cast<Column>(keys[begin] & column_mask);
+    }
+    if (length > 0 && length <= kLongestRunOfOneLane) {
+      const int own_begin = starts[run];
+      Value sum = tile_products[own_begin];
+      for (int i = 1; i < static_cast<int>(length); ++i)
+        sum = add(
+            sum, own_begin + i < kTileProducts ? tile_products[own_begin + i] : product[begin + i]);
+      sums[first_run + run] = sum;
+    }
+    unsigned long_runs = __ballot_sync(kAllLanes, length > kLongestRunOfOneLane);
+    while (long_runs != 0) {
+      const int owner = __ffs(static_cast<int>(long_runs)) - 1;
+      long_runs &= long_runs - 1;
+      const Value sum = sum_by_warp(product, __shfl_sync(kAllLanes, begin, owner),
+                                    __shfl_sync(kAllLanes, length, owner), lane);
+      if (lane == 0) sums[first_run + base + owner] = sum;
+    }
   }
 }
 
 }  // namespace
 
-template <class Column, class Key>
-Runs<Column> find_runs(const Key* keys, std::int64_t products, const std::uint32_t* row_offsets,
-                       std::int64_t rows, KeyLayout layout, cudaStream_t stream) {
-  Runs<Column> runs;
-  runs.products = products;
-  if (products == 0) return runs;
-
-  DeviceBuffer<std::uint32_t> row_start_bits;
-  if (!layout.holds_row()) {
-    row_start_bits = DeviceBuffer<std::uint32_t>(blocks_for(products, kWarpSize), stream);
-    check_cuda(cudaMemsetAsync(row_start_bits.data(), 0, row_start_bits.bytes(), stream));
-    mark_row_starts(row_offsets, rows, row_start_bits.data(), stream);
-  }
-  const RowStarts row_starts{row_start_bits.data()};
-
-  // The scan turns the closing 0 into the number of all runs.
-  const unsigned tiles = blocks_for(products, kTileProducts);
-  DeviceBuffer<std::int64_t> tile_runs(std::size_t{tiles} + 1, stream);
-  check_cuda(cudaMemsetAsync(tile_runs.data() + tiles, 0, sizeof(std::int64_t), stream));
-  count_heads_kernel<<<tiles, kBlockThreads, 0, stream>>>(keys, products, row_starts,
-                                                          tile_runs.data());
-  check_cuda(cudaGetLastError());
-  exclusive_sum(tile_runs.data(), std::int64_t{tiles} + 1, stream);
-  std::int64_t count = 0;
-  check_cuda(cudaMemcpyAsync(&count, tile_runs.data() + tiles, sizeof(count),
-                             cudaMemcpyDeviceToHost, stream));
-  check_cuda(cudaStreamSynchronize(stream));
-
-  runs.starts = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(count), stream);
-  runs.columns = DeviceBuffer<Column>(static_cast<std::size_t>(count), stream);
-  const Key column_mask =
-      layout.holds_row() ? (Key{1} << layout.column_bits) - 1 : static_cast<Key>(~Key{0});
-  write_runs_kernel<<<tiles, kBlockThreads, 0, stream>>>(keys, products, row_starts,
-                                                         tile_runs.data(), column_mask,
-                                                         runs.starts.data(), runs.columns.data());
-  check_cuda(cudaGetLastError());
-  return runs;
-}
-
-void write_row_ends(const std::uint32_t* run_starts, std::int64_t runs,
-                    const std::uint32_t* row_offsets, std::int64_t rows, std::int64_t first,
-                    std::int64_t* row_ends, cudaStream_t stream) {
-  for_each(rows, stream, [=] __device__(std::int64_t row) {
-    // Every row that is not empty begins a run, so runs before its end are those that start there.
-    const std::uint32_t end = row_offsets[row + 1];
-    std::int64_t low = 0;
-    std::int64_t high = runs;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (run_starts[middle] < end) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    row_ends[row] = first + low;
-  });
-}
-
-template <class Value, class Column>
-void sum_runs(const Runs<Column>& runs, const PayloadType<Value>* payloads, const Value* products,
+template <class Value, class Column, class Key>
+void sum_runs(const RunHeads& heads, const Key* keys, KeyLayout layout,
+              const PayloadType<Value>* payloads, const Value* products, Column* columns,
               Value* sums, cudaStream_t stream) {
-  const std::int64_t count = runs.count();
-  if (count == 0) return;
-  sum_runs_kernel<<<blocks_for(count), kBlockThreads, 0, stream>>>(
-      runs.starts.data(), count, runs.products, SortedProducts<Value>{payloads, products}, sums);
+  if (heads.runs == 0) return;
+  const Key column_mask = layout.holds_row() ? static_cast<Key>((Key{1} << layout.column_bits) - 1)
+                                             : static_cast<Key>(~Key{0});
+  sum_runs_kernel<<<blocks_for(heads.products, kTileProducts), kBlockThreads, 0, stream>>>(
+      keys, column_mask, SortedProducts<Value>{payloads, products}, heads.products,
+      heads.bits.data(), heads.before.data(), columns, sums);
   check_cuda(cudaGetLastError());
 }
 
-#define SORTIE_INSTANTIATE_RUNS(Column, Key)                                                    \
-  template Runs<Column> find_runs(const Key*, std::int64_t, const std::uint32_t*, std::int64_t, \
-                                  KeyLayout, cudaStream_t);
-#define SORTIE_INSTANTIATE_SUMS(Value, Column)                                                 \
-  template void sum_runs(const Runs<Column>&, const PayloadType<Value>*, const Value*, Value*, \
-                         cudaStream_t);
+#define SORTIE_INSTANTIATE(Value, Column, Key)                                              \
+  template void sum_runs(const RunHeads&, const Key*, KeyLayout, const PayloadType<Value>*, \
+                         const Value*, Column*, Value*, cudaStream_t);
+#define SORTIE_INSTANTIATE_VALUE(Value)                   \
+  SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint32_t) \
+  SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint64_t) \
+  SORTIE_INSTANTIATE(Value, std::uint64_t, std::uint64_t)
 
-SORTIE_INSTANTIATE_RUNS(std::uint32_t, std::uint32_t)
-SORTIE_INSTANTIATE_RUNS(std::uint32_t, std::uint64_t)
-SORTIE_INSTANTIATE_RUNS(std::uint64_t, std::uint64_t)
-SORTIE_INSTANTIATE_SUMS(float, std::uint32_t)
-SORTIE_INSTANTIATE_SUMS(float, std::uint64_t)
-SORTIE_INSTANTIATE_SUMS(double, std::uint32_t)
-SORTIE_INSTANTIATE_SUMS(double, std::uint64_t)
-SORTIE_INSTANTIATE_SUMS(std::complex<double>, std::uint32_t)
-SORTIE_INSTANTIATE_SUMS(std::complex<double>, std::uint64_t)
+SORTIE_INSTANTIATE_VALUE(float)
+SORTIE_INSTANTIATE_VALUE(double)
+SORTIE_INSTANTIATE_VALUE(std::complex<double>)
 
 }  // namespace sortie::spgemm::cuda
