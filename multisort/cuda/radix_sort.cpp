@@ -38,7 +38,8 @@ constexpr std::uint64_t straddler_parts = 16;
 constexpr std::uint64_t least_sampled = std::uint64_t{1} << 15;
 /// A group of more than this part of a device's keys makes additions wait for each other.
 constexpr std::uint64_t hot_parts = 16;
-/// What segsort sorts in one pass of its partition and one tile: 512 parts of 7535 items.
+/// What segsort sorts in one pass of its partition and one tile, with room for parts that are
+/// longer than others: 512 parts of 7535 items, of which a tile holds 8192.
 constexpr std::uint64_t preferred_group = std::uint64_t{512} * 7535;
 
 class RadixSort {
