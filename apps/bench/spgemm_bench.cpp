@@ -61,7 +61,8 @@ Csr<Value> make_matrix(const Context& context, const std::string& source, std::u
 }
 
 bool is_peer(spgemm::Algorithm algorithm) {
-  return algorithm != spgemm::Algorithm::essc && algorithm != spgemm::Algorithm::row_wise;
+  return algorithm != spgemm::Algorithm::essc && algorithm != spgemm::Algorithm::fused &&
+         algorithm != spgemm::Algorithm::row_wise;
 }
 
 template <class Value>

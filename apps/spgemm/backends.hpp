@@ -50,6 +50,17 @@ template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
                                             const Csr<Value, Idx>& b);
 
+/// Every row in registers and shared memory; see FusedProduct.
+/// \throws Error (unavailable) more columns than that can hold
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> multiply_fused(const Context& context, const Csr<Value, Idx>& a,
+                                             const Csr<Value, Idx>& b);
+
+/// The faster of the two that can make this product.
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> multiply_automatic(const Context& context, const Csr<Value, Idx>& a,
+                                                 const Csr<Value, Idx>& b);
+
 /// Expansion, one global sort by (row, column), compression.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_esc(const Context& context, const Csr<Value, Idx>& a,

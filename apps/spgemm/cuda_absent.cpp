@@ -19,6 +19,16 @@ Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&, const Csr<
 }
 
 template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_fused(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_automatic(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_esc(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&) {
   throw_unavailable();
 }
@@ -29,12 +39,16 @@ Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&, const 
   throw_unavailable();
 }
 
-#define INSTANTIATE(Value, Idx)                                                      \
-  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&,     \
-                                         const Csr<Value, Idx>&);                    \
-  template Csr<Value, Idx> multiply_esc(const Context&, const Csr<Value, Idx>&,      \
-                                        const Csr<Value, Idx>&);                     \
-  template Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&, \
+#define INSTANTIATE(Value, Idx)                                                       \
+  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&,      \
+                                         const Csr<Value, Idx>&);                     \
+  template Csr<Value, Idx> multiply_fused(const Context&, const Csr<Value, Idx>&,     \
+                                          const Csr<Value, Idx>&);                    \
+  template Csr<Value, Idx> multiply_automatic(const Context&, const Csr<Value, Idx>&, \
+                                              const Csr<Value, Idx>&);                \
+  template Csr<Value, Idx> multiply_esc(const Context&, const Csr<Value, Idx>&,       \
+                                        const Csr<Value, Idx>&);                      \
+  template Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&,  \
                                              const Csr<Value, Idx>&, Algorithm);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE

@@ -24,6 +24,7 @@ struct NamedAlgorithm {
 constexpr std::array names{
     NamedAlgorithm{Algorithm::automatic, "auto"},
     NamedAlgorithm{Algorithm::essc, "essc"},
+    NamedAlgorithm{Algorithm::fused, "fused"},
     NamedAlgorithm{Algorithm::row_wise, "row-wise"},
     NamedAlgorithm{Algorithm::reference, "reference"},
     NamedAlgorithm{Algorithm::eigen, "eigen"},
@@ -36,9 +37,10 @@ constexpr std::array names{
 
 constexpr std::array host_algorithms{Algorithm::essc, Algorithm::row_wise, Algorithm::reference,
                                      Algorithm::eigen};
-constexpr std::array cuda_algorithms{
-    Algorithm::essc,          Algorithm::esc,           Algorithm::cusparse_default,
-    Algorithm::cusparse_alg1, Algorithm::cusparse_alg2, Algorithm::cusparse_alg3};
+constexpr std::array cuda_algorithms{Algorithm::fused,         Algorithm::essc,
+                                     Algorithm::esc,           Algorithm::cusparse_default,
+                                     Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
+                                     Algorithm::cusparse_alg3};
 
 bool is_one_of(std::span<const Algorithm> list, Algorithm algorithm) {
   return std::find(list.begin(), list.end(), algorithm) != list.end();
@@ -89,8 +91,11 @@ Matrix multiply_on_cuda(const Context& context, const Matrix& a, const Matrix& b
                         Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::automatic:
+      return cuda::multiply_automatic(context, a, b);
     case Algorithm::essc:
       return cuda::multiply_essc(context, a, b);
+    case Algorithm::fused:
+      return cuda::multiply_fused(context, a, b);
     case Algorithm::esc:
       return cuda::multiply_esc(context, a, b);
     default:

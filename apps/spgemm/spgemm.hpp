@@ -12,6 +12,7 @@ namespace sortie::spgemm {
 enum class Algorithm {
   automatic,  ///< the best that the chosen backend has
   essc,       ///< expansion, segmented sort, compression (host and CUDA)
+  fused,      ///< CUDA: every row made in registers and shared memory, nothing expanded in memory
   row_wise,   ///< host: an accumulator chosen for each row
   reference,  ///< sequential, plain, for tests
   eigen,      ///< Eigen's sparse product (host)
@@ -22,7 +23,8 @@ enum class Algorithm {
   cusparse_alg3,
 };
 
-/// "auto", "essc", "row-wise", "reference", "eigen", "esc", "cusparse", "cusparse-alg1", ...
+/// "auto", "essc", "fused", "row-wise", "reference", "eigen", "esc", "cusparse", "cusparse-alg1",
+/// ...
 [[nodiscard]] std::string_view name(Algorithm algorithm);
 /// The reverse of name(). \throws Error (usage)
 [[nodiscard]] Algorithm parse_algorithm(std::string_view text);
@@ -46,14 +48,16 @@ template <matrices::Scalar Value, matrices::Index Idx>
 ///
 /// \param context  backend, device, threads, progress; memory budget for work space, the result not
 ///                 counted; report: figures "products" and "nnz_c", phases "analysis", "expansion",
-///                 "sort", "compression" of the ESC family, "analysis", "accumulation" of row_wise.
+///                 "sort", "compression" of the ESC family, "analysis", "counting", "making" of
+///                 fused, "analysis", "accumulation" of row_wise.
 ///                 With Backend::automatic an algorithm that one backend alone has runs there.
 /// \param a,b      operands with columns ascending in each row; a.cols must equal b.rows
 /// \throws Error (input)         a.cols != b.rows
 /// \throws Error (unavailable)   algorithm not on this backend
 /// \throws Error (out_of_memory) not even the products of one row fit the memory budget
 /// Complexity: O(products * log(row products)). Extra memory: essc expands rows in chunks that keep
-/// to the memory budget; row_wise takes O(cols) for each thread.
+/// to the memory budget; fused takes up to 3 bytes a product and works in chunks of rows
+/// where C does not fit that; row_wise takes O(cols) for each thread.
 /// Source: section 5.2 of Hou et al. (ICS 2017); Bell, Dalton, Olson (SISC 2012) for ESC.
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] matrices::Csr<Value, Idx> multiply(const Context& context,

@@ -44,7 +44,7 @@ TYPED_TEST(DeviceMultiply, SameAsFromHostToHost) {
       matrices::power_law<typename TypeParam::Value, typename TypeParam::Idx>(500, 400, 1.5, 90, 1);
   const auto b =
       matrices::erdos_renyi<typename TypeParam::Value, typename TypeParam::Idx>(400, 300, 9, 2);
-  for (const Algorithm algorithm : {Algorithm::essc, Algorithm::esc}) {
+  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, Algorithm::esc}) {
     const auto c = this->template multiply<std::uint32_t>(a, b, algorithm);
     EXPECT_TRUE(same_bits(c, spgemm::multiply(this->context_, a, b, algorithm)));
     this->expect_close(a, b, c);
@@ -54,7 +54,7 @@ TYPED_TEST(DeviceMultiply, SameAsFromHostToHost) {
 TYPED_TEST(DeviceMultiply, ChunksAreJoined) {
   const auto a =
       matrices::erdos_renyi<typename TypeParam::Value, typename TypeParam::Idx>(3000, 3000, 12, 3);
-  for (const Algorithm algorithm : {Algorithm::essc, Algorithm::esc}) {
+  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, Algorithm::esc}) {
     this->context_.memory_budget = 0;
     const auto whole = this->template multiply<std::uint32_t>(a, a, algorithm);
     this->context_.memory_budget = 3 << 20;  // 432 000 products take 9 MB or more

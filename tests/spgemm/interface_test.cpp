@@ -14,11 +14,12 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr Algorithm every_algorithm[] = {
-    Algorithm::automatic,        Algorithm::essc,          Algorithm::row_wise,
-    Algorithm::reference,        Algorithm::eigen,         Algorithm::esc,
-    Algorithm::cusparse_default, Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
-    Algorithm::cusparse_alg3};
+constexpr Algorithm every_algorithm[] = {Algorithm::automatic,     Algorithm::essc,
+                                         Algorithm::fused,         Algorithm::row_wise,
+                                         Algorithm::reference,     Algorithm::eigen,
+                                         Algorithm::esc,           Algorithm::cusparse_default,
+                                         Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
+                                         Algorithm::cusparse_alg3};
 
 /// The kind and text of the error that `call` throws.
 template <class Call>

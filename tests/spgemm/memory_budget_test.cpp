@@ -11,7 +11,7 @@ using Matrix = Csr<double, std::int32_t>;
 
 /// The algorithms that promise to keep to a memory budget.
 std::vector<Algorithm> budgeted() {
-  if (backend() == Backend::cuda) return {Algorithm::essc};
+  if (backend() == Backend::cuda) return {Algorithm::essc, Algorithm::fused};
   return {Algorithm::essc, Algorithm::row_wise};
 }
 

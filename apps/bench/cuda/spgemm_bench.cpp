@@ -17,7 +17,8 @@ using spgemm::cuda::CusparseProduct;
 using spgemm::cuda::DeviceCsr;
 
 bool is_cusparse(Algorithm algorithm) {
-  return algorithm != Algorithm::essc && algorithm != Algorithm::esc;
+  return algorithm != Algorithm::fused && algorithm != Algorithm::essc &&
+         algorithm != Algorithm::esc;
 }
 
 /// What the last method left on the device. One for all methods, so that no result takes memory

@@ -12,19 +12,13 @@
 #include "sortie/apps/spgemm/cuda/device_csr.cuh"
 #include "sortie/apps/spgemm/cuda/device_phase.hpp"
 #include "sortie/apps/spgemm/cuda/expansion.hpp"
+#include "sortie/apps/spgemm/cuda/product_chunks.hpp"
 #include "sortie/apps/spgemm/cuda/row_chunks.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/segsort/device_segmented_sort.hpp"
 
 namespace sortie::spgemm::cuda {
-
-/// Entries of C of consecutive rows.
-template <class Value, class Column>
-struct ProductChunk {
-  DeviceBuffer<Column> col_idx;
-  DeviceBuffer<Value> values;
-};
 
 /// C = A * B by expansion, sorting and compression, a chunk of rows at a time, so that the work
 /// space stays within the memory budget of the context. Used so:
@@ -239,64 +233,5 @@ class ChunkedProduct {
   std::int64_t next_row_ = 0;
   std::int64_t nnz_ = 0;
 };
-
-/// The buffers that `member` names of all chunks, one after another; empties them.
-template <class Chunk, class T>
-[[nodiscard]] DeviceBuffer<T> joined(std::vector<Chunk>& chunks, std::int64_t size,
-                                     DeviceBuffer<T> Chunk::*member, cudaStream_t stream) {
-  DeviceBuffer<T> all(static_cast<std::size_t>(size), stream);
-  std::size_t begin = 0;
-  for (Chunk& chunk : chunks) {
-    DeviceBuffer<T> part = std::move(chunk.*member);
-    if (part.size() == 0) continue;
-    check_cuda(cudaMemcpyAsync(all.data() + begin, part.data(), part.bytes(),
-                               cudaMemcpyDeviceToDevice, stream));
-    begin += part.size();
-  }
-  return all;
-}
-
-/// All rows of C on the device. With several chunks C exists twice for a moment.
-template <class Sort, class Value, class Column>
-[[nodiscard]] DeviceCsr<Value, Column> product_on_device(const Context& context,
-                                                         const DeviceCsr<Value, Column>& a,
-                                                         const DeviceCsr<Value, Column>& b) {
-  ChunkedProduct<Value, Column, Sort> product(context, a, b);
-  std::vector<ProductChunk<Value, Column>> chunks;
-  while (auto chunk = product.next()) chunks.push_back(std::move(*chunk));
-
-  DeviceCsr<Value, Column> c;
-  c.rows = a.rows;
-  c.cols = b.cols;
-  c.row_ptr = std::move(product.row_ptr());
-  if (chunks.size() == 1) {
-    c.col_idx = std::move(chunks.front().col_idx);
-    c.values = std::move(chunks.front().values);
-    return c;
-  }
-  c.col_idx = joined(chunks, product.nnz(), &ProductChunk<Value, Column>::col_idx, context.stream);
-  c.values = joined(chunks, product.nnz(), &ProductChunk<Value, Column>::values, context.stream);
-  return c;
-}
-
-/// All rows of C on the host, copied chunk by chunk, so that C need not fit the device.
-template <class Sort, class Idx, class Value, class Column>
-[[nodiscard]] matrices::Csr<Value, Idx> product_on_host(const Context& context,
-                                                        const DeviceCsr<Value, Column>& a,
-                                                        const DeviceCsr<Value, Column>& b) {
-  ChunkedProduct<Value, Column, Sort> product(context, a, b);
-  matrices::Csr<Value, Idx> c;
-  c.rows = a.rows;
-  c.cols = b.cols;
-  while (auto chunk = product.next()) {
-    DevicePhase phase(context, "copy out");
-    append_entries(chunk->col_idx, chunk->values, c);
-    phase.stop();
-  }
-  c.row_ptr.resize(product.row_ptr().size());
-  product.row_ptr().copy_to(std::span(c.row_ptr));
-  check_cuda(cudaStreamSynchronize(context.stream));
-  return c;
-}
 
 }  // namespace sortie::spgemm::cuda

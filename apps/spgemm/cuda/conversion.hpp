@@ -12,4 +12,8 @@ namespace sortie::spgemm::cuda {
 template <class From, class To>
 void convert(const From* from, To* to, std::int64_t count, cudaStream_t stream);
 
+/// to[i] = from[i] + amount for `count` offsets on the device. \throws Error (device)
+void shift_offsets(const std::int64_t* from, std::int64_t amount, std::int64_t* to,
+                   std::int64_t count, cudaStream_t stream);
+
 }  // namespace sortie::spgemm::cuda

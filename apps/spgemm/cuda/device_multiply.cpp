@@ -13,6 +13,9 @@ DeviceCsr<Value, Column> multiply_on_device(const Context& context,
                                             Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::automatic:
+      return automatic_on_device(context, a, b);
+    case Algorithm::fused:
+      return fused_on_device(context, a, b);
     case Algorithm::essc:
       return essc_on_device(context, a, b);
     case Algorithm::esc:
@@ -25,7 +28,7 @@ DeviceCsr<Value, Column> multiply_on_device(const Context& context,
     default:
       throw Error(ErrorKind::unavailable,
                   "SpGEMM: found algorithm " + std::string(name(algorithm)) +
-                      ", expected one that runs on CUDA (essc, esc, cusparse...)");
+                      ", expected one that runs on CUDA (fused, essc, esc, cusparse...)");
   }
 }
 

@@ -14,11 +14,11 @@ namespace sortie::spgemm::cuda {
 /// the host, but C may still be in the making when they return.
 ///
 /// \param context  device, stream, memory budget, report (phases "analysis", "expansion", "sort",
-///                 "compression")
+///                 "compression"; of fused "analysis", "counting", "making")
 /// \pre a.cols == b.rows, and columns ascend in the rows of A and B
 /// \throws Error (out_of_memory) the products of one row do not fit the budget, or C the device
 /// \throws Error (device)
-/// Memory: see the table at ChunkedProduct.
+/// Memory: see the tables at ChunkedProduct and FusedProduct.
 
 /// By expansion, segmented sort of the rows, and compression.
 /// Source: Hou, Liu, Wang, Feng (ICS 2017), section 5.2.
@@ -26,6 +26,19 @@ template <class Value, class Column>
 [[nodiscard]] DeviceCsr<Value, Column> essc_on_device(const Context& context,
                                                       const DeviceCsr<Value, Column>& a,
                                                       const DeviceCsr<Value, Column>& b);
+
+/// With every row in registers and shared memory; see FusedProduct.
+/// \throws Error (unavailable) more columns than that can hold, or 64-bit ones
+template <class Value, class Column>
+[[nodiscard]] DeviceCsr<Value, Column> fused_on_device(const Context& context,
+                                                       const DeviceCsr<Value, Column>& a,
+                                                       const DeviceCsr<Value, Column>& b);
+
+/// By fused_on_device() where that can make C, else by essc_on_device().
+template <class Value, class Column>
+[[nodiscard]] DeviceCsr<Value, Column> automatic_on_device(const Context& context,
+                                                           const DeviceCsr<Value, Column>& a,
+                                                           const DeviceCsr<Value, Column>& b);
 
 /// By expansion, one radix sort of all products by (row, column), and compression.
 /// Source: Bell, Dalton, Olson: Exposing Fine-Grained Parallelism in Algebraic Multigrid Methods
@@ -45,7 +58,7 @@ template <class Value, class Column>
                                                           Algorithm which);
 
 /// One of the above.
-/// \param algorithm  essc (or automatic), esc or one of the cusparse_... algorithms
+/// \param algorithm  automatic, fused, essc, esc or one of the cusparse_... algorithms
 /// \throws Error (unavailable) any other algorithm
 template <class Value, class Column>
 [[nodiscard]] DeviceCsr<Value, Column> multiply_on_device(const Context& context,

@@ -43,15 +43,19 @@ struct GlobalSort {
 template <class Value, class Column>
 DeviceCsr<Value, Column> esc_on_device(const Context& context, const DeviceCsr<Value, Column>& a,
                                        const DeviceCsr<Value, Column>& b) {
-  return product_on_device<GlobalSort>(context, a, b);
+  return product_on_device(context, ChunkedProduct<Value, Column, GlobalSort>(context, a, b), a, b);
 }
 
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_esc(const Context& context, const Csr<Value, Idx>& a,
                              const Csr<Value, Idx>& b) {
-  return with_operands(context, a, b, [&](const auto& device_a, const auto& device_b) {
-    return product_on_host<GlobalSort, Idx>(context, device_a, device_b);
-  });
+  return with_operands(context, a, b,
+                       [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
+                                         const DeviceCsr<Value, Column>& device_b) {
+                         using Product = ChunkedProduct<Value, Column, GlobalSort>;
+                         return product_on_host<Idx>(context, Product(context, device_a, device_b),
+                                                     device_a, device_b);
+                       });
 }
 
 #define SORTIE_INSTANTIATE(Value, Idx)                                          \

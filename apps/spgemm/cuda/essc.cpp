@@ -38,7 +38,8 @@ struct SegmentedRowSort {
 template <class Value, class Column>
 DeviceCsr<Value, Column> essc_on_device(const Context& context, const DeviceCsr<Value, Column>& a,
                                         const DeviceCsr<Value, Column>& b) {
-  return product_on_device<SegmentedRowSort<Column>>(context, a, b);
+  return product_on_device(
+      context, ChunkedProduct<Value, Column, SegmentedRowSort<Column>>(context, a, b), a, b);
 }
 
 template <Scalar Value, Index Idx>
@@ -47,8 +48,9 @@ Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
   return with_operands(context, a, b,
                        [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
                                          const DeviceCsr<Value, Column>& device_b) {
-                         return product_on_host<SegmentedRowSort<Column>, Idx>(context, device_a,
-                                                                               device_b);
+                         using Product = ChunkedProduct<Value, Column, SegmentedRowSort<Column>>;
+                         return product_on_host<Idx>(context, Product(context, device_a, device_b),
+                                                     device_a, device_b);
                        });
 }
 

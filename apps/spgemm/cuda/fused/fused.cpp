@@ -1,0 +1,89 @@
+#include <cstdint>
+#include <string>
+
+#include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
+#include "sortie/apps/spgemm/cuda/fused/fused_product.hpp"
+#include "sortie/apps/spgemm/cuda/operands.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+template <class Column>
+constexpr bool is_narrow = sizeof(Column) == sizeof(std::uint32_t);
+
+[[noreturn]] void throw_too_large(std::int64_t rows, std::int64_t columns) {
+  throw Error(
+      ErrorKind::unavailable,
+      "SpGEMM on CUDA: found a product of " + std::to_string(rows) + " x " +
+          std::to_string(columns) +
+          ", expected for the algorithm fused at most 2^32 - 1 rows, 2^23 columns, and a GPU "
+          "with as much shared memory as they take");
+}
+
+}  // namespace
+
+template <class Value, class Column>
+DeviceCsr<Value, Column> fused_on_device(const Context& context, const DeviceCsr<Value, Column>& a,
+                                         const DeviceCsr<Value, Column>& b) {
+  if constexpr (is_narrow<Column>) {
+    if (fits_fused_product<Value>(a.rows, b.cols))
+      return product_on_device(context, FusedProduct<Value>(context, a, b), a, b);
+  }
+  throw_too_large(a.rows, b.cols);
+}
+
+template <class Value, class Column>
+DeviceCsr<Value, Column> automatic_on_device(const Context& context,
+                                             const DeviceCsr<Value, Column>& a,
+                                             const DeviceCsr<Value, Column>& b) {
+  if constexpr (is_narrow<Column>) {
+    if (fits_fused_product<Value>(a.rows, b.cols)) return fused_on_device(context, a, b);
+  }
+  return essc_on_device(context, a, b);
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_fused(const Context& context, const Csr<Value, Idx>& a,
+                               const Csr<Value, Idx>& b) {
+  return with_operands(context, a, b,
+                       [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
+                                         const DeviceCsr<Value, Column>& device_b) {
+                         if constexpr (is_narrow<Column>) {
+                           if (fits_fused_product<Value>(a.rows, b.cols)) {
+                             return product_on_host<Idx>(
+                                 context, FusedProduct<Value>(context, device_a, device_b),
+                                 device_a, device_b);
+                           }
+                         }
+                         throw_too_large(a.rows, b.cols);
+                         return Csr<Value, Idx>{};
+                       });
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_automatic(const Context& context, const Csr<Value, Idx>& a,
+                                   const Csr<Value, Idx>& b) {
+  const DeviceScope scope(context);
+  const bool is_fused = !needs_wide_columns(a.cols) && fits_fused_product<Value>(a.rows, b.cols);
+  return is_fused ? multiply_fused(context, a, b) : multiply_essc(context, a, b);
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                                \
+  template Csr<Value, Idx> multiply_fused(const Context&, const Csr<Value, Idx>&,     \
+                                          const Csr<Value, Idx>&);                    \
+  template Csr<Value, Idx> multiply_automatic(const Context&, const Csr<Value, Idx>&, \
+                                              const Csr<Value, Idx>&);
+SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
+
+#define SORTIE_INSTANTIATE(Value, Column)                                                \
+  template DeviceCsr<Value, Column> fused_on_device(                                     \
+      const Context&, const DeviceCsr<Value, Column>&, const DeviceCsr<Value, Column>&); \
+  template DeviceCsr<Value, Column> automatic_on_device(                                 \
+      const Context&, const DeviceCsr<Value, Column>&, const DeviceCsr<Value, Column>&);
+SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
+
+}  // namespace sortie::spgemm::cuda

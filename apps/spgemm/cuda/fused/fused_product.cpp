@@ -1,0 +1,201 @@
+#include "sortie/apps/spgemm/cuda/fused/fused_product.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "sortie/apps/spgemm/cuda/conversion.hpp"
+#include "sortie/apps/spgemm/cuda/device_phase.hpp"
+#include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
+#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
+#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
+#include "sortie/apps/spgemm/cuda/fused/sorted_rows.hpp"
+#include "sortie/apps/spgemm/cuda/fused/window_rows.hpp"
+#include "sortie/apps/spgemm/cuda/scan.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+/// One part in so many of the device's memory is left alone when the caller sets no budget: free
+/// blocks of the pool are not always in one piece.
+constexpr std::uint64_t kMemoryLeftFree = 8;
+
+constexpr std::uint64_t kReservedPerRow = sizeof(std::uint64_t) + sizeof(std::int64_t);
+/// The list of rows, and offsets of the chunk.
+constexpr std::uint64_t kPerRow = sizeof(std::uint32_t) + sizeof(std::int64_t);
+
+template <class Value>
+constexpr std::uint64_t kEntryBytes = sizeof(std::uint32_t) + sizeof(Value);
+
+/// Most bytes that a row takes which are not optional: its entries of C, and its share of lists.
+template <class Value>
+std::uint64_t bytes_of_row(std::uint64_t products, std::int64_t columns) {
+  const std::uint64_t entries = std::min(products, static_cast<std::uint64_t>(columns));
+  return kPerRow + entries * kEntryBytes<Value> + products * window_bytes_per_product;
+}
+
+}  // namespace
+
+template <class Value>
+bool fits_fused_product(std::int64_t rows, std::int64_t columns) {
+  if (columns > most_window_columns || rows > std::numeric_limits<std::uint32_t>::max())
+    return false;
+  int device = 0;
+  int most = 0;
+  check_cuda(cudaGetDevice(&device));
+  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  constexpr std::size_t of_kernels_themselves = 1024;
+  return window_shared_memory<Value>(columns) + of_kernels_themselves <=
+         static_cast<std::size_t>(most);
+}
+
+template <class Value>
+FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsr<Value>& a,
+                                  const DeviceCsr<Value>& b)
+    : context_(context), a_(a), b_(b) {
+  DevicePhase phase(context, "analysis");
+  budget_ = device_memory_budget(context);
+  if (context.memory_budget == 0) budget_ -= budget_ / kMemoryLeftFree;
+  reserved_ = kReservedPerRow * static_cast<std::uint64_t>(a.rows + 1);
+  if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
+  products_ = count_row_products(a, b, context.stream);
+  row_ptr_ = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows + 1), context.stream);
+  check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, row_ptr_.bytes(), context.stream));
+  phase.stop();
+}
+
+template <class Value>
+std::uint64_t FusedProduct<Value>::bytes_left() const {
+  if (next_row_ == 0) return budget_ - reserved_;
+  // Earlier chunks of C may have stayed on the device.
+  const std::uint64_t free = device_memory_free();
+  return std::min(budget_ - reserved_, free - free / kMemoryLeftFree);
+}
+
+template <class Value>
+std::int64_t FusedProduct<Value>::rows_that_fit(std::uint64_t bytes) {
+  if (products_on_host_.empty()) {
+    products_on_host_.resize(products_.size());
+    products_.copy_to(std::span(products_on_host_));
+    check_cuda(cudaStreamSynchronize(context_.stream));
+  }
+  std::int64_t row = next_row_;
+  while (row < a_.rows) {
+    const std::uint64_t wanted =
+        bytes_of_row<Value>(products_on_host_[static_cast<std::size_t>(row)], b_.cols);
+    if (wanted > bytes) break;
+    bytes -= wanted;
+    ++row;
+  }
+  return row - next_row_;
+}
+
+template <class Value>
+std::optional<ProductChunk<Value, std::uint32_t>> FusedProduct<Value>::next() {
+  if (next_row_ == a_.rows) return std::nullopt;
+  const std::uint64_t bytes = bytes_left();
+  std::int64_t rows = a_.rows - next_row_;
+  RowBins bins;
+  if (next_row_ == 0) bins = find_row_bins(products_.data(), rows, context_.stream);
+  // Only where not even as many entries as products are sure to fit are single rows of interest.
+  const std::uint64_t most =
+      static_cast<std::uint64_t>(rows) * kPerRow +
+      static_cast<std::uint64_t>(bins.products) * (kEntryBytes<Value> + window_bytes_per_product);
+  if (next_row_ != 0 || most > bytes) {
+    rows = rows_that_fit(bytes);
+    if (rows == 0) throw row_too_long(bytes);
+    bins = find_row_bins(products_.data() + next_row_, rows, context_.stream);
+  }
+  ProductChunk<Value, Column> chunk = multiply_rows(rows, bins);
+  next_row_ += rows;
+  nnz_ += static_cast<std::int64_t>(chunk.col_idx.size());
+  if (context_.progress) {
+    context_.progress("rows", static_cast<std::uint64_t>(next_row_),
+                      static_cast<std::uint64_t>(a_.rows));
+  }
+  return chunk;
+}
+
+template <class Value>
+Error FusedProduct<Value>::row_too_long(std::uint64_t bytes) const {
+  const std::uint64_t products = products_on_host_[static_cast<std::size_t>(next_row_)];
+  return out_of_memory_error("the " + std::to_string(products) + " products of row " +
+                                 std::to_string(next_row_ + 1) + " of C",
+                             reserved_ + bytes_of_row<Value>(products, b_.cols), reserved_ + bytes);
+}
+
+template <class Value>
+ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64_t rows,
+                                                                      const RowBins& bins) {
+  const cudaStream_t stream = context_.stream;
+  DevicePhase counting(context_, "counting");
+  const ProductOperands<Value> operands{MatrixArrays<Value>(a_, next_row_), MatrixArrays<Value>(b_),
+                                        b_.cols, b_.nnz()};
+
+  // What makes it faster where there is room: half of what C leaves at least.
+  const std::uint64_t left = bytes_left();
+  const std::uint64_t wanted =
+      static_cast<std::uint64_t>(rows) * kPerRow +
+      static_cast<std::uint64_t>(bins.products) * (kEntryBytes<Value> + window_bytes_per_product);
+  const std::uint64_t spare = left > wanted ? (left - wanted) / 2 : 0;
+  const bool is_staged = static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins)) <= spare;
+  const auto image_words = std::min(image_words_for(bins.products),
+                                    static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
+
+  // Offsets of the chunk's rows from its first one; with one chunk they are those of C.
+  DeviceBuffer<std::int64_t> own_row_ptr;
+  std::int64_t* row_ptr = row_ptr_.data();
+  if (rows != a_.rows) {
+    own_row_ptr = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(rows + 1), stream);
+    row_ptr = own_row_ptr.data();
+    check_cuda(cudaMemsetAsync(row_ptr, 0, own_row_ptr.bytes(), stream));
+  }
+  WindowRows windows = find_window_rows(operands, bins, image_words, stream);
+  StagedRows<Value> staged;
+  if (is_staged) staged = StagedRows<Value>(bins, stream);
+  KernelGroup count(stream);
+  count_window_rows(operands, bins, windows, row_ptr, count);
+  if (is_staged) {
+    stage_sorted_rows(operands, bins, row_ptr, staged, count);
+  } else {
+    count_sorted_rows(operands, bins, row_ptr, count);
+  }
+  list_window_tasks(bins, windows, stream);
+  exclusive_sum(row_ptr, rows + 1, stream);
+  std::int64_t entries = 0;
+  WindowRows::Counters found{};
+  check_cuda(
+      cudaMemcpyAsync(&entries, row_ptr + rows, sizeof(entries), cudaMemcpyDeviceToHost, stream));
+  if (windows.counters.size() != 0) windows.counters.copy_to(std::span(&found, 1));
+  check_cuda(cudaStreamSynchronize(stream));
+  counting.stop();
+
+  DevicePhase making(context_, "making");
+  ProductChunk<Value, Column> chunk{DeviceBuffer<Column>(static_cast<std::size_t>(entries), stream),
+                                    DeviceBuffer<Value>(static_cast<std::size_t>(entries), stream)};
+  const ProductRows<Value> c{row_ptr, chunk.col_idx.data(), chunk.values.data()};
+  KernelGroup make(stream);
+  make_window_rows(operands, bins, windows, found, c, make);
+  if (is_staged) {
+    copy_sorted_rows(bins, staged, c, make);
+  } else {
+    make_sorted_rows(operands, bins, c, make);
+  }
+  if (rows != a_.rows)
+    shift_offsets(row_ptr + 1, nnz_, row_ptr_.data() + next_row_ + 1, rows, stream);
+  making.stop();
+  return chunk;
+}
+
+template class FusedProduct<float>;
+template class FusedProduct<double>;
+template class FusedProduct<std::complex<double>>;
+
+template bool fits_fused_product<float>(std::int64_t, std::int64_t);
+template bool fits_fused_product<double>(std::int64_t, std::int64_t);
+template bool fits_fused_product<std::complex<double>>(std::int64_t, std::int64_t);
+
+}  // namespace sortie::spgemm::cuda

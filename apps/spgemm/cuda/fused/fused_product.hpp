@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
+#include "sortie/apps/spgemm/cuda/product_chunks.hpp"
+#include "sortie/core/context.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::spgemm::cuda {
+
+/// True where FusedProduct can make C on the current device: C has at most 2^23 columns, A fewer
+/// than 2^32 rows, and a block may have the shared memory that takes.
+template <class Value>
+[[nodiscard]] bool fits_fused_product(std::int64_t rows, std::int64_t columns);
+
+/// C = A * B without the expanded matrix in device memory: rows are put into bins by their number
+/// of products, and each row is made in registers and shared memory.
+///
+/// | products of a row | made by |
+/// |-------------------|----------------------------------------------------------------------------|
+/// | up to 32          | as many lanes: one product each, sorted by column in registers | | up to
+/// 512         | a warp: sorted by column in registers, products in shared memory            | |
+/// more              | a block: the columns as bits in shared memory, which give every column its |
+/// |                   | rank, and sums by rank; rows of more than 6144 entries in several blocks,
+/// | |                   | each with a window of columns |
+///
+/// Every entry of C is the sum of its products in an order that depends on A and B only. Used as
+/// ChunkedProduct is; rows are made in chunks where C does not fit the memory budget.
+///
+/// Work space (n: products, rows: of A; all beside C):
+///
+/// | array                              | bytes               | lives                             |
+/// |------------------------------------|---------------------|-----------------------------------|
+/// | products of rows, row_ptr          | 16 rows             | always                            |
+/// | rows by bins                       | 4 rows              | chunk                             |
+/// | long rows' windows, tasks          | < n                 | chunk                             |
+/// | images of long rows                | <= 2 n              | chunk; less where less is left    |
+/// | short rows before C is there       | <= 2 (4 + V) of the products of short rows | chunk; none
+/// | |                                    |                     | where it does not fit |
+template <class Value>
+class FusedProduct {
+ public:
+  using Column = std::uint32_t;
+
+  /// Counts the products. `a` and `b` must outlive this.
+  /// \pre fits_fused_product<Value>(a.rows, b.cols)
+  /// \throws Error (out_of_memory, device)
+  FusedProduct(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b);
+
+  /// Computes the next rows of C; nothing when all rows are done.
+  /// \throws Error (out_of_memory) when a row alone does not fit the budget
+  [[nodiscard]] std::optional<ProductChunk<Value, Column>> next();
+
+  /// Offsets of C: rows + 1; complete after the last chunk.
+  [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
+  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
+
+ private:
+  [[nodiscard]] std::int64_t rows_that_fit(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t bytes_left() const;
+  [[nodiscard]] Error row_too_long(std::uint64_t bytes) const;
+  ProductChunk<Value, Column> multiply_rows(std::int64_t rows, const RowBins& bins);
+
+  const Context& context_;
+  const DeviceCsr<Value>& a_;
+  const DeviceCsr<Value>& b_;
+  std::uint64_t budget_ = 0;    ///< bytes
+  std::uint64_t reserved_ = 0;  ///< bytes of the budget that live as long as this
+  DeviceBuffer<std::uint64_t> products_;
+  DeviceBuffer<std::int64_t> row_ptr_;
+  std::vector<std::uint64_t> products_on_host_;  ///< only where more than one chunk may be needed
+  std::int64_t next_row_ = 0;
+  std::int64_t nnz_ = 0;
+};
+
+}  // namespace sortie::spgemm::cuda

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
+#include "sortie/apps/spgemm/cuda/fused/value.cuh"
+
+/// How a warp goes through the products of a row of C = A * B.
+namespace sortie::spgemm::cuda {
+
+inline constexpr unsigned all_lanes = 0xffffffffu;
+
+/// Lanes below the calling one, as bits.
+__device__ __forceinline__ unsigned lanes_below() {
+  return (1u << (threadIdx.x % 32)) - 1;
+}
+
+/// All lanes' words or'ed, and the largest of their numbers.
+__device__ __forceinline__ std::uint32_t or_over_warp(std::uint32_t word) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(all_lanes, word);
+#else
+  for (int distance = 16; distance > 0; distance /= 2)
+    word |= __shfl_xor_sync(all_lanes, word, distance);
+  return word;
+#endif
+}
+__device__ __forceinline__ int max_over_warp(int number) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(all_lanes, number);
+#else
+  for (int distance = 16; distance > 0; distance /= 2)
+    number = max(number, __shfl_xor_sync(all_lanes, number, distance));
+  return number;
+#endif
+}
+
+/// Sum over the lanes up to and with the calling one.
+__device__ __forceinline__ std::uint32_t sum_up_to_lane(std::uint32_t value) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t other = __shfl_up_sync(all_lanes, value, distance);
+    if (lane >= distance) value += other;
+  }
+  return value;
+}
+
+/// What a warp keeps of 32 entries of A while it goes through their products: those that have any,
+/// one behind another.
+template <class Value>
+struct EntriesShared {
+  std::int64_t first[32];  ///< entry of B that product 0 of the 32 entries would be made with
+  alignas(16) unsigned char factor_bytes[32 * sizeof(Value)];
+
+  __device__ Value* factors() { return reinterpret_cast<Value*>(factor_bytes); }
+};
+
+/// 32 products that a warp takes at once, one a lane.
+template <class Value>
+struct WalkStep {
+  std::uint32_t column;
+  Value product;
+  bool is_product;  ///< the lane has one
+};
+
+/// Goes through the products of row `row` of A * B, in order of A's entries and 32 at a time,
+/// whatever entries they belong to: the lanes of a step have consecutive products. Calls
+/// take(WalkStep) for every step, on all lanes.
+///
+///   lane l: entry l of 32 entries of A, and the stretch of B's row that it meets; then
+///   lane l: product l of a step. The heads of the entries among the 32 products of a step are a
+///           word of bits, by which each lane finds its entry.
+///
+/// The reads of `Ahead` steps are under way before the first of them is taken.
+/// \tparam WithValues  the products themselves are wanted, not only their columns
+template <bool WithValues, int Ahead, class Value, class Take>
+__device__ __forceinline__ void walk_row(const MatrixArrays<Value>& a, const MatrixArrays<Value>& b,
+                                         std::uint32_t row, EntriesShared<Value>& shared,
+                                         const Take& take) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const std::int64_t row_end = a.row_ptr[row + std::int64_t{1}];
+  for (std::int64_t entry = a.row_ptr[row]; entry < row_end; entry += 32) {
+    std::uint32_t length = 0;
+    std::int64_t begin = 0;
+    Value factor{};
+    if (entry + lane < row_end) {
+      const std::uint32_t k = a.col_idx[entry + lane];
+      begin = b.row_ptr[k];
+      length = static_cast<std::uint32_t>(b.row_ptr[k + std::int64_t{1}] - begin);
+      if constexpr (WithValues) factor = a.values[entry + lane];
+    }
+    const std::uint32_t up_to = sum_up_to_lane(length);
+    const std::uint32_t head = length != 0 ? up_to - length : 0xffffffffu;
+    const std::uint32_t total = __shfl_sync(all_lanes, up_to, 31);
+    const int place = __popc(__ballot_sync(all_lanes, length != 0) & lanes_below());
+    __syncwarp();
+    if (length != 0) {
+      shared.first[place] = begin - head;
+      if constexpr (WithValues) shared.factors()[place] = factor;
+    }
+    __syncwarp();
+    int entries_before = -1;
+    for (std::uint32_t step = 0; step < total; step += 32 * Ahead) {
+      std::uint32_t columns[Ahead];
+      Value products[Ahead];
+#pragma unroll
+      for (int i = 0; i < Ahead; ++i) {
+        const std::uint32_t from = step + 32 * i;
+        const std::uint32_t own = head - from;
+        const unsigned heads = or_over_warp(own < 32 ? 1u << own : 0u);
+        const int mine = entries_before + __popc(heads & (lanes_below() << 1 | 1));
+        entries_before += __popc(heads);
+        columns[i] = 0;
+        products[i] = Value{};
+        if (from + lane < total) {
+          const std::int64_t at = shared.first[mine] + (from + lane);
+          columns[i] = b.col_idx[at];
+          if constexpr (WithValues) products[i] = product(shared.factors()[mine], b.values[at]);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < Ahead; ++i) {
+        if (step + 32 * i < total)
+          take(WalkStep<Value>{columns[i], products[i], step + 32 * i + lane < total});
+      }
+    }
+  }
+}
+
+}  // namespace sortie::spgemm::cuda

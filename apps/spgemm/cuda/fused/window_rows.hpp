@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
+#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
+#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
+
+namespace sortie::spgemm::cuda {
+
+/// Most columns of C that windows are made for: what a set of columns of a row takes in shared
+/// memory grows with them.
+inline constexpr std::int64_t most_window_columns = std::int64_t{1} << 23;
+
+/// A row of C, or a part of one, that a block of threads makes.
+struct WindowTask {
+  std::uint32_t row;  ///< its number among the rows that are made in windows
+  std::uint16_t first_window;
+  std::uint16_t end_window;
+};
+
+/// What is known about the rows that are made in windows, numbered as RowBins lists them.
+struct WindowRows {
+  /// Windows that the columns of C are divided into, each with about as many entries of B.
+  static constexpr int windows = 64;
+  /// Tasks by number of entries: of up to 512, 1024, 2048, 4096, 6144; and parts of longer rows.
+  static constexpr int classes = 6;
+
+  /// What is known on the device, and read back with the number of C's entries.
+  struct Counters {
+    unsigned long long image_words;
+    std::uint32_t tasks[classes];
+  };
+
+  DeviceBuffer<Counters> counters;
+  DeviceBuffer<std::uint32_t> bounds;         ///< first stretch of 1024 columns of each window
+  DeviceBuffer<std::uint32_t> counts;         ///< entries of C of each row
+  DeviceBuffer<std::uint32_t> window_starts;  ///< windows + 1 a row: entries before each window
+  DeviceBuffer<std::uint64_t> image_at;       ///< where each row's image is
+  DeviceBuffer<std::uint32_t> images;         ///< sets of columns, as bits
+  DeviceBuffer<WindowTask> tasks;             ///< one list a class
+  std::uint32_t first_of_long = 0;            ///< first row that has window_starts
+  std::array<std::uint32_t, classes> capacity{};
+};
+
+/// Most bytes of shared memory that a block takes; for long rows of a C of many columns more.
+template <class Value>
+[[nodiscard]] std::size_t window_shared_memory(std::int64_t columns);
+
+/// What WindowRows takes beside images, for each product of the rows.
+inline constexpr std::int64_t window_bytes_per_product = 1;
+/// Words for images that are enough where rows of C have not much fewer entries than products, and
+/// are close together or have up to some 100 000 columns. Rows for which none are left take one
+/// more walk.
+[[nodiscard]] constexpr std::int64_t image_words_for(std::int64_t products) {
+  return products / 2;
+}
+
+/// Divides the columns of B, and finds room. Launches nothing where no row is made in windows.
+/// \param image_words  room for the images of rows
+template <class Value>
+[[nodiscard]] WindowRows find_window_rows(const ProductOperands<Value>& operands,
+                                          const RowBins& bins, std::int64_t image_words,
+                                          cudaStream_t stream);
+
+/// Counts the entries of C in the rows beyond the sorted bins: counts[row].
+template <class Value>
+void count_window_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+                       WindowRows& rows, std::int64_t* counts, KernelGroup& group);
+
+/// Lists the tasks that make the rows, which have been counted.
+void list_window_tasks(const RowBins& bins, WindowRows& rows, cudaStream_t stream);
+
+/// Makes those rows, from c.row_ptr[row] on.
+/// \param found  counters of `rows`
+template <class Value>
+void make_window_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+                      const WindowRows& rows, const WindowRows::Counters& found,
+                      const ProductRows<Value>& c, KernelGroup& group);
+
+}  // namespace sortie::spgemm::cuda
