@@ -44,7 +44,7 @@ TEST(SpgemmInterface, NamesAreParsedBack) {
 
 TEST(SpgemmInterface, UnknownNameIsAUsageError) {
   expect_error([] { (void)spgemm::parse_algorithm("fastest"); }, ErrorKind::usage,
-               "found \"fastest\", expected one of auto, essc, row-wise");
+               "found \"fastest\", expected one of auto, essc, fused, row-wise");
   expect_error([] { (void)spgemm::parse_algorithm(""); }, ErrorKind::usage, "found \"\"");
 }
 

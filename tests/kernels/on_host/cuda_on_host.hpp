@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-/// CUDA C++ for an ordinary compiler: as much of it as the kernels of segsort use. A block is run
-/// by a host thread for each of its threads, barriers are barriers, and shared memory is static
-/// memory, so that ThreadSanitizer and AddressSanitizer see what a kernel does. Blocks run one
-/// after the other; a grid that waits for itself has one block.
+/// CUDA C++ for an ordinary compiler: as much of it as the kernels of segsort and of spgemm use. A
+/// block is run by a host thread for each of its threads, barriers are barriers, and shared memory
+/// is static memory, so that ThreadSanitizer and AddressSanitizer see what a kernel does. Blocks
+/// run one after the other; a grid that waits for itself has one block.
 ///
 /// Warps are not in step: a kernel that forgets a __syncwarp() is found out.
 
@@ -174,16 +175,40 @@ inline int __syncthreads_or(int condition) {
   return __syncthreads_count(condition) != 0 ? 1 : 0;
 }
 
+namespace cuda_on_host {
+
+/// The lane that has what a shuffle wants, among `width` neighbours.
+inline int lane_of_group(int lane, int width) {
+  const int own = static_cast<int>(threadIdx.x % 32);
+  return own / width * width + (lane & (width - 1));
+}
+
 template <class T>
-T __shfl_sync(unsigned int, T value, int lane) {
-  return static_cast<T>(cuda_on_host::exchange_in_warp(
-      static_cast<std::uint64_t>(value),
-      [lane](const std::uint64_t* values) { return values[lane & 31]; }));
+std::uint64_t bits_of(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
 }
 template <class T>
-T __shfl_up_sync(unsigned int mask, T value, unsigned int distance) {
-  const unsigned int lane = threadIdx.x % 32;
-  return __shfl_sync(mask, value, static_cast<int>(lane >= distance ? lane - distance : lane));
+T value_of(std::uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+}  // namespace cuda_on_host
+
+template <class T>
+T __shfl_sync(unsigned int, T value, int lane, int width = 32) {
+  const int from = cuda_on_host::lane_of_group(lane, width);
+  return cuda_on_host::value_of<T>(cuda_on_host::exchange_in_warp(
+      cuda_on_host::bits_of(value), [from](const std::uint64_t* values) { return values[from]; }));
+}
+template <class T>
+T __shfl_up_sync(unsigned int mask, T value, unsigned int distance, int width = 32) {
+  const auto lane = static_cast<unsigned int>(static_cast<int>(threadIdx.x) & (width - 1));
+  return __shfl_sync(mask, value, static_cast<int>(lane >= distance ? lane - distance : lane),
+                     width);
 }
 template <class T>
 T __shfl_down_sync(unsigned int mask, T value, unsigned int distance) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "sortie/apps/spgemm/cuda/fused/hardware.cuh"
 #include "sortie/apps/spgemm/cuda/fused/row_walk.cuh"
 
 /// How a block goes through the products of a row of C = A * B.
@@ -53,77 +54,14 @@ struct ProductSlice {
 };
 
 /// Lets the warps of a block do something by turns: slice s + 1 after slice s. Warp w has the
-/// slices w, w + Warps, ...
-///
-/// A block that names a barrier by a register is given all sixteen, and four such blocks have all
-/// that a multiprocessor has; so blocks of few warps, of which there is room for more, name them by
-/// constants.
+/// slices w, w + Warps, ... Barrier w + 1 is what warp w waits at for the one before it.
 template <int Warps>
-class Turns {
- public:
-  __device__ __forceinline__ static void wait(int warp) {
-    if constexpr (Warps > 4) {
-      asm volatile("bar.sync %0, 64;" ::"r"(warp + 1) : "memory");
-    } else {
-      wait_at<0>(warp);
-    }
-  }
+struct Turns {
+  __device__ __forceinline__ static void wait(int warp) { wait_for_other_warp<Warps>(warp + 1); }
   __device__ __forceinline__ static void pass_on(int warp) {
-    const int next = warp + 1 == Warps ? 0 : warp + 1;
-    if constexpr (Warps > 4) {
-      asm volatile("bar.arrive %0, 64;" ::"r"(next + 1) : "memory");
-    } else {
-      arrive_at<0>(next);
-    }
-  }
-
- private:
-  template <int Barrier>
-  __device__ __forceinline__ static void wait_at(int warp) {
-    if (warp == Barrier) {
-      asm volatile("bar.sync %0, 64;" ::"n"(Barrier + 1) : "memory");
-    } else if constexpr (Barrier + 1 < Warps) {
-      wait_at<Barrier + 1>(warp);
-    }
-  }
-  template <int Barrier>
-  __device__ __forceinline__ static void arrive_at(int warp) {
-    if (warp == Barrier) {
-      asm volatile("bar.arrive %0, 64;" ::"n"(Barrier + 1) : "memory");
-    } else if constexpr (Barrier + 1 < Warps) {
-      arrive_at<Barrier + 1>(warp);
-    }
+    release_other_warp<Warps>(warp + 1 == Warps ? 1 : warp + 2);
   }
 };
-
-/// Reads and writes of shared memory at addresses that are known before it is a warp's turn; the
-/// compiler leaves them where they are.
-__device__ __forceinline__ void load_shared(std::uint32_t address, float& value) {
-  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
-}
-__device__ __forceinline__ void load_shared(std::uint32_t address, double& value) {
-  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"(address) : "memory");
-}
-__device__ __forceinline__ void load_shared(std::uint32_t address, std::complex<double>& value) {
-  double real = 0;
-  double imaginary = 0;
-  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];"
-               : "=d"(real), "=d"(imaginary)
-               : "r"(address)
-               : "memory");
-  value = {real, imaginary};
-}
-__device__ __forceinline__ void store_shared(std::uint32_t address, float value) {
-  asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
-}
-__device__ __forceinline__ void store_shared(std::uint32_t address, double value) {
-  asm volatile("st.shared.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
-}
-__device__ __forceinline__ void store_shared(std::uint32_t address, std::complex<double> value) {
-  asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(address), "d"(value.real()),
-               "d"(value.imag())
-               : "memory");
-}
 
 /// Goes through the products of row `row` of A * B whose column is in `range`, in order of A's
 /// entries; slice s of a chunk of entries is warp s % Warps's. Calls take(slice, number, is_last).

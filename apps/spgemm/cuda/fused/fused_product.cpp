@@ -37,6 +37,12 @@ std::uint64_t bytes_of_row(std::uint64_t products, std::int64_t columns) {
   return kPerRow + entries * kEntryBytes<Value> + products * window_bytes_per_product;
 }
 
+/// \param first_row  that is to be row 0
+template <class Value>
+MatrixArrays<Value> arrays_of(const DeviceCsr<Value>& matrix, std::int64_t first_row) {
+  return {matrix.row_ptr.data() + first_row, matrix.col_idx.data(), matrix.values.data()};
+}
+
 }  // namespace
 
 template <class Value>
@@ -132,8 +138,8 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
                                                                       const RowBins& bins) {
   const cudaStream_t stream = context_.stream;
   DevicePhase counting(context_, "counting");
-  const ProductOperands<Value> operands{MatrixArrays<Value>(a_, next_row_), MatrixArrays<Value>(b_),
-                                        b_.cols, b_.nnz()};
+  const ProductOperands<Value> operands{arrays_of(a_, next_row_), arrays_of(b_, 0), b_.cols,
+                                        b_.nnz()};
 
   // What makes it faster where there is room: half of what C leaves at least.
   const std::uint64_t left = bytes_left();
@@ -166,7 +172,7 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
   list_window_tasks(bins, windows, stream);
   exclusive_sum(row_ptr, rows + 1, stream);
   std::int64_t entries = 0;
-  WindowRows::Counters found{};
+  WindowCounters found{};
   check_cuda(
       cudaMemcpyAsync(&entries, row_ptr + rows, sizeof(entries), cudaMemcpyDeviceToHost, stream));
   if (windows.counters.size() != 0) windows.counters.copy_to(std::span(&found, 1));

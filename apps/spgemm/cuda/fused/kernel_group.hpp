@@ -14,7 +14,7 @@ namespace sortie::spgemm::cuda {
 /// Launches kernels that do not depend on each other, one behind another in a stream, so that the
 /// next one starts when the last blocks of the one before have started, not when they have ended.
 /// The first waits for all that is in the stream before. The kernels must call
-/// let_next_kernel_start() and end_after_kernels_before() (see overlap.cuh).
+/// let_next_kernel_start() and end_after_kernels_before() (see hardware.cuh).
 class KernelGroup {
  public:
   explicit KernelGroup(cudaStream_t stream) : stream_(stream) {}

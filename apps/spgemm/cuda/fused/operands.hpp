@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
-
 namespace sortie::spgemm::cuda {
 
 /// The arrays of a matrix in device memory, as kernels take them.
@@ -12,12 +10,6 @@ struct MatrixArrays {
   const std::int64_t* row_ptr;
   const std::uint32_t* col_idx;
   const Value* values;
-
-  /// \param first_row  that is to be row 0
-  explicit MatrixArrays(const DeviceCsr<Value>& matrix, std::int64_t first_row = 0)
-      : row_ptr(matrix.row_ptr.data() + first_row),
-        col_idx(matrix.col_idx.data()),
-        values(matrix.values.data()) {}
 };
 
 /// Some neighbouring rows of A, and B.

@@ -6,34 +6,13 @@
 #include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
 #include "sortie/apps/spgemm/cuda/fused/operands.hpp"
 #include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
+#include "sortie/apps/spgemm/cuda/fused/window_task.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// Most columns of C that windows are made for: what a set of columns of a row takes in shared
-/// memory grows with them.
-inline constexpr std::int64_t most_window_columns = std::int64_t{1} << 23;
-
-/// A row of C, or a part of one, that a block of threads makes.
-struct WindowTask {
-  std::uint32_t row;  ///< its number among the rows that are made in windows
-  std::uint16_t first_window;
-  std::uint16_t end_window;
-};
-
 /// What is known about the rows that are made in windows, numbered as RowBins lists them.
 struct WindowRows {
-  /// Windows that the columns of C are divided into, each with about as many entries of B.
-  static constexpr int windows = 64;
-  /// Tasks by number of entries: of up to 512, 1024, 2048, 4096, 6144; and parts of longer rows.
-  static constexpr int classes = 6;
-
-  /// What is known on the device, and read back with the number of C's entries.
-  struct Counters {
-    unsigned long long image_words;
-    std::uint32_t tasks[classes];
-  };
-
-  DeviceBuffer<Counters> counters;
+  DeviceBuffer<WindowCounters> counters;      ///< to be read back with the number of C's entries
   DeviceBuffer<std::uint32_t> bounds;         ///< first stretch of 1024 columns of each window
   DeviceBuffer<std::uint32_t> counts;         ///< entries of C of each row
   DeviceBuffer<std::uint32_t> window_starts;  ///< windows + 1 a row: entries before each window
@@ -41,7 +20,7 @@ struct WindowRows {
   DeviceBuffer<std::uint32_t> images;         ///< sets of columns, as bits
   DeviceBuffer<WindowTask> tasks;             ///< one list a class
   std::uint32_t first_of_long = 0;            ///< first row that has window_starts
-  std::array<std::uint32_t, classes> capacity{};
+  std::array<std::uint32_t, task_classes> capacity{};  ///< of each list
 };
 
 /// Most bytes of shared memory that a block takes; for long rows of a C of many columns more.
@@ -76,7 +55,7 @@ void list_window_tasks(const RowBins& bins, WindowRows& rows, cudaStream_t strea
 /// \param found  counters of `rows`
 template <class Value>
 void make_window_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                      const WindowRows& rows, const WindowRows::Counters& found,
+                      const WindowRows& rows, const WindowCounters& found,
                       const ProductRows<Value>& c, KernelGroup& group);
 
 }  // namespace sortie::spgemm::cuda

@@ -1,0 +1,237 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/apps/spgemm/cuda/fused/hardware.cuh"
+#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
+#include "sortie/apps/spgemm/cuda/fused/row_walk.cuh"
+#include "sortie/apps/spgemm/cuda/fused/value.cuh"
+#include "sortie/segsort/cuda/word_network.cuh"
+
+/// The kernels that make rows of few products, by sorting them.
+namespace sortie::spgemm::cuda {
+
+/// Of a block.
+inline constexpr int sorting_warps = 4;
+inline constexpr std::uint32_t no_word = 0xffffffffu;
+
+/// Where the rows of a bin go: their numbers of entries; or their columns and values, in C or,
+/// where C is not there yet, in room for as many entries as a row may have.
+template <class Value>
+struct RowsOut {
+  std::int64_t* counts;         ///< of rows of C, or null
+  const std::int64_t* row_ptr;  ///< of C, or null
+  std::uint32_t* col_idx;
+  Value* values;
+
+  [[nodiscard]] __device__ std::int64_t first_entry(std::uint32_t row, std::uint32_t number,
+                                                    std::uint32_t room) const {
+    return row_ptr != nullptr ? row_ptr[row] : std::int64_t{number} * room;
+  }
+};
+
+// `Lanes` lanes make a row of up to as many products.
+//
+//   lane l: an entry of A and its stretch of B; then product l of the row, as a word of its column
+//           and l; after the sort the word of rank l
+//
+// The lane at the head of a run of equal columns fetches the products of the others and adds them
+// up, in order of A's entries.
+template <int Lanes, bool WithValues, class Value>
+__global__ void __launch_bounds__(32 * sorting_warps)
+    tiny_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const std::uint32_t* rows,
+                     std::uint32_t count, RowsOut<Value> out) {
+  constexpr int index_bits = Lanes == 8 ? 3 : Lanes == 16 ? 4 : 5;
+  let_next_kernel_start();
+  const int lane = static_cast<int>(threadIdx.x % Lanes);
+  const std::uint32_t number = (blockIdx.x * (32 * sorting_warps) + threadIdx.x) / Lanes;
+  const bool is_row = number < count;
+  const std::uint32_t row = is_row ? rows[number] : 0;
+  std::int64_t entry = is_row ? a.row_ptr[row] : 0;
+  const std::int64_t row_end = is_row ? a.row_ptr[row + std::int64_t{1}] : 0;
+  std::uint32_t word = no_word;
+  Value own{};
+  int done = 0;
+  while (__any_sync(all_lanes, entry < row_end) != 0) {
+    int length = 0;
+    std::int64_t begin = 0;
+    Value factor{};
+    if (entry + lane < row_end) {
+      const std::uint32_t k = a.col_idx[entry + lane];
+      begin = b.row_ptr[k];
+      length = static_cast<int>(b.row_ptr[k + std::int64_t{1}] - begin);
+      if constexpr (WithValues) factor = a.values[entry + lane];
+    }
+    int up_to = length;
+#pragma unroll
+    for (int distance = 1; distance < Lanes; distance *= 2) {
+      const int other = __shfl_up_sync(all_lanes, up_to, distance, Lanes);
+      if (lane >= distance) up_to += other;
+    }
+    const int total = __shfl_sync(all_lanes, up_to, Lanes - 1, Lanes);
+    // The entry of product lane - done of these: as many end at or before it.
+    const int wanted = lane - done;
+    int mine = 0;
+#pragma unroll
+    for (int step = Lanes / 2; step > 0; step /= 2)
+      if (__shfl_sync(all_lanes, up_to, mine + step - 1, Lanes) <= wanted) mine += step;
+    const std::int64_t first = __shfl_sync(all_lanes, begin - (up_to - length), mine, Lanes);
+    if constexpr (WithValues) factor = from_lane(factor, mine, Lanes);
+    if (wanted >= 0 && wanted < total) {
+      word = b.col_idx[first + wanted] << index_bits | static_cast<std::uint32_t>(lane);
+      if constexpr (WithValues) own = product(factor, b.values[first + wanted]);
+    }
+    done += total;
+    entry += Lanes;
+  }
+#pragma unroll
+  for (int lanes = 2; lanes <= Lanes; lanes *= 2) {
+    word =
+        segsort::keep(word, __shfl_xor_sync(all_lanes, word, lanes - 1), (lane & (lanes / 2)) != 0);
+#pragma unroll
+    for (int stride = lanes / 4; stride > 0; stride /= 2)
+      word = segsort::keep(word, __shfl_xor_sync(all_lanes, word, stride), (lane & stride) != 0);
+  }
+  const std::uint32_t column = word >> index_bits;
+  const std::uint32_t previous = __shfl_up_sync(all_lanes, column, 1, Lanes);
+  const bool is_head = word != no_word && (lane == 0 || column != previous);
+  const int group = static_cast<int>(threadIdx.x % 32) / Lanes * Lanes;
+  constexpr unsigned group_lanes = all_lanes >> (32 - Lanes);
+  const unsigned heads = __ballot_sync(all_lanes, is_head) >> group & group_lanes;
+  if (is_row && lane == 0 && out.counts != nullptr) out.counts[row] = __popc(heads);
+  if constexpr (WithValues) {
+    const unsigned items = __ballot_sync(all_lanes, word != no_word) >> group & group_lanes;
+    const unsigned behind = lane == 31 ? 0u : heads >> (lane + 1);
+    const int run =
+        is_head ? (behind != 0 ? __ffs(static_cast<int>(behind)) : __popc(items) - lane) : 0;
+    const Value sorted = from_lane(own, static_cast<int>(word & (Lanes - 1)), Lanes);
+    Value total = sorted;
+    for (int i = 1; __any_sync(all_lanes, i < run) != 0; ++i) {
+      const Value other = from_lane(sorted, (lane + i) & (Lanes - 1), Lanes);
+      if (i < run) total = sum(total, other);
+    }
+    if (is_head) {
+      const std::int64_t at =
+          out.first_entry(row, number, Lanes) + __popc(heads & ((1u << lane) - 1));
+      out.col_idx[at] = column;
+      out.values[at] = total;
+    }
+  }
+  end_after_kernels_before();
+}
+
+/// What a warp keeps of a row of up to 32 * Items products.
+template <class Value, int Items, bool WithValues>
+struct SortedRowShared {
+  static constexpr int capacity = 32 * Items;
+  EntriesShared<Value> entries;
+  std::uint32_t words[capacity + Items];
+  alignas(16) unsigned char product_bytes[WithValues ? capacity * sizeof(Value) : 16];
+
+  __device__ Value* products() { return reinterpret_cast<Value*>(product_bytes); }
+  /// One place in 33 stays empty, so that threads with Items words in a row meet different banks.
+  __device__ std::uint32_t& word(int i) { return words[i + i / 32]; }
+};
+
+// A warp makes a row of up to 32 * Items products.
+//
+//   shared products[i]: product i of the row, in order of A's entries
+//   words: column and i of each; lane l sorts words Items*l .. Items*l + Items-1 with the others
+//
+// Then lane l takes words l, l + 32, ...; at the head of a run of equal columns it adds up the run.
+template <int Items, bool WithValues, class Value>
+__global__ void __launch_bounds__(32 * sorting_warps)
+    short_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const std::uint32_t* rows,
+                      std::uint32_t count, RowsOut<Value> out) {
+  using Shared = SortedRowShared<Value, Items, WithValues>;
+  constexpr int index_bits = Items == 2 ? 6 : Items == 4 ? 7 : Items == 8 ? 8 : 9;
+  Shared& shared = reinterpret_cast<Shared*>(dynamic_shared_memory())[threadIdx.x / 32];
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const std::uint32_t number = blockIdx.x * sorting_warps + threadIdx.x / 32;
+  let_next_kernel_start();
+  if (number >= count) return;
+  const std::uint32_t row = rows[number];
+  int products = 0;
+  walk_row<WithValues, 2>(a, b, row, shared.entries, [&](const WalkStep<Value>& step) {
+    const int i = products + lane;
+    if (step.is_product) {
+      shared.word(i) = step.column << index_bits | static_cast<std::uint32_t>(i);
+      if constexpr (WithValues) shared.products()[i] = step.product;
+    }
+    products += __popc(__ballot_sync(all_lanes, step.is_product));
+  });
+  __syncwarp();
+  std::uint32_t words[Items];
+#pragma unroll
+  for (int r = 0; r < Items; ++r)
+    words[r] = r * 32 + lane < products ? shared.word(r * 32 + lane) : no_word;
+  segsort::sort_in_warp(words, lane);
+  if constexpr (!WithValues) {
+    std::uint32_t before = __shfl_up_sync(all_lanes, words[Items - 1], 1);
+    std::uint32_t heads = 0;
+#pragma unroll
+    for (int r = 0; r < Items; ++r) {
+      const bool is_first = r == 0 && lane == 0;
+      if (lane * Items + r < products &&
+          (is_first || words[r] >> index_bits != before >> index_bits))
+        ++heads;
+      before = words[r];
+    }
+    heads = __shfl_sync(all_lanes, sum_up_to_lane(heads), 31);
+    if (lane == 0) out.counts[row] = heads;
+  } else {
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < Items; ++r) shared.word(lane * Items + r) = words[r];
+    __syncwarp();
+    const std::int64_t first = out.first_entry(row, number, 32 * Items);
+    std::int64_t at = first;
+    for (int i = lane; i - lane < products; i += 32) {
+      bool is_head = false;
+      std::uint32_t word = 0;
+      if (i < products) {
+        word = shared.word(i);
+        is_head = i == 0 || shared.word(i - 1) >> index_bits != word >> index_bits;
+      }
+      const unsigned heads = __ballot_sync(all_lanes, is_head);
+      if (is_head) {
+        Value total = shared.products()[word & (Shared::capacity - 1)];
+        for (int j = i + 1; j < products; ++j) {
+          const std::uint32_t next = shared.word(j);
+          if (next >> index_bits != word >> index_bits) break;
+          total = sum(total, shared.products()[next & (Shared::capacity - 1)]);
+        }
+        const std::int64_t place = at + __popc(heads & lanes_below());
+        out.col_idx[place] = word >> index_bits;
+        out.values[place] = total;
+      }
+      at += __popc(heads);
+    }
+    if (lane == 0 && out.counts != nullptr) out.counts[row] = at - first;
+  }
+  end_after_kernels_before();
+}
+
+// `Lanes` lanes copy a row from where it was made to C.
+template <int Lanes, class Value>
+__global__ void __launch_bounds__(32 * sorting_warps)
+    copy_rows_kernel(const std::uint32_t* rows, std::uint32_t count, std::uint32_t room,
+                     const std::uint32_t* columns, const Value* values,
+                     const std::int64_t* c_row_ptr, std::uint32_t* c_col_idx, Value* c_values) {
+  let_next_kernel_start();
+  const std::uint32_t number = (blockIdx.x * (32 * sorting_warps) + threadIdx.x) / Lanes;
+  if (number < count) {
+    const std::uint32_t row = rows[number];
+    const std::int64_t begin = c_row_ptr[row];
+    const auto length = static_cast<int>(c_row_ptr[row + std::int64_t{1}] - begin);
+    const std::int64_t from = std::int64_t{number} * room;
+#pragma unroll 4
+    for (int i = static_cast<int>(threadIdx.x % Lanes); i < length; i += Lanes) {
+      c_col_idx[begin + i] = columns[from + i];
+      c_values[begin + i] = values[from + i];
+    }
+  }
+  end_after_kernels_before();
+}
+
+}  // namespace sortie::spgemm::cuda

@@ -1,0 +1,449 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sortie/apps/spgemm/cuda/fused/block_walk.cuh"
+#include "sortie/apps/spgemm/cuda/fused/hardware.cuh"
+#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
+#include "sortie/apps/spgemm/cuda/fused/value.cuh"
+#include "sortie/apps/spgemm/cuda/fused/window_task.hpp"
+
+/// The kernels that make rows of many products, in windows of columns.
+namespace sortie::spgemm::cuda {
+
+// --- Sets of columns -----------------------------------------------------------------------------
+
+/// Columns or blocks of a stretch of 32, as bits, and how many there are in those before.
+struct alignas(8) Stretch {
+  std::uint32_t bits;
+  std::uint32_t before;
+};
+
+/// Where a block keeps what in its shared memory, behind BlockEntries.
+struct WindowLayout {
+  std::uint32_t upper;   ///< stretches of the upper level of the set; 0: there is none
+  std::uint32_t blocks;  ///< stretches of the lower level, a block of 32 columns each
+  std::uint32_t sums;    ///< entries of C
+
+  template <class Value>
+  [[nodiscard]] std::size_t bytes(bool with_values) const {
+    std::size_t bytes = sizeof(Stretch) * (std::size_t{upper} + blocks);
+    if (with_values) {
+      bytes =
+          bytes / 16 * 16 + 16 + (sizeof(Value) + sizeof(std::uint32_t)) * (std::size_t{sums} + 32);
+    }
+    return bytes;
+  }
+};
+
+/// Sum of a number of each thread over the threads before, and over all.
+template <int Warps>
+struct BlockSum {
+  std::uint32_t before;
+  std::uint32_t total;
+
+  __device__ __forceinline__ BlockSum(std::uint32_t value, std::uint32_t* warp_sums) {
+    const int warp = static_cast<int>(threadIdx.x / 32);
+    const std::uint32_t up_to = sum_up_to_lane(value);
+    if (threadIdx.x % 32 == 31) warp_sums[warp] = up_to;
+    __syncthreads();
+    before = up_to - value;
+    total = 0;
+#pragma unroll
+    for (int w = 0; w < Warps; ++w) {
+      if (w == warp) before += total;
+      total += warp_sums[w];
+    }
+    __syncthreads();
+  }
+};
+
+/// Fills in `before` of `count` stretches, and returns how many bits are set. All threads, which
+/// are together before and after.
+template <int Warps>
+__device__ __forceinline__ std::uint32_t number_bits(Stretch* stretches, std::uint32_t count,
+                                                     std::uint32_t* warp_sums) {
+  // A thread takes neighbours, an odd number of them, for then the lanes meet different banks.
+  const std::uint32_t own = (count + 32 * Warps - 1) / (32 * Warps) | 1;
+  const std::uint32_t begin = min(threadIdx.x * own, count);
+  const std::uint32_t end = min(begin + own, count);
+  std::uint32_t bits = 0;
+  for (std::uint32_t i = begin; i < end; ++i) bits += __popc(stretches[i].bits);
+  const BlockSum<Warps> sum(bits, warp_sums);
+  std::uint32_t before = sum.before;
+  for (std::uint32_t i = begin; i < end; ++i) {
+    stretches[i].before = before;
+    before += __popc(stretches[i].bits);
+  }
+  __syncthreads();
+  return sum.total;
+}
+
+__device__ __forceinline__ void set_bit(Stretch& stretch, std::uint32_t bit) {
+  const std::uint32_t mask = 1u << bit;
+  if ((read_shared_word(stretch.bits) & mask) == 0) atomicOr(&stretch.bits, mask);
+}
+
+__device__ __forceinline__ std::uint32_t rank_of(Stretch stretch, std::uint32_t bit) {
+  return stretch.before + __popc(stretch.bits & ((1u << bit) - 1));
+}
+
+template <int Warps>
+__device__ __forceinline__ void clear(Stretch* stretches, std::uint32_t count) {
+  for (std::uint32_t i = threadIdx.x; i < count; i += 32 * Warps) stretches[i] = Stretch{0, 0};
+  __syncthreads();
+}
+
+/// What the kernels need of all rows.
+template <class Value>
+struct WindowArguments {
+  MatrixArrays<Value> a;
+  MatrixArrays<Value> b;
+  WindowLayout layout{};
+  const std::uint32_t* rows{};  ///< number of each row within C
+  const std::uint32_t* bounds{};
+  std::uint32_t columns{};  ///< of C
+  std::uint32_t first_of_long{};
+  std::uint32_t* window_starts{};
+  std::uint64_t* image_at{};
+  std::uint32_t* images{};
+
+  // To count:
+  std::uint32_t first_row{};
+  std::uint64_t image_capacity{};
+  WindowCounters* counters{};
+  std::uint32_t* entries{};  ///< of each row
+  std::int64_t* counts{};    ///< of each row of C
+
+  // To make:
+  const WindowTask* tasks{};
+  const std::int64_t* c_row_ptr{};
+  std::uint32_t* c_col_idx{};
+  Value* c_values{};
+
+  [[nodiscard]] __device__ std::uint32_t blocks() const { return (columns + 31) / 32; }
+  [[nodiscard]] __device__ std::uint32_t stretches() const { return (columns + 1023) / 1024; }
+  [[nodiscard]] __device__ std::uint32_t* starts_of(std::uint32_t row) const {
+    return window_starts + std::size_t{row - first_of_long} * (column_windows + 1);
+  }
+};
+
+/// The image of a row: its lower level, or its upper one and its lower one.
+constexpr std::uint64_t kNoImage = ~std::uint64_t{0};
+constexpr std::uint64_t kImageHasUpper = std::uint64_t{1} << 63;
+
+/// The sum of the products of all lanes with the rank of the calling one, in order of lanes, on the
+/// first of them, which is told by true. Others have no use for `product` afterwards.
+template <class Value>
+__device__ __forceinline__ bool add_up_equal_ranks(std::uint32_t rank, Value& product) {
+  unsigned others = __match_any_sync(all_lanes, rank);
+  const bool is_first = (others & lanes_below()) == 0;
+  others &= others - 1;
+  if (!is_first || rank == ~0u) others = 0;
+  const Value own = product;
+  while (__any_sync(all_lanes, others != 0) != 0) {
+    const Value other = from_lane(own, __ffs(static_cast<int>(others | 1u << 31)) - 1);
+    if (others != 0) product = sum(product, other);
+    others &= others - 1;
+  }
+  return is_first;
+}
+
+/// What every value can be added to without a change: a negative zero as well.
+template <class Value>
+__device__ __forceinline__ Value nothing() {
+  if constexpr (sizeof(Value) > sizeof(double)) {
+    return {-0.0, -0.0};
+  } else {
+    return static_cast<Value>(-0.0);
+  }
+}
+
+constexpr int kSteps = 4;
+
+/// A slice of so many entries is added entry by entry; one of more, step by step, after the
+/// products of equal columns of a step have been added up.
+constexpr int kMostRounds = 3;
+
+/// Sets the bits of the upper or of the lower level for all products of a row.
+template <int Warps, bool IsRanged, class Value, class Set>
+__device__ __forceinline__ void for_each_column(const WindowArguments<Value>& args,
+                                                std::uint32_t row, ColumnRange range,
+                                                BlockEntries<Value, Warps>& entries,
+                                                const Set& set) {
+  walk_row_by_block<Warps, false, IsRanged, kSteps>(
+      args.a, args.b, row, range, entries,
+      [&](const ProductSlice<Value, kSteps>& slice, std::uint32_t, bool) {
+#pragma unroll
+        for (int i = 0; i < kSteps; ++i)
+          if ((slice.is_product >> i & 1) != 0) set(slice.columns[i]);
+      });
+}
+
+// A block counts the entries of a row.
+//
+//   upper[s]:  which of the blocks 32s .. 32s+31 of 32 columns each have entries, and how many
+//              blocks have in the stretches before; not needed where C has few blocks
+//   lower[i]:  of the i-th block with entries, which columns have them, and how many columns have
+//              in the blocks before
+//
+// It goes through the products once for each level; where the lower level does not fit shared
+// memory, once for each part that does. It keeps the bits, as the row's image, for the kernel that
+// makes the row; and of long rows how many entries are before each window.
+template <int Warps, class Value>
+__global__ void __launch_bounds__(32 * Warps)
+    count_window_rows_kernel(const WindowArguments<Value> args) {
+  using Entries = BlockEntries<Value, Warps>;
+  unsigned char* const bytes = dynamic_shared_memory();
+  __shared__ std::uint32_t warp_sums[Warps];
+  __shared__ unsigned long long image_place;
+  Entries& entries = *reinterpret_cast<Entries*>(bytes);
+  auto* const upper = reinterpret_cast<Stretch*>(bytes + sizeof(Entries));
+  Stretch* const lower = upper + args.layout.upper;
+  const bool has_upper = args.layout.upper != 0;
+  let_next_kernel_start();
+  const std::uint32_t number = args.first_row + blockIdx.x;
+  const std::uint32_t row = args.rows[number];
+  const ColumnRange range{};
+  std::uint32_t blocks = args.blocks();
+  if (has_upper) {
+    clear<Warps>(upper, args.layout.upper);
+    for_each_column<Warps, false>(args, row, range, entries, [&](std::uint32_t column) {
+      set_bit(upper[column / 1024], column / 32 % 32);
+    });
+    blocks = number_bits<Warps>(upper, args.layout.upper, warp_sums);
+  }
+  const auto index_of = [&](std::uint32_t block) {
+    return has_upper ? rank_of(upper[block / 32], block % 32) : block;
+  };
+
+  if (threadIdx.x == 0) {
+    const std::uint64_t words = std::uint64_t{args.layout.upper} + blocks;
+    image_place = kNoImage;
+    if (blocks <= args.layout.blocks) {
+      const std::uint64_t place =
+          atomicAdd(&args.counters->image_words, static_cast<unsigned long long>(words));
+      if (place + words <= args.image_capacity) image_place = place;
+    }
+    args.image_at[number] =
+        image_place == kNoImage || !has_upper ? image_place : image_place | kImageHasUpper;
+  }
+  std::uint32_t count = 0;
+  for (std::uint32_t first = 0; first < blocks; first += args.layout.blocks) {
+    const std::uint32_t held = min(blocks - first, args.layout.blocks);
+    clear<Warps>(lower, held);
+    for_each_column<Warps, false>(args, row, range, entries, [&](std::uint32_t column) {
+      const std::uint32_t index = index_of(column / 32) - first;
+      if (index < held) set_bit(lower[index], column % 32);
+    });
+    const std::uint32_t found = number_bits<Warps>(lower, held, warp_sums);
+    if (number >= args.first_of_long) {
+      for (int w = static_cast<int>(threadIdx.x); w < column_windows; w += 32 * Warps) {
+        const std::uint32_t stretch = args.bounds[w];
+        const std::uint32_t index = stretch == args.stretches() ? blocks
+                                    : has_upper                 ? upper[stretch].before
+                                                                : stretch * 32;
+        if (index - first < held) args.starts_of(number)[w] = count + lower[index - first].before;
+      }
+    }
+    count += found;
+    if (image_place != kNoImage) {
+      std::uint32_t* const image = args.images + image_place;
+      for (std::uint32_t i = threadIdx.x; i < args.layout.upper; i += 32 * Warps)
+        image[i] = upper[i].bits;
+      for (std::uint32_t i = threadIdx.x; i < held; i += 32 * Warps)
+        image[args.layout.upper + i] = lower[i].bits;
+    }
+    __syncthreads();
+  }
+  if (number >= args.first_of_long) {
+    for (int w = static_cast<int>(threadIdx.x); w <= column_windows; w += 32 * Warps) {
+      const std::uint32_t stretch = args.bounds[w];
+      const bool is_end = stretch == args.stretches() ||
+                          (has_upper ? upper[stretch].before : stretch * 32) >= blocks;
+      if (is_end) args.starts_of(number)[w] = count;
+    }
+  }
+  if (threadIdx.x == 0) {
+    args.entries[number] = count;
+    args.counts[row] = count;
+  }
+  end_after_kernels_before();
+}
+
+// A block makes a row of C, or its entries in some windows of columns.
+//
+//   upper, lower: the set of the row's columns, as above; its bits come from the row's image, or
+//   else
+//                 from the products. They give every column its rank
+//   sums[r]:      the entry of rank r; columns[r]: its column
+//
+// It goes through its products once. Sums are added by turns, slice after slice of products, so
+// that they are the same on every run: while one warp adds, the others fetch theirs. Where the
+// blocks or the entries are too many for shared memory, they are made so many at a time.
+template <int Warps, bool IsRanged, class Value>
+__global__ void __launch_bounds__(32 * Warps)
+    make_window_rows_kernel(const WindowArguments<Value> args) {
+  using Entries = BlockEntries<Value, Warps>;
+  unsigned char* const bytes = dynamic_shared_memory();
+  __shared__ std::uint32_t warp_sums[Warps];
+  Entries& entries = *reinterpret_cast<Entries*>(bytes);
+  auto* const upper = reinterpret_cast<Stretch*>(bytes + sizeof(Entries));
+  Stretch* const lower = upper + args.layout.upper;
+  const std::size_t set_bytes =
+      (args.layout.upper + args.layout.blocks) * sizeof(Stretch) / 16 * 16 + 16;
+  auto* const sums = reinterpret_cast<Value*>(bytes + sizeof(Entries) + set_bytes);
+  // Behind the sums is a place for each lane to add what does not count.
+  const std::uint32_t nowhere = args.layout.sums + threadIdx.x % 32;
+  auto* const columns = reinterpret_cast<std::uint32_t*>(sums + args.layout.sums + 32);
+  const bool has_upper = args.layout.upper != 0;
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  let_next_kernel_start();
+
+  const WindowTask task = args.tasks[blockIdx.x];
+  const std::uint32_t row = args.rows[task.row];
+  std::int64_t at = args.c_row_ptr[row];
+  std::uint32_t first_stretch = 0;
+  std::uint32_t end_stretch = args.stretches();
+  if constexpr (IsRanged) {
+    at += args.starts_of(task.row)[task.first_window];
+    first_stretch = args.bounds[task.first_window];
+    end_stretch = args.bounds[task.end_window];
+  }
+  const ColumnRange range{first_stretch * 1024, end_stretch * 1024};
+  const std::uint64_t image_at = args.image_at[task.row];
+  const bool has_image = image_at != kNoImage;
+  const bool image_has_upper = has_image && (image_at & kImageHasUpper) != 0;
+  const std::uint32_t* const image = args.images + (has_image ? image_at & ~kImageHasUpper : 0);
+
+  std::uint32_t first_index = first_stretch * 32;
+  std::uint32_t end_index = min(end_stretch * 32, args.blocks());
+  if (has_upper) {
+    const std::uint32_t stretches = args.stretches();
+    if (image_has_upper) {
+      for (std::uint32_t i = threadIdx.x; i < stretches; i += 32 * Warps) upper[i].bits = image[i];
+      __syncthreads();
+    } else if (has_image) {
+      for (std::uint32_t i = warp; i < stretches; i += Warps) {
+        const std::uint32_t block = i * 32 + threadIdx.x % 32;
+        const unsigned bits = __ballot_sync(all_lanes, block < args.blocks() && image[block] != 0);
+        if (threadIdx.x % 32 == 0) upper[i].bits = bits;
+      }
+      __syncthreads();
+    } else {
+      clear<Warps>(upper, stretches);
+      for_each_column<Warps, IsRanged>(args, row, range, entries, [&](std::uint32_t column) {
+        set_bit(upper[column / 1024], column / 32 % 32);
+      });
+    }
+    const std::uint32_t all = number_bits<Warps>(upper, stretches, warp_sums);
+    first_index = first_stretch < stretches ? upper[first_stretch].before : all;
+    end_index = end_stretch < stretches ? upper[end_stretch].before : all;
+  }
+  const auto index_of = [&](std::uint32_t block) {
+    return has_upper ? rank_of(upper[block / 32], block % 32) : block;
+  };
+
+  for (std::uint32_t first = first_index; first < end_index; first += args.layout.blocks) {
+    const std::uint32_t held = min(end_index - first, args.layout.blocks);
+    if (has_image && image_has_upper == has_upper) {
+      const std::uint32_t* const bits = image + args.layout.upper + first;
+      for (std::uint32_t i = threadIdx.x; i < held; i += 32 * Warps) lower[i].bits = bits[i];
+      __syncthreads();
+    } else if (has_image) {
+      for (std::uint32_t block = first_stretch * 32 + threadIdx.x;
+           block < min(end_stretch * 32, args.blocks()); block += 32 * Warps) {
+        const std::uint32_t bits = image[block];
+        const std::uint32_t index = bits != 0 ? index_of(block) - first : held;
+        if (index < held) lower[index].bits = bits;
+      }
+      __syncthreads();
+    } else {
+      clear<Warps>(lower, held);
+      for_each_column<Warps, IsRanged>(args, row, range, entries, [&](std::uint32_t column) {
+        const std::uint32_t index = index_of(column / 32) - first;
+        if (index < held) set_bit(lower[index], column % 32);
+      });
+    }
+    const std::uint32_t found = number_bits<Warps>(lower, held, warp_sums);
+    for (std::uint32_t first_sum = 0; first_sum < found; first_sum += args.layout.sums) {
+      const std::uint32_t sums_held = min(found - first_sum, args.layout.sums);
+      for (std::uint32_t i = threadIdx.x; i < sums_held; i += 32 * Warps)
+        sums[i] = nothing<Value>();
+      __syncthreads();
+      walk_row_by_block<Warps, true, IsRanged, kSteps>(
+          args.a, args.b, row, range, entries,
+          [&](const ProductSlice<Value, kSteps>& slice, std::uint32_t number, bool is_last) {
+            std::uint32_t ranks[kSteps];
+            Value products[kSteps];
+#pragma unroll
+            for (int i = 0; i < kSteps; ++i) {
+              ranks[i] = ~0u;
+              products[i] = slice.products[i];
+              if ((slice.is_product >> i & 1) != 0) {
+                const std::uint32_t index = index_of(slice.columns[i] / 32) - first;
+                if (index < held)
+                  ranks[i] = rank_of(lower[index], slice.columns[i] % 32) - first_sum;
+              }
+              if (slice.entries > kMostRounds && !add_up_equal_ranks(ranks[i], products[i]))
+                ranks[i] = ~0u;
+            }
+            // While a warp has its turn all others may be waiting, so everything is made ready:
+            // lanes that have nothing to add in a round add it to a place of their own.
+            SharedAddress places[kMostRounds][kSteps];
+            SharedAddress column_places[kSteps];
+#pragma unroll
+            for (int i = 0; i < kSteps; ++i) {
+              const std::uint32_t place = ranks[i] < sums_held ? ranks[i] : nowhere;
+              column_places[i] = shared_address(columns + place);
+#pragma unroll
+              for (int round = 0; round < kMostRounds; ++round) {
+                const bool is_of_round =
+                    slice.entries > kMostRounds ? round == 0 : slice.entry[i] == round;
+                places[round][i] = shared_address(sums + (is_of_round ? place : nowhere));
+              }
+            }
+            const bool is_first = number == 0;
+            if (!is_first) Turns<Warps>::wait(warp);
+            if (slice.entries > kMostRounds) {
+#pragma unroll
+              for (int i = 0; i < kSteps; ++i) {
+                Value before;
+                load_shared(places[0][i], before);
+                store_shared(places[0][i], sum(before, products[i]));
+                __syncwarp();
+              }
+            } else {
+          // The products of an entry are in different columns.
+#pragma unroll
+              for (int round = 0; round < kMostRounds; ++round) {
+                if (round >= slice.entries) break;
+                Value before[kSteps];
+#pragma unroll
+                for (int i = 0; i < kSteps; ++i) load_shared(places[round][i], before[i]);
+#pragma unroll
+                for (int i = 0; i < kSteps; ++i)
+                  store_shared(places[round][i], sum(before[i], products[i]));
+                __syncwarp();
+              }
+            }
+#pragma unroll
+            for (int i = 0; i < kSteps; ++i) {
+              store_shared(column_places[i], slice.columns[i]);
+              __syncwarp();
+            }
+            if (!is_last) Turns<Warps>::pass_on(warp);
+          });
+      for (std::uint32_t i = threadIdx.x; i < sums_held; i += 32 * Warps) {
+        args.c_col_idx[at + i] = columns[i];
+        args.c_values[at + i] = sums[i];
+      }
+      __syncthreads();
+      at += sums_held;
+    }
+  }
+  end_after_kernels_before();
+}
+
+}  // namespace sortie::spgemm::cuda

@@ -1,0 +1,285 @@
+// The kernels of the fused sparse product on host threads, a thread for each of a block's.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "sortie/apps/spgemm/cuda/fused/sorted_kernels.cuh"
+#include "sortie/apps/spgemm/cuda/fused/window_kernels.cuh"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+template <class Value>
+struct Matrix {
+  std::vector<std::int64_t> row_ptr{0};
+  std::vector<std::uint32_t> col_idx;
+  std::vector<Value> values;
+
+  [[nodiscard]] MatrixArrays<Value> arrays() const {
+    return {row_ptr.data(), col_idx.data(), values.data()};
+  }
+};
+
+std::mt19937 random_numbers(5);
+
+/// Rows of the given numbers of entries, anywhere among the columns.
+template <class Value>
+Matrix<Value> matrix_of(const std::vector<std::uint32_t>& lengths, std::uint32_t columns) {
+  Matrix<Value> matrix;
+  for (const std::uint32_t length : lengths) {
+    std::map<std::uint32_t, Value> row;
+    while (row.size() < length)
+      row[static_cast<std::uint32_t>(random_numbers() % columns)] =
+          static_cast<Value>(1 + random_numbers() % 1000);
+    for (const auto& [column, value] : row) {
+      matrix.col_idx.push_back(column);
+      matrix.values.push_back(value);
+    }
+    matrix.row_ptr.push_back(static_cast<std::int64_t>(matrix.col_idx.size()));
+  }
+  return matrix;
+}
+
+/// Row `row` of A * B. The values are integers small enough that every order gives the same sums.
+template <class Value>
+std::map<std::uint32_t, Value> expected_row(const Matrix<Value>& a, const Matrix<Value>& b,
+                                            std::uint32_t row) {
+  std::map<std::uint32_t, Value> c;
+  for (auto i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i) {
+    const std::uint32_t k = a.col_idx[i];
+    for (auto j = b.row_ptr[k]; j < b.row_ptr[k + 1]; ++j)
+      c[b.col_idx[j]] += a.values[i] * b.values[j];
+  }
+  return c;
+}
+
+template <class Value>
+void expect_row(const std::map<std::uint32_t, Value>& expected,
+                const std::vector<std::uint32_t>& columns, const std::vector<Value>& values) {
+  ASSERT_EQ(columns.size(), expected.size());
+  std::size_t i = 0;
+  for (const auto& [column, value] : expected) {
+    ASSERT_EQ(columns[i], column) << "entry " << i;
+    ASSERT_EQ(values[i], value) << "column " << column;
+    ++i;
+  }
+}
+
+/// The set of a row's columns, as a kernel has it in shared memory.
+struct Sets {
+  WindowLayout to_count;
+  WindowLayout to_make;
+  std::uint64_t image_words;
+};
+
+/// Counts and makes the only row of A * B by blocks of so many warps; where `parts` is more than
+/// one, in as many parts, each of as many windows.
+template <int CountWarps, int MakeWarps, class Value>
+void expect_window_row(const Matrix<Value>& a, const Matrix<Value>& b, std::uint32_t columns,
+                       const Sets& sets, std::uint16_t parts) {
+  const auto expected = expected_row(a, b, 0);
+  const std::uint32_t stretches = (columns + 1023) / 1024;
+  const std::vector<std::uint32_t> rows{0};
+  std::vector<std::uint32_t> bounds(column_windows + 1);
+  for (std::uint32_t w = 0; w <= column_windows; ++w) bounds[w] = w * stretches / column_windows;
+  std::vector<std::uint32_t> starts(column_windows + 1, 77);
+  std::vector<std::uint64_t> image_at(1, 77);
+  std::vector<std::uint32_t> images(sets.image_words + 1);
+  std::vector<std::uint32_t> entries(1, 77);
+  std::vector<std::int64_t> counts(1, 77);
+  WindowCounters counters{};
+  WindowArguments<Value> args{a.arrays(), b.arrays()};
+  args.rows = rows.data();
+  args.bounds = bounds.data();
+  args.columns = columns;
+  args.window_starts = starts.data();
+  args.image_at = image_at.data();
+  args.images = images.data();
+  args.image_capacity = sets.image_words;
+  args.counters = &counters;
+  args.entries = entries.data();
+  args.counts = counts.data();
+  args.layout = sets.to_count;
+  cuda_on_host::run_block(32 * CountWarps, [&] { count_window_rows_kernel<CountWarps>(args); });
+  ASSERT_EQ(counts[0], static_cast<std::int64_t>(expected.size()));
+  ASSERT_EQ(entries[0], expected.size());
+  for (std::uint32_t w = 0; w <= column_windows; ++w) {
+    const auto before = std::distance(expected.begin(), expected.lower_bound(bounds[w] * 1024));
+    ASSERT_EQ(starts[w], before) << "window " << w;
+  }
+
+  const std::vector<std::int64_t> c_row_ptr{0, counts[0]};
+  std::vector<std::uint32_t> c_columns(expected.size(), 77);
+  std::vector<Value> c_values(expected.size(), Value(77));
+  args.c_row_ptr = c_row_ptr.data();
+  args.c_col_idx = c_columns.data();
+  args.c_values = c_values.data();
+  args.layout = sets.to_make;
+  for (std::uint16_t part = 0; part < parts; ++part) {
+    const auto window = [&](int p) {
+      return static_cast<std::uint16_t>(p * column_windows / parts);
+    };
+    const WindowTask task{0, window(part), window(part + 1)};
+    args.tasks = &task;
+    cuda_on_host::run_block(32 * MakeWarps, [&] {
+      if (parts == 1) {
+        make_window_rows_kernel<MakeWarps, false>(args);
+      } else {
+        make_window_rows_kernel<MakeWarps, true>(args);
+      }
+    });
+  }
+  expect_row(expected, c_columns, c_values);
+}
+
+/// Rows of B of many lengths, of which some share many columns.
+template <class Value>
+Matrix<Value> many_lengths(std::uint32_t columns) {
+  return matrix_of<Value>({300, 1, 0, 40, 2, 130, 7, 0, 0, 64, 3, 90, 20, 1, 1, 5, 33, 150, 2, 60},
+                          columns);
+}
+
+TEST(FusedWindows, SetsOfOneLevel) {
+  const std::uint32_t columns = 2500;
+  const auto b = many_lengths<double>(columns);
+  const auto a = matrix_of<double>({20}, 20);
+  const WindowLayout all{0, 79, 0};
+  for (const std::uint64_t image_words : {0, 1000}) {
+    expect_window_row<2, 2>(a, b, columns, {all, {0, 79, 1024}, image_words}, 1);
+    expect_window_row<4, 4>(a, b, columns, {all, {0, 79, 1024}, image_words}, 1);
+    expect_window_row<8, 8>(a, b, columns, {all, {0, 79, 200}, image_words}, 1);
+  }
+}
+
+TEST(FusedWindows, SetsOfTwoLevels) {
+  const std::uint32_t columns = 70'000;
+  const auto b = many_lengths<double>(columns);
+  const auto a = matrix_of<double>({20}, 20);
+  const WindowLayout one{0, 2188, 0};
+  const WindowLayout two{69, 1000, 0};
+  const WindowLayout in_rounds{69, 150, 0};
+  const WindowLayout to_make{69, 800, 1024};
+  expect_window_row<4, 4>(a, b, columns, {two, to_make, 5000}, 1);
+  expect_window_row<2, 4>(a, b, columns, {one, to_make, 5000}, 1);
+  expect_window_row<8, 4>(a, b, columns, {in_rounds, {69, 150, 100}, 5000}, 1);
+}
+
+TEST(FusedWindows, PartsOfARow) {
+  const std::uint32_t columns = 70'000;
+  const auto b = many_lengths<double>(columns);
+  const auto a = matrix_of<double>({20}, 20);
+  const WindowLayout one{0, 2188, 0};
+  const WindowLayout two{69, 1000, 0};
+  expect_window_row<4, 4>(a, b, columns, {one, {0, 2188, 1024}, 5000}, 3);
+  expect_window_row<4, 4>(a, b, columns, {one, {69, 800, 1024}, 5000}, 2);
+  expect_window_row<4, 4>(a, b, columns, {two, {69, 800, 1024}, 5000}, 2);
+  expect_window_row<4, 4>(a, b, columns, {two, {69, 300, 100}, 0}, 2);
+}
+
+// More entries of A than a chunk has, most of them short, so that a slice has many entries and
+// columns come several times in a step; and all warps that there are.
+TEST(FusedWindows, ManyEntriesOfFewColumns) {
+  const std::uint32_t columns = 60;
+  std::vector<std::uint32_t> lengths(500);
+  for (std::uint32_t i = 0; i < 500; ++i) lengths[i] = i % 5;
+  const auto b = matrix_of<double>(lengths, columns);
+  const auto a = matrix_of<double>({450}, 500);
+  const WindowLayout all{0, 2, 0};
+  expect_window_row<2, 2>(a, b, columns, {all, {0, 2, 512}, 100}, 1);
+  expect_window_row<8, 12>(a, b, columns, {all, {0, 2, 512}, 100}, 1);
+}
+
+TEST(FusedWindows, ComplexEntries) {
+  const std::uint32_t columns = 300;
+  const auto b = matrix_of<std::complex<double>>({100, 20, 3, 60}, columns);
+  const auto a = matrix_of<std::complex<double>>({4}, 4);
+  expect_window_row<2, 4>(a, b, columns, {{0, 10, 0}, {0, 10, 512}, 100}, 1);
+}
+
+/// Makes every row of A * B by `kernel`, and has it counted.
+template <class Value, class Count, class Make>
+void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uint32_t room,
+                        int lanes_of_row, const Count& count, const Make& make) {
+  const auto rows = static_cast<std::uint32_t>(a.row_ptr.size() - 1);
+  const auto at_once = static_cast<std::uint32_t>(32 * sorting_warps / lanes_of_row);
+  std::vector<std::int64_t> counts(rows, 77);
+  std::vector<std::int64_t> made_counts(rows, 77);
+  std::vector<std::uint32_t> columns(std::size_t{rows} * room, 77);
+  std::vector<Value> values(columns.size(), Value(77));
+  for (std::uint32_t first = 0; first < rows; first += at_once) {
+    std::vector<std::uint32_t> list;
+    for (std::uint32_t row = first; row < std::min(rows, first + at_once); ++row)
+      list.push_back(row);
+    const auto size = static_cast<std::uint32_t>(list.size());
+    const std::size_t before = std::size_t{first} * room;
+    cuda_on_host::run_block(32 * sorting_warps, [&] {
+      count(list.data(), size, RowsOut<Value>{counts.data(), nullptr, nullptr, nullptr});
+    });
+    cuda_on_host::run_block(32 * sorting_warps, [&] {
+      make(list.data(), size,
+           RowsOut<Value>{made_counts.data(), nullptr, columns.data() + before,
+                          values.data() + before});
+    });
+  }
+  EXPECT_EQ(counts, made_counts);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const auto first = static_cast<std::ptrdiff_t>(std::size_t{row} * room);
+    expect_row(expected_row(a, b, row),
+               std::vector(columns.begin() + first, columns.begin() + first + counts[row]),
+               std::vector(values.begin() + first, values.begin() + first + counts[row]));
+  }
+}
+
+template <int Lanes>
+void expect_tiny_rows(const std::vector<std::uint32_t>& b_lengths) {
+  const auto b = matrix_of<double>(b_lengths, 40);
+  const auto a =
+      matrix_of<double>({1, 2, 0, 3, 4, 2, 1}, static_cast<std::uint32_t>(b_lengths.size()));
+  expect_sorted_rows(
+      a, b, Lanes, Lanes,
+      [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
+        tiny_rows_kernel<Lanes, false>(a.arrays(), b.arrays(), rows, count, out);
+      },
+      [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
+        tiny_rows_kernel<Lanes, true>(a.arrays(), b.arrays(), rows, count, out);
+      });
+}
+
+TEST(FusedSorted, TinyRows) {
+  expect_tiny_rows<8>({2, 1, 0, 2, 1, 0, 2});
+  expect_tiny_rows<16>({4, 0, 3, 1, 4, 4, 2});
+  expect_tiny_rows<32>({8, 5, 0, 7, 8, 8, 1});
+}
+
+template <int Items>
+void expect_short_rows(std::uint32_t entries) {
+  std::vector<std::uint32_t> lengths(60);
+  for (std::uint32_t i = 0; i < 60; ++i) lengths[i] = i % 9;
+  const auto b = matrix_of<double>(lengths, 200);
+  const auto a = matrix_of<double>({entries, 3, entries / 2, 0, 1}, 60);
+  expect_sorted_rows(
+      a, b, 32 * Items, 32,
+      [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
+        short_rows_kernel<Items, false>(a.arrays(), b.arrays(), rows, count, out);
+      },
+      [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
+        short_rows_kernel<Items, true>(a.arrays(), b.arrays(), rows, count, out);
+      });
+}
+
+TEST(FusedSorted, ShortRows) {
+  expect_short_rows<2>(8);
+  expect_short_rows<4>(16);
+  expect_short_rows<8>(32);
+  expect_short_rows<16>(60);
+}
+
+}  // namespace
+}  // namespace sortie::spgemm::cuda
