@@ -11,9 +11,9 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// Positions that a block writes keys of: 8 for each thread, so that the symbols beyond the tile,
-/// which the next block reads again, are few beside it.
-constexpr unsigned tile_positions = 8 * block_threads;
+/// Positions that a thread writes keys of, and a block.
+constexpr unsigned thread_positions = 16;
+constexpr unsigned tile_positions = thread_positions * block_threads;
 
 /// What find_letters_kernel finds: a bit for each byte that is a letter, and how often each begins
 /// a run, in a sample of the text.
@@ -23,11 +23,26 @@ struct LettersFound {
 };
 
 /// PrefixCode as a kernel argument.
+///
+/// The leaf of a suffix that meets common letters only follows from three sums over its first L
+/// symbols: `number`, the common letters below each as the digits of a number in base C (C common
+/// letters), `common`, their plain sum, and `rare`, the rare letters below each. For
+/// leaves[i + 1] = C^(L-1-i) + R * (C^(L-1-i) - 1) / (C - 1), R being the rare ones, so that
+///   leaf = number + R * (number - common) / (C - 1) + rare.
+/// All three sums follow from those of the suffix before by one symbol that leaves and one that
+/// comes, all in arithmetic modulo the words: the division leaves no rest, so it is a shift and a
+/// product with the inverse of an odd number.
 template <class Key>
 struct KeyTable {
   std::uint32_t letters[256];
   Key leaves[PrefixCode::most_symbols + 1];
   int symbols;
+  bool rolling;       ///< at least two common letters
+  Key base;           ///< C
+  Key first_weight;   ///< C^(L - 1)
+  Key rare;           ///< R
+  int divisor_shift;  ///< C - 1 is an odd number shifted by that much
+  Key odd_inverse;    ///< of that odd number
 };
 
 struct MarkSeparator {
@@ -77,42 +92,112 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
+/// The key by definition: as far as the first rare letter or end.
+template <class Key>
+__device__ Key key_up_to_stop(const std::uint32_t* letters, const KeyTable<Key>& table) {
+  Key leaf = 0;
+  std::uint32_t letter = 0;
+  for (int i = 0; i < table.symbols && (letter & PrefixCode::stop) == 0; ++i) {
+    letter = letters[i];
+    leaf += static_cast<Key>(letter & 0x1ffU) * table.leaves[i + 1] + (letter >> 16 & 0x1ffU);
+  }
+  return static_cast<Key>(2 * leaf) | static_cast<Key>(letter >> 31);
+}
+
+/// One word more for every thread_positions keeps the threads of a warp, which read that far apart,
+/// out of each other's banks.
+__device__ constexpr unsigned padded(unsigned i) {
+  return i + i / thread_positions;
+}
+
+/// Shared memory of write_first_keys_kernel.
+template <class Key>
+struct KeyTile {
+  static constexpr unsigned most_letters = tile_positions + PrefixCode::most_symbols;
+
+  std::uint32_t letter_of[256];
+  std::uint32_t letters[most_letters + most_letters / thread_positions + 1];
+  Key keys[tile_positions + tile_positions / thread_positions];
+};
+
 // A block writes the keys of tile_positions neighbouring suffixes:
 //
 //   text     ... [ tile_positions symbols of this block | `symbols` more ] ...
-//   letters      [ 0 .................................. 2047 | .. ]   shared, entries of the table
-//   thread t     positions t, t + 256, ..., t + 7 * 256 of the tile, so that a warp reads
-//                neighbouring entries (no bank conflicts) and writes neighbouring keys.
+//   letters      [ 0 .................................. 4095 | .. ]   shared, entries of the table
+//   thread t     keys of positions 16 t .. 16 t + 15 of the tile, each from the one before; they
+//                go through shared memory, so that a warp writes neighbouring keys.
 template <class Key, class Index>
 __global__ void __launch_bounds__(block_threads)
     write_first_keys_kernel(TextReader text, const __grid_constant__ KeyTable<Key> table, Key* keys,
                             Index* positions) {
-  __shared__ std::uint32_t letter_of[256];
-  __shared__ std::uint32_t letters[tile_positions + PrefixCode::most_symbols];
+  extern __shared__ std::uint64_t shared[];
+  KeyTile<Key>& tile = *reinterpret_cast<KeyTile<Key>*>(shared);
 
   static_assert(block_threads == 256, "thread t copies the entry of byte t");
-  letter_of[threadIdx.x] = table.letters[threadIdx.x];
+  tile.letter_of[threadIdx.x] = table.letters[threadIdx.x];
   __syncthreads();
 
-  const std::uint64_t tile = std::uint64_t{blockIdx.x} * tile_positions;
-  const unsigned needed = tile_positions + static_cast<unsigned>(table.symbols);
-  for (unsigned i = threadIdx.x; i < needed; i += block_threads) {
-    const std::uint64_t position = tile + i;
-    letters[i] =
-        text.is_letter(position) ? letter_of[text.symbols[position]] : PrefixCode::end_of_record;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * tile_positions;
+  const auto symbols = static_cast<unsigned>(table.symbols);
+  constexpr unsigned chunk_symbols = TextChunk::symbols;
+  const unsigned chunks = (tile_positions + symbols + chunk_symbols - 1) / chunk_symbols;
+  for (unsigned chunk = threadIdx.x; chunk < chunks; chunk += block_threads) {
+    const TextChunk read(text, first + chunk * chunk_symbols);
+#pragma unroll
+    for (unsigned i = 0; i < chunk_symbols; ++i) {
+      tile.letters[padded(chunk * chunk_symbols + i)] =
+          read.is_letter(static_cast<int>(i)) ? tile.letter_of[read.byte(static_cast<int>(i))]
+                                              : PrefixCode::end_of_record;
+    }
+  }
+  __syncthreads();
+
+  const unsigned begin = threadIdx.x * thread_positions;
+  const auto letter = [&](unsigned i) { return tile.letters[padded(begin + i)]; };
+  Key number = 0;
+  Key common = 0;
+  std::uint32_t rare_and_stops = 0;  // rare letters below in the lower half, stops above
+  const auto rare_of = [](std::uint32_t entry) {
+    return (entry >> 16 & 0x1ffU) | (entry & PrefixCode::stop) >> 10;
+  };
+  for (unsigned i = 0; i + 1 < symbols; ++i) {
+    const std::uint32_t entry = letter(i);
+    number = number * table.base + (entry & 0x1ffU);
+    common += entry & 0x1ffU;
+    rare_and_stops += rare_of(entry);
+  }
+#pragma unroll 4
+  for (unsigned i = 0; i < thread_positions; ++i) {
+    const std::uint32_t comes = letter(i + symbols - 1);
+    number = number * table.base + (comes & 0x1ffU);
+    common += comes & 0x1ffU;
+    rare_and_stops += rare_of(comes);
+    Key key = 0;
+    if (table.rolling && rare_and_stops >> 16 == 0) {
+      const Key quotient = ((number - common) >> table.divisor_shift) * table.odd_inverse;
+      key = 2 * (number + table.rare * quotient + rare_and_stops);
+    } else {
+      // By definition: as far as the first rare letter or end.
+      Key leaf = 0;
+      std::uint32_t entry = 0;
+      for (unsigned k = 0; k < symbols && (entry & PrefixCode::stop) == 0; ++k) {
+        entry = letter(i + k);
+        leaf += static_cast<Key>(entry & 0x1ffU) * table.leaves[k + 1] + (entry >> 16 & 0x1ffU);
+      }
+      key = static_cast<Key>(2 * leaf) | static_cast<Key>(entry >> 31);
+    }
+    tile.keys[padded(begin + i)] = key;
+    const std::uint32_t leaves = letter(i);
+    number -= static_cast<Key>(leaves & 0x1ffU) * table.first_weight;
+    common -= leaves & 0x1ffU;
+    rare_and_stops -= rare_of(leaves);
   }
   __syncthreads();
 
   for (unsigned at = threadIdx.x; at < tile_positions; at += block_threads) {
-    const std::uint64_t position = tile + at;
+    const std::uint64_t position = first + at;
     if (position >= text.size) return;
-    Key leaf = 0;
-    std::uint32_t letter = 0;
-    for (int i = 0; i < table.symbols && (letter & PrefixCode::stop) == 0; ++i) {
-      letter = letters[at + static_cast<unsigned>(i)];
-      leaf += static_cast<Key>(letter & 0x1ffU) * table.leaves[i + 1] + (letter >> 16 & 0x1ffU);
-    }
-    keys[position] = static_cast<Key>(2 * leaf) | static_cast<Key>(letter >> 31);
+    keys[position] = tile.keys[padded(at)];
     positions[position] = static_cast<Index>(position);
   }
 }
@@ -208,8 +293,25 @@ void write_first_keys(const DeviceText& text, const std::uint32_t* separator_bit
   std::copy(code.letters.begin(), code.letters.end(), table.letters);
   for (int i = 0; i <= code.symbols; ++i) table.leaves[i] = static_cast<Key>(code.leaves[i]);
   table.symbols = code.symbols;
-  write_first_keys_kernel<<<blocks_for(text.symbols.size(), tile_positions), block_threads, 0,
-                            stream>>>(reader(text, separator_bits), table, keys, positions);
+  table.rolling = code.common >= 2;
+  table.base = static_cast<Key>(code.common);
+  table.rare = static_cast<Key>(code.rare);
+  if (table.rolling) {
+    table.first_weight = 1;
+    for (int i = 1; i < code.symbols; ++i) table.first_weight *= table.base;
+    const auto divisor = static_cast<unsigned>(code.common - 1);
+    table.divisor_shift = std::countr_zero(divisor);
+    const Key odd = static_cast<Key>(divisor) >> table.divisor_shift;
+    // Newton's iteration doubles the bits that are right, three of them at first.
+    table.odd_inverse = odd;
+    for (int i = 0; i < 5; ++i) table.odd_inverse *= Key{2} - odd * table.odd_inverse;
+  }
+  const auto kernel = write_first_keys_kernel<Key, Index>;
+  constexpr std::size_t shared_bytes = sizeof(KeyTile<Key>);
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared_bytes)));
+  kernel<<<blocks_for(text.symbols.size(), tile_positions), block_threads, shared_bytes, stream>>>(
+      reader(text, separator_bits), table, keys, positions);
   check_cuda(cudaGetLastError());
 }
 

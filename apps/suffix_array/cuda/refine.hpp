@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sortie/apps/suffix_array/cuda/refinement.cuh"
 #include "sortie/apps/suffix_array/cuda/suffix_groups.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -13,7 +12,6 @@ namespace sortie::suffix_array::cuda {
 /// Finds the groups among all suffixes, sorted by `keys`. Waits for the stream.
 /// \param positions  of the sorted suffixes: the suffix array so far
 /// \throws Error (out_of_memory, device)
-/// \throws Error (unavailable)  more items than the scan of this CUB can count
 template <class Key, Position Index>
 [[nodiscard]] SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
                                                const DeviceBuffer<Index>& positions,

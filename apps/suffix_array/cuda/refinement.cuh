@@ -3,94 +3,41 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <type_traits>
 
-/// What a sort tells about suffixes: one pass over the sorted items that finds the groups of equal
-/// ones, places the suffixes that are alone, and keeps the others, with their groups, for the next
-/// round.
+/// What a sort tells about suffixes: a pass over the sorted items that finds the groups of equal
+/// ones, and keeps the items that are not alone, with their groups, for the next round.
 ///
-/// An item stays if a neighbour in its group of before has the same key. Everything else it needs
-/// from the items before it is carried by one inclusive scan: how many items stay, how many groups
-/// of these begin, and, where ranks are kept, at which item its group begins.
+/// An item stays if a neighbour in its group of before has the same key. Everything else that it
+/// needs from the items before it are three numbers: how many items stay, how many groups of these
+/// begin, and at which item its own group begins. A warp finds them for a tile of 512 items by
+/// votes; a first kernel does so for the sums of each tile, a scan adds these up, and a second
+/// kernel does it again to write what stays. That reads the keys twice, and is faster than one scan
+/// over all items, because a warp has all of its loads under way at once.
 namespace sortie::suffix_array::cuda {
-
-/// Items that stay, and their groups.
-template <class Index>
-struct Remainder {
-  Index members;
-  Index groups;
-};
-
-/// Two counts that a scan adds. With 32-bit counts they make one word, which CUB's scan hands from
-/// block to block in one access.
-template <class Index>
-struct CountPair {
-  Index first;
-  Index second;
-
-  __host__ __device__ friend CountPair operator+(const CountPair& a, const CountPair& b) {
-    return {a.first + b.first, a.second + b.second};
-  }
-};
-
-template <class Index>
-using Counts = std::conditional_t<sizeof(Index) == 4, std::uint64_t, CountPair<Index>>;
-
-template <class Index>
-__host__ __device__ Counts<Index> make_counts(Index first, Index second) {
-  if constexpr (sizeof(Index) == 4) {
-    return std::uint64_t{first} | std::uint64_t{second} << 32;
-  } else {
-    return {first, second};
-  }
-}
-template <class Index>
-__host__ __device__ Index first_count(const Counts<Index>& counts) {
-  if constexpr (sizeof(Index) == 4) {
-    return static_cast<Index>(counts);
-  } else {
-    return counts.first;
-  }
-}
-template <class Index>
-__host__ __device__ Index second_count(const Counts<Index>& counts) {
-  if constexpr (sizeof(Index) == 4) {
-    return static_cast<Index>(counts >> 32);
-  } else {
-    return counts.second;
-  }
-}
-
-struct AddCounts {
-  template <class Value>
-  __host__ __device__ Value operator()(const Value& left, const Value& right) const {
-    return left + right;
-  }
-};
 
 /// The items of the first sort: all suffixes, in one group, sorted by the keys of PrefixCode. Item
 /// and slot are the same, and so the suffixes are in their places already.
-template <class IndexType, class Key>
+template <class IndexType, class KeyType>
 struct FirstSortItems {
   using Index = IndexType;
-  static constexpr bool in_place = true;
+  using Key = KeyType;
 
   const Key* keys;
   const Index* positions;
 
+  __device__ bool is_head(Index j) const { return j == 0; }
+  __device__ Key key(Index j) const { return keys[j]; }
   /// Odd keys belong to suffixes that are in their final order.
-  __host__ __device__ bool begins_group(Index j) const {
-    return j == 0 || keys[j] != keys[j - 1] || (keys[j] & 1U) != 0;
-  }
-  __host__ __device__ Index item(Index j) const { return positions[j]; }
-  __host__ __device__ Index slot(Index j) const { return j; }
+  __device__ bool is_final(Key key) const { return (key & 1U) != 0; }
+  __device__ Index item(Index j) const { return positions[j]; }
+  __device__ Index slot(Index j) const { return j; }
 };
 
 /// The items of SuffixGroups after sort_groups.
-template <class IndexType, class Key>
+template <class IndexType, class KeyType>
 struct GroupItems {
   using Index = IndexType;
-  static constexpr bool in_place = false;
+  using Key = KeyType;
 
   const Key* keys;
   const Index* items;
@@ -100,125 +47,143 @@ struct GroupItems {
   /// order. All bits where keys are no windows: then, keys must not be 0.
   Key end_mask;
 
-  __host__ __device__ bool begins_group(Index j) const {
-    return heads[j] != 0 || keys[j] != keys[j - 1] || (keys[j] & end_mask) == 0;
-  }
-  __host__ __device__ Index item(Index j) const { return items[j]; }
-  __host__ __device__ Index slot(Index j) const { return slots[j]; }
+  __device__ bool is_head(Index j) const { return heads[j] != 0; }
+  __device__ Key key(Index j) const { return keys[j]; }
+  __device__ bool is_final(Key key) const { return (key & end_mask) == 0; }
+  __device__ Index item(Index j) const { return items[j]; }
+  __device__ Index slot(Index j) const { return slots[j]; }
 };
 
-/// Where a Refinement puts what stays.
+/// What is done with every item besides keeping those that stay: nothing, where all are in their
+/// places.
+struct LeaveInPlace {
+  template <class Items, class Index>
+  __device__ void operator()(const Items&, Index, Index) const {}
+};
+
+/// Places all items in the suffix array, also those that stay, so that it always holds every suffix
+/// once.
+template <class Index>
+struct PlaceInSuffixArray {
+  Index* suffix_array;
+
+  template <class Items>
+  __device__ void operator()(const Items& items, Index j, Index) const {
+    suffix_array[items.slot(j)] = items.item(j);
+  }
+};
+
+/// Ranks items by the slot of the first item of their group.
+template <class Index>
+struct RankByGroup {
+  Index* ranks;  ///< by item
+
+  template <class Items>
+  __device__ void operator()(const Items& items, Index j, Index group_begin) const {
+    ranks[items.item(j)] = items.slot(group_begin);
+  }
+};
+
+/// Of some items, or of all before an item.
+template <class Index>
+struct RefinementTotals {
+  Index members;     ///< that stay
+  Index groups;      ///< of these
+  Index last_begin;  ///< where the last group begins, of those that stay or not; 0 for none
+
+  friend __host__ __device__ RefinementTotals operator+(const RefinementTotals& left,
+                                                        const RefinementTotals& right) {
+    // Begins ascend. 0 stands for none, and is what item 0 adds.
+    return {static_cast<Index>(left.members + right.members),
+            static_cast<Index>(left.groups + right.groups),
+            left.last_begin > right.last_begin ? left.last_begin : right.last_begin};
+  }
+};
+
+/// Where a refinement puts what stays.
 template <class Index>
 struct RefinementOutput {
   Index* items;
   Index* slots;
   std::uint8_t* heads;
   Index* offsets;
-  Remainder<Index>* remainder;
+  RefinementTotals<Index>* all;
 };
 
-/// The pass for suffixes: all items are placed in the suffix array, those that stay as well, so
-/// that it always holds every suffix once.
-template <class Items>
-struct Refinement {
-  using Index = typename Items::Index;
-  using Prefix = Counts<Index>;
-  using Join = AddCounts;
+inline constexpr unsigned lanes = 32;
+inline constexpr unsigned all_lanes = 0xffffffffU;
+inline constexpr unsigned tile_chunks = 16;
+inline constexpr unsigned refinement_tile = tile_chunks * lanes;
 
-  Items items;
-  Index count;          ///< number of items, at least 1
-  Index* suffix_array;  ///< null if Items are in place
-  RefinementOutput<Index> output;
+/// The flags of a tile as votes, one for each 32 items: the same in all lanes.
+///
+///   item   tile * 512 + chunk * 32 + lane   is bit `lane` of word `chunk`
+struct TileFlags {
+  unsigned begins[tile_chunks];  ///< first of their groups; set behind the last item
+  unsigned stays[tile_chunks];
 
-  __host__ __device__ bool ends_group(Index j) const {
-    return j + 1 == count || items.begins_group(j + 1);
-  }
-
-  /// What item j adds to the scan.
-  __host__ __device__ Prefix operator()(Index j) const {
-    const bool begins = items.begins_group(j);
-    const bool alone = begins && ends_group(j);
-    return make_counts<Index>(alone ? 0 : 1, begins && !alone ? 1 : 0);
-  }
-
-  /// Places item j, and keeps it if it is not alone, now that the inclusive prefix is known.
-  __host__ __device__ void operator()(Index j, const Prefix& prefix) const {
-    const bool begins = items.begins_group(j);
-    const Index members = first_count<Index>(prefix);
-    const Index groups = second_count<Index>(prefix);
-    if constexpr (!Items::in_place) suffix_array[items.slot(j)] = items.item(j);
-    if (!begins || !ends_group(j)) {
-      const Index at = members - 1;
-      output.items[at] = items.item(j);
-      output.slots[at] = items.slot(j);
-      output.heads[at] = begins ? 1 : 0;
-      if (begins) output.offsets[groups - 1] = at;
+  template <class Items>
+  __device__ TileFlags(const Items& items, std::uint64_t count, std::uint64_t tile, unsigned lane) {
+    using Index = typename Items::Index;
+    using Key = typename Items::Key;
+    const std::uint64_t first = tile * refinement_tile;
+    Key keys[tile_chunks];
+    bool heads[tile_chunks];
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      const std::uint64_t j = first + chunk * lanes + lane;
+      keys[chunk] = j < count ? items.key(static_cast<Index>(j)) : Key{0};
+      heads[chunk] = j < count ? items.is_head(static_cast<Index>(j)) : true;
     }
-    if (j + 1 == count) {
-      output.offsets[groups] = members;
-      *output.remainder = {members, groups};
+    // One key before the tile, and one behind it.
+    Key before = 0;
+    bool next_begins = true;
+    if (lane == 0 && first > 0) before = items.key(static_cast<Index>(first - 1));
+    const std::uint64_t next = first + refinement_tile;
+    if (lane == lanes - 1 && next < count) {
+      const Key next_key = items.key(static_cast<Index>(next));
+      next_begins = items.is_head(static_cast<Index>(next)) || next_key != keys[tile_chunks - 1] ||
+                    items.is_final(next_key);
+    }
+    const unsigned behind = __ballot_sync(all_lanes, lane == lanes - 1 && next_begins);
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      Key previous = __shfl_up_sync(all_lanes, keys[chunk], 1);
+      if (lane == 0) previous = before;
+      begins[chunk] = __ballot_sync(
+          all_lanes, heads[chunk] || keys[chunk] != previous || items.is_final(keys[chunk]));
+      before = __shfl_sync(all_lanes, keys[chunk], lanes - 1);
+    }
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      const unsigned next_chunk =
+          chunk + 1 < tile_chunks ? begins[chunk + 1] << (lanes - 1) : behind;
+      stays[chunk] = ~(begins[chunk] & (begins[chunk] >> 1 | next_chunk));
+      const std::uint64_t from = first + chunk * lanes;
+      if (from + lanes > count) {
+        stays[chunk] &= from < count ? (1U << (count - from)) - 1 : 0U;
+      }
     }
   }
-};
 
-/// What the scan of RankedRefinement carries up to and including item j.
-template <class Index>
-struct RankedPrefix {
-  Index members;
-  Index groups;
-  Index group_begin;  ///< first item of the group of item j
-};
-
-struct JoinRankedPrefixes {
+  /// Of the items of the tile.
   template <class Index>
-  __host__ __device__ RankedPrefix<Index> operator()(const RankedPrefix<Index>& left,
-                                                     const RankedPrefix<Index>& right) const {
-    // Begins ascend, so the last is the greatest; 0 stands for none, and is what item 0 adds.
-    return {static_cast<Index>(left.members + right.members),
-            static_cast<Index>(left.groups + right.groups),
-            left.group_begin > right.group_begin ? left.group_begin : right.group_begin};
-  }
-};
-
-/// The pass for samples, whose ranks are wanted and not their places: the rank of an item is the
-/// slot of the first item of its group.
-template <class Items>
-struct RankedRefinement {
-  using Index = typename Items::Index;
-  using Prefix = RankedPrefix<Index>;
-  using Join = JoinRankedPrefixes;
-
-  Items items;
-  Index count;
-  Index* ranks;  ///< by item
-  RefinementOutput<Index> output;
-
-  __host__ __device__ bool ends_group(Index j) const {
-    return j + 1 == count || items.begins_group(j + 1);
-  }
-
-  __host__ __device__ Prefix operator()(Index j) const {
-    const bool begins = items.begins_group(j);
-    const bool alone = begins && ends_group(j);
-    return {alone ? Index{0} : Index{1}, begins && !alone ? Index{1} : Index{0},
-            begins ? j : Index{0}};
-  }
-
-  __host__ __device__ void operator()(Index j, const Prefix& prefix) const {
-    const Index item = items.item(j);
-    ranks[item] = items.slot(prefix.group_begin);
-    const bool begins = prefix.group_begin == j;
-    if (!begins || !ends_group(j)) {
-      const Index at = prefix.members - 1;
-      output.items[at] = item;
-      output.slots[at] = items.slot(j);
-      output.heads[at] = begins ? 1 : 0;
-      if (begins) output.offsets[prefix.groups - 1] = at;
+  __device__ RefinementTotals<Index> totals(std::uint64_t tile, std::uint64_t count) const {
+    RefinementTotals<Index> sum{};
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      sum.members += static_cast<Index>(__popc(stays[chunk]));
+      sum.groups += static_cast<Index>(__popc(stays[chunk] & begins[chunk]));
+      const std::uint64_t from = tile * refinement_tile + chunk * lanes;
+      if (from >= count) continue;
+      const unsigned within =
+          from + lanes > count ? begins[chunk] & ((1U << (count - from)) - 1) : begins[chunk];
+      if (within != 0) {
+        sum.last_begin = static_cast<Index>(from + lanes - 1 -
+                                            static_cast<unsigned>(__clz(static_cast<int>(within))));
+      }
     }
-    if (j + 1 == count) {
-      output.offsets[prefix.groups] = prefix.members;
-      *output.remainder = {prefix.members, prefix.groups};
-    }
+    return sum;
   }
 };
 

@@ -212,7 +212,7 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   offsets.push_back(static_cast<Index>(longer_members));
   DeviceBuffer<Index> device_offsets(offsets, stream);
   list.offsets = std::move(device_offsets);
-
+  list_large_groups(list, stream);
   sort_groups(list, length_keys, stream);
   refine_suffixes(list, length_keys, static_cast<Index>(~Index{0}), suffix_array, stream);
   if (list.members != 0) find_targets(found, last, runs, stream);

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "sortie/apps/suffix_array/cuda/prefix_code.hpp"
-#include "sortie/apps/suffix_array/cuda/refinement.cuh"
+#include "sortie/apps/suffix_array/cuda/counts.cuh"
 #include "sortie/apps/suffix_array/cuda/symbol_stream.cuh"
 
 /// The element-wise steps of runs.cu.

@@ -27,8 +27,9 @@ struct LongRuns {
 };
 
 /// Sorts the run groups with at least least_run_members members. Waits for the stream, once if
-/// there are none, else three times. \param keys          sorted, of all suffixes; on return, those
-/// of the suffixes in question are
+/// there are none, else four times.
+///
+/// \param keys          sorted, of all suffixes; on return, those of the suffixes in question are
 ///                      odd, so that first_groups() passes over them
 /// \param suffix_array  sorted by `keys`; on return, the slots of the run groups hold what is known
 ///                      of them

@@ -1,8 +1,10 @@
 #include "sortie/apps/suffix_array/cuda/samples.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
+#include "sortie/apps/suffix_array/cuda/counts.cuh"
 #include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
 #include "sortie/apps/suffix_array/cuda/refine.hpp"
 #include "sortie/apps/suffix_array/cuda/sampling.cuh"
@@ -16,8 +18,6 @@ namespace {
 /// Most symbols that the choice of a sample looks at. More would make fewer samples, but each
 /// suffix has to look at all of them.
 constexpr std::uint64_t most_context = 64;
-/// Symbols that a hash looks at, in bits, at most.
-constexpr int most_hashed_bits = 48;
 /// Fewest symbols that tell samples apart well enough to be worth a hash.
 constexpr int least_hashed = 3;
 
@@ -25,7 +25,8 @@ Sampling plan_sampling(const SymbolStream& text, std::uint64_t depth) {
   const int context = static_cast<int>(std::min(depth, most_context));
   // A third of the context is hashed, the rest is room to choose, of which first_symbols is the
   // least that is right (see can_sample).
-  int hashed = std::min(std::max(context / 3, least_hashed), most_hashed_bits / text.bits);
+  int hashed =
+      std::min(std::max(context / 3, least_hashed), Sampling::most_hashed_bits / text.bits);
   hashed = std::min(hashed, context - text.first_symbols);
   return {text, context - hashed, hashed};
 }
@@ -189,6 +190,69 @@ struct TakeStep {
   }
 };
 
+/// TakeStep for groups that stay as they are: their members get ranks and keys side by side. The
+/// ranks of settled members are known; they are written for the others to compare with.
+template <class Index>
+struct TakeStepInPlace {
+  const Index* numbers;
+  const std::uint8_t* settled;
+  const Index* ranks;
+  const Index* steps;
+  Index* own_ranks;
+  Index* keys;
+  Index* doubled;
+
+  __device__ void operator()(Index j) const {
+    const Index number = numbers[j];
+    own_ranks[j] = ranks[number];
+    if (settled[j] != 0) return;
+    const Index next = steps[number];
+    keys[j] = ranks[next];
+    doubled[number] = steps[next];
+  }
+};
+
+/// Gives member j of a small group its rank by (rank, key), by counting the members before it.
+/// A member that no other equals is settled.
+template <class Index>
+struct RankByCounting {
+  const Index* numbers;
+  const Index* slots;
+  const std::uint8_t* heads;
+  Index members;
+  const Index* own_ranks;
+  const Index* keys;
+  Index* ranks;
+  std::uint8_t* settled;
+  std::uint32_t* unsettled;  ///< becomes 1 when any member is not settled
+
+  __device__ void operator()(Index j) const {
+    if (settled[j] != 0) return;
+    Index begin = j;
+    while (heads[begin] == 0) --begin;
+    const Index rank = own_ranks[j];
+    const Index key = keys[j];
+    Index before = 0;
+    bool alone = true;
+    for (Index i = begin; i < members && (i == begin || heads[i] == 0); ++i) {
+      const Index other = own_ranks[i];
+      // The keys of settled members are of no use, and not looked at: no other has their rank.
+      if (other != rank) {
+        before += other < rank ? 1 : 0;
+      } else if (i != j) {
+        before += keys[i] < key ? 1 : 0;
+        alone = alone && keys[i] != key;
+      }
+    }
+    ranks[numbers[j]] = slots[begin + before];
+    if (alone) {
+      settled[j] = 1;
+    } else {
+      *unsettled = 1;
+    }
+  }
+};
+
 template <class Index>
 struct RankTargets {
   SampleSet<Index> samples;
@@ -239,6 +303,7 @@ SuffixGroups<Index> joined(SuffixGroups<Index> first, SuffixGroups<Index> second
       Shift<Index>{all.offsets.data() + first.groups, static_cast<Index>(first.members)}, stream);
   all.members = first.members + second.members;
   all.groups = first.groups + second.groups;
+  list_large_groups(all, stream);
   return all;
 }
 
@@ -331,8 +396,8 @@ class SampleSort {
   std::uint64_t double_steps() {
     std::uint64_t rounds = 0;
     for (; list_.members != 0; ++rounds) {
-      // Every round doubles the symbols that the members of a group agree in at least.
-      if (rounds > 64) throw Error(ErrorKind::device, "suffix array: samples do not come apart");
+      if (list_.large_groups == 0) return rounds + double_steps_in_place();
+      require_end(rounds);
       DeviceBuffer<Index> keys(list_.members, stream_);
       for_each_item<Index>(list_.members,
                            TakeStep<Index>{list_.items.data(), ranks_.data(), steps_.data(),
@@ -348,6 +413,47 @@ class SampleSort {
   [[nodiscard]] const Index* ranks() const { return ranks_.data(); }
 
  private:
+  /// Every round doubles the symbols that the members of a group agree in at least.
+  static void require_end(std::uint64_t rounds) {
+    if (rounds > 64) throw Error(ErrorKind::device, "suffix array: samples do not come apart");
+  }
+
+  /// The rest of the rounds when all groups are small: these stay as they are and only ranks
+  /// change, which takes two kernels a round, and no look at the result but now and then.
+  std::uint64_t double_steps_in_place() {
+    constexpr std::size_t rounds_a_look = 3;
+    const std::uint64_t members = list_.members;
+    DeviceBuffer<Index> own_ranks(members, stream_);
+    DeviceBuffer<Index> keys(members, stream_);
+    DeviceBuffer<std::uint8_t> settled(members, stream_);
+    DeviceBuffer<std::uint32_t> device_unsettled(rounds_a_look, stream_);
+    check_cuda(cudaMemsetAsync(settled.data(), 0, settled.bytes(), stream_));
+    for (std::uint64_t rounds = 0;; rounds += rounds_a_look) {
+      require_end(rounds);
+      check_cuda(cudaMemsetAsync(device_unsettled.data(), 0, device_unsettled.bytes(), stream_));
+      for (std::size_t i = 0; i < rounds_a_look; ++i) {
+        for_each_item<Index>(
+            members,
+            TakeStepInPlace<Index>{list_.items.data(), settled.data(), ranks_.data(), steps_.data(),
+                                   own_ranks.data(), keys.data(), doubled_steps_.data()},
+            stream_);
+        std::swap(steps_, doubled_steps_);
+        for_each_item<Index>(
+            members,
+            RankByCounting<Index>{list_.items.data(), list_.slots.data(), list_.heads.data(),
+                                  static_cast<Index>(members), own_ranks.data(), keys.data(),
+                                  ranks_.data(), settled.data(), device_unsettled.data() + i},
+            stream_);
+      }
+      std::array<std::uint32_t, rounds_a_look> unsettled{};
+      device_unsettled.copy_to(unsettled);
+      check_cuda(cudaStreamSynchronize(stream_));
+      for (std::size_t i = 0; i < rounds_a_look; ++i) {
+        if (unsettled[i] == 0) return rounds + i + 1;
+      }
+    }
+  }
+
   Sampling sampling_;
   const NumberedSamples<Index>& samples_;
   cudaStream_t stream_;
