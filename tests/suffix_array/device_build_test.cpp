@@ -131,7 +131,7 @@ TYPED_TEST(DeviceBuild, SharesAStreamWithItsCaller) {
 
 TYPED_TEST(DeviceBuild, ChecksTheMemoryOfTheRoundsWhenItIsKnown) {
   // All suffixes of an alternation are unresolved after the first sort, so that the rounds take
-  // some 6 bytes a symbol, 24 MiB, more than everything before them; 3 MiB are granted.
+  // some 7 bytes a symbol, 28 MiB, more than everything before them; 3 MiB are granted.
   const test::NamedText text = test::single("", test::repeated("AB", 1 << 21));
   Context context = test::context();
   {

@@ -120,7 +120,8 @@ void Construction<Index>::sort_by_first_symbols(int bits) {
 
   DevicePhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
   packed_ = pack_text(text_, separator_bits.data(), code, stream);
-  runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, stream);
+  runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
+                         bytes_held() + keys.bytes(), stream);
   list_ = first_groups(keys, suffix_array_, stream);
   grouping.finish();
   if (context_.report != nullptr) {

@@ -56,16 +56,17 @@ struct MarkSeparator {
   }
 };
 
-// Every thread walks the text in strides of the grid, 16 symbols at a time. The letters that a
-// block meets are flags in its shared memory, which all threads set without care, since all write
-// the same. Every sampling_stride-th chunk is also searched for the beginnings of runs.
+// Every thread walks the text in strides of the grid, 16 symbols at a time. The letters that it
+// meets are bits of eight words of its own in shared memory, where it can index them; words of
+// neighbouring threads are neighbours, so that a warp never meets in a bank. Every
+// sampling_stride-th chunk is also searched for the beginnings of runs.
 __global__ void __launch_bounds__(block_threads)
     find_letters_kernel(TextReader text, std::uint64_t chunks, std::uint64_t sampling_stride,
                         LettersFound* found) {
-  __shared__ std::uint8_t met[256];
+  __shared__ std::uint32_t met[8][block_threads];
   __shared__ std::uint32_t starts[256];
-  static_assert(block_threads == 256, "thread t serves byte t");
-  met[threadIdx.x] = 0;
+  static_assert(block_threads == 256, "thread t serves the starts of byte t");
+  for (unsigned word = 0; word < 8; ++word) met[word][threadIdx.x] = 0;
   starts[threadIdx.x] = 0;
   __syncthreads();
 
@@ -80,16 +81,23 @@ __global__ void __launch_bounds__(block_threads)
     for (int i = 0; i < TextChunk::symbols; ++i) {
       const unsigned symbol = read.byte(i);
       if (!read.is_letter(i)) continue;
-      met[symbol] = 1;
+      met[symbol / 32][threadIdx.x] |= 1U << (symbol % 32);
       if (sampled && symbol != previous) atomicAdd(&starts[symbol], 1U);
       previous = symbol;
     }
   }
   __syncthreads();
-  if (met[threadIdx.x] != 0) {
-    atomicOr(&found->occurs[threadIdx.x / 32], 1U << (threadIdx.x % 32));
-    if (starts[threadIdx.x] != 0) atomicAdd(&found->starts[threadIdx.x], starts[threadIdx.x]);
+
+  // Warp w joins word w of all threads.
+  const unsigned word = threadIdx.x / 32;
+  const unsigned lane = threadIdx.x % 32;
+  std::uint32_t letters = 0;
+  for (unsigned thread = lane; thread < block_threads; thread += 32) letters |= met[word][thread];
+  for (int distance = 16; distance > 0; distance /= 2) {
+    letters |= __shfl_xor_sync(0xffffffffU, letters, distance);
   }
+  if (lane == 0 && letters != 0) atomicOr(&found->occurs[word], letters);
+  if (starts[threadIdx.x] != 0) atomicAdd(&found->starts[threadIdx.x], starts[threadIdx.x]);
 }
 
 /// The key by definition: as far as the first rare letter or end.

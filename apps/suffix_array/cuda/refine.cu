@@ -14,7 +14,7 @@ namespace {
 
 /// Up to as many tiles, a warp adds up the totals before its tile by itself, which takes less time
 /// than the launches of a scan.
-constexpr std::uint64_t most_tiles_added = 1024;
+constexpr std::uint64_t most_tiles_added = 2048;
 
 __device__ std::uint64_t tile_of_thread() {
   return (std::uint64_t{blockIdx.x} * block_threads + threadIdx.x) / lanes;
@@ -120,7 +120,7 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
   using Index = typename Items::Index;
   SuffixGroups<Index> rest(count, stream);
   DeviceBuffer<RefinementTotals<Index>> all(1, stream);
-  DeviceBuffer<std::uint32_t> device_large(1, stream);
+  DeviceBuffer<LargeGroups> device_large(1, stream);
   {
     const std::uint64_t tiles = tiles_of(count);
     const unsigned blocks = blocks_for(tiles, block_threads / lanes);
@@ -144,13 +144,15 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
   list_large_groups(rest, &all.data()->groups, count / 2 + 1, device_large.data(), stream);
 
   RefinementTotals<Index> remainder{};
-  std::uint32_t large = 0;
+  LargeGroups large{};
   all.copy_to({&remainder, 1});
   device_large.copy_to({&large, 1});
   check_cuda(cudaStreamSynchronize(stream));
   rest.members = remainder.members;
   rest.groups = remainder.groups;
-  rest.large_groups = large;
+  rest.large_groups = large.count;
+  rest.largest_group = large.largest;
+  rest.large_pairs = large.member_pairs;
   return rest;
 }
 

@@ -9,7 +9,7 @@
 ///
 /// An item stays if a neighbour in its group of before has the same key. Everything else that it
 /// needs from the items before it are three numbers: how many items stay, how many groups of these
-/// begin, and at which item its own group begins. A warp finds them for a tile of 512 items by
+/// begin, and at which item its own group begins. A warp finds them for a tile of 256 items by
 /// votes; a first kernel does so for the sums of each tile, a scan adds these up, and a second
 /// kernel does it again to write what stays. That reads the keys twice, and is faster than one scan
 /// over all items, because a warp has all of its loads under way at once.
@@ -112,12 +112,12 @@ struct RefinementOutput {
 
 inline constexpr unsigned lanes = 32;
 inline constexpr unsigned all_lanes = 0xffffffffU;
-inline constexpr unsigned tile_chunks = 16;
+inline constexpr unsigned tile_chunks = 8;
 inline constexpr unsigned refinement_tile = tile_chunks * lanes;
 
 /// The flags of a tile as votes, one for each 32 items: the same in all lanes.
 ///
-///   item   tile * 512 + chunk * 32 + lane   is bit `lane` of word `chunk`
+///   item   tile * 256 + chunk * 32 + lane   is bit `lane` of word `chunk`
 struct TileFlags {
   unsigned begins[tile_chunks];  ///< first of their groups; set behind the last item
   unsigned stays[tile_chunks];

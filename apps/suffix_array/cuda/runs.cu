@@ -7,6 +7,7 @@
 #include "sortie/apps/suffix_array/cuda/runs.cuh"
 #include "sortie/apps/suffix_array/cuda/scan.cuh"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
+#include "sortie/core/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -165,12 +166,16 @@ void find_targets(const std::vector<Found<Index>>& found, const DeviceBuffer<Ind
 template <class Key, Position Index>
 LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
                                DeviceBuffer<Key>& keys, DeviceBuffer<Index>& suffix_array,
-                               cudaStream_t stream) {
+                               std::uint64_t budget, std::uint64_t held, cudaStream_t stream) {
   LongRuns<Index> runs;
   std::vector<Found<Index>> found = find_run_groups<Key, Index>(code, keys, stream);
   if (found.empty()) return runs;
 
   const std::uint64_t members = std::uint64_t{found.back().buffer_begin} + found.back().count;
+  // Three buffers of splitting; then the list, its keys, and what sorting or refining them takes.
+  const std::uint64_t needed =
+      held + members * (6 * sizeof(Index) + SuffixGroups<Index>::bytes_a_member);
+  if (needed > budget) throw out_of_memory_error("the runs of one letter", needed, budget);
   DeviceBuffer<Index> last(members, stream);
   DeviceBuffer<Index> below_before(members, stream);
   DeviceBuffer<Index> longer(members, stream);
@@ -219,9 +224,10 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   return runs;
 }
 
-#define SORTIE_INSTANTIATE_LONG_RUNS(Key, Index)                                  \
-  template LongRuns<Index> sort_long_runs(const PrefixCode&, const SymbolStream&, \
-                                          DeviceBuffer<Key>&, DeviceBuffer<Index>&, cudaStream_t)
+#define SORTIE_INSTANTIATE_LONG_RUNS(Key, Index)                                                   \
+  template LongRuns<Index> sort_long_runs(const PrefixCode&, const SymbolStream&,                  \
+                                          DeviceBuffer<Key>&, DeviceBuffer<Index>&, std::uint64_t, \
+                                          std::uint64_t, cudaStream_t)
 SORTIE_INSTANTIATE_LONG_RUNS(std::uint32_t, std::uint32_t);
 SORTIE_INSTANTIATE_LONG_RUNS(std::uint64_t, std::uint32_t);
 SORTIE_INSTANTIATE_LONG_RUNS(std::uint32_t, std::uint64_t);

@@ -18,6 +18,12 @@ namespace {
 /// Most symbols that the choice of a sample looks at. More would make fewer samples, but each
 /// suffix has to look at all of them.
 constexpr std::uint64_t most_context = 64;
+/// When rounds leave the groups of samples as they are, each member looking at all others: no group
+/// with more members, and no more looks at members of large groups, than these. A round that sorts
+/// takes a dozen launches, worth some 10^7 looks.
+constexpr std::uint64_t most_in_place = 512;
+constexpr std::uint64_t most_pairs_in_place = std::uint64_t{1} << 25;
+
 /// Fewest symbols that tell samples apart well enough to be worth a hash.
 constexpr int least_hashed = 3;
 
@@ -396,7 +402,9 @@ class SampleSort {
   std::uint64_t double_steps() {
     std::uint64_t rounds = 0;
     for (; list_.members != 0; ++rounds) {
-      if (list_.large_groups == 0) return rounds + double_steps_in_place();
+      if (list_.largest_group <= most_in_place && list_.large_pairs <= most_pairs_in_place) {
+        return rounds + double_steps_in_place();
+      }
       require_end(rounds);
       DeviceBuffer<Index> keys(list_.members, stream_);
       for_each_item<Index>(list_.members,
@@ -418,7 +426,7 @@ class SampleSort {
     if (rounds > 64) throw Error(ErrorKind::device, "suffix array: samples do not come apart");
   }
 
-  /// The rest of the rounds when all groups are small: these stay as they are and only ranks
+  /// The rest of the rounds when no group is large: they stay as they are and only ranks
   /// change, which takes two kernels a round, and no look at the result but now and then.
   std::uint64_t double_steps_in_place() {
     constexpr std::size_t rounds_a_look = 3;

@@ -18,7 +18,7 @@ struct ListLargeGroups {
   Index stride;
   Index* begins;
   Index* ends;
-  std::uint32_t* count;
+  LargeGroups* large;
 
   __device__ void operator()(Index thread) const {
     const Index all = *groups;
@@ -26,7 +26,11 @@ struct ListLargeGroups {
       const Index begin = offsets[g];
       const Index end = offsets[g + 1];
       if (end - begin <= most_counted) continue;
-      const std::uint32_t at = atomicAdd(count, 1U);
+      const std::uint32_t at = atomicAdd(&large->count, 1U);
+      constexpr std::uint64_t most = 0xffffffffU;
+      const std::uint64_t size = end - begin < most ? end - begin : most;
+      atomicMax(&large->largest, static_cast<std::uint32_t>(size));
+      atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
       begins[at] = begin;
       ends[at] = end;
     }
@@ -71,27 +75,28 @@ struct SortByCounting {
 
 template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint64_t most_groups,
-                       std::uint32_t* count, cudaStream_t stream) {
+                       LargeGroups* large, cudaStream_t stream) {
   constexpr std::uint64_t most_threads = 1 << 19;  // some waves on the largest GPU
   const std::uint64_t threads = std::min(most_groups, most_threads);
-  check_cuda(cudaMemsetAsync(count, 0, sizeof(*count), stream));
-  for_each_item<Index>(
-      threads,
-      ListLargeGroups<Index>{list.offsets.data(), groups, static_cast<Index>(threads),
-                             list.large_begins.data(), list.large_ends.data(), count},
-      stream);
+  check_cuda(cudaMemsetAsync(large, 0, sizeof(*large), stream));
+  for_each_item<Index>(threads,
+                       ListLargeGroups{list.offsets.data(), groups, static_cast<Index>(threads),
+                                       list.large_begins.data(), list.large_ends.data(), large},
+                       stream);
 }
 
 template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
   const auto host_groups = static_cast<Index>(list.groups);
   const DeviceBuffer<Index> groups(std::span<const Index>(&host_groups, 1), stream);
-  DeviceBuffer<std::uint32_t> device_count(1, stream);
-  list_large_groups(list, groups.data(), list.groups, device_count.data(), stream);
-  std::uint32_t count = 0;
-  device_count.copy_to({&count, 1});
+  DeviceBuffer<LargeGroups> device_large(1, stream);
+  list_large_groups(list, groups.data(), list.groups, device_large.data(), stream);
+  LargeGroups large{};
+  device_large.copy_to({&large, 1});
   check_cuda(cudaStreamSynchronize(stream));
-  list.large_groups = count;
+  list.large_groups = large.count;
+  list.largest_group = large.largest;
+  list.large_pairs = large.member_pairs;
 }
 
 template <class Key, Position Index>
@@ -123,11 +128,11 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
   list.items = std::move(sorted_items);
 }
 
-#define SORTIE_INSTANTIATE_LISTS(Index)                                                        \
-  template void list_large_groups(SuffixGroups<Index>&, const Index*, std::uint64_t,           \
-                                  std::uint32_t*, cudaStream_t);                               \
-  template void list_large_groups(SuffixGroups<Index>&, cudaStream_t);                         \
-  template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint32_t>&, cudaStream_t); \
+#define SORTIE_INSTANTIATE_LISTS(Index)                                                            \
+  template void list_large_groups(SuffixGroups<Index>&, const Index*, std::uint64_t, LargeGroups*, \
+                                  cudaStream_t);                                                   \
+  template void list_large_groups(SuffixGroups<Index>&, cudaStream_t);                             \
+  template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint32_t>&, cudaStream_t);     \
   template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint64_t>&, cudaStream_t)
 SORTIE_INSTANTIATE_LISTS(std::uint32_t);
 SORTIE_INSTANTIATE_LISTS(std::uint64_t);

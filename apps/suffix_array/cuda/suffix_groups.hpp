@@ -13,6 +13,13 @@ namespace sortie::suffix_array::cuda {
 /// which for few is faster than any sort. Larger groups go to the segmented sort.
 inline constexpr unsigned most_counted = 64;
 
+/// How many large groups there are, and how many members the largest has.
+struct LargeGroups {
+  std::uint32_t count;
+  std::uint32_t largest;            ///< at most 2^32 - 1: more are said to be as many
+  unsigned long long member_pairs;  ///< the sum of their sizes' squares; sizes as `largest`
+};
+
 /// Suffixes whose place is not known yet, in groups whose members agree in as many symbols as have
 /// been compared. Groups stand in the order of the suffix array, and a group of m members owns m
 /// slots of the suffix array that follow each other.
@@ -23,6 +30,8 @@ struct SuffixGroups {
   std::uint64_t members = 0;
   std::uint64_t groups = 0;
   std::uint64_t large_groups = 0;    ///< with more than most_counted members
+  std::uint64_t largest_group = 0;   ///< members of the largest of these
+  std::uint64_t large_pairs = 0;     ///< sum of the squares of their sizes
   DeviceBuffer<Index> items;         ///< `members`
   DeviceBuffer<Index> slots;         ///< `members`: slot j belongs to whatever item stands at j
   DeviceBuffer<std::uint8_t> heads;  ///< `members`: 1 where a group begins
@@ -46,16 +55,16 @@ struct SuffixGroups {
       (2 * sizeof(Index) + most_counted - 1) / most_counted;
 };
 
-/// Fills large_begins and large_ends from offsets. Does not wait: the caller copies the count.
+/// Fills large_begins and large_ends from offsets. Does not wait: the caller copies the numbers.
 /// \param groups  how many groups there are, in device memory
 /// \param most_groups  bound of it that the host knows
-/// \param count   receives the number of large groups
+/// \param large   receives the numbers, in device memory
 template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint64_t most_groups,
-                       std::uint32_t* count, cudaStream_t stream);
+                       LargeGroups* large, cudaStream_t stream);
 
-/// The same for a list that was not made by a refinement: sets large_groups, from `groups`. Waits
-/// for the stream.
+/// The same for a list that was not made by a refinement: sets what is known of
+/// large groups, from `groups`. Waits for the stream.
 template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream);
 
