@@ -31,11 +31,14 @@ struct LongRuns {
 ///
 /// \param keys          sorted, of all suffixes; on return, those of the suffixes in question are
 ///                      odd, so that first_groups() passes over them
-/// \param budget        bytes of device memory that may be held in all; of these, `held` are
-/// \throws Error (out_of_memory)  the run groups do not fit in the budget
-/// Memory beside the result, for r members of run groups with 32-bit positions: 35 r bytes at most.
 /// \param suffix_array  sorted by `keys`; on return, the slots of the run groups hold what is known
 ///                      of them
+/// \param budget        bytes of device memory that may be held in all
+/// \param held          of these, bytes held already, keys and suffix array among them
+/// \throws Error (out_of_memory)  the run groups do not fit in the budget
+///
+/// Memory for r members of run groups with 32-bit positions: 35 r bytes at most, of which the
+/// result keeps 15 for each suffix that is not alone.
 template <class Key, Position Index>
 [[nodiscard]] LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
                                              DeviceBuffer<Key>& keys,
