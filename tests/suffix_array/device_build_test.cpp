@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
+#include "sortie/apps/suffix_array/cuda/device_check.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
 #include "suffix_array/texts.hpp"
@@ -51,6 +54,71 @@ TYPED_TEST(DeviceBuild, OrdersLongRunsOfSeveralLetters) {
   EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
 }
 
+TYPED_TEST(DeviceBuild, OrdersRunsOfEqualLengthByWhatFollowsThem) {
+  // Runs of one length, some of a rare letter, between stretches that repeat, so that only what
+  // comes far behind a run decides; samples have to step over the runs.
+  const std::string stretches[] = {test::random_letters(3000, 4, 'A', 2),
+                                   test::random_letters(3000, 4, 'A', 3)};
+  std::string letters;
+  for (int i = 0; i < 40; ++i) {
+    letters += stretches[i * i % 3 % 2];
+    letters += std::string(5000, i % 4 == 0 ? 'A' : 'N');
+  }
+  const test::NamedText text = test::single("", letters);
+  const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+  EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+}
+
+TYPED_TEST(DeviceBuild, OrdersLongRepeats) {
+  // Groups of few and of many members that agree in thousands of symbols.
+  const std::string repeat = test::random_letters(20000, 4, 'A', 4);
+  std::string letters;
+  for (int i = 0; i < 5; ++i) letters += repeat + std::string(1, static_cast<char>('A' + i % 4));
+  for (int i = 0; i < 100; ++i) letters += repeat.substr(0, 2000);
+  for (const test::NamedText& text :
+       {test::single("", letters), test::single("", test::repeated("ACCGT", 40000)),
+        test::joined("", {letters, repeat, letters})}) {
+    const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+    EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+  }
+}
+
+TYPED_TEST(DeviceBuild, IsCheckedOnTheDevice) {
+  const test::NamedText text =
+      test::joined("", {test::random_letters(70000, 4, 'A', 5), "", "ACGT"});
+  const Context context = test::context();
+  auto suffixes = build_on_device_of<TypeParam>(context, text.view());
+  const DeviceScope scope(context);
+  const DeviceBuffer<std::uint8_t> symbols(text.view().symbols, context.stream);
+  const DeviceBuffer<std::uint64_t> separators(text.view().separators, context.stream);
+  const DeviceText device_text{{symbols.data(), symbols.size()},
+                               {separators.data(), separators.size()}};
+  const auto is_right = [&] {
+    const DeviceBuffer<TypeParam> on_device(std::span<const TypeParam>(suffixes), context.stream);
+    try {
+      check_on_device<TypeParam>(context, device_text, {on_device.data(), on_device.size()});
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::check) << error.what();
+      return false;
+    }
+  };
+  EXPECT_TRUE(is_right());
+  for (const std::size_t at : {std::size_t{0}, suffixes.size() / 2, suffixes.size() - 2}) {
+    SCOPED_TRACE(at);
+    std::swap(suffixes[at], suffixes[at + 1]);  // two out of order
+    EXPECT_FALSE(is_right());
+    std::swap(suffixes[at], suffixes[at + 1]);
+    const TypeParam right = suffixes[at];
+    suffixes[at] = suffixes[at + 1];  // one twice
+    EXPECT_FALSE(is_right());
+    suffixes[at] = static_cast<TypeParam>(suffixes.size());  // none of the text
+    EXPECT_FALSE(is_right());
+    suffixes[at] = right;
+  }
+  EXPECT_TRUE(is_right());
+}
+
 TYPED_TEST(DeviceBuild, SharesAStreamWithItsCaller) {
   const test::NamedText text = test::single("", test::random_letters(50000, 4, 'A', 1));
   Context context = test::context();
@@ -63,7 +131,7 @@ TYPED_TEST(DeviceBuild, SharesAStreamWithItsCaller) {
 
 TYPED_TEST(DeviceBuild, ChecksTheMemoryOfTheRoundsWhenItIsKnown) {
   // All suffixes of an alternation are unresolved after the first sort, so that the rounds take
-  // some 6 bytes a symbol, 24 MiB, more than everything before them; 3 MiB are granted.
+  // some 7 bytes a symbol, 28 MiB, more than everything before them; 3 MiB are granted.
   const test::NamedText text = test::single("", test::repeated("AB", 1 << 21));
   Context context = test::context();
   {

@@ -5,39 +5,38 @@
 
 namespace sortie::suffix_array::cuda {
 
-template <Position Index>
-std::size_t sort_by_word_scratch(std::uint64_t items) {
-  cub::DoubleBuffer<std::uint64_t> words;
+template <class Key, Position Index>
+std::size_t sort_by_key_scratch(std::uint64_t items) {
+  cub::DoubleBuffer<Key> keys;
   cub::DoubleBuffer<Index> positions;
   std::size_t bytes = 0;
-  check_cuda(cub::DeviceRadixSort::SortPairs(nullptr, bytes, words, positions, items, 0, 64));
+  check_cuda(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, positions, items));
   return bytes;
 }
 
-template <Position Index>
-void sort_by_word(DeviceBuffer<std::uint64_t>& words, DeviceBuffer<std::uint64_t>& words_alternate,
-                  DeviceBuffer<Index>& positions, DeviceBuffer<Index>& positions_alternate,
-                  int word_bits, cudaStream_t stream) {
-  const std::uint64_t items = words.size();
-  cub::DoubleBuffer<std::uint64_t> keys(words.data(), words_alternate.data());
-  cub::DoubleBuffer<Index> values(positions.data(), positions_alternate.data());
-  std::size_t bytes = sort_by_word_scratch<Index>(items);
+template <class Key, Position Index>
+void sort_by_key(DeviceBuffer<Key>& keys, DeviceBuffer<Key>& keys_alternate,
+                 DeviceBuffer<Index>& positions, DeviceBuffer<Index>& positions_alternate,
+                 int key_bits, cudaStream_t stream) {
+  const std::uint64_t items = keys.size();
+  cub::DoubleBuffer<Key> sorted_keys(keys.data(), keys_alternate.data());
+  cub::DoubleBuffer<Index> sorted_positions(positions.data(), positions_alternate.data());
+  std::size_t bytes = sort_by_key_scratch<Key, Index>(items);
   DeviceBuffer<std::byte> scratch(bytes, stream);
-  check_cuda(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, keys, values, items, 0,
-                                             word_bits, stream));
-  if (keys.Current() != words.data()) std::swap(words, words_alternate);
-  if (values.Current() != positions.data()) std::swap(positions, positions_alternate);
+  check_cuda(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, sorted_keys, sorted_positions,
+                                             items, 0, key_bits, stream));
+  if (sorted_keys.Current() != keys.data()) std::swap(keys, keys_alternate);
+  if (sorted_positions.Current() != positions.data()) std::swap(positions, positions_alternate);
 }
 
-template std::size_t sort_by_word_scratch<std::uint32_t>(std::uint64_t);
-template std::size_t sort_by_word_scratch<std::uint64_t>(std::uint64_t);
-template void sort_by_word<std::uint32_t>(DeviceBuffer<std::uint64_t>&,
-                                          DeviceBuffer<std::uint64_t>&,
-                                          DeviceBuffer<std::uint32_t>&,
-                                          DeviceBuffer<std::uint32_t>&, int, cudaStream_t);
-template void sort_by_word<std::uint64_t>(DeviceBuffer<std::uint64_t>&,
-                                          DeviceBuffer<std::uint64_t>&,
-                                          DeviceBuffer<std::uint64_t>&,
-                                          DeviceBuffer<std::uint64_t>&, int, cudaStream_t);
+#define SORTIE_INSTANTIATE_FIRST_SORT(Key, Index)                                         \
+  template std::size_t sort_by_key_scratch<Key, Index>(std::uint64_t);                    \
+  template void sort_by_key(DeviceBuffer<Key>&, DeviceBuffer<Key>&, DeviceBuffer<Index>&, \
+                            DeviceBuffer<Index>&, int, cudaStream_t)
+SORTIE_INSTANTIATE_FIRST_SORT(std::uint32_t, std::uint32_t);
+SORTIE_INSTANTIATE_FIRST_SORT(std::uint64_t, std::uint32_t);
+SORTIE_INSTANTIATE_FIRST_SORT(std::uint32_t, std::uint64_t);
+SORTIE_INSTANTIATE_FIRST_SORT(std::uint64_t, std::uint64_t);
+#undef SORTIE_INSTANTIATE_FIRST_SORT
 
 }  // namespace sortie::suffix_array::cuda

@@ -4,171 +4,365 @@
 #include <array>
 #include <bit>
 
-#include "sortie/apps/suffix_array/cuda/pack_word.cuh"
+#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
+#include "sortie/apps/suffix_array/cuda/text_chunk.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// A bit for each of the 256 bytes.
-constexpr int letter_words = 8;
+/// Positions that a thread writes keys of, and a block.
+constexpr unsigned thread_positions = 16;
+constexpr unsigned tile_positions = thread_positions * block_threads;
 
-/// Positions that a block packs: 8 for each thread, so that the k symbols beyond the tile, which
-/// the next block reads again, are few beside it.
-constexpr unsigned tile_positions = 8 * block_threads;
-
-/// A word has at most 63 symbols (base 2, 63 being the greatest k with 2^k < 2^64).
-constexpr unsigned most_symbols = 64;
-
-/// PackingPlan::code as a kernel argument.
-struct CodeTable {
-  std::uint16_t code[256];
+/// What find_letters_kernel finds: a bit for each byte that is a letter, and how often each begins
+/// a run, in a sample of the text.
+struct LettersFound {
+  std::uint32_t occurs[8];
+  std::uint32_t starts[256];
 };
 
-/// Codes as they come from the text: 0 at separators and from the end of the text on.
-struct CodeReader {
-  const std::uint8_t* symbols;
-  const std::uint32_t* separator_bits;
-  std::uint64_t size;
+/// PrefixCode as a kernel argument.
+///
+/// The leaf of a suffix that meets common letters only follows from three sums over its first L
+/// symbols: `number`, the common letters below each as the digits of a number in base C (C common
+/// letters), `common`, their plain sum, and `rare`, the rare letters below each. For
+/// leaves[i + 1] = C^(L-1-i) + R * (C^(L-1-i) - 1) / (C - 1), R being the rare ones, so that
+///   leaf = number + R * (number - common) / (C - 1) + rare.
+/// All three sums follow from those of the suffix before by one symbol that leaves and one that
+/// comes, all in arithmetic modulo the words: the division leaves no rest, so it is a shift and a
+/// product with the inverse of an odd number.
+template <class Key>
+struct KeyTable {
+  std::uint32_t letters[256];
+  Key leaves[PrefixCode::most_symbols + 1];
+  int symbols;
+  bool rolling;       ///< at least two common letters
+  Key base;           ///< C
+  Key first_weight;   ///< C^(L - 1)
+  Key rare;           ///< R
+  int divisor_shift;  ///< C - 1 is an odd number shifted by that much
+  Key odd_inverse;    ///< of that odd number
+};
 
-  /// True for a letter: within the text and no separator.
-  __device__ bool is_letter(std::uint64_t position) const {
-    return position < size && (separator_bits[position / 32] >> (position % 32) & 1U) == 0;
+struct MarkSeparator {
+  const std::uint64_t* separators;
+  std::uint32_t* separator_bits;
+
+  // Separators may share a word of bits, hence the atomic.
+  __device__ void operator()(std::uint64_t i) const {
+    const std::uint64_t position = separators[i];
+    atomicOr(&separator_bits[position / 32], 1U << (position % 32));
   }
 };
 
-// Thread i marks separator i. Separators may share a word of bits, hence the atomic.
+// Every thread walks the text in strides of the grid, 16 symbols at a time. The letters that it
+// meets are bits of eight words of its own in shared memory, where it can index them; words of
+// neighbouring threads are neighbours, so that a warp never meets in a bank. Every
+// sampling_stride-th chunk is also searched for the beginnings of runs.
 __global__ void __launch_bounds__(block_threads)
-    mark_separators_kernel(const std::uint64_t* separators, std::uint64_t count,
-                           std::uint32_t* separator_bits) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
-  if (i >= count) return;
-  const std::uint64_t position = separators[i];
-  atomicOr(&separator_bits[position / 32], 1U << (position % 32));
-}
+    find_letters_kernel(TextReader text, std::uint64_t chunks, std::uint64_t sampling_stride,
+                        LettersFound* found) {
+  __shared__ std::uint32_t met[8][block_threads];
+  __shared__ std::uint32_t starts[256];
+  static_assert(block_threads == 256, "thread t serves the starts of byte t");
+  for (unsigned word = 0; word < 8; ++word) met[word][threadIdx.x] = 0;
+  starts[threadIdx.x] = 0;
+  __syncthreads();
 
-// Every thread walks the text in strides of the grid and keeps the set of letters it met as 256
-// bits in registers. The sets of a warp are joined by shuffles; its first lane adds them to the
-// result.
-__global__ void __launch_bounds__(block_threads)
-    find_letters_kernel(CodeReader text, std::uint32_t* letters) {
-  std::uint32_t met[letter_words] = {};
   const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
-  for (std::uint64_t position = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
-       position < text.size; position += stride) {
-    if (!text.is_letter(position)) continue;
-    const unsigned symbol = text.symbols[position];
-    // A loop over constants keeps the array in registers; met[symbol / 32] would not.
+  for (std::uint64_t chunk = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+       chunk < chunks; chunk += stride) {
+    const TextChunk read(text, chunk * TextChunk::symbols);
+    // Whole warps sample, so that the others have no branch to wait for.
+    const bool sampled = chunk / 32 % sampling_stride == 0;
+    unsigned previous = 256;
 #pragma unroll
-    for (unsigned word = 0; word < letter_words; ++word) {
-      met[word] |= symbol / 32 == word ? 1U << (symbol % 32) : 0U;
+    for (int i = 0; i < TextChunk::symbols; ++i) {
+      const unsigned symbol = read.byte(i);
+      if (!read.is_letter(i)) continue;
+      met[symbol / 32][threadIdx.x] |= 1U << (symbol % 32);
+      if (sampled && symbol != previous) atomicAdd(&starts[symbol], 1U);
+      previous = symbol;
     }
   }
-  constexpr unsigned all_lanes = 0xffffffffU;
-#pragma unroll
-  for (int word = 0; word < letter_words; ++word) {
-    for (int distance = 16; distance > 0; distance /= 2) {
-      met[word] |= __shfl_xor_sync(all_lanes, met[word], distance);
-    }
-    if (threadIdx.x % 32 == 0 && met[word] != 0) atomicOr(&letters[word], met[word]);
+  __syncthreads();
+
+  // Warp w joins word w of all threads.
+  const unsigned word = threadIdx.x / 32;
+  const unsigned lane = threadIdx.x % 32;
+  std::uint32_t letters = 0;
+  for (unsigned thread = lane; thread < block_threads; thread += 32) letters |= met[word][thread];
+  for (int distance = 16; distance > 0; distance /= 2) {
+    letters |= __shfl_xor_sync(0xffffffffU, letters, distance);
   }
+  if (lane == 0 && letters != 0) atomicOr(&found->occurs[word], letters);
+  if (starts[threadIdx.x] != 0) atomicAdd(&found->starts[threadIdx.x], starts[threadIdx.x]);
 }
 
-// A block packs tile_positions neighbouring suffixes:
-//
-//   text    ... [ tile_positions symbols of this block | k more ] ...
-//   codes       [ 0 ................................... 2047 | .. 2047 + k ]   shared, 16 bits each
-//   thread t    packs positions t, t + 256, ..., t + 7 * 256 of the tile, so that a warp reads
-//               neighbouring codes (no bank conflicts) and writes neighbouring words.
-template <class Index>
-__global__ void __launch_bounds__(block_threads)
-    pack_prefixes_kernel(CodeReader text, CodeTable table, std::uint64_t base, int symbols,
-                         std::uint64_t* words, Index* positions) {
-  __shared__ std::uint16_t code_of[256];
-  __shared__ std::uint16_t codes[tile_positions + most_symbols];
+/// The key by definition: as far as the first rare letter or end.
+template <class Key>
+__device__ Key key_up_to_stop(const std::uint32_t* letters, const KeyTable<Key>& table) {
+  Key leaf = 0;
+  std::uint32_t letter = 0;
+  for (int i = 0; i < table.symbols && (letter & PrefixCode::stop) == 0; ++i) {
+    letter = letters[i];
+    leaf += static_cast<Key>(letter & 0x1ffU) * table.leaves[i + 1] + (letter >> 16 & 0x1ffU);
+  }
+  return static_cast<Key>(2 * leaf) | static_cast<Key>(letter >> 31);
+}
 
-  static_assert(block_threads == 256, "thread t copies the code of byte t");
-  code_of[threadIdx.x] = table.code[threadIdx.x];
+/// One word more for every thread_positions keeps the threads of a warp, which read that far apart,
+/// out of each other's banks.
+__device__ constexpr unsigned padded(unsigned i) {
+  return i + i / thread_positions;
+}
+
+/// Shared memory of write_first_keys_kernel.
+template <class Key>
+struct KeyTile {
+  static constexpr unsigned most_letters = tile_positions + PrefixCode::most_symbols;
+
+  std::uint32_t letter_of[256];
+  std::uint32_t letters[most_letters + most_letters / thread_positions + 1];
+  Key keys[tile_positions + tile_positions / thread_positions];
+};
+
+// A block writes the keys of tile_positions neighbouring suffixes:
+//
+//   text     ... [ tile_positions symbols of this block | `symbols` more ] ...
+//   letters      [ 0 .................................. 4095 | .. ]   shared, entries of the table
+//   thread t     keys of positions 16 t .. 16 t + 15 of the tile, each from the one before; they
+//                go through shared memory, so that a warp writes neighbouring keys.
+template <class Key, class Index>
+__global__ void __launch_bounds__(block_threads)
+    write_first_keys_kernel(TextReader text, const __grid_constant__ KeyTable<Key> table, Key* keys,
+                            Index* positions) {
+  extern __shared__ std::uint64_t shared[];
+  KeyTile<Key>& tile = *reinterpret_cast<KeyTile<Key>*>(shared);
+
+  static_assert(block_threads == 256, "thread t copies the entry of byte t");
+  tile.letter_of[threadIdx.x] = table.letters[threadIdx.x];
   __syncthreads();
 
-  const std::uint64_t tile = std::uint64_t{blockIdx.x} * tile_positions;
-  const unsigned codes_needed = tile_positions + static_cast<unsigned>(symbols);
-  for (unsigned i = threadIdx.x; i < codes_needed; i += block_threads) {
-    const std::uint64_t position = tile + i;
-    codes[i] = text.is_letter(position) ? code_of[text.symbols[position]] : std::uint16_t{0};
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * tile_positions;
+  const auto symbols = static_cast<unsigned>(table.symbols);
+  constexpr unsigned chunk_symbols = TextChunk::symbols;
+  const unsigned chunks = (tile_positions + symbols + chunk_symbols - 1) / chunk_symbols;
+  for (unsigned chunk = threadIdx.x; chunk < chunks; chunk += block_threads) {
+    const TextChunk read(text, first + chunk * chunk_symbols);
+#pragma unroll
+    for (unsigned i = 0; i < chunk_symbols; ++i) {
+      tile.letters[padded(chunk * chunk_symbols + i)] =
+          read.is_letter(static_cast<int>(i)) ? tile.letter_of[read.byte(static_cast<int>(i))]
+                                              : PrefixCode::end_of_record;
+    }
   }
   __syncthreads();
 
-  for (unsigned i = threadIdx.x; i < tile_positions; i += block_threads) {
-    const std::uint64_t position = tile + i;
+  const unsigned begin = threadIdx.x * thread_positions;
+  const auto letter = [&](unsigned i) { return tile.letters[padded(begin + i)]; };
+  Key number = 0;
+  Key common = 0;
+  std::uint32_t rare_and_stops = 0;  // rare letters below in the lower half, stops above
+  const auto rare_of = [](std::uint32_t entry) {
+    return (entry >> 16 & 0x1ffU) | (entry & PrefixCode::stop) >> 10;
+  };
+  for (unsigned i = 0; i + 1 < symbols; ++i) {
+    const std::uint32_t entry = letter(i);
+    number = number * table.base + (entry & 0x1ffU);
+    common += entry & 0x1ffU;
+    rare_and_stops += rare_of(entry);
+  }
+#pragma unroll 4
+  for (unsigned i = 0; i < thread_positions; ++i) {
+    const std::uint32_t comes = letter(i + symbols - 1);
+    number = number * table.base + (comes & 0x1ffU);
+    common += comes & 0x1ffU;
+    rare_and_stops += rare_of(comes);
+    Key key = 0;
+    if (table.rolling && rare_and_stops >> 16 == 0) {
+      const Key quotient = ((number - common) >> table.divisor_shift) * table.odd_inverse;
+      key = 2 * (number + table.rare * quotient + rare_and_stops);
+    } else {
+      // By definition: as far as the first rare letter or end.
+      Key leaf = 0;
+      std::uint32_t entry = 0;
+      for (unsigned k = 0; k < symbols && (entry & PrefixCode::stop) == 0; ++k) {
+        entry = letter(i + k);
+        leaf += static_cast<Key>(entry & 0x1ffU) * table.leaves[k + 1] + (entry >> 16 & 0x1ffU);
+      }
+      key = static_cast<Key>(2 * leaf) | static_cast<Key>(entry >> 31);
+    }
+    tile.keys[padded(begin + i)] = key;
+    const std::uint32_t leaves = letter(i);
+    number -= static_cast<Key>(leaves & 0x1ffU) * table.first_weight;
+    common -= leaves & 0x1ffU;
+    rare_and_stops -= rare_of(leaves);
+  }
+  __syncthreads();
+
+  for (unsigned at = threadIdx.x; at < tile_positions; at += block_threads) {
+    const std::uint64_t position = first + at;
     if (position >= text.size) return;
-    words[position] = pack_word(codes + i, base, symbols);
+    keys[position] = tile.keys[padded(at)];
     positions[position] = static_cast<Index>(position);
   }
+}
+
+/// Thread j packs 64 symbols, which make as many whole words as a symbol has bits.
+struct PackSymbols {
+  static constexpr std::uint64_t symbols = 64;
+
+  TextReader text;
+  const std::uint16_t* codes;  ///< by byte; bit 15 at rare letters
+  int bits;
+  std::uint64_t* words;
+  std::uint32_t* rare;  ///< null when there are no rare letters
+
+  __device__ void operator()(std::uint64_t j) const {
+    std::uint64_t* out = words + j * static_cast<std::uint64_t>(bits);
+    std::uint64_t word = 0;
+    int filled = 0;
+    std::uint64_t rare_bits = 0;
+    for (unsigned c = 0; c < symbols / TextChunk::symbols; ++c) {
+      const TextChunk chunk(text, j * symbols + c * TextChunk::symbols);
+#pragma unroll
+      for (int i = 0; i < TextChunk::symbols; ++i) {
+        const unsigned entry = chunk.is_letter(i) ? codes[chunk.byte(i)] : 0U;
+        const std::uint64_t code = entry & 0x7fffU;
+        rare_bits = rare_bits >> 1 | std::uint64_t{entry >> 15} << 63;
+        if (filled + bits <= 64) {
+          word |= code << (64 - filled - bits);
+          filled += bits;
+        } else {
+          const int over = filled + bits - 64;
+          *out++ = word | code >> over;
+          word = code << (64 - over);
+          filled = over;
+        }
+      }
+    }
+    *out = word;
+    if (rare != nullptr) {
+      rare[2 * j] = static_cast<std::uint32_t>(rare_bits);
+      rare[2 * j + 1] = static_cast<std::uint32_t>(rare_bits >> 32);
+    }
+  }
+};
+
+TextReader reader(const DeviceText& text, const std::uint32_t* separator_bits) {
+  return {text.symbols.data(), separator_bits, text.symbols.size()};
 }
 
 }  // namespace
 
 DeviceBuffer<std::uint32_t> mark_separators(const DeviceText& text, cudaStream_t stream) {
+  if (text.separators.empty()) return {};
   DeviceBuffer<std::uint32_t> bits((text.symbols.size() + 31) / 32, stream);
   check_cuda(cudaMemsetAsync(bits.data(), 0, bits.bytes(), stream));
-  const std::uint64_t count = text.separators.size();
-  if (count != 0) {
-    mark_separators_kernel<<<blocks_for(count), block_threads, 0, stream>>>(text.separators.data(),
-                                                                            count, bits.data());
-    check_cuda(cudaGetLastError());
-  }
+  for_each_item<std::uint64_t>(text.separators.size(),
+                               MarkSeparator{text.separators.data(), bits.data()}, stream);
   return bits;
 }
 
-PackingPlan narrowed(PackingPlan plan, int bits) {
-  while (plan.symbols > 1 && plan.word_bits > bits) {
-    --plan.symbols;
-    plan.word_bits = static_cast<int>(std::bit_width(plan.top_weight - 1));
-    plan.top_weight /= plan.base;
-  }
-  return plan;
-}
-
-PackingPlan plan_first_sort(const DeviceText& text, const std::uint32_t* separator_bits,
-                            cudaStream_t stream) {
-  DeviceBuffer<std::uint32_t> letters(letter_words, stream);
-  check_cuda(cudaMemsetAsync(letters.data(), 0, letters.bytes(), stream));
-  // Some waves of blocks on the largest GPU: enough to read at full speed, few enough that adding
-  // the sets of the warps costs nothing.
+PrefixCode plan_first_sort(const DeviceText& text, const std::uint32_t* separator_bits, int bits,
+                           cudaStream_t stream) {
+  DeviceBuffer<LettersFound> found(1, stream);
+  check_cuda(cudaMemsetAsync(found.data(), 0, found.bytes(), stream));
+  const std::uint64_t chunks = (text.symbols.size() + TextChunk::symbols - 1) / TextChunk::symbols;
+  // A sample of 4 million symbols tells shares of letters well enough, and costs nothing beside
+  // reading the text.
+  constexpr std::uint64_t sampled_chunks = 1 << 18;
+  const std::uint64_t sampling_stride = std::max<std::uint64_t>(chunks / sampled_chunks, 1);
+  // Some waves of blocks on the largest GPU: enough to read at full speed, few enough that joining
+  // what the blocks found costs nothing.
   constexpr unsigned most_blocks = 2048;
-  const unsigned blocks = std::min(blocks_for(text.symbols.size()), most_blocks);
-  find_letters_kernel<<<blocks, block_threads, 0, stream>>>(
-      {text.symbols.data(), separator_bits, text.symbols.size()}, letters.data());
+  find_letters_kernel<<<std::min(blocks_for(chunks), most_blocks), block_threads, 0, stream>>>(
+      reader(text, separator_bits), chunks, sampling_stride, found.data());
   check_cuda(cudaGetLastError());
 
-  std::array<std::uint32_t, letter_words> met{};
-  letters.copy_to(met);
+  LettersFound letters{};
+  found.copy_to({&letters, 1});
   check_cuda(cudaStreamSynchronize(stream));
   std::array<bool, 256> occurs{};
-  for (unsigned byte = 0; byte < 256; ++byte)
-    occurs[byte] = (met[byte / 32] >> (byte % 32) & 1U) != 0;
-  return narrowed(plan_packing(occurs), first_sort_bits);
+  std::array<std::uint64_t, 256> starts{};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    occurs[byte] = (letters.occurs[byte / 32] >> (byte % 32) & 1U) != 0;
+    starts[byte] = letters.starts[byte];
+  }
+  return plan_prefix_code(occurs, starts, bits);
 }
 
-template <Position Index>
-void pack_prefixes(const DeviceText& text, const std::uint32_t* separator_bits,
-                   const PackingPlan& plan, std::uint64_t* words, Index* positions,
-                   cudaStream_t stream) {
-  CodeTable table{};
-  std::copy(plan.code.begin(), plan.code.end(), table.code);
-  const std::uint64_t size = text.symbols.size();
-  pack_prefixes_kernel<<<blocks_for(size, tile_positions), block_threads, 0, stream>>>(
-      {text.symbols.data(), separator_bits, size}, table, plan.base, plan.symbols, words,
-      positions);
+template <class Key, Position Index>
+void write_first_keys(const DeviceText& text, const std::uint32_t* separator_bits,
+                      const PrefixCode& code, Key* keys, Index* positions, cudaStream_t stream) {
+  KeyTable<Key> table{};
+  std::copy(code.letters.begin(), code.letters.end(), table.letters);
+  for (int i = 0; i <= code.symbols; ++i) table.leaves[i] = static_cast<Key>(code.leaves[i]);
+  table.symbols = code.symbols;
+  table.rolling = code.common >= 2;
+  table.base = static_cast<Key>(code.common);
+  table.rare = static_cast<Key>(code.rare);
+  if (table.rolling) {
+    table.first_weight = 1;
+    for (int i = 1; i < code.symbols; ++i) table.first_weight *= table.base;
+    const auto divisor = static_cast<unsigned>(code.common - 1);
+    table.divisor_shift = std::countr_zero(divisor);
+    const Key odd = static_cast<Key>(divisor) >> table.divisor_shift;
+    // Newton's iteration doubles the bits that are right, three of them at first.
+    table.odd_inverse = odd;
+    for (int i = 0; i < 5; ++i) table.odd_inverse *= Key{2} - odd * table.odd_inverse;
+  }
+  const auto kernel = write_first_keys_kernel<Key, Index>;
+  constexpr std::size_t shared_bytes = sizeof(KeyTile<Key>);
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared_bytes)));
+  kernel<<<blocks_for(text.symbols.size(), tile_positions), block_threads, shared_bytes, stream>>>(
+      reader(text, separator_bits), table, keys, positions);
   check_cuda(cudaGetLastError());
 }
 
-template void pack_prefixes<std::uint32_t>(const DeviceText&, const std::uint32_t*,
-                                           const PackingPlan&, std::uint64_t*, std::uint32_t*,
-                                           cudaStream_t);
-template void pack_prefixes<std::uint64_t>(const DeviceText&, const std::uint32_t*,
-                                           const PackingPlan&, std::uint64_t*, std::uint64_t*,
-                                           cudaStream_t);
+PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits,
+                     const PrefixCode& code, cudaStream_t stream) {
+  const int bits = std::max(static_cast<int>(std::bit_width(static_cast<unsigned>(code.sigma))), 1);
+  const std::uint64_t threads = text.symbols.size() / PackSymbols::symbols + 1;
+  constexpr std::uint64_t words_behind = 2;  // a window may begin at the end of the text
+  PackedText packed;
+  packed.words = {threads * static_cast<std::uint64_t>(bits) + words_behind, stream};
+  check_cuda(cudaMemsetAsync(packed.words.data() + packed.words.size() - words_behind, 0,
+                             words_behind * sizeof(std::uint64_t), stream));
+  if (code.rare > 1) {
+    packed.rare = {2 * threads + words_behind, stream};
+    check_cuda(cudaMemsetAsync(packed.rare.data() + 2 * threads, 0,
+                               words_behind * sizeof(std::uint32_t), stream));
+  }
+
+  std::array<std::uint16_t, 256> entries{};
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    const bool is_rare = (code.letters[byte] & PrefixCode::stop) != 0;
+    entries[byte] = static_cast<std::uint16_t>(code.codes[byte] | (is_rare ? 0x8000U : 0U));
+  }
+  const DeviceBuffer<std::uint16_t> codes(entries, stream);
+  for_each_item<std::uint64_t>(threads,
+                               PackSymbols{reader(text, separator_bits), codes.data(), bits,
+                                           packed.words.data(), packed.rare.data()},
+                               stream);
+
+  packed.stream = {packed.words.data(), packed.rare.data(), bits, code.symbols, 0};
+  for (int i = 0; i < packed.stream.window_symbols(64); ++i) {
+    packed.stream.lowest_bits |= std::uint64_t{1} << (i * bits);
+  }
+  return packed;
+}
+
+template void write_first_keys(const DeviceText&, const std::uint32_t*, const PrefixCode&,
+                               std::uint32_t*, std::uint32_t*, cudaStream_t);
+template void write_first_keys(const DeviceText&, const std::uint32_t*, const PrefixCode&,
+                               std::uint64_t*, std::uint32_t*, cudaStream_t);
+template void write_first_keys(const DeviceText&, const std::uint32_t*, const PrefixCode&,
+                               std::uint32_t*, std::uint64_t*, cudaStream_t);
+template void write_first_keys(const DeviceText&, const std::uint32_t*, const PrefixCode&,
+                               std::uint64_t*, std::uint64_t*, cudaStream_t);
 
 }  // namespace sortie::suffix_array::cuda

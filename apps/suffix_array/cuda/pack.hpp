@@ -5,33 +5,36 @@
 #include <cstdint>
 
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
-#include "sortie/apps/suffix_array/packing.hpp"
+#include "sortie/apps/suffix_array/cuda/prefix_code.hpp"
+#include "sortie/apps/suffix_array/cuda/symbol_stream.cuh"
 
 namespace sortie::suffix_array::cuda {
 
-/// Bits of a word that the first sort looks at, at most. Seven passes of an 8-bit radix sort
-/// instead of eight take an eighth off the sort, which is the largest phase, and still leave 24 of
-/// 27 DNA symbols: on human chrX 19 % of the suffixes are unresolved after 24 symbols, 14 %
-/// after 32.
-inline constexpr int first_sort_bits = 56;
-
-/// One bit for every position of the text, set at separators.
+/// One bit for every position of the text, set at separators. Empty when there are none.
 [[nodiscard]] DeviceBuffer<std::uint32_t> mark_separators(const DeviceText& text,
                                                           cudaStream_t stream);
 
-/// The packing plan for the letters of the text, with as many symbols as first_sort_bits hold.
-/// Waits for the stream.
-[[nodiscard]] PackingPlan plan_first_sort(const DeviceText& text,
-                                          const std::uint32_t* separator_bits, cudaStream_t stream);
+/// The code for the letters of the text whose keys have at most `bits` bits. Waits for the stream.
+/// \param separator_bits  of mark_separators, null when there are none
+[[nodiscard]] PrefixCode plan_first_sort(const DeviceText& text,
+                                         const std::uint32_t* separator_bits, int bits,
+                                         cudaStream_t stream);
 
-/// The plan with fewer symbols, so that words have at most `bits` bits (at least one symbol stays).
-[[nodiscard]] PackingPlan narrowed(PackingPlan plan, int bits);
+/// Writes key and position of every suffix, in text order.
+/// \param keys, positions  one item for every symbol of the text
+template <class Key, Position Index>
+void write_first_keys(const DeviceText& text, const std::uint32_t* separator_bits,
+                      const PrefixCode& code, Key* keys, Index* positions, cudaStream_t stream);
 
-/// Writes word and position of every suffix, in text order.
-/// \param words, positions  one item for every symbol of the text
-template <Position Index>
-void pack_prefixes(const DeviceText& text, const std::uint32_t* separator_bits,
-                   const PackingPlan& plan, std::uint64_t* words, Index* positions,
-                   cudaStream_t stream);
+/// A SymbolStream and the memory it stands in: bits / 8 bytes a symbol, and an eighth more when
+/// there are rare letters.
+struct PackedText {
+  DeviceBuffer<std::uint64_t> words;
+  DeviceBuffer<std::uint32_t> rare;
+  SymbolStream stream{};
+};
+
+[[nodiscard]] PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits,
+                                   const PrefixCode& code, cudaStream_t stream);
 
 }  // namespace sortie::suffix_array::cuda

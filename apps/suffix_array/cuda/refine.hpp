@@ -5,19 +5,32 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sortie/apps/suffix_array/cuda/refinement.cuh"
+#include "sortie/apps/suffix_array/cuda/suffix_groups.hpp"
 
 namespace sortie::suffix_array::cuda {
 
-/// Runs the pass that a Refinement describes as one scan: items are read once, and every output is
-/// written where the scan delivers the prefix of its item.
+/// Finds the groups among all suffixes, sorted by `keys`. Waits for the stream.
+/// \param positions  of the sorted suffixes: the suffix array so far
 /// \throws Error (out_of_memory, device)
-/// \throws Error (unavailable)  more items than the scan of this CUB can count
-template <class Items>
-void refine(const Refinement<Items>& refinement, cudaStream_t stream);
+template <class Key, Position Index>
+[[nodiscard]] SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
+                                               const DeviceBuffer<Index>& positions,
+                                               cudaStream_t stream);
 
-/// Bytes of scratch that refine allocates.
-template <class Items>
+/// Splits groups that are sorted by keys: places all suffixes in the suffix array, and keeps those
+/// that are not alone. Waits for the stream.
+/// \param end_mask  see GroupItems
+template <class Key, Position Index>
+void refine_suffixes(SuffixGroups<Index>& list, const DeviceBuffer<Key>& keys, Key end_mask,
+                     DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
+
+/// The same for samples: gives each item its new rank.
+template <Position Index>
+void refine_samples(SuffixGroups<Index>& list, const DeviceBuffer<Index>& keys,
+                    DeviceBuffer<Index>& ranks, cudaStream_t stream);
+
+/// Bytes of scratch that any of them takes, at most.
+template <Position Index>
 [[nodiscard]] std::size_t refine_scratch(std::uint64_t items);
 
 }  // namespace sortie::suffix_array::cuda

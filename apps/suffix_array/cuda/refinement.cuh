@@ -4,155 +4,186 @@
 
 #include <cstdint>
 
-/// What a sort tells about suffixes: one pass over the sorted items that finds the groups of equal
-/// suffixes, places the suffixes that are alone, and keeps the others, with their segments, for the
-/// next round.
+/// What a sort tells about suffixes: a pass over the sorted items that finds the groups of equal
+/// ones, and keeps the items that are not alone, with their groups, for the next round.
 ///
-/// Terms. An item is a suffix in a sort, number j of `count`. Items that were equal before the sort
-/// form a segment; its slots in the suffix array follow each other, like its items. Items equal
-/// after the sort form a group, part of a segment. The slot of a group is the slot of its first
-/// member, which is also the rank of all its members, shifted by one beyond the separators (see
-/// rank_of_slot).
-///
-/// Everything an item needs from the items before it is four numbers that one inclusive scan
-/// carries: how many items remain, how many groups of these, where the item's segment begins and
-/// where its group begins.
+/// An item stays if a neighbour in its group of before has the same key. Everything else that it
+/// needs from the items before it are three numbers: how many items stay, how many groups of these
+/// begin, and at which item its own group begins. A warp finds them for a tile of 256 items by
+/// votes; a first kernel does so for the sums of each tile, a scan adds these up, and a second
+/// kernel does it again to write what stays. That reads the keys twice, and is faster than one scan
+/// over all items, because a warp has all of its loads under way at once.
 namespace sortie::suffix_array::cuda {
 
-/// What the scan carries up to and including item j.
-template <class Index>
-struct RefinementPrefix {
-  Index members;        ///< items that remain unresolved
-  Index groups;         ///< groups of these
-  Index segment_begin;  ///< first item of the segment of item j
-  Index group_begin;    ///< first item of the group of item j
-};
-
-/// Joins the prefixes of two neighbouring stretches of items. The begins ascend, so the last one is
-/// the greatest; 0 stands for none, and is what item 0 contributes anyway.
-struct JoinPrefixes {
-  template <class Index>
-  __host__ __device__ RefinementPrefix<Index> operator()(
-      const RefinementPrefix<Index>& left, const RefinementPrefix<Index>& right) const {
-    return {static_cast<Index>(left.members + right.members),
-            static_cast<Index>(left.groups + right.groups),
-            left.segment_begin > right.segment_begin ? left.segment_begin : right.segment_begin,
-            left.group_begin > right.group_begin ? left.group_begin : right.group_begin};
-  }
-};
-
-/// How many suffixes are left and in how many groups.
-template <class Index>
-struct Remainder {
-  Index members;
-  Index groups;
-};
-
-/// The items of the first sort: all suffixes, sorted by word, in one segment that begins at slot 0.
-template <class IndexType>
+/// The items of the first sort: all suffixes, in one group, sorted by the keys of PrefixCode. Item
+/// and slot are the same, and so the suffixes are in their places already.
+template <class IndexType, class KeyType>
 struct FirstSortItems {
   using Index = IndexType;
+  using Key = KeyType;
 
-  const std::uint64_t* words;
-  const Index* positions;  ///< the suffix array itself: item and slot are the same
-  std::uint64_t base;      ///< of PackingPlan
+  const Key* keys;
+  const Index* positions;
 
-  __host__ __device__ bool begins_segment(Index j) const { return j == 0; }
-  /// Equal words that contain the end of a record are different suffixes in their final order.
-  __host__ __device__ bool begins_group(Index j) const {
-    return j == 0 || words[j] != words[j - 1] || words[j] % base == 0;
-  }
-  __host__ __device__ Index position(Index j) const { return positions[j]; }
-  __host__ __device__ Index segment_slot(Index) const { return 0; }
-  /// No suffix has a rank yet.
-  __host__ __device__ bool has_rank_of(Index, Index) const { return false; }
+  __device__ bool is_head(Index j) const { return j == 0; }
+  __device__ Key key(Index j) const { return keys[j]; }
+  /// Odd keys belong to suffixes that are in their final order.
+  __device__ bool is_final(Key key) const { return (key & 1U) != 0; }
+  __device__ Index item(Index j) const { return positions[j]; }
+  __device__ Index slot(Index j) const { return j; }
 };
 
-/// The items of a round: the unresolved suffixes, every segment sorted by keys.
-template <class IndexType>
-struct RoundItems {
+/// The items of SuffixGroups after sort_groups.
+template <class IndexType, class KeyType>
+struct GroupItems {
   using Index = IndexType;
+  using Key = KeyType;
 
-  const Index* keys;       ///< the rank of the suffix h symbols further on
-  const Index* positions;  ///< where the suffix begins in the text
-  const Index*
-      segment_slots;  ///< slot of the first item of the item's segment; tells segments apart
+  const Key* keys;
+  const Index* items;
+  const Index* slots;
+  const std::uint8_t* heads;
+  /// Keys that have none of these bits contain the end of a record: equal ones are in their final
+  /// order. All bits where keys are no windows: then, keys must not be 0.
+  Key end_mask;
 
-  __host__ __device__ bool begins_segment(Index j) const {
-    return j == 0 || segment_slots[j] != segment_slots[j - 1];
-  }
-  __host__ __device__ bool begins_group(Index j) const {
-    return begins_segment(j) || keys[j] != keys[j - 1];
-  }
-  __host__ __device__ Index position(Index j) const { return positions[j]; }
-  __host__ __device__ Index segment_slot(Index j) const { return segment_slots[j]; }
-  /// The first group of a segment inherits the rank of the segment.
-  __host__ __device__ bool has_rank_of(Index j, Index slot) const {
-    return slot == segment_slots[j];
+  __device__ bool is_head(Index j) const { return heads[j] != 0; }
+  __device__ Key key(Index j) const { return keys[j]; }
+  __device__ bool is_final(Key key) const { return (key & end_mask) == 0; }
+  __device__ Index item(Index j) const { return items[j]; }
+  __device__ Index slot(Index j) const { return slots[j]; }
+};
+
+/// What is done with every item besides keeping those that stay: nothing, where all are in their
+/// places.
+struct LeaveInPlace {
+  template <class Items, class Index>
+  __device__ void operator()(const Items&, Index, Index) const {}
+};
+
+/// Places all items in the suffix array, also those that stay, so that it always holds every suffix
+/// once.
+template <class Index>
+struct PlaceInSuffixArray {
+  Index* suffix_array;
+
+  template <class Items>
+  __device__ void operator()(const Items& items, Index j, Index) const {
+    suffix_array[items.slot(j)] = items.item(j);
   }
 };
 
-/// Rank of a group by its slot. The bare end of the text, a suffix of length 0 at position n, has a
-/// rank too, because keys are looked up there: behind all separators, which are bare ends as well
-/// and hold the first slots, and before all letters. So ranks from there on are one more than
-/// slots.
+/// Ranks items by the slot of the first item of their group.
 template <class Index>
-__host__ __device__ Index rank_of_slot(Index slot, Index separators) {
-  return slot < separators ? slot : slot + 1;
-}
+struct RankByGroup {
+  Index* ranks;  ///< by item
 
-/// One pass over sorted items: what an item adds to the scan, and what is done with its prefix.
+  template <class Items>
+  __device__ void operator()(const Items& items, Index j, Index group_begin) const {
+    ranks[items.item(j)] = items.slot(group_begin);
+  }
+};
+
+/// Of some items, or of all before an item.
+template <class Index>
+struct RefinementTotals {
+  Index members;     ///< that stay
+  Index groups;      ///< of these
+  Index last_begin;  ///< where the last group begins, of those that stay or not; 0 for none
+
+  friend __host__ __device__ RefinementTotals operator+(const RefinementTotals& left,
+                                                        const RefinementTotals& right) {
+    // Begins ascend. 0 stands for none, and is what item 0 adds.
+    return {static_cast<Index>(left.members + right.members),
+            static_cast<Index>(left.groups + right.groups),
+            left.last_begin > right.last_begin ? left.last_begin : right.last_begin};
+  }
+};
+
+/// Where a refinement puts what stays.
+template <class Index>
+struct RefinementOutput {
+  Index* items;
+  Index* slots;
+  std::uint8_t* heads;
+  Index* offsets;
+  RefinementTotals<Index>* all;
+};
+
+inline constexpr unsigned lanes = 32;
+inline constexpr unsigned all_lanes = 0xffffffffU;
+inline constexpr unsigned tile_chunks = 8;
+inline constexpr unsigned refinement_tile = tile_chunks * lanes;
+
+/// The flags of a tile as votes, one for each 32 items: the same in all lanes.
 ///
-/// None of the outputs may be an input of the same pass, with one exception: suffix_array may be
-/// positions of FirstSortItems, because there an item that is placed stands in its place already.
-template <class Items>
-struct Refinement {
-  using Index = typename Items::Index;
-  using Prefix = RefinementPrefix<Index>;
+///   item   tile * 256 + chunk * 32 + lane   is bit `lane` of word `chunk`
+struct TileFlags {
+  unsigned begins[tile_chunks];  ///< first of their groups; set behind the last item
+  unsigned stays[tile_chunks];
 
-  Items items;
-  Index count;       ///< number of items, at least 1
-  Index separators;  ///< number of separators in the text
-
-  Index* suffix_array;  ///< placed: positions of resolved suffixes, at their slots
-  Index* ranks;         ///< by position
-
-  Index* positions;      ///< of the items that remain, in order
-  Index* segment_slots;  ///< of these, as RoundItems wants them
-  Index* offsets;        ///< begins of their segments, and the end of the last
-  Remainder<Index>* remainder;
-
-  __host__ __device__ bool ends_group(Index j) const {
-    return j + 1 == count || items.begins_group(j + 1);
+  template <class Items>
+  __device__ TileFlags(const Items& items, std::uint64_t count, std::uint64_t tile, unsigned lane) {
+    using Index = typename Items::Index;
+    using Key = typename Items::Key;
+    const std::uint64_t first = tile * refinement_tile;
+    Key keys[tile_chunks];
+    bool heads[tile_chunks];
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      const std::uint64_t j = first + chunk * lanes + lane;
+      keys[chunk] = j < count ? items.key(static_cast<Index>(j)) : Key{0};
+      heads[chunk] = j < count ? items.is_head(static_cast<Index>(j)) : true;
+    }
+    // One key before the tile, and one behind it.
+    Key before = 0;
+    bool next_begins = true;
+    if (lane == 0 && first > 0) before = items.key(static_cast<Index>(first - 1));
+    const std::uint64_t next = first + refinement_tile;
+    if (lane == lanes - 1 && next < count) {
+      const Key next_key = items.key(static_cast<Index>(next));
+      next_begins = items.is_head(static_cast<Index>(next)) || next_key != keys[tile_chunks - 1] ||
+                    items.is_final(next_key);
+    }
+    const unsigned behind = __ballot_sync(all_lanes, lane == lanes - 1 && next_begins);
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      Key previous = __shfl_up_sync(all_lanes, keys[chunk], 1);
+      if (lane == 0) previous = before;
+      begins[chunk] = __ballot_sync(
+          all_lanes, heads[chunk] || keys[chunk] != previous || items.is_final(keys[chunk]));
+      before = __shfl_sync(all_lanes, keys[chunk], lanes - 1);
+    }
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      const unsigned next_chunk =
+          chunk + 1 < tile_chunks ? begins[chunk + 1] << (lanes - 1) : behind;
+      stays[chunk] = ~(begins[chunk] & (begins[chunk] >> 1 | next_chunk));
+      const std::uint64_t from = first + chunk * lanes;
+      if (from + lanes > count) {
+        stays[chunk] &= from < count ? (1U << (count - from)) - 1 : 0U;
+      }
+    }
   }
 
-  /// What item j adds to the scan.
-  __host__ __device__ Prefix operator()(Index j) const {
-    const bool begins = items.begins_group(j);
-    const bool alone = begins && ends_group(j);
-    return {alone ? Index{0} : Index{1}, begins && !alone ? Index{1} : Index{0},
-            items.begins_segment(j) ? j : Index{0}, begins ? j : Index{0}};
-  }
-
-  /// Places item j or keeps it, now that the inclusive prefix is known.
-  __host__ __device__ void operator()(Index j, const Prefix& prefix) const {
-    const Index slot = items.segment_slot(j) + (prefix.group_begin - prefix.segment_begin);
-    const Index position = items.position(j);
-    if (!items.has_rank_of(j, slot)) ranks[position] = rank_of_slot(slot, separators);
-
-    const bool begins = prefix.group_begin == j;
-    if (begins && ends_group(j)) {
-      suffix_array[slot] = position;
-    } else {
-      const Index at = prefix.members - 1;
-      positions[at] = position;
-      segment_slots[at] = slot;
-      if (begins) offsets[prefix.groups - 1] = at;
+  /// Of the items of the tile.
+  template <class Index>
+  __device__ RefinementTotals<Index> totals(std::uint64_t tile, std::uint64_t count) const {
+    RefinementTotals<Index> sum{};
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      sum.members += static_cast<Index>(__popc(stays[chunk]));
+      sum.groups += static_cast<Index>(__popc(stays[chunk] & begins[chunk]));
+      const std::uint64_t from = tile * refinement_tile + chunk * lanes;
+      if (from >= count) continue;
+      const unsigned within =
+          from + lanes > count ? begins[chunk] & ((1U << (count - from)) - 1) : begins[chunk];
+      if (within != 0) {
+        sum.last_begin = static_cast<Index>(from + lanes - 1 -
+                                            static_cast<unsigned>(__clz(static_cast<int>(within))));
+      }
     }
-    if (j + 1 == count) {
-      offsets[prefix.groups] = prefix.members;
-      *remainder = {prefix.members, prefix.groups};
-    }
+    return sum;
   }
 };
 

@@ -5,38 +5,45 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/apps/suffix_array/cuda/runs.cuh"
-#include "sortie/apps/suffix_array/packing.hpp"
+#include "sortie/apps/suffix_array/cuda/pack.hpp"
+#include "sortie/apps/suffix_array/cuda/suffix_groups.hpp"
 #include "sortie/core/cuda/device_buffer.cuh"
 
 namespace sortie::suffix_array::cuda {
 
-/// Fewest members of a run segment that is sorted by run lengths. Long runs, as gaps of N are,
-/// would else go through log2(length) rounds with all their suffixes; a round over fewer members
-/// than this costs no more than its launches.
+/// Fewest members of a run group that is sorted by run lengths. Long runs, as gaps of N are, would
+/// else go through log2(length) rounds with all their suffixes; a round over fewer members than
+/// this costs no more than its launches.
 inline constexpr std::uint64_t least_run_members = 4096;
 
-/// Segments of suffixes that start with a run of one letter: at most one for each letter.
+/// Suffixes in runs that are longer than the first sort has seen, sorted by the lengths of their
+/// runs; see runs.cuh. What is left of them are groups of one letter, one length and one side,
+/// whose members differ in what comes behind their runs: they sort as the last suffixes of their
+/// runs do, which are left to the rounds. So rounds never look at the letters of a long run.
 template <Position Index>
-struct RunSegments {
-  std::uint64_t count = 0;
-  DeviceBuffer<Index> begins;  ///< first `count` items are used
-  DeviceBuffer<Index> ends;
+struct LongRuns {
+  SuffixGroups<Index> groups;
+  DeviceBuffer<Index> targets;  ///< by member: the last suffix of its run that the rounds sort
 };
 
-/// Finds the run segments with at least least_run_members members among the segments that the first
-/// sort left. Waits for the stream.
-/// \param words          sorted, by slot
-/// \param segment_slots  by member
-/// \param offsets        of the segments, one more than `segments`
-template <Position Index>
-[[nodiscard]] RunSegments<Index> find_run_segments(const PackingPlan& plan,
-                                                   const std::uint64_t* words,
-                                                   const Index* segment_slots, const Index* offsets,
-                                                   std::uint64_t segments, cudaStream_t stream);
-
-/// Writes the keys of one run segment.
-template <Position Index>
-void write_run_keys(const RunKeys<Index>& run_keys, cudaStream_t stream);
+/// Sorts the run groups with at least least_run_members members. Waits for the stream, once if
+/// there are none, else four times.
+///
+/// \param keys          sorted, of all suffixes; on return, those of the suffixes in question are
+///                      odd, so that first_groups() passes over them
+/// \param suffix_array  sorted by `keys`; on return, the slots of the run groups hold what is known
+///                      of them
+/// \param budget        bytes of device memory that may be held in all
+/// \param held          of these, bytes held already, keys and suffix array among them
+/// \throws Error (out_of_memory)  the run groups do not fit in the budget
+///
+/// Memory for r members of run groups with 32-bit positions: 35 r bytes at most, of which the
+/// result keeps 15 for each suffix that is not alone.
+template <class Key, Position Index>
+[[nodiscard]] LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
+                                             DeviceBuffer<Key>& keys,
+                                             DeviceBuffer<Index>& suffix_array,
+                                             std::uint64_t budget, std::uint64_t held,
+                                             cudaStream_t stream);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,141 @@
+#include "sortie/apps/suffix_array/cuda/suffix_groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
+#include "sortie/core/cuda/check.hpp"
+#include "sortie/segsort/device_segmented_sort.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+/// Thread t looks at groups t, t + stride, ...
+template <class Index>
+struct ListLargeGroups {
+  const Index* offsets;
+  const Index* groups;
+  Index stride;
+  Index* begins;
+  Index* ends;
+  LargeGroups* large;
+
+  __device__ void operator()(Index thread) const {
+    const Index all = *groups;
+    for (std::uint64_t g = thread; g < all; g += stride) {
+      const Index begin = offsets[g];
+      const Index end = offsets[g + 1];
+      if (end - begin <= most_counted) continue;
+      const std::uint32_t at = atomicAdd(&large->count, 1U);
+      constexpr std::uint64_t most = 0xffffffffU;
+      const std::uint64_t size = end - begin < most ? end - begin : most;
+      atomicMax(&large->largest, static_cast<std::uint32_t>(size));
+      atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
+      begins[at] = begin;
+      ends[at] = end;
+    }
+  }
+};
+
+/// Moves member j of a small group to its place. It finds its group by the heads around it, and its
+/// place by counting the members before it: those with a smaller key, and those with the same key
+/// that stand before it. Neighbours look at the same few keys, which the cache holds.
+template <class Key, class Index>
+struct SortByCounting {
+  const std::uint8_t* heads;
+  Index members;
+  const Key* keys;
+  const Index* items;
+  Key* sorted_keys;
+  Index* sorted_items;
+
+  __device__ void operator()(Index j) const {
+    Index begin = j;
+    while (heads[begin] == 0) {
+      if (j - begin == most_counted - 1) return;  // a large group
+      --begin;
+    }
+    Index end = j + 1;
+    while (end < members && heads[end] == 0) {
+      if (end - begin == most_counted) return;
+      ++end;
+    }
+    const Key key = keys[j];
+    Index at = begin;
+    for (Index i = begin; i < end; ++i) {
+      const Key other = keys[i];
+      at += other < key || (other == key && i < j) ? 1 : 0;
+    }
+    sorted_keys[at] = key;
+    sorted_items[at] = items[j];
+  }
+};
+
+}  // namespace
+
+template <Position Index>
+void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint64_t most_groups,
+                       LargeGroups* large, cudaStream_t stream) {
+  constexpr std::uint64_t most_threads = 1 << 19;  // some waves on the largest GPU
+  const std::uint64_t threads = std::min(most_groups, most_threads);
+  check_cuda(cudaMemsetAsync(large, 0, sizeof(*large), stream));
+  for_each_item<Index>(threads,
+                       ListLargeGroups{list.offsets.data(), groups, static_cast<Index>(threads),
+                                       list.large_begins.data(), list.large_ends.data(), large},
+                       stream);
+}
+
+template <Position Index>
+void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
+  const auto host_groups = static_cast<Index>(list.groups);
+  const DeviceBuffer<Index> groups(std::span<const Index>(&host_groups, 1), stream);
+  DeviceBuffer<LargeGroups> device_large(1, stream);
+  list_large_groups(list, groups.data(), list.groups, device_large.data(), stream);
+  LargeGroups large{};
+  device_large.copy_to({&large, 1});
+  check_cuda(cudaStreamSynchronize(stream));
+  list.large_groups = large.count;
+  list.largest_group = large.largest;
+  list.large_pairs = large.member_pairs;
+}
+
+template <class Key, Position Index>
+void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_t stream) {
+  const std::uint64_t members = list.members;
+  DeviceBuffer<Key> sorted_keys(members, stream);
+  DeviceBuffer<Index> sorted_items(members, stream);
+  for_each_item<Index>(
+      members,
+      SortByCounting<Key, Index>{list.heads.data(), static_cast<Index>(members), keys.data(),
+                                 list.items.data(), sorted_keys.data(), sorted_items.data()},
+      stream);
+  if (list.large_groups != 0) {
+    // The result stands in the alternate buffers, beside the small groups.
+    DoubleBuffer<Key> key_buffers(keys.data(), sorted_keys.data());
+    DoubleBuffer<Index> item_buffers(list.items.data(), sorted_items.data());
+    const auto count = static_cast<std::int64_t>(list.large_groups);
+    const auto all = static_cast<std::int64_t>(members);
+    std::size_t bytes = 0;
+    check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, key_buffers, item_buffers, all, count,
+                                              list.large_begins.data(), list.large_ends.data(),
+                                              stream));
+    DeviceBuffer<std::byte> scratch(bytes, stream);
+    check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, key_buffers, item_buffers, all,
+                                              count, list.large_begins.data(),
+                                              list.large_ends.data(), stream));
+  }
+  keys = std::move(sorted_keys);
+  list.items = std::move(sorted_items);
+}
+
+#define SORTIE_INSTANTIATE_LISTS(Index)                                                            \
+  template void list_large_groups(SuffixGroups<Index>&, const Index*, std::uint64_t, LargeGroups*, \
+                                  cudaStream_t);                                                   \
+  template void list_large_groups(SuffixGroups<Index>&, cudaStream_t);                             \
+  template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint32_t>&, cudaStream_t);     \
+  template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint64_t>&, cudaStream_t)
+SORTIE_INSTANTIATE_LISTS(std::uint32_t);
+SORTIE_INSTANTIATE_LISTS(std::uint64_t);
+#undef SORTIE_INSTANTIATE_LISTS
+
+}  // namespace sortie::suffix_array::cuda
