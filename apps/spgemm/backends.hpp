@@ -3,16 +3,29 @@
 #include <complex>
 #include <cstdint>
 
+#include "sortie/apps/spgemm/estimate.hpp"
 #include "sortie/apps/spgemm/spgemm.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/matrices/pattern.hpp"
 
 /// The implementations behind multiply(), one function each. multiply() has checked that the shapes
 /// conform, has chosen the backend and writes the figures of the report; the functions add their
-/// phases. All are instantiated for the types of SORTIE_SPGEMM_FOR_EACH_TYPE.
+/// phases. All are instantiated for the types of SORTIE_SPGEMM_FOR_EACH_TYPE. The ..._work_space()
+/// functions stand behind work_space() in the same way.
 namespace sortie::spgemm {
 
 using matrices::Csr;
 using matrices::Index;
+using matrices::Pattern;
 using matrices::Scalar;
+
+/// The backend to use; an algorithm that only one backend has decides where the caller does not.
+/// \throws Error (unavailable) the algorithm does not run there
+[[nodiscard]] Backend choose_backend(const Context& context, Algorithm algorithm);
+
+/// The error for shapes that do not conform.
+[[nodiscard]] Error shapes_error(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
+                                 std::int64_t cols_b);
 
 namespace host {
 
@@ -21,11 +34,20 @@ namespace host {
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
                                             const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
 
 /// Two passes over the rows, each row by sorting or by a dense accumulator.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>& a,
                                                 const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace row_wise_work_space(const Context& context, const ProductSize& size);
+
+/// The structure of A * B alone, row by row: each row's columns are marked, listed and sorted.
+template <Index Idx>
+[[nodiscard]] Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
+                                              const Pattern<Idx>& b);
 
 }  // namespace host
 
@@ -49,11 +71,15 @@ namespace cuda {
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
                                             const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
 
 /// Expansion, one global sort by (row, column), compression.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_esc(const Context& context, const Csr<Value, Idx>& a,
                                            const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace esc_work_space(const Context& context, const ProductSize& size);
 
 /// cuSPARSE's generic SpGEMM. \param which  one of the cusparse_... algorithms
 template <Scalar Value, Index Idx>

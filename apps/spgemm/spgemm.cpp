@@ -44,7 +44,8 @@ bool is_one_of(std::span<const Algorithm> list, Algorithm algorithm) {
   return std::find(list.begin(), list.end(), algorithm) != list.end();
 }
 
-/// The backend to use; an algorithm that only one backend has decides where the caller does not.
+}  // namespace
+
 Backend choose_backend(const Context& context, Algorithm algorithm) {
   const bool on_host = algorithm == Algorithm::automatic || is_one_of(host_algorithms, algorithm);
   const bool on_cuda = algorithm == Algorithm::automatic || is_one_of(cuda_algorithms, algorithm);
@@ -60,13 +61,21 @@ Backend choose_backend(const Context& context, Algorithm algorithm) {
   return backend;
 }
 
+Error shapes_error(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
+                   std::int64_t cols_b) {
+  return {
+      ErrorKind::input,
+      fmt::format("A * B: found A of {} x {} and B of {} x {}, expected as many columns in A as "
+                  "rows in B",
+                  rows_a, cols_a, rows_b, cols_b)};
+}
+
+namespace {
+
 template <class Matrix>
 void check_shapes(const Matrix& a, const Matrix& b) {
   if (a.cols == b.rows) return;
-  throw Error(ErrorKind::input,
-              fmt::format("A * B: found A of {} x {} and B of {} x {}, expected as many columns in "
-                          "A as rows in B",
-                          a.rows, a.cols, b.rows, b.cols));
+  throw shapes_error(a.rows, a.cols, b.rows, b.cols);
 }
 
 template <class Matrix>

@@ -42,7 +42,8 @@ template <matrices::Scalar Value, matrices::Index Idx>
 /// Columns ascend in every row of the result, and the result is the same, bit for bit, on every run
 /// with the same algorithm, backend and machine, for any thread count and memory budget. Entries
 /// that become zero by cancellation are kept, so that the structure depends on the structures of A
-/// and B only.
+/// and B only; matrices::drop_zeros() takes them out. Where the structure is all that is wanted,
+/// multiply_structure() (structure.hpp) needs no values.
 ///
 /// \param context  backend, device, threads, progress; memory budget for work space, the result not
 ///                 counted; report: figures "products" and "nnz_c", phases "analysis", "expansion",
@@ -90,5 +91,13 @@ template <matrices::Scalar Value, matrices::Index Idx>
 void compare(const matrices::Csr<Value, Idx>& result, const matrices::Csr<Value, Idx>& expected,
              const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
              double tolerance);
+
+/// The same for a result whose zeros were dropped (matrices::drop_zeros): an entry that it lacks
+/// counts as zero, and one that is zero is a fault. \param expected  with its zeros
+template <matrices::Scalar Value, matrices::Index Idx>
+void compare_without_zeros(const matrices::Csr<Value, Idx>& result,
+                           const matrices::Csr<Value, Idx>& expected,
+                           const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
+                           double tolerance);
 
 }  // namespace sortie::spgemm
