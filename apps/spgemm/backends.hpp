@@ -62,6 +62,13 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_eigen(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b);
 
+/// KokkosSparse::spgemm, symbolic and numeric phase, rows sorted after it. Only where CMake found
+/// KokkosKernels. \throws Error (unavailable) more than 2^31 - 1 entries in A, B or C
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> multiply_kokkos_kernels(const Context& context,
+                                                      const Csr<Value, Idx>& a,
+                                                      const Csr<Value, Idx>& b);
+
 }  // namespace baselines
 
 /// In a build without CUDA these throw Error (unavailable).

@@ -32,13 +32,20 @@ constexpr std::array names{
     NamedAlgorithm{Algorithm::cusparse_alg1, "cusparse-alg1"},
     NamedAlgorithm{Algorithm::cusparse_alg2, "cusparse-alg2"},
     NamedAlgorithm{Algorithm::cusparse_alg3, "cusparse-alg3"},
+    NamedAlgorithm{Algorithm::cusparse_reuse, "cusparse-reuse"},
+    NamedAlgorithm{Algorithm::kokkos_kernels, "kokkos-kernels"},
 };
 
-constexpr std::array host_algorithms{Algorithm::essc, Algorithm::row_wise, Algorithm::reference,
-                                     Algorithm::eigen};
+constexpr std::array host_algorithms{
+    Algorithm::essc,           Algorithm::row_wise, Algorithm::reference, Algorithm::eigen,
+#ifdef SORTIE_HAVE_KOKKOS_KERNELS
+    Algorithm::kokkos_kernels,
+#endif
+};
 constexpr std::array cuda_algorithms{
     Algorithm::essc,          Algorithm::esc,           Algorithm::cusparse_default,
-    Algorithm::cusparse_alg1, Algorithm::cusparse_alg2, Algorithm::cusparse_alg3};
+    Algorithm::cusparse_alg1, Algorithm::cusparse_alg2, Algorithm::cusparse_alg3,
+    Algorithm::cusparse_reuse};
 
 bool is_one_of(std::span<const Algorithm> list, Algorithm algorithm) {
   return std::find(list.begin(), list.end(), algorithm) != list.end();
@@ -47,6 +54,12 @@ bool is_one_of(std::span<const Algorithm> list, Algorithm algorithm) {
 }  // namespace
 
 Backend choose_backend(const Context& context, Algorithm algorithm) {
+  if (algorithm == Algorithm::kokkos_kernels && !is_one_of(host_algorithms, algorithm)) {
+    throw Error(
+        ErrorKind::unavailable,
+        "SpGEMM: algorithm kokkos-kernels is not in this build: CMake found no KokkosKernels "
+        "that goes with its Kokkos");
+  }
   const bool on_host = algorithm == Algorithm::automatic || is_one_of(host_algorithms, algorithm);
   const bool on_cuda = algorithm == Algorithm::automatic || is_one_of(cuda_algorithms, algorithm);
   Context wanted = context;
@@ -88,6 +101,10 @@ Matrix multiply_on_host(const Context& context, const Matrix& a, const Matrix& b
       return baselines::multiply_reference(a, b);
     case Algorithm::eigen:
       return baselines::multiply_eigen(a, b);
+#ifdef SORTIE_HAVE_KOKKOS_KERNELS
+    case Algorithm::kokkos_kernels:
+      return baselines::multiply_kokkos_kernels(context, a, b);
+#endif
     default:
       return host::multiply_row_wise(context, a, b);
   }

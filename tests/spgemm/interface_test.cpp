@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "products.hpp"
@@ -15,10 +16,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr Algorithm every_algorithm[] = {
-    Algorithm::automatic,        Algorithm::essc,          Algorithm::row_wise,
-    Algorithm::reference,        Algorithm::eigen,         Algorithm::esc,
-    Algorithm::cusparse_default, Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
-    Algorithm::cusparse_alg3};
+    Algorithm::automatic,        Algorithm::essc,           Algorithm::row_wise,
+    Algorithm::reference,        Algorithm::eigen,          Algorithm::esc,
+    Algorithm::cusparse_default, Algorithm::cusparse_alg1,  Algorithm::cusparse_alg2,
+    Algorithm::cusparse_alg3,    Algorithm::cusparse_reuse, Algorithm::kokkos_kernels};
 
 /// The kind and text of the error that `call` throws.
 template <class Call>
@@ -50,8 +51,23 @@ TEST(SpgemmInterface, UnknownNameIsAUsageError) {
 TEST(SpgemmInterface, HostAlgorithmsAreListed) {
   const std::span<const Algorithm> list = spgemm::algorithms(Backend::host);
   const std::vector<Algorithm> host(list.begin(), list.end());
-  EXPECT_THAT(host, testing::UnorderedElementsAre(Algorithm::essc, Algorithm::row_wise,
-                                                  Algorithm::reference, Algorithm::eigen));
+  EXPECT_THAT(host, testing::IsSupersetOf({Algorithm::essc, Algorithm::row_wise,
+                                           Algorithm::reference, Algorithm::eigen}));
+  // And KokkosKernels, where CMake found it.
+  EXPECT_THAT(host, testing::IsSubsetOf({Algorithm::essc, Algorithm::row_wise, Algorithm::reference,
+                                         Algorithm::eigen, Algorithm::kokkos_kernels}));
+}
+
+TEST(SpgemmInterface, LibraryThatIsNotInThisBuildIsUnavailable) {
+  const std::span<const Algorithm> list = spgemm::algorithms(Backend::host);
+  if (std::find(list.begin(), list.end(), Algorithm::kokkos_kernels) != list.end()) {
+    GTEST_SKIP() << "this build has KokkosKernels";
+  }
+  const auto a = matrices::banded<double>(5, 1, 1);
+  expect_error(
+      [&] { (void)spgemm::multiply(context(), a, a, Algorithm::kokkos_kernels); },
+      ErrorKind::unavailable,
+      "SpGEMM: algorithm kokkos-kernels is not in this build: CMake found no KokkosKernels");
 }
 
 TEST(SpgemmInterface, AlgorithmOfTheOtherBackendIsUnavailable) {

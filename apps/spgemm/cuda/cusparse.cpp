@@ -4,17 +4,39 @@
 
 #include "sortie/apps/spgemm/backends.hpp"
 #include "sortie/apps/spgemm/cuda/cusparse_product.hpp"
+#include "sortie/apps/spgemm/cuda/cusparse_reuse.hpp"
 #include "sortie/apps/spgemm/cuda/device_multiply.hpp"
 #include "sortie/apps/spgemm/cuda/operands.hpp"
 #include "sortie/core/error.hpp"
 
 namespace sortie::spgemm::cuda {
 
+namespace {
+
+template <class Value>
+DeviceCsr<Value> reuse_on_device(const Context& context, const DeviceCsr<Value>& a,
+                                 const DeviceCsr<Value>& b) {
+  CusparseReuse<Value> product(context, a, b);
+  DevicePhase structure(context, "structure");
+  product.analyse();
+  structure.stop();
+  DevicePhase values(context, "values");
+  product.compute();
+  values.stop();
+  DevicePhase sorting(context, "sort");
+  DeviceCsr<Value> c = product.take_result();
+  sorting.stop();
+  return c;
+}
+
+}  // namespace
+
 template <class Value, class Column>
 DeviceCsr<Value, Column> cusparse_on_device(const Context& context,
                                             const DeviceCsr<Value, Column>& a,
                                             const DeviceCsr<Value, Column>& b, Algorithm which) {
   if constexpr (std::is_same_v<Column, std::uint32_t>) {
+    if (which == Algorithm::cusparse_reuse) return reuse_on_device(context, a, b);
     CusparseProduct<Value> product(context, a, b);
     DevicePhase multiplication(context, "cusparse");
     product.multiply(which);
