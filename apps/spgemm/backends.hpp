@@ -44,10 +44,14 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace row_wise_work_space(const Context& context, const ProductSize& size);
 
-/// The structure of A * B alone, row by row: each row's columns are marked, listed and sorted.
+/// The structure of A * B alone, row by row: each row's columns are marked in a bitmap.
+/// \pre structure_fits(context, b.cols)
 template <Index Idx>
 [[nodiscard]] Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
                                               const Pattern<Idx>& b);
+/// True when the bitmap of one thread fits the memory budget.
+template <Index Idx>
+[[nodiscard]] bool structure_fits(const Context& context, std::int64_t cols);
 
 }  // namespace host
 

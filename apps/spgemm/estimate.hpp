@@ -33,8 +33,10 @@ template <matrices::Scalar Value, matrices::Index Idx>
 
 /// Bytes that an algorithm takes beside A, B and C.
 struct WorkSpace {
-  std::uint64_t least = 0;  ///< with less, multiply() throws Error (out_of_memory)
-  std::uint64_t most = 0;   ///< what it takes when it may take `limit` bytes
+  std::uint64_t least = 0;  ///< with a smaller limit multiply() throws Error (out_of_memory)
+  /// What it takes at most under `limit`. On the host this includes offsets of 8 or 16 bytes a row,
+  /// which do not count against the limit.
+  std::uint64_t most = 0;
   std::uint64_t limit = 0;  ///< the context's memory budget, or what is free
 };
 

@@ -39,7 +39,9 @@ Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
   const bool by_rows = algorithm == Algorithm::automatic || algorithm == Algorithm::row_wise;
   const bool on_host = choose_backend(context, algorithm) == Backend::host;
   try {
-    if (!on_host || !by_rows) return multiply_ones(context, a, b, algorithm);
+    if (!on_host || !by_rows || !host::structure_fits<Idx>(context, b.cols)) {
+      return multiply_ones(context, a, b, algorithm);
+    }
     Pattern<Idx> c = host::multiply_structure(context, a, b);
     if (context.report != nullptr) {
       context.report->set("products", products);

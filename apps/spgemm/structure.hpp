@@ -16,14 +16,15 @@ template <matrices::Index Idx>
 /// The structure of C = A * B from the structures of A and B: where the product of any values has
 /// entries, zeros by cancellation included. Columns ascend in every row.
 ///
-/// `automatic` and row_wise on the host work on columns alone. The other algorithms multiply
-/// matrices of ones in single precision, and let the values go.
+/// `automatic` and row_wise on the host work on columns alone, where a bit a column fits the memory
+/// budget. Wider matrices and the other algorithms multiply ones in single precision, and let the
+/// values go.
 ///
 /// \param context  as for multiply()
 /// \throws Error as multiply()
-/// Complexity: O(products), and O(n log n) for the columns of a row of n entries. Extra memory on
-/// the host, each thread: a bit a column, and two copies of the columns of the longest row; with
-/// other algorithms theirs, and 4 bytes for each entry of A, B and C.
+/// Complexity: O(products), and O(n log n) for a row of n entries that is short beside the number
+/// of columns. Extra memory on the host, each thread: a bit a column, and the columns of such a row
+/// twice; with other algorithms theirs, and 4 bytes for each entry of A, B and C.
 template <matrices::Index Idx>
 [[nodiscard]] matrices::Pattern<Idx> multiply_structure(const Context& context,
                                                         const matrices::Pattern<Idx>& a,

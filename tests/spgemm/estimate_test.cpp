@@ -125,8 +125,8 @@ TEST(Estimate, LimitIsTheBudgetOrWhatIsFree) {
   EXPECT_GT((work_space<double, std::int32_t>(context(), size, Algorithm::essc)->limit), 64u << 20);
 }
 
-// The figure `least` is where multiply() begins to throw, but for arrays of 8 bytes a row and the
-// scratch of sorts.
+// The figure `least` is where multiply() begins to throw: to the byte on the host; on the device
+// sorts may do with less scratch.
 TEST(Estimate, LeastIsWhatTheLongestRowTakes) {
   const auto a = matrices::erdos_renyi<double>(3, 2000, 2000, 1);
   const auto b = matrices::erdos_renyi<double>(2000, 1'000'000, 50, 2);
@@ -140,7 +140,7 @@ TEST(Estimate, LeastIsWhatTheLongestRowTakes) {
     const std::uint64_t least = work_space<double, std::int32_t>(limited, size, algorithm)->least;
     limited.memory_budget = least;
     EXPECT_NO_THROW((void)spgemm::multiply(limited, a, b, algorithm));
-    limited.memory_budget = least - least / 8;
+    limited.memory_budget = backend() == Backend::host ? least - 1 : least - least / 8;
     expect_error([&] { (void)spgemm::multiply(limited, a, b, algorithm); },
                  ErrorKind::out_of_memory, testing::HasSubstr("bytes"));
   }

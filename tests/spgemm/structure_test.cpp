@@ -78,6 +78,18 @@ TEST(Structure, KeepsToTheBudgetWithTheSameResult) {
                testing::HasSubstr("the 100 products of row 1 of C"));
 }
 
+// More columns than bits could be had for.
+TEST(Structure, ColumnsBeyondMemory) {
+  const auto a = matrices::erdos_renyi<float, std::int64_t>(60, 50, 5, 1);
+  auto b = matrices::erdos_renyi<float, std::int64_t>(50, 1000, 8, 2);
+  auto expected = reference_product(a, b);
+  for (auto* const matrix : {&b, &expected}) {
+    matrix->cols = std::int64_t{1} << 60;
+    for (std::int64_t& column : matrix->col_idx) column <<= 50;
+  }
+  EXPECT_EQ(multiply_structure(context(), pattern_of(a), pattern_of(b)), pattern_of(expected));
+}
+
 TEST(Structure, ShapesThatDoNotConform) {
   const auto a = pattern_of(matrices::erdos_renyi<float>(3, 5, 2, 1));
   expect_error(

@@ -229,7 +229,7 @@ WorkSpace essc_work_space(const Context& context, const ProductSize& size) {
   const std::uint64_t chunk = std::min<std::uint64_t>(size.products, std::max(longest, preferred));
   // Offsets of the products of all rows, and of the rows of a chunk.
   const std::uint64_t offsets = 2 * sizeof(std::int64_t) * (size.rows + 1);
-  return {.least = offsets + longest * bytes_per_product,
+  return {.least = longest * bytes_per_product,
           .most = offsets + chunk * bytes_per_product,
           .limit = limit};
 }

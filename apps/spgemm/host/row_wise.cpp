@@ -151,7 +151,7 @@ WorkSpace row_wise_work_space(const Context& context, const ProductSize& size) {
   };
   const std::uint64_t offsets = sizeof(std::int64_t) * (size.rows + 1);
   const Plan plan = plan_within(limit);
-  return {.least = offsets + plan_within(0).bytes,
+  return {.least = plan_within(0).bytes,
           .most = offsets + std::max(plan.workers, 1) * plan.bytes,
           .limit = limit};
 }
