@@ -176,7 +176,7 @@ Command add_spgemm_command(CLI::App& program) {
   parser
       ->add_option("--algorithm", command->algorithm,
                    "auto, essc, row-wise, reference, eigen, kokkos-kernels, esc, cusparse, "
-                   "cusparse-alg1 ... alg3, cusparse-reuse")
+                   "cusparse-alg1 ... alg3, cusparse-reuse, cusp")
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
                    "Compare C with the product by Eigen; exit 3 when they differ");

@@ -92,7 +92,8 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace esc_work_space(const Context& context, const ProductSize& size);
 
-/// cuSPARSE's generic SpGEMM. \param which  one of the cusparse_... algorithms
+/// A product of another library: cuSPARSE, or CUSP where it was found. \param which  one of the
+/// cusparse_... algorithms, or cusp
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_cusparse(const Context& context, const Csr<Value, Idx>& a,
                                                 const Csr<Value, Idx>& b, Algorithm which);

@@ -33,6 +33,7 @@ constexpr std::array names{
     NamedAlgorithm{Algorithm::cusparse_alg2, "cusparse-alg2"},
     NamedAlgorithm{Algorithm::cusparse_alg3, "cusparse-alg3"},
     NamedAlgorithm{Algorithm::cusparse_reuse, "cusparse-reuse"},
+    NamedAlgorithm{Algorithm::cusp, "cusp"},
     NamedAlgorithm{Algorithm::kokkos_kernels, "kokkos-kernels"},
 };
 
@@ -43,9 +44,13 @@ constexpr std::array host_algorithms{
 #endif
 };
 constexpr std::array cuda_algorithms{
-    Algorithm::essc,          Algorithm::esc,           Algorithm::cusparse_default,
-    Algorithm::cusparse_alg1, Algorithm::cusparse_alg2, Algorithm::cusparse_alg3,
-    Algorithm::cusparse_reuse};
+    Algorithm::essc,           Algorithm::esc,           Algorithm::cusparse_default,
+    Algorithm::cusparse_alg1,  Algorithm::cusparse_alg2, Algorithm::cusparse_alg3,
+    Algorithm::cusparse_reuse,
+#ifdef SORTIE_HAVE_CUSP
+    Algorithm::cusp,
+#endif
+};
 
 bool is_one_of(std::span<const Algorithm> list, Algorithm algorithm) {
   return std::find(list.begin(), list.end(), algorithm) != list.end();
@@ -54,12 +59,16 @@ bool is_one_of(std::span<const Algorithm> list, Algorithm algorithm) {
 }  // namespace
 
 Backend choose_backend(const Context& context, Algorithm algorithm) {
-  if (algorithm == Algorithm::kokkos_kernels && !is_one_of(host_algorithms, algorithm)) {
-    throw Error(
-        ErrorKind::unavailable,
-        "SpGEMM: algorithm kokkos-kernels is not in this build: CMake found no KokkosKernels "
-        "that goes with its Kokkos");
-  }
+  const auto require_built = [&](std::span<const Algorithm> built, Algorithm library,
+                                 const char* reason) {
+    if (algorithm != library || is_one_of(built, library)) return;
+    throw Error(ErrorKind::unavailable,
+                fmt::format("SpGEMM: algorithm {} is not in this build: CMake found no {}",
+                            name(library), reason));
+  };
+  require_built(host_algorithms, Algorithm::kokkos_kernels,
+                "KokkosKernels that goes with its Kokkos");
+  require_built(cuda_algorithms, Algorithm::cusp, "CUSP that goes with its CUDA");
   const bool on_host = algorithm == Algorithm::automatic || is_one_of(host_algorithms, algorithm);
   const bool on_cuda = algorithm == Algorithm::automatic || is_one_of(cuda_algorithms, algorithm);
   Context wanted = context;

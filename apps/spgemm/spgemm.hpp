@@ -21,11 +21,12 @@ enum class Algorithm {
   cusparse_alg2,
   cusparse_alg3,
   cusparse_reuse,  ///< cuSPARSE's SpGEMMreuse: the structure first, then the values
+  cusp,            ///< CUSP's product (CUDA), where CMake found CUSP
   kokkos_kernels,  ///< KokkosSparse::spgemm (host), where CMake found KokkosKernels
 };
 
 /// "auto", "essc", "row-wise", "reference", "eigen", "esc", "cusparse", "cusparse-alg1", ...,
-/// "cusparse-reuse", "kokkos-kernels"
+/// "cusparse-reuse", "cusp", "kokkos-kernels"
 [[nodiscard]] std::string_view name(Algorithm algorithm);
 /// The reverse of name(). \throws Error (usage)
 [[nodiscard]] Algorithm parse_algorithm(std::string_view text);

@@ -88,7 +88,8 @@ inline bool is_cusparse(Algorithm algorithm) {
 
 /// True for algorithms that are not Sortie's own and sum in an order of their own.
 inline bool is_library(Algorithm algorithm) {
-  return is_cusparse(algorithm) || algorithm == Algorithm::kokkos_kernels;
+  return is_cusparse(algorithm) || algorithm == Algorithm::cusp ||
+         algorithm == Algorithm::kokkos_kernels;
 }
 
 /// Multiplies by `algorithm` on the backend of this run and checks the result against `expected`:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sortie/apps/bench/spgemm_bench.hpp"
+#include "sortie/apps/spgemm/cuda/cusp_product.hpp"
 #include "sortie/apps/spgemm/cuda/cusparse_product.hpp"
 #include "sortie/apps/spgemm/cuda/cusparse_reuse.hpp"
 #include "sortie/apps/spgemm/cuda/device_multiply.hpp"
@@ -100,6 +101,24 @@ class CusparseReuseMethod : public ResidentMethod<Value> {
   std::optional<CusparseReuse<Value>> library_;
 };
 
+#ifdef SORTIE_HAVE_CUSP
+template <class Value>
+class CuspMethod : public ResidentMethod<Value> {
+ public:
+  CuspMethod(const Context& context, const DeviceCsr<Value>& a) : context_(context), a_(a) {}
+
+  void release() override { library_.reset(); }
+  void prepare() override { library_.emplace(context_, a_, a_); }
+  void run() override { library_->multiply(); }
+  DeviceCsr<Value> take_result() override { return library_->take_result(); }
+
+ private:
+  const Context& context_;
+  const DeviceCsr<Value>& a_;
+  std::optional<spgemm::cuda::CuspProduct<Value>> library_;
+};
+#endif
+
 /// The methods that are measured by turns on one device.
 template <class Value>
 class ResidentMethods {
@@ -109,8 +128,14 @@ class ResidentMethods {
         operand_(spgemm::cuda::to_device<std::uint32_t>(matrix, context.stream)) {}
 
   void add(Algorithm algorithm, Row row, std::function<bool(const matrices::Csr<Value>&)> check) {
-    const bool reuse = algorithm == Algorithm::cusparse_reuse;
-    if (reuse) {
+#ifdef SORTIE_HAVE_CUSP
+    if (algorithm == Algorithm::cusp) {
+      add(std::make_unique<CuspMethod<Value>>(context_, operand_), std::move(row),
+          std::move(check));
+      return;
+    }
+#endif
+    if (algorithm == Algorithm::cusparse_reuse) {
       add(std::make_unique<CusparseReuseMethod<Value>>(context_, operand_, false), row, check);
       // Less work than a product, so nothing that products are compared with.
       row.method += " values";
@@ -168,7 +193,9 @@ class ResidentMethods {
     reset_peak_device_memory(context_.device);
   }
 
-  void wait() const { check_cuda(cudaStreamSynchronize(context_.stream)); }
+  void wait() const {
+    check_cuda(cudaStreamSynchronize(context_.stream));
+  }
 
   const Context& context_;
   DeviceCsr<Value> operand_;
