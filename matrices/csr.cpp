@@ -70,6 +70,28 @@ Csr<Value, Idx> transpose(const Csr<Value, Idx>& csr) {
 }
 
 template <Scalar Value, Index Idx>
+std::int64_t drop_zeros(Csr<Value, Idx>& csr) {
+  std::int64_t kept = 0;
+  std::int64_t begin = 0;
+  for (std::int64_t row = 0; row < csr.rows; ++row) {
+    const std::int64_t end = csr.row_ptr[static_cast<std::size_t>(row) + 1];
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto from = static_cast<std::size_t>(i);
+      if (csr.values[from] == Value{}) continue;
+      const auto to = static_cast<std::size_t>(kept++);
+      csr.col_idx[to] = csr.col_idx[from];
+      csr.values[to] = csr.values[from];
+    }
+    csr.row_ptr[static_cast<std::size_t>(row) + 1] = kept;
+    begin = end;
+  }
+  const std::int64_t dropped = csr.nnz() - kept;
+  csr.col_idx.resize(static_cast<std::size_t>(kept));
+  csr.values.resize(static_cast<std::size_t>(kept));
+  return dropped;
+}
+
+template <Scalar Value, Index Idx>
 void validate(const Csr<Value, Idx>& csr) {
   if (csr.rows < 0 || csr.cols < 0) {
     fail(fmt::format("{} rows and {} columns", csr.rows, csr.cols), "sizes of at least 0");
@@ -109,6 +131,7 @@ void validate(const Csr<Value, Idx>& csr) {
   template Csr<Value, Idx> to_csr(const Coo<Value, Idx>&);    \
   template Coo<Value, Idx> to_coo(const Csr<Value, Idx>&);    \
   template Csr<Value, Idx> transpose(const Csr<Value, Idx>&); \
+  template std::int64_t drop_zeros(Csr<Value, Idx>&);         \
   template void validate(const Csr<Value, Idx>&);
 SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE

@@ -68,6 +68,13 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> transpose(const Csr<Value, Idx>& csr);
 
+/// Takes out the entries that are zero, of either sign (complex: both parts); the others keep their
+/// order. NaN is no zero. \return how many were taken out
+/// Complexity: O(nnz + rows), sequential. Memory: in place; what the arrays had room for stays
+/// theirs.
+template <Scalar Value, Index Idx>
+std::int64_t drop_zeros(Csr<Value, Idx>& csr);
+
 /// Checks the invariants of Csr: sizes, monotone row_ptr, columns in range and strictly ascending.
 /// \throws Error (input) naming the first row that breaks one
 template <Scalar Value, Index Idx>

@@ -48,4 +48,33 @@ template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> power_law(std::int64_t rows, std::int64_t cols, double exponent,
                                         std::int64_t max_row_nnz, std::uint64_t seed);
 
+/// What a matrix of web_graph() is to be like.
+struct WebGraph {
+  std::int64_t rows = 0;         ///< and columns: pages
+  std::int64_t nnz = 0;          ///< links, of the mean: 1 to max_row_nnz a page
+  std::int64_t products = 0;     ///< scalar products of the matrix with itself, of the mean
+  std::int64_t max_row_nnz = 0;  ///< links of a page, at most
+  std::int64_t site_rows = 1;    ///< neighbouring pages that have the same number of links
+  double locality = 0;           ///< part of the links that stay near their page, 0 to 1
+};
+
+/// Pages that link to pages, as crawls of the web, networks of citations and the like: few pages
+/// have many links, many links go to those few, and pages have links in common.
+///
+/// The number of links of a page follows a power law P(l) ~ l^-e for l in 1..max_row_nnz, with the
+/// e that gives the mean nnz / rows; all pages of a site have the same number. A link goes
+///   - to a page in proportion to that page's own links, as often as gives the products wanted:
+///   they
+///     are the sum over all links of the links of the page that they go to;
+///   - else, by the probability `locality`, to one of the 2 l pages around;
+///   - else to any page.
+/// A page is linked from another once; a link drawn twice is drawn again, in the end to any page,
+/// so that products come out a little fewer. The more links stay near pages of many links, the more
+/// products meet in one entry of the square: a large locality, which leaves room for itself where
+/// max_row_nnz is small, makes nnz(C) small.
+/// \throws Error (usage) sizes that contradict each other; products that no such links give, naming
+///         those that can be had
+template <Scalar Value, Index Idx = std::int32_t>
+[[nodiscard]] Csr<Value, Idx> web_graph(const WebGraph& graph, std::uint64_t seed);
+
 }  // namespace sortie::matrices

@@ -4,6 +4,7 @@
 
 #include "sortie/core/context.hpp"
 #include "sortie/matrices/csr.hpp"
+#include "sortie/matrices/pattern.hpp"
 
 namespace sortie::matrices {
 
@@ -60,5 +61,10 @@ template <Scalar Value, Index Idx = std::int32_t>
 template <Scalar Value, Index Idx>
 void write_matrix_market(const Context& context, const std::string& path,
                          const Csr<Value, Idx>& matrix);
+
+/// The same for a structure, as "coordinate pattern general".
+template <Index Idx>
+void write_matrix_market(const Context& context, const std::string& path,
+                         const Pattern<Idx>& pattern);
 
 }  // namespace sortie::matrices

@@ -11,6 +11,7 @@
 #include "sortie/matrices/instantiate.hpp"
 #include "sortie/matrices/matrix_market.hpp"
 #include "sortie/matrices/parallel.hpp"
+#include "sortie/matrices/pattern.hpp"
 
 namespace sortie::matrices {
 
@@ -25,8 +26,22 @@ constexpr std::int64_t entries_per_block = std::int64_t{1} << 15;
 constexpr std::size_t index_room = 20;
 constexpr std::size_t number_room = 25;
 
-template <Scalar Value>
-constexpr bool is_complex = std::is_same_v<Value, std::complex<double>>;
+// How the entries of a type of matrix look: the word in the banner, and numbers behind the indices.
+template <class Matrix>
+struct EntryForm;
+
+template <Scalar Value, Index Idx>
+struct EntryForm<Csr<Value, Idx>> {
+  static constexpr bool complex = std::is_same_v<Value, std::complex<double>>;
+  static constexpr const char* field = complex ? "complex" : "real";
+  static constexpr std::size_t numbers = complex ? 2 : 1;
+};
+
+template <Index Idx>
+struct EntryForm<Pattern<Idx>> {
+  static constexpr const char* field = "pattern";
+  static constexpr std::size_t numbers = 0;
+};
 
 template <class Number>
 char* put(char* at, Number number, char separator) {
@@ -36,10 +51,10 @@ char* put(char* at, Number number, char separator) {
 }
 
 // Formats entries [begin, end), which may start and stop within rows.
-template <Scalar Value, Index Idx>
-std::string_view format_entries(const Csr<Value, Idx>& matrix, std::int64_t begin, std::int64_t end,
+template <class Matrix>
+std::string_view format_entries(const Matrix& matrix, std::int64_t begin, std::int64_t end,
                                 std::vector<char>& buffer) {
-  constexpr std::size_t room = 2 * index_room + (is_complex<Value> ? 2 : 1) * number_room;
+  constexpr std::size_t room = 2 * index_room + EntryForm<Matrix>::numbers * number_room;
   buffer.resize(room * static_cast<std::size_t>(end - begin));
   char* at = buffer.data();
   const auto& row_ptr = matrix.row_ptr;
@@ -48,27 +63,25 @@ std::string_view format_entries(const Csr<Value, Idx>& matrix, std::int64_t begi
     while (row_ptr[static_cast<std::size_t>(row) + 1] <= i) ++row;
     const auto entry = static_cast<std::size_t>(i);
     at = put(at, row + 1, ' ');
-    at = put(at, static_cast<std::int64_t>(matrix.col_idx[entry]) + 1, ' ');
-    if constexpr (is_complex<Value>) {
+    constexpr std::size_t numbers = EntryForm<Matrix>::numbers;
+    at = put(at, static_cast<std::int64_t>(matrix.col_idx[entry]) + 1, numbers == 0 ? '\n' : ' ');
+    if constexpr (numbers == 2) {
       at = put(at, matrix.values[entry].real(), ' ');
       at = put(at, matrix.values[entry].imag(), '\n');
-    } else {
+    } else if constexpr (numbers == 1) {
       at = put(at, matrix.values[entry], '\n');
     }
   }
   return {buffer.data(), static_cast<std::size_t>(at - buffer.data())};
 }
 
-}  // namespace
-
-template <Scalar Value, Index Idx>
-void write_matrix_market(const Context& context, const std::string& path,
-                         const Csr<Value, Idx>& matrix) {
+template <class Matrix>
+void write(const Context& context, const std::string& path, const Matrix& matrix) {
   start_host_runtime(context.threads);
   WholeFile file(path);
   const std::string head =
       fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n",
-                  is_complex<Value> ? "complex" : "real", matrix.rows, matrix.cols, matrix.nnz());
+                  EntryForm<Matrix>::field, matrix.rows, matrix.cols, matrix.nnz());
   file.write(std::string_view(head));
   // All threads format a block each, then the blocks are written in order.
   const std::int64_t blocks = (matrix.nnz() + entries_per_block - 1) / entries_per_block;
@@ -91,6 +104,23 @@ void write_matrix_market(const Context& context, const std::string& path,
   }
   file.commit();
 }
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+void write_matrix_market(const Context& context, const std::string& path,
+                         const Csr<Value, Idx>& matrix) {
+  write(context, path, matrix);
+}
+
+template <Index Idx>
+void write_matrix_market(const Context& context, const std::string& path,
+                         const Pattern<Idx>& pattern) {
+  write(context, path, pattern);
+}
+
+template void write_matrix_market(const Context&, const std::string&, const Pattern<std::int32_t>&);
+template void write_matrix_market(const Context&, const std::string&, const Pattern<std::int64_t>&);
 
 #define SORTIE_INSTANTIATE(Value, Idx) \
   template void write_matrix_market(const Context&, const std::string&, const Csr<Value, Idx>&);

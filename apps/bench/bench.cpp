@@ -13,19 +13,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+enum class Round { check, pooled, allocating };
+
 // Runs one method once; what it throws ends its part in the comparison.
-void run_once(Method& method, bool first) {
-  if (!first && !method.row.agrees) return;
+void run_once(Method& method, Round round) {
+  if (round != Round::check && !method.row.agrees) return;
+  if (round == Round::allocating && !method.prepare_allocating) return;
+  const auto& prepare = round == Round::allocating ? method.prepare_allocating : method.prepare;
   try {
-    if (method.prepare) method.prepare();
+    if (prepare) prepare();
     const double seconds = timed_seconds(method.run);
-    if (!first) {
-      method.row.seconds.push_back(seconds);
-      return;
+    if (round == Round::check) {
+      method.row.agrees = method.check();
+    } else {
+      (round == Round::pooled ? method.row.seconds : method.row.allocating_seconds)
+          .push_back(seconds);
     }
-    method.row.agrees = method.check();
   } catch (const Error& error) {
     (error.kind() == ErrorKind::check ? method.row.fault : method.row.failure) = error.what();
+    method.row.agrees = false;
   }
 }
 
@@ -39,15 +45,19 @@ std::string csv_field(const std::string& text) {
   return result + "\"";
 }
 
+}  // namespace
+
 std::string describe_result(const Row& row) {
   if (!row.failure.empty()) return "failed: " + row.failure;
   return row.is_wrong() ? "NO " + row.fault : "yes";
 }
 
-}  // namespace
-
 double Row::median_seconds() const {
   return median(seconds);
+}
+
+double Row::median_allocating_seconds() const {
+  return median(allocating_seconds);
 }
 
 double Row::min_seconds() const {
@@ -85,9 +95,12 @@ void relate(std::span<Row> rows) {
 }
 
 std::vector<Row> measure(std::vector<Method> methods, int repetitions) {
-  for (int round = 0; round <= repetitions; ++round) {
-    for (Method& method : methods) run_once(method, round == 0);
-  }
+  const auto run_all = [&](Round round) {
+    for (Method& method : methods) run_once(method, round);
+  };
+  run_all(Round::check);
+  for (int repetition = 0; repetition < repetitions; ++repetition) run_all(Round::pooled);
+  for (int repetition = 0; repetition < repetitions; ++repetition) run_all(Round::allocating);
   std::vector<Row> rows;
   for (Method& method : methods) rows.push_back(std::move(method.row));
   relate(rows);
@@ -160,6 +173,16 @@ std::string json(std::span<const Row> rows) {
                     {"agrees", row.agrees},
                     {"fault", row.fault},
                     {"failure", row.failure}});
+    if (!row.allocating_seconds.empty()) {
+      list.back()["allocating_seconds"] = row.allocating_seconds;
+      list.back()["median_allocating_seconds"] = row.median_allocating_seconds();
+    }
+    if (row.product) {
+      const auto& space = row.product->peak_work_space;
+      list.back()["products"] = row.product->products;
+      list.back()["nnz_c"] = row.product->nnz_c;
+      list.back()["peak_work_space"] = space ? Json(*space) : Json(nullptr);
+    }
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace);
 }

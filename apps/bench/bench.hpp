@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,6 +10,15 @@
 
 /// What every benchmark of Sortie shares: how methods are timed, and how rows are shown.
 namespace sortie::bench {
+
+/// What `sortie bench spgemm` tells beside times.
+struct ProductFigures {
+  std::int64_t products = 0;
+  std::int64_t nnz_c = 0;
+  /// Bytes of the device's memory pool in use at most, beside A, B and C; nothing on the host, and
+  /// where a method has no result.
+  std::optional<std::uint64_t> peak_work_space;
+};
 
 /// One method on one case.
 struct Row {
@@ -19,11 +29,13 @@ struct Row {
   bool limit = false;           ///< a copy of the same bytes: the physical limit, no competitor
   std::uint64_t items = 0;      ///< units of work, in whatever `unit` counts
   std::vector<double> seconds;  ///< of each repetition
-  std::string unit;             ///< of rate(): "Gpairs/s", "GFLOP/s", "MB/s"
-  double items_a_unit = 1e9;    ///< items in one unit: 1e9 for Gpairs/s
-  bool agrees = false;          ///< the result was checked and is right
-  std::string fault;            ///< what is wrong with the result, where the check says so
-  std::string failure;          ///< why there is no result; empty when there is one
+  /// The same where all memory comes from the system anew; empty where that was not measured.
+  std::vector<double> allocating_seconds;
+  std::string unit;           ///< of rate(): "Gpairs/s", "GFLOP/s", "MB/s"
+  double items_a_unit = 1e9;  ///< items in one unit: 1e9 for Gpairs/s
+  bool agrees = false;        ///< the result was checked and is right
+  std::string fault;          ///< what is wrong with the result, where the check says so
+  std::string failure;        ///< why there is no result; empty when there is one
   /// Seconds of each phase of one more run, which waits after each; may be empty.
   std::vector<std::pair<std::string, double>> phases;
   /// Of that run: by how much of its share what a device has to sort differs from it, at most; less
@@ -33,6 +45,8 @@ struct Row {
   /// counted.
   std::uint64_t transactions = 0;
 
+  std::optional<ProductFigures> product;  ///< of a matrix product only
+
   // Filled by relate().
   std::vector<std::pair<std::string, double>>
       ratios;                  ///< own rate over each baseline's; none for a limit
@@ -40,6 +54,7 @@ struct Row {
 
   [[nodiscard]] bool is_wrong() const { return failure.empty() && !agrees; }
   [[nodiscard]] double median_seconds() const;
+  [[nodiscard]] double median_allocating_seconds() const;  ///< 0 where not measured
   [[nodiscard]] double min_seconds() const;
   [[nodiscard]] double max_seconds() const;
   [[nodiscard]] double rate() const;  ///< by the median; 0 without a result
@@ -54,15 +69,21 @@ void relate(std::span<Row> rows);
 struct Method {
   Row row;                        ///< all but seconds and agrees
   std::function<void()> prepare;  ///< not timed; may be empty
-  std::function<void()> run;      ///< timed
-  std::function<bool()> check;    ///< called once after the first run; says whether it is right
+  /// As prepare, and gives all free memory back to the system; empty: Row::allocating_seconds is
+  /// not measured.
+  std::function<void()> prepare_allocating = {};
+  std::function<void()> run;    ///< timed
+  std::function<bool()> check;  ///< called once after the first run; says whether it is right
 };
 
 /// Times methods by turns, so that a change of the machine's speed meets all of them alike: one
-/// untimed round that checks the results, then `repetitions` rounds. A method that throws Error
-/// keeps its message as `failure` and is left out from then on.
-/// \return the rows, related to each other
+/// untimed round that checks the results, then `repetitions` rounds, and as many again of the
+/// methods that have prepare_allocating. A method that throws Error keeps its message as `failure`
+/// and is left out from then on. \return the rows, related to each other
 [[nodiscard]] std::vector<Row> measure(std::vector<Method> methods, int repetitions);
+
+/// Whether a row's result is right, in a word or with what is wrong.
+[[nodiscard]] std::string describe_result(const Row& row);
 
 /// A table for people: a heading when `with_heading`, then a line a row.
 [[nodiscard]] std::string table(std::span<const Row> rows, bool with_heading);

@@ -40,7 +40,12 @@ GeneratorSpec::GeneratorSpec(const std::string& text) : text_(text) {
 }
 
 void GeneratorSpec::require_parameters(std::size_t wanted, const std::string& form) const {
-  if (parameters_.size() == wanted) return;
+  require_parameters(wanted, wanted, form);
+}
+
+void GeneratorSpec::require_parameters(std::size_t fewest, std::size_t most,
+                                       const std::string& form) const {
+  if (parameters_.size() >= fewest && parameters_.size() <= most) return;
   throw Error(ErrorKind::usage, fmt::format("found {}, expected {}", quoted(text_), form));
 }
 

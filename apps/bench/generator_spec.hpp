@@ -22,6 +22,8 @@ class GeneratorSpec {
   /// Checks the number of parameters. \param form  how it should look, e.g. "gen:er:ROWS:ROW_NNZ"
   /// \throws Error (usage)
   void require_parameters(std::size_t count, const std::string& form) const;
+  /// The same where some at the end may be left out: at least `fewest`, at most `most`.
+  void require_parameters(std::size_t fewest, std::size_t most, const std::string& form) const;
 
   /// Parameter `index` (from 0) as a count, with K, M or G as powers of 1000; as a real number.
   /// \throws Error (usage) not a number of that sort

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include "sortie/apps/bench/generator_spec.hpp"
 #include "sortie/core/error.hpp"
+#include "sortie/core/host_memory.hpp"
 #include "sortie/matrices/generators.hpp"
 #include "sortie/matrices/matrix_market.hpp"
 
@@ -17,7 +19,8 @@ namespace {
 using matrices::Csr;
 
 constexpr const char* generator_forms =
-    "gen:er, gen:rmat, gen:banded, gen:stencil5, gen:stencil7, gen:stencil27 or gen:powerlaw";
+    "gen:er, gen:rmat, gen:banded, gen:stencil5, gen:stencil7, gen:stencil27, gen:powerlaw or "
+    "gen:web";
 
 template <class Value>
 Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
@@ -38,18 +41,28 @@ Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
     spec.require_parameters(2, "gen:banded:ROWS:HALF_BANDWIDTH");
     return matrices::banded<Value>(size(0), size(1), seed);
   }
-  if (spec.kind() == "stencil5") {
-    spec.require_parameters(1, "gen:stencil5:N");
-    return matrices::stencil<Value>(5, size(0), size(0), 1);
-  }
-  if (spec.kind() == "stencil7" || spec.kind() == "stencil27") {
-    spec.require_parameters(1, "gen:" + spec.kind() + ":N");
-    const int points = spec.kind() == "stencil7" ? 7 : 27;
-    return matrices::stencil<Value>(points, size(0), size(0), size(0));
+  if (spec.kind() == "stencil5" || spec.kind() == "stencil7" || spec.kind() == "stencil27") {
+    spec.require_parameters(1, 2,
+                            "gen:" + spec.kind() + ":N or gen:" + spec.kind() + ":N:UNKNOWNS");
+    const int points = spec.kind() == "stencil5" ? 5 : spec.kind() == "stencil7" ? 7 : 27;
+    // More unknowns than an int holds are refused by the generator as rows are.
+    const auto unknowns = static_cast<int>(
+        spec.parameters() == 2 ? std::min<std::uint64_t>(spec.count(1), INT32_MAX) : 1);
+    return matrices::stencil<Value>(points, size(0), size(0), points == 5 ? 1 : size(0), unknowns);
   }
   if (spec.kind() == "powerlaw") {
     spec.require_parameters(3, "gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ");
     return matrices::power_law<Value>(size(0), size(0), spec.real(1), size(2), seed);
+  }
+  if (spec.kind() == "web") {
+    spec.require_parameters(6, "gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY");
+    return matrices::web_graph<Value>({.rows = size(0),
+                                       .nnz = size(1),
+                                       .products = size(2),
+                                       .max_row_nnz = size(3),
+                                       .site_rows = size(4),
+                                       .locality = spec.real(5)},
+                                      seed);
   }
   spec.unknown(generator_forms);
 }
@@ -79,19 +92,19 @@ class SpgemmCase {
     }
     Context host = context_;
     host.backend = Backend::host;
-    expected_ = spgemm::multiply(host, matrix_, matrix_, spgemm::Algorithm::eigen);
+    expected_ = spgemm::multiply(host, matrix_, matrix_, options.checked_by);
   }
 
   std::vector<Row> run() {
-    std::vector<Method> methods;
-    for (const auto algorithm : chosen_algorithms()) methods.push_back(method(algorithm));
-    std::vector<Row> rows = measure(std::move(methods), options_.repetitions);
+    if (context_.backend == Backend::host) return from_host_to_host();
+    std::vector<Row> rows;
 #ifdef SORTIE_HAVE_CUDA
-    if (context_.backend == Backend::cuda) {
-      std::vector<Row> resident = run_on_device();
-      std::move(resident.begin(), resident.end(), std::back_inserter(rows));
-    }
+    rows = run_on_device();
 #endif
+    if (options_.transfers) {
+      std::vector<Row> with_transfers = from_host_to_host();
+      std::move(with_transfers.begin(), with_transfers.end(), std::back_inserter(rows));
+    }
     return rows;
   }
 
@@ -112,6 +125,9 @@ class SpgemmCase {
     row.baseline = is_peer(algorithm);
     row.items = 2 * static_cast<std::uint64_t>(spgemm::count_products(matrix_, matrix_));
     row.unit = "GFLOP/s";
+    row.product = ProductFigures{.products = static_cast<std::int64_t>(row.items / 2),
+                                 .nnz_c = expected_.nnz(),
+                                 .peak_work_space = std::nullopt};
     return row;
   }
 
@@ -119,6 +135,12 @@ class SpgemmCase {
     const double tolerance = options_.single_precision ? 1e-4 : 1e-11;
     spgemm::compare(result, expected_, matrix_, matrix_, tolerance);
     return true;
+  }
+
+  std::vector<Row> from_host_to_host() {
+    std::vector<Method> methods;
+    for (const auto algorithm : chosen_algorithms()) methods.push_back(method(algorithm));
+    return measure(std::move(methods), options_.repetitions);
   }
 
   Method method(spgemm::Algorithm algorithm) {
@@ -167,6 +189,29 @@ std::vector<Row> spgemm(const Context& context, const SpgemmOptions& options, co
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
   }
   return all;
+}
+
+std::string spgemm_table(std::span<const Row> rows, bool with_heading) {
+  constexpr const char* layout =
+      "{:<28} {:<22} {:<5} {:>11} {:>11} {:>9} {:>12} {:>12} {:>11} {:>7}  {}\n";
+  std::string text;
+  if (with_heading) {
+    text += fmt::format(layout, "case", "method", "on", "median ms", "allocating", "GFLOP/s",
+                        "products", "nnz(C)", "work space", "x best", "agrees");
+  }
+  const auto shown = [](double number, const char* format) {
+    return number > 0 ? fmt::format(fmt::runtime(format), number) : std::string();
+  };
+  for (const Row& row : rows) {
+    const ProductFigures figures = row.product.value_or(ProductFigures{});
+    text += fmt::format(layout, row.case_name, row.method, row.backend,
+                        shown(1e3 * row.median_seconds(), "{:.3f}"),
+                        shown(1e3 * row.median_allocating_seconds(), "{:.3f}"),
+                        shown(row.rate(), "{:.4g}"), figures.products, figures.nnz_c,
+                        figures.peak_work_space ? format_bytes(*figures.peak_work_space) : "",
+                        shown(row.ratio_to_best_baseline(), "{:.2f}"), describe_result(row));
+  }
+  return text;
 }
 
 }  // namespace sortie::bench

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,20 +14,33 @@ namespace sortie::bench {
 
 struct SpgemmOptions {
   /// Files, or gen:er:ROWS:ROW_NNZ, gen:rmat:SCALE:EDGE_FACTOR, gen:banded:ROWS:HALF_BANDWIDTH,
-  /// gen:stencil5:N (N x N), gen:stencil7:N, gen:stencil27:N (N x N x N),
-  /// gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ
+  /// gen:stencil5:N (N x N), gen:stencil7:N, gen:stencil27:N (N x N x N), each with :UNKNOWNS a
+  /// point where it is not 1, gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ,
+  /// gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY (matrices::WebGraph)
   std::vector<std::string> sources;
   bool single_precision = false;
   int repetitions = 5;
   std::uint64_t seed = 1;
   std::vector<spgemm::Algorithm> algorithms;  ///< empty: all that the backend has
+  /// What results are compared with: computed on the host once a source. Eigen takes one thread;
+  /// row_wise takes all, for the largest matrices.
+  spgemm::Algorithm checked_by = spgemm::Algorithm::eigen;
+  bool transfers = false;  ///< on CUDA: from host memory to host memory as well
 };
 
-/// A * A for every source on the context's backend, one row an algorithm, from host memory to host
-/// memory; on CUDA then as well from device memory to device memory ("... on the device"). GFLOP/s
-/// counts two operations a product. Every result is compared with Eigen's. \throws Error (usage)
-/// unknown generator; (input) as the reader, or a matrix that is not square
+/// A * A for every source on the context's backend, one row an algorithm. GFLOP/s counts two
+/// operations a product.
+///
+/// On the host, from host memory to host memory. On CUDA from device memory to device memory ("...
+/// on the device"), with memory served from a pool that is filled already, and again with a pool
+/// that was emptied before each repetition (Row::allocating_seconds). cusparse-reuse has a second
+/// row, "... values", for computing values alone where the structure is known. Every result is
+/// compared with that of options.checked_by. \throws Error (usage) unknown generator; (input) as
+/// the reader, or a matrix that is not square
 std::vector<Row> spgemm(const Context& context, const SpgemmOptions& options, const RowSink& sink);
+
+/// A table of such rows for people: a heading when `with_heading`, then a line a row.
+[[nodiscard]] std::string spgemm_table(std::span<const Row> rows, bool with_heading);
 
 /// One algorithm as spgemm_on_device() runs it.
 template <class Value>

@@ -12,6 +12,8 @@ struct SourcesCommand : BenchOptions {
   std::vector<std::string> algorithms;
   std::vector<std::string> sources;
   std::string precision = "f64";
+  std::string checked_by = "eigen";
+  bool transfers = false;
 };
 
 template <class Algorithm>
@@ -24,10 +26,17 @@ std::vector<Algorithm> parse_algorithms(const std::vector<std::string>& names,
 
 void run_spgemm(Job& job, const SourcesCommand& command) {
   job.announce_output(command.csv);
-  const bench::SpgemmOptions options{command.sources, command.precision == "f32",
-                                     command.common.repeat, command.common.seed,
-                                     parse_algorithms(command.algorithms, spgemm::parse_algorithm)};
-  finish_bench(job, command, bench::spgemm(job.context(), options, table_printer(job, command)));
+  const bench::SpgemmOptions options{
+      .sources = command.sources,
+      .single_precision = command.precision == "f32",
+      .repetitions = command.common.repeat,
+      .seed = command.common.seed,
+      .algorithms = parse_algorithms(command.algorithms, spgemm::parse_algorithm),
+      .checked_by = spgemm::parse_algorithm(command.checked_by),
+      .transfers = command.transfers};
+  finish_bench(
+      job, command,
+      bench::spgemm(job.context(), options, table_printer(job, command, bench::spgemm_table)));
 }
 
 void run_suffix_array(Job& job, const SourcesCommand& command) {
@@ -50,11 +59,19 @@ Command add_spgemm(CLI::App& bench_parser) {
   CLI::App* parser = bench_parser.add_subcommand("spgemm", "A * A by every algorithm");
   add_sources(*parser, *options,
               "Matrix Market files, or gen:er:ROWS:ROW_NNZ, gen:rmat:SCALE:EDGE_FACTOR, "
-              "gen:banded:ROWS:HALF_BANDWIDTH, gen:stencil5:N, gen:stencil7:N, gen:stencil27:N, "
-              "gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ");
+              "gen:banded:ROWS:HALF_BANDWIDTH, gen:stencil5:N, gen:stencil7:N, gen:stencil27:N "
+              "(or :N:UNKNOWNS), gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ, "
+              "gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY");
   parser->add_option("--precision", options->precision, "f32 or f64")
       ->check(CLI::IsMember({"f32", "f64"}))
       ->capture_default_str();
+  parser
+      ->add_option("--check-by", options->checked_by,
+                   "Host algorithm to compare results with; row-wise takes all threads")
+      ->check(CLI::IsMember({"eigen", "row-wise", "reference", "essc"}))
+      ->capture_default_str();
+  parser->add_flag("--transfers", options->transfers,
+                   "On CUDA, also from host memory to host memory");
   add_bench_options(*parser, *options);
   return make_command(parser, options, run_spgemm);
 }

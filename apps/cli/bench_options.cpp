@@ -34,9 +34,9 @@ void show_table(Job& job, const BenchOptions& options, std::string_view text) {
   }
 }
 
-bench::RowSink table_printer(Job& job, const BenchOptions& options) {
-  return [&job, &options, heading = true](std::span<const bench::Row> rows) mutable {
-    show_table(job, options, bench::table(rows, std::exchange(heading, false)));
+bench::RowSink table_printer(Job& job, const BenchOptions& options, TableMaker make_table) {
+  return [&job, &options, make_table, heading = true](std::span<const bench::Row> rows) mutable {
+    show_table(job, options, make_table(rows, std::exchange(heading, false)));
   };
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,12 @@ void add_bench_options(CLI::App& parser, BenchOptions& options);
 /// belongs to a file.
 void show_table(Job& job, const BenchOptions& options, std::string_view text);
 
+/// How rows become lines of a table: bench::table or one of a benchmark's own.
+using TableMaker = std::string (*)(std::span<const bench::Row> rows, bool with_heading);
+
 /// Shows the rows of each case as soon as they are there; collects nothing.
-[[nodiscard]] bench::RowSink table_printer(Job& job, const BenchOptions& options);
+[[nodiscard]] bench::RowSink table_printer(Job& job, const BenchOptions& options,
+                                           TableMaker make_table = bench::table);
 
 /// Adds `part`, a JSON text, to the report as `key`. Where there is a complaint, writes the report
 /// first, since what is right in it is worth its file. \param complaint  empty, or what is wrong

@@ -2,15 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <complex>
-#include <limits>
-#include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "sortie/apps/cli/command.hpp"
+#include "sortie/apps/cli/spgemm_dry_run.hpp"
+#include "sortie/apps/cli/spgemm_operands.hpp"
+#include "sortie/apps/cli/spgemm_structure.hpp"
 #include "sortie/apps/spgemm/spgemm.hpp"
-#include "sortie/core/byte_source.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/matrices/matrix_market.hpp"
-#include "sortie/matrices/matrix_market_text.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -22,37 +23,6 @@ using spgemm::Algorithm;
 // thousand roundings of the precision at hand, far below any wrong or missing product.
 constexpr double single_tolerance = 1e-4;
 constexpr double double_tolerance = 1e-11;
-
-struct SpgemmCommand {
-  CommonOptions common;
-  std::string path_a;
-  std::string path_b;
-  std::string output;
-  bool transpose_b = false;
-  std::string precision = "auto";
-  std::string algorithm = "auto";
-  bool verify = false;
-};
-
-// A file read into memory, so that its header can be looked at before its entries, also when it is
-// standard input.
-struct MatrixText {
-  MatrixText(const Context& context, const std::string& path)
-      : name(path == "-" ? "<stdin>" : path) {
-    PhaseTimer timer(context, "read");
-    bytes = read_all(path);
-    timer.set_bytes(bytes.size);
-    header = matrices::parse_matrix_market_header(name, bytes.span());
-  }
-
-  std::string name;
-  ByteBuffer bytes;
-  matrices::MatrixMarketHeader header;
-};
-
-std::string shape(std::int64_t rows, std::int64_t cols) {
-  return fmt::format("{} x {}", rows, cols);
-}
 
 template <class Value, class Idx>
 std::string checksum_of(const Csr<Value, Idx>& matrix) {
@@ -66,27 +36,24 @@ std::string checksum_of(const Csr<Value, Idx>& matrix) {
   return fmt::format("{:016x}", sum);
 }
 
-// Another algorithm than the one to be checked; both are independent of the sorting layer.
-Algorithm checking_algorithm(Algorithm checked) {
-  return checked == Algorithm::eigen ? Algorithm::reference : Algorithm::eigen;
-}
-
 template <class Value, class Idx>
 class Multiplication {
  public:
-  Multiplication(Job& job, const SpgemmCommand& command, MatrixText text_a,
-                 std::optional<MatrixText> text_b)
-      : job_(job), command_(command), algorithm_(spgemm::parse_algorithm(command.algorithm)) {
-    a_ = parse(std::move(text_a));
-    if (text_b) b_ = parse(std::move(*text_b));
-    if (command.transpose_b) b_ = matrices::transpose(b_ ? *b_ : a_);
-  }
+  Multiplication(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands)
+      : job_(job),
+        command_(command),
+        operands_(operands),
+        algorithm_(spgemm::parse_algorithm(command.algorithm)) {}
 
   void run() {
     const double seconds = job_.repeated([this] {
       c_ = {};
-      c_ = spgemm::multiply(job_.context(), a_, b(), algorithm_);
+      c_ = spgemm::multiply(job_.context(), a(), b(), algorithm_);
     });
+    if (command_.drop_zeros) {
+      PhaseTimer timer(job_.context(), "drop zeros");
+      job_.report().set("zeros_dropped", matrices::drop_zeros(c_));
+    }
     report(seconds);
     if (command_.verify) verify();
     if (!command_.output.empty()) {
@@ -97,27 +64,18 @@ class Multiplication {
   }
 
  private:
-  [[nodiscard]] const Csr<Value, Idx>& b() const { return b_ ? *b_ : a_; }
-
-  Csr<Value, Idx> parse(MatrixText text) {
-    PhaseTimer timer(job_.context(), "parse", text.bytes.size);
-    return matrices::parse_matrix_market<Value, Idx>(job_.context(), text.name, text.bytes.span());
-  }
+  [[nodiscard]] const Csr<Value, Idx>& a() const { return operands_.a(); }
+  [[nodiscard]] const Csr<Value, Idx>& b() const { return operands_.b(); }
 
   void report(double seconds) {
-    products_ = spgemm::count_products(a_, b());
+    products_ = spgemm::count_products(a(), b());
     RunReport& report = job_.report();
     report.set("algorithm", std::string(spgemm::name(algorithm_)));
-    report.set("value_type", value_type());
+    report.set("value_type", value_type<Value>());
     report.set("index_bits", std::int64_t{8 * sizeof(Idx)});
-    const auto set_shape = [&report](const std::string& matrix, const Csr<Value, Idx>& csr) {
-      report.set("rows_" + matrix, csr.rows);
-      report.set("cols_" + matrix, csr.cols);
-      report.set("nnz_" + matrix, csr.nnz());
-    };
-    set_shape("a", a_);
-    set_shape("b", b());
-    set_shape("c", c_);
+    report_shape(report, "a", a().rows, a().cols, a().nnz());
+    report_shape(report, "b", b().rows, b().cols, b().nnz());
+    report_shape(report, "c", c_.rows, c_.cols, c_.nnz());
     report.set("products", products_);
     report.set("multiply_seconds", seconds);
     report.set("gflops", gflops(seconds));
@@ -131,14 +89,13 @@ class Multiplication {
     host.report = nullptr;
     const Algorithm other = checking_algorithm(algorithm_);
     const double tolerance = std::is_same_v<Value, float> ? single_tolerance : double_tolerance;
-    spgemm::compare(c_, spgemm::multiply(host, a_, b(), other), a_, b(), tolerance);
+    const Csr<Value, Idx> expected = spgemm::multiply(host, a(), b(), other);
+    if (command_.drop_zeros) {
+      spgemm::compare_without_zeros(c_, expected, a(), b(), tolerance);
+    } else {
+      spgemm::compare(c_, expected, a(), b(), tolerance);
+    }
     job_.report().set("verified_by", std::string(spgemm::name(other)));
-  }
-
-  [[nodiscard]] static std::string value_type() {
-    if constexpr (std::is_same_v<Value, float>) return "f32";
-    if constexpr (std::is_same_v<Value, double>) return "f64";
-    return "complex";
   }
 
   [[nodiscard]] double gflops(double seconds) const {
@@ -149,12 +106,12 @@ class Multiplication {
     const auto line = [](const char* label, const Csr<Value, Idx>& csr) {
       return fmt::format("{}  {}, {} entries\n", label, shape(csr.rows, csr.cols), csr.nnz());
     };
-    std::string text = line("A", a_);
-    if (b_) text += line("B", *b_);
+    std::string text = line("A", a());
+    if (!operands_.b_is_a()) text += line("B", b());
     text += line("C", c_);
     text += fmt::format("{} products in {:.3f} ms on {} ({}, {}): {:.3f} GFLOP/s", products_,
                         1e3 * seconds, name(job_.context().backend), spgemm::name(algorithm_),
-                        value_type(), gflops(seconds));
+                        value_type<Value>(), gflops(seconds));
     if (command_.verify) {
       text += fmt::format("\nverified: equal to the product by {}",
                           spgemm::name(checking_algorithm(algorithm_)));
@@ -164,28 +121,14 @@ class Multiplication {
 
   Job& job_;
   const SpgemmCommand& command_;
+  const Operands<Value, Idx>& operands_;
   Algorithm algorithm_;
-  Csr<Value, Idx> a_;
-  std::optional<Csr<Value, Idx>> b_;  ///< without it B is A
   Csr<Value, Idx> c_;
   std::int64_t products_ = 0;
 };
 
-void require_conforming(const SpgemmCommand& command, const MatrixText& a, const MatrixText& b) {
-  const std::int64_t rows_b = command.transpose_b ? b.header.cols : b.header.rows;
-  if (a.header.cols == rows_b) return;
-  throw Error(ErrorKind::input,
-              fmt::format("{} ({}) and {}{} ({}): found {} columns and {} rows, expected as many",
-                          a.name, shape(a.header.rows, a.header.cols), b.name,
-                          command.transpose_b ? " transposed, as read" : "",
-                          shape(b.header.rows, b.header.cols), a.header.cols, rows_b));
-}
-
-bool needs_wide_index(const matrices::MatrixMarketHeader& header) {
-  return std::max(header.rows, header.cols) > std::numeric_limits<std::int32_t>::max();
-}
-
 std::string choose_precision(const SpgemmCommand& command, bool any_complex) {
+  if (command.structure_only) return any_complex ? "complex" : "f32";  // values are not kept
   if (command.precision == "auto") return any_complex ? "complex" : "f64";
   return command.precision;
 }
@@ -194,23 +137,20 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (command.path_a == "-" && command.path_b == "-") {
     throw Error(ErrorKind::usage, "found standard input for A and B, expected one file at least");
   }
-  job.announce_output(command.output);
-  MatrixText a(job.context(), command.path_a);
-  std::optional<MatrixText> b;
-  if (!command.path_b.empty()) b.emplace(job.context(), command.path_b);
-  require_conforming(command, a, b ? *b : a);
-
-  const auto& header_b = b ? b->header : a.header;
-  const bool wide = needs_wide_index(a.header) || needs_wide_index(header_b);
-  const bool any_complex =
-      a.header.field == matrices::Field::complex || header_b.field == matrices::Field::complex;
-  const std::string precision = choose_precision(command, any_complex);
-  const auto run_with = [&]<class Value>(Value) {
-    if (wide) {
-      Multiplication<Value, std::int64_t>(job, command, std::move(a), std::move(b)).run();
-    } else {
-      Multiplication<Value, std::int32_t>(job, command, std::move(a), std::move(b)).run();
+  if (!command.dry_run) job.announce_output(command.output);
+  OperandTexts texts(job.context(), command);
+  const std::string precision = choose_precision(command, texts.any_complex());
+  const auto run_with_types = [&]<class Value, class Idx>(Value, Idx) {
+    Operands<Value, Idx> operands(job.context(), command, std::move(texts));
+    if constexpr (!std::is_same_v<Value, double>) {
+      if (command.structure_only) return multiply_structures(job, command, std::move(operands));
     }
+    if (command.dry_run) return show_estimate(job, command, operands);
+    Multiplication<Value, Idx>(job, command, operands).run();
+  };
+  const auto run_with = [&](auto value) {
+    if (texts.need_wide_index()) return run_with_types(value, std::int64_t{});
+    run_with_types(value, std::int32_t{});
   };
   if (precision == "f32") return run_with(float{});
   if (precision == "f64") return run_with(double{});
@@ -229,15 +169,27 @@ Command add_spgemm_command(CLI::App& program) {
   parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");
   parser->add_option("-o,--output", command->output,
                      "Write C to this Matrix Market file (-: standard output)");
-  parser->add_option("--precision", command->precision, "f32, f64, complex or auto")
-      ->check(CLI::IsMember({"auto", "f32", "f64", "complex"}))
-      ->capture_default_str();
+  auto* precision =
+      parser->add_option("--precision", command->precision, "f32, f64, complex or auto")
+          ->check(CLI::IsMember({"auto", "f32", "f64", "complex"}))
+          ->capture_default_str();
   parser
       ->add_option("--algorithm", command->algorithm,
-                   "auto, essc, row-wise, reference, eigen, esc, cusparse, cusparse-alg1 ... alg3")
+                   "auto, fused, essc, row-wise, reference, eigen, kokkos-kernels, esc, cusparse, "
+                   "cusparse-alg1 ... alg3, cusparse-reuse, cusp")
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
                    "Compare C with the product by Eigen; exit 3 when they differ");
+  auto* dry_run = parser->add_flag("--dry-run", command->dry_run,
+                                   "Show what the product would take, then exit; writes no matrix");
+  auto* drop_zeros = parser->add_flag("--drop-zeros", command->drop_zeros,
+                                      "Take entries that became zero out of C");
+  parser
+      ->add_flag("--structure-only", command->structure_only,
+                 "Only where C has entries, written as a pattern; values are not used")
+      ->excludes(precision)
+      ->excludes(dry_run)
+      ->excludes(drop_zeros);
   return make_command(parser, command, run_spgemm);
 }
 

@@ -3,16 +3,29 @@
 #include <complex>
 #include <cstdint>
 
+#include "sortie/apps/spgemm/estimate.hpp"
 #include "sortie/apps/spgemm/spgemm.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/matrices/pattern.hpp"
 
 /// The implementations behind multiply(), one function each. multiply() has checked that the shapes
 /// conform, has chosen the backend and writes the figures of the report; the functions add their
-/// phases. All are instantiated for the types of SORTIE_SPGEMM_FOR_EACH_TYPE.
+/// phases. All are instantiated for the types of SORTIE_SPGEMM_FOR_EACH_TYPE. The ..._work_space()
+/// functions stand behind work_space() in the same way.
 namespace sortie::spgemm {
 
 using matrices::Csr;
 using matrices::Index;
+using matrices::Pattern;
 using matrices::Scalar;
+
+/// The backend to use; an algorithm that only one backend has decides where the caller does not.
+/// \throws Error (unavailable) the algorithm does not run there
+[[nodiscard]] Backend choose_backend(const Context& context, Algorithm algorithm);
+
+/// The error for shapes that do not conform.
+[[nodiscard]] Error shapes_error(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
+                                 std::int64_t cols_b);
 
 namespace host {
 
@@ -21,11 +34,24 @@ namespace host {
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
                                             const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
 
 /// Two passes over the rows, each row by sorting or by a dense accumulator.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>& a,
                                                 const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace row_wise_work_space(const Context& context, const ProductSize& size);
+
+/// The structure of A * B alone, row by row: each row's columns are marked in a bitmap.
+/// \pre structure_fits(context, b.cols)
+template <Index Idx>
+[[nodiscard]] Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
+                                              const Pattern<Idx>& b);
+/// True when the bitmap of one thread fits the memory budget.
+template <Index Idx>
+[[nodiscard]] bool structure_fits(const Context& context, std::int64_t cols);
 
 }  // namespace host
 
@@ -40,6 +66,13 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_eigen(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b);
 
+/// KokkosSparse::spgemm, symbolic and numeric phase, rows sorted after it. Only where CMake found
+/// KokkosKernels. \throws Error (unavailable) more than 2^31 - 1 entries in A, B or C
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> multiply_kokkos_kernels(const Context& context,
+                                                      const Csr<Value, Idx>& a,
+                                                      const Csr<Value, Idx>& b);
+
 }  // namespace baselines
 
 /// In a build without CUDA these throw Error (unavailable).
@@ -49,12 +82,18 @@ namespace cuda {
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
                                             const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
 
 /// Every row in registers and shared memory; see FusedProduct.
 /// \throws Error (unavailable) more columns than that can hold
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_fused(const Context& context, const Csr<Value, Idx>& a,
                                              const Csr<Value, Idx>& b);
+
+/// Where fused cannot make a product, what essc takes, as multiply_automatic() does.
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace fused_work_space(const Context& context, const ProductSize& size);
 
 /// The faster of the two that can make this product.
 template <Scalar Value, Index Idx>
@@ -65,8 +104,11 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_esc(const Context& context, const Csr<Value, Idx>& a,
                                            const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+[[nodiscard]] WorkSpace esc_work_space(const Context& context, const ProductSize& size);
 
-/// cuSPARSE's generic SpGEMM. \param which  one of the cusparse_... algorithms
+/// A product of another library: cuSPARSE, or CUSP where it was found. \param which  one of the
+/// cusparse_... algorithms, or cusp
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_cusparse(const Context& context, const Csr<Value, Idx>& a,
                                                 const Csr<Value, Idx>& b, Algorithm which);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/structure.hpp"
 #include "sortie/core/error.hpp"
 
 namespace sortie::spgemm {
@@ -44,17 +45,26 @@ bool same(const std::complex<double>& x, const std::complex<double>& y) {
               fmt::format("C: {}: found {}, expected {}", place, found, expected));
 }
 
+template <Scalar Value, Index Idx>
+std::size_t number_of_values(const Csr<Value, Idx>& matrix) {
+  return matrix.values.size();
+}
+template <Index Idx>
+std::size_t number_of_values(const Pattern<Idx>& pattern) {
+  return pattern.col_idx.size();  // as many as there would be
+}
+
 template <class Matrix>
 void compare_structure(const Matrix& result, const Matrix& expected) {
   if (result.rows != expected.rows || result.cols != expected.cols) {
     throw_difference("shape", fmt::format("{} x {}", result.rows, result.cols),
                      fmt::format("{} x {}", expected.rows, expected.cols));
   }
-  if (result.row_ptr.size() != expected.row_ptr.size() ||
-      result.values.size() != result.col_idx.size()) {
+  const std::size_t values = number_of_values(result);
+  if (result.row_ptr.size() != expected.row_ptr.size() || values != result.col_idx.size()) {
     throw_difference("arrays",
                      fmt::format("{} offsets, {} columns and {} values", result.row_ptr.size(),
-                                 result.col_idx.size(), result.values.size()),
+                                 result.col_idx.size(), values),
                      fmt::format("{} offsets, as many values as columns", expected.row_ptr.size()));
   }
   for (std::int64_t row = 0; row < expected.rows; ++row) {
@@ -91,7 +101,44 @@ void compare_entry(std::int64_t row, std::int64_t column, const Value& result,
       finite ? fmt::format("{} within {:.3g}", shown(expected), allowed) : shown(expected));
 }
 
+// The result with a zero wherever only `structure` has an entry.
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> restore_zeros(const Csr<Value, Idx>& result, const Csr<Value, Idx>& structure) {
+  Csr<Value, Idx> whole = structure;
+  std::fill(whole.values.begin(), whole.values.end(), Value{});
+  for (std::int64_t row = 0; row < structure.rows; ++row) {
+    auto at = structure.col_idx.begin() + structure.row_ptr[row];
+    const auto end = structure.col_idx.begin() + structure.row_ptr[row + 1];
+    for (std::int64_t i = result.row_ptr[row]; i < result.row_ptr[row + 1]; ++i) {
+      const Idx column = result.col_idx[i];
+      const std::string place = fmt::format("row {}, column {}", row + 1, column + 1);
+      at = std::lower_bound(at, end, column);
+      if (at == end || *at != column) throw_difference(place, "an entry", "none");
+      if (result.values[i] == Value{}) throw_difference(place, "zero", "no entry for it");
+      whole.values[at - structure.col_idx.begin()] = result.values[i];
+      ++at;
+    }
+  }
+  return whole;
+}
+
 }  // namespace
+
+template <Index Idx>
+void compare(const Pattern<Idx>& result, const Pattern<Idx>& expected) {
+  compare_structure(result, expected);
+}
+
+template <Scalar Value, Index Idx>
+void compare_without_zeros(const Csr<Value, Idx>& result, const Csr<Value, Idx>& expected,
+                           const Csr<Value, Idx>& a, const Csr<Value, Idx>& b, double tolerance) {
+  if (result.rows != expected.rows || result.cols != expected.cols) {
+    throw_difference("shape", fmt::format("{} x {}", result.rows, result.cols),
+                     fmt::format("{} x {}", expected.rows, expected.cols));
+  }
+  matrices::validate(result);
+  compare(restore_zeros(result, expected), expected, a, b, tolerance);
+}
 
 template <Scalar Value, Index Idx>
 void compare(const Csr<Value, Idx>& result, const Csr<Value, Idx>& expected, double tolerance) {
@@ -132,10 +179,15 @@ void compare(const Csr<Value, Idx>& result, const Csr<Value, Idx>& expected,
   }
 }
 
+template void compare(const Pattern<std::int32_t>&, const Pattern<std::int32_t>&);
+template void compare(const Pattern<std::int64_t>&, const Pattern<std::int64_t>&);
+
 #define INSTANTIATE(Value, Idx)                                                                 \
   template void compare(const Csr<Value, Idx>&, const Csr<Value, Idx>&, double);                \
   template void compare(const Csr<Value, Idx>&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
-                        const Csr<Value, Idx>&, double);
+                        const Csr<Value, Idx>&, double);                                        \
+  template void compare_without_zeros(const Csr<Value, Idx>&, const Csr<Value, Idx>&,           \
+                                      const Csr<Value, Idx>&, const Csr<Value, Idx>&, double);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

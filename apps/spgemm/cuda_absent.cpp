@@ -39,6 +39,21 @@ Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&, const 
   throw_unavailable();
 }
 
+template <Scalar Value, Index Idx>
+WorkSpace essc_work_space(const Context&, const ProductSize&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
+WorkSpace esc_work_space(const Context&, const ProductSize&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
+WorkSpace fused_work_space(const Context&, const ProductSize&) {
+  throw_unavailable();
+}
+
 #define INSTANTIATE(Value, Idx)                                                       \
   template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&,      \
                                          const Csr<Value, Idx>&);                     \
@@ -49,7 +64,10 @@ Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&, const 
   template Csr<Value, Idx> multiply_esc(const Context&, const Csr<Value, Idx>&,       \
                                         const Csr<Value, Idx>&);                      \
   template Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&,  \
-                                             const Csr<Value, Idx>&, Algorithm);
+                                             const Csr<Value, Idx>&, Algorithm);      \
+  template WorkSpace essc_work_space<Value, Idx>(const Context&, const ProductSize&); \
+  template WorkSpace esc_work_space<Value, Idx>(const Context&, const ProductSize&);  \
+  template WorkSpace fused_work_space<Value, Idx>(const Context&, const ProductSize&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -33,21 +33,44 @@ constexpr std::array names{
     NamedAlgorithm{Algorithm::cusparse_alg1, "cusparse-alg1"},
     NamedAlgorithm{Algorithm::cusparse_alg2, "cusparse-alg2"},
     NamedAlgorithm{Algorithm::cusparse_alg3, "cusparse-alg3"},
+    NamedAlgorithm{Algorithm::cusparse_reuse, "cusparse-reuse"},
+    NamedAlgorithm{Algorithm::cusp, "cusp"},
+    NamedAlgorithm{Algorithm::kokkos_kernels, "kokkos-kernels"},
 };
 
-constexpr std::array host_algorithms{Algorithm::essc, Algorithm::row_wise, Algorithm::reference,
-                                     Algorithm::eigen};
-constexpr std::array cuda_algorithms{Algorithm::fused,         Algorithm::essc,
-                                     Algorithm::esc,           Algorithm::cusparse_default,
-                                     Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
-                                     Algorithm::cusparse_alg3};
+constexpr std::array host_algorithms{
+    Algorithm::essc,           Algorithm::row_wise, Algorithm::reference, Algorithm::eigen,
+#ifdef SORTIE_HAVE_KOKKOS_KERNELS
+    Algorithm::kokkos_kernels,
+#endif
+};
+constexpr std::array cuda_algorithms{
+    Algorithm::fused,         Algorithm::essc,
+    Algorithm::esc,           Algorithm::cusparse_default,
+    Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
+    Algorithm::cusparse_alg3, Algorithm::cusparse_reuse,
+#ifdef SORTIE_HAVE_CUSP
+    Algorithm::cusp,
+#endif
+};
 
 bool is_one_of(std::span<const Algorithm> list, Algorithm algorithm) {
   return std::find(list.begin(), list.end(), algorithm) != list.end();
 }
 
-/// The backend to use; an algorithm that only one backend has decides where the caller does not.
+}  // namespace
+
 Backend choose_backend(const Context& context, Algorithm algorithm) {
+  const auto require_built = [&](std::span<const Algorithm> built, Algorithm library,
+                                 const char* reason) {
+    if (algorithm != library || is_one_of(built, library)) return;
+    throw Error(ErrorKind::unavailable,
+                fmt::format("SpGEMM: algorithm {} is not in this build: CMake found no {}",
+                            name(library), reason));
+  };
+  require_built(host_algorithms, Algorithm::kokkos_kernels,
+                "KokkosKernels that goes with its Kokkos");
+  require_built(cuda_algorithms, Algorithm::cusp, "CUSP that goes with its CUDA");
   const bool on_host = algorithm == Algorithm::automatic || is_one_of(host_algorithms, algorithm);
   const bool on_cuda = algorithm == Algorithm::automatic || is_one_of(cuda_algorithms, algorithm);
   Context wanted = context;
@@ -62,13 +85,21 @@ Backend choose_backend(const Context& context, Algorithm algorithm) {
   return backend;
 }
 
+Error shapes_error(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
+                   std::int64_t cols_b) {
+  return {
+      ErrorKind::input,
+      fmt::format("A * B: found A of {} x {} and B of {} x {}, expected as many columns in A as "
+                  "rows in B",
+                  rows_a, cols_a, rows_b, cols_b)};
+}
+
+namespace {
+
 template <class Matrix>
 void check_shapes(const Matrix& a, const Matrix& b) {
   if (a.cols == b.rows) return;
-  throw Error(ErrorKind::input,
-              fmt::format("A * B: found A of {} x {} and B of {} x {}, expected as many columns in "
-                          "A as rows in B",
-                          a.rows, a.cols, b.rows, b.cols));
+  throw shapes_error(a.rows, a.cols, b.rows, b.cols);
 }
 
 template <class Matrix>
@@ -81,6 +112,10 @@ Matrix multiply_on_host(const Context& context, const Matrix& a, const Matrix& b
       return baselines::multiply_reference(a, b);
     case Algorithm::eigen:
       return baselines::multiply_eigen(a, b);
+#ifdef SORTIE_HAVE_KOKKOS_KERNELS
+    case Algorithm::kokkos_kernels:
+      return baselines::multiply_kokkos_kernels(context, a, b);
+#endif
     default:
       return host::multiply_row_wise(context, a, b);
   }

@@ -21,10 +21,13 @@ enum class Algorithm {
   cusparse_alg1,
   cusparse_alg2,
   cusparse_alg3,
+  cusparse_reuse,  ///< cuSPARSE's SpGEMMreuse: the structure first, then the values
+  cusp,            ///< CUSP's product (CUDA), where CMake found CUSP
+  kokkos_kernels,  ///< KokkosSparse::spgemm (host), where CMake found KokkosKernels
 };
 
 /// "auto", "essc", "fused", "row-wise", "reference", "eigen", "esc", "cusparse", "cusparse-alg1",
-/// ...
+/// ..., "cusparse-reuse", "cusp", "kokkos-kernels"
 [[nodiscard]] std::string_view name(Algorithm algorithm);
 /// The reverse of name(). \throws Error (usage)
 [[nodiscard]] Algorithm parse_algorithm(std::string_view text);
@@ -44,7 +47,8 @@ template <matrices::Scalar Value, matrices::Index Idx>
 /// Columns ascend in every row of the result, and the result is the same, bit for bit, on every run
 /// with the same algorithm, backend and machine, for any thread count and memory budget. Entries
 /// that become zero by cancellation are kept, so that the structure depends on the structures of A
-/// and B only.
+/// and B only; matrices::drop_zeros() takes them out. Where the structure is all that is wanted,
+/// multiply_structure() (structure.hpp) needs no values.
 ///
 /// \param context  backend, device, threads, progress; memory budget for work space, the result not
 ///                 counted; report: figures "products" and "nnz_c", phases "analysis", "expansion",
@@ -94,5 +98,13 @@ template <matrices::Scalar Value, matrices::Index Idx>
 void compare(const matrices::Csr<Value, Idx>& result, const matrices::Csr<Value, Idx>& expected,
              const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
              double tolerance);
+
+/// The same for a result whose zeros were dropped (matrices::drop_zeros): an entry that it lacks
+/// counts as zero, and one that is zero is a fault. \param expected  with its zeros
+template <matrices::Scalar Value, matrices::Index Idx>
+void compare_without_zeros(const matrices::Csr<Value, Idx>& result,
+                           const matrices::Csr<Value, Idx>& expected,
+                           const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
+                           double tolerance);
 
 }  // namespace sortie::spgemm

@@ -186,17 +186,48 @@ TEST_F(BenchCommand, RelatesSortieToItsPeers) {
   }
 }
 
+// On CUDA rows are from device memory to device memory, and say so.
+std::string product_case(const std::string& source) {
+  return backend() == Backend::cuda ? source + " on the device" : source;
+}
+
 TEST_F(BenchCommand, MultipliesFilesAndGeneratedMatrices) {
   const std::vector<std::string> sources = {
-      matrix("can___24.mtx"), "gen:er:500:5",   "gen:rmat:8:4",    "gen:banded:300:4",
-      "gen:stencil5:20",      "gen:stencil7:8", "gen:stencil27:6", "gen:powerlaw:300:1.5:50"};
+      matrix("can___24.mtx"),      "gen:er:500:5",      "gen:rmat:8:4",
+      "gen:banded:300:4",          "gen:stencil5:20",   "gen:stencil7:8",
+      "gen:stencil27:6",           "gen:stencil27:3:3", "gen:powerlaw:300:1.5:50",
+      "gen:web:2K:8K:60K:50:2:0.3"};
   std::vector<std::string> arguments = {"bench", "spgemm"};
   arguments.insert(arguments.end(), sources.begin(), sources.end());
   const auto found = rows(arguments);
   for (const std::string& source : sources) {
-    EXPECT_EQ(column(found, "case").count(source), 1u) << source;
+    EXPECT_EQ(column(found, "case").count(product_case(source)), 1u) << source;
   }
   EXPECT_EQ(column(found, "method").count("essc"), 1u);
+}
+
+TEST_F(BenchCommand, TellsTheFiguresOfAProduct) {
+  for (const auto& row : rows({"bench", "spgemm", "gen:stencil27:3:2", "--check-by", "row-wise"})) {
+    EXPECT_EQ(row["case"], product_case("gen:stencil27:3:2"));
+    EXPECT_EQ(row["nnz_c"], 54 * 54);  // every point is at most two steps from every other
+    EXPECT_EQ(row["items"], 2 * row["products"].get<std::int64_t>());
+    const bool on_device = backend() == Backend::cuda;
+    EXPECT_EQ(row["peak_work_space"].is_number(), on_device) << row;
+    EXPECT_EQ(row.contains("allocating_seconds"), on_device) << row;
+    if (on_device) {
+      EXPECT_EQ(row["allocating_seconds"].size(), 1u);
+      EXPECT_GT(row["median_allocating_seconds"], 0);
+    }
+  }
+}
+
+TEST_F(BenchCommand, RefusesGeneratorsItDoesNotKnow) {
+  expect_error(
+      run({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
+      "found \"gen:stencil27:3:2:1\", expected gen:stencil27:N or gen:stencil27:N:UNKNOWNS");
+  expect_error(run({"bench", "spgemm", "gen:web:10:20"}), 2,
+               "found \"gen:web:10:20\", expected "
+               "gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY");
 }
 
 TEST_F(BenchCommand, MultipliesBySomeAlgorithmsInSinglePrecision) {
@@ -218,7 +249,7 @@ TEST_F(BenchCommand, WritesCsv) {
   const auto out = lines(result.out);
   ASSERT_GE(out.size(), 2u);
   EXPECT_EQ(out[0].substr(0, 27), "case,method,backend,items,r");
-  EXPECT_EQ(out[1].substr(0, 13), "gen:er:200:3,");
+  EXPECT_EQ(out[1].substr(0, out[1].find(',')), product_case("gen:er:200:3"));
   EXPECT_THAT(result.err, HasSubstr("median ms"));
 }
 

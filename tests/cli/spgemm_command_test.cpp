@@ -178,5 +178,109 @@ TEST_F(SpgemmCommand, KeepsToTheMemoryBudgetWithTheSameResult) {
   EXPECT_EQ(tight.out, free.out);
 }
 
+// A * B has 1 + 1 and 1 products.
+TEST_F(SpgemmCommand, EstimatesWithoutMultiplying) {
+  const Result result =
+      run({"spgemm", path("a.mtx"), path("b.mtx"), "--dry-run", "-o", path("c.mtx"), "--json",
+           path("r"), "--max-memory", "1M", "--algorithm", "essc"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(names(), ElementsAre("a.mtx", "b.mtx", "r"));
+  const auto out = lines(result.out);
+  ASSERT_EQ(out.size(), 5u);
+  EXPECT_EQ(out[0], "A  2 x 3, 3 entries, 60 B");
+  EXPECT_EQ(out[1], "B  3 x 2, 3 entries, 68 B");
+  EXPECT_EQ(out[2], "C  2 x 2, at most 3 entries, 60 B");
+  EXPECT_EQ(out[3], "3 products, at most 2 in a row (row 1)");
+  EXPECT_THAT(out[4], MatchesRegex("work space on (host|cuda) \\(essc\\): at most .* of 1.00 MiB "
+                                   "allowed, at least .*"));
+  const auto figures = nlohmann::json::parse(read_file(path("r")))["figures"];
+  EXPECT_EQ(figures["dry_run"], true);
+  EXPECT_EQ(figures["rows_c"], 2);
+  EXPECT_EQ(figures["nnz_b"], 3);
+  EXPECT_EQ(figures["products"], 3);
+  EXPECT_EQ(figures["longest_row"], 1);
+  EXPECT_EQ(figures["longest_row_products"], 2);
+  EXPECT_EQ(figures["nnz_c_bound"], 3);
+  EXPECT_EQ(figures["bytes_a"], 60);
+  EXPECT_EQ(figures["bytes_c_bound"], 60);
+  EXPECT_EQ(figures["work_space_known"], true);
+  EXPECT_EQ(figures["work_space_limit"], 1 << 20);
+  EXPECT_EQ(figures["fits"], true);
+  EXPECT_FALSE(figures.contains("nnz_c"));
+  EXPECT_FALSE(figures.contains("checksum_c"));
+}
+
+TEST_F(SpgemmCommand, EstimatesWhatWouldNotFit) {
+  const Result result = run({"spgemm", matrix("plskz362.mtx"), "--dry-run", "--algorithm", "essc",
+                             "--max-memory", "64", "--json", "-"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the product would not fit"));
+  EXPECT_EQ(nlohmann::json::parse(result.out)["figures"]["fits"], false);
+}
+
+TEST_F(SpgemmCommand, EstimatesNoWorkSpaceOfAPeer) {
+  const Result result = run(
+      {"spgemm", matrix("can___24.mtx"), "--dry-run", "--algorithm", "eigen", "--backend", "host"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(lines(result.out).back(),
+            "work space on host (eigen): not known before, this algorithm keeps to no limit");
+}
+
+// [1 1; 5 0] * [3; -3] = [0; 15].
+TEST_F(SpgemmCommand, DropsZeros) {
+  write_file(path("row.mtx"),
+             "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 2 1\n2 1 5\n");
+  write_file(path("col.mtx"),
+             "%%MatrixMarket matrix coordinate real general\n2 1 2\n1 1 3\n2 1 -3\n");
+  const Result kept = run({"spgemm", path("row.mtx"), path("col.mtx"), "-o", path("c.mtx")});
+  EXPECT_EQ(kept.exit_code, 0) << kept.err;
+  EXPECT_EQ(read<double>("c.mtx"), (matrices::Csr<double>{2, 1, {0, 1, 2}, {0, 0}, {0, 15}}));
+  const Result dropped = run({"spgemm", path("row.mtx"), path("col.mtx"), "-o", path("c.mtx"),
+                              "--drop-zeros", "--verify", "--json", path("r")});
+  EXPECT_EQ(dropped.exit_code, 0) << dropped.err;
+  EXPECT_EQ(read<double>("c.mtx"), (matrices::Csr<double>{2, 1, {0, 0, 1}, {0}, {15}}));
+  const auto figures = nlohmann::json::parse(read_file(path("r")))["figures"];
+  EXPECT_EQ(figures["zeros_dropped"], 1);
+  EXPECT_EQ(figures["nnz_c"], 1);
+  EXPECT_EQ(figures["verified_by"], "eigen");
+}
+
+TEST_F(SpgemmCommand, WritesTheStructureAlone) {
+  const Result result = run({"spgemm", path("a.mtx"), path("b.mtx"), "--structure-only", "--verify",
+                             "-o", path("c.mtx"), "--json", path("r")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(read_file(path("c.mtx")),
+            "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
+  const auto figures = nlohmann::json::parse(read_file(path("r")))["figures"];
+  EXPECT_EQ(figures["value_type"], "pattern");
+  EXPECT_EQ(figures["nnz_c"], 2);
+  EXPECT_EQ(figures["products"], 3);
+  EXPECT_EQ(figures["verified_by"], "eigen");
+}
+
+TEST_F(SpgemmCommand, WritesStructuresOfFilesOfEveryField) {
+  for (const char* name : {"young1c.mtx", "plskz362.mtx", "jagmesh7.mtx", "hermitian.mtx"}) {
+    const Result structure = run({"spgemm", matrix(name), "--structure-only", "--verify",
+                                  "--transpose-b", "-o", path("c.mtx")});
+    const Result whole = run({"spgemm", matrix(name), "--transpose-b", "-o", path("whole.mtx")});
+    EXPECT_EQ(structure.exit_code, 0) << structure.err;
+    EXPECT_EQ(whole.exit_code, 0) << whole.err;
+    const auto expected = matrices::read_matrix_market<std::complex<double>>({}, path("whole.mtx"));
+    const auto found = matrices::read_matrix_market<std::complex<double>>({}, path("c.mtx"));
+    EXPECT_EQ(found.row_ptr, expected.row_ptr) << name;
+    EXPECT_EQ(found.col_idx, expected.col_idx) << name;
+    EXPECT_EQ(matrices::read_matrix_market_header(path("c.mtx")).field, matrices::Field::pattern);
+  }
+}
+
+TEST_F(SpgemmCommand, StructureHasNoValuesToChooseOrDrop) {
+  for (const std::vector<std::string>& other :
+       {std::vector<std::string>{"--drop-zeros"}, {"--precision", "f32"}, {"--dry-run"}}) {
+    std::vector<std::string> arguments{"spgemm", path("a.mtx"), path("b.mtx"), "--structure-only"};
+    arguments.insert(arguments.end(), other.begin(), other.end());
+    EXPECT_EQ(run(arguments).exit_code, 2) << other.front();
+  }
+}
+
 }  // namespace
 }  // namespace sortie::test

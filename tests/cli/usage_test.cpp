@@ -80,8 +80,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"spgemm", small, "--bogus"},
                    "The following argument was not expected: --bogus"},
         WrongUsage{{"spgemm", small, "--algorithm", "magic"},
-                   "algorithm: found \"magic\", expected one of auto, essc, row-wise, reference, "
-                   "eigen, esc, cusparse, cusparse-alg1, cusparse-alg2, cusparse-alg3"},
+                   "algorithm: found \"magic\", expected one of auto, essc, fused, row-wise, "
+                   "reference, eigen, esc, cusparse, cusparse-alg1, cusparse-alg2, cusparse-alg3, "
+                   "cusparse-reuse, cusp, kokkos-kernels"},
         WrongUsage{{"spgemm", small, "--precision", "f16"},
                    "--precision: f16 not in {auto,f32,f64,complex}"},
         WrongUsage{{"spgemm", "--backend", "tpu", small}, "--backend: tpu not in {auto,cuda,host}"},
@@ -127,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "found two results for standard output, expected one at most"},
         WrongUsage{{"bench", "spgemm", "gen:magic:5"},
                    "found \"gen:magic:5\", expected gen:er, gen:rmat, gen:banded, gen:stencil5, "
-                   "gen:stencil7, gen:stencil27 or gen:powerlaw"},
+                   "gen:stencil7, gen:stencil27, gen:powerlaw or gen:web"},
         WrongUsage{{"bench", "spgemm", "gen:er:5"},
                    "found \"gen:er:5\", expected gen:er:ROWS:ROW_NNZ"},
         WrongUsage{{"bench", "suffix-array", "gen:dna:5x"},

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "matrices/error_message.hpp"
 #include "matrices/matrix_types.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/random.hpp"
+#include "sortie/matrices/pattern.hpp"
 
 namespace sortie::test {
 namespace {
@@ -168,6 +170,55 @@ TEST(Csr, ValidateNamesTheFirstBrokenRow) {
             "matrix: found column 1 in row 2, expected ascending columns, here from 2 to 3");
   EXPECT_EQ(message([](auto& m) { m.col_idx[0] = -1; }),
             "matrix: found column -1 in row 0, expected ascending columns, here from 0 to 3");
+}
+
+TYPED_TEST(CsrOfTypes, DropZeros) {
+  using Value = typename TypeParam::value_type;
+  typename TypeParam::Csr matrix{.rows = 4,
+                                 .cols = 5,
+                                 .row_ptr = {0, 3, 3, 4, 6},
+                                 .col_idx = {0, 2, 4, 1, 0, 3},
+                                 .values = {Value(0), Value(1), Value(-0.0), Value(0), Value(2),
+                                            Value(std::numeric_limits<float>::quiet_NaN())}};
+  EXPECT_EQ(drop_zeros(matrix), 3);
+  validate(matrix);
+  EXPECT_THAT(matrix.row_ptr, testing::ElementsAre(0, 1, 1, 1, 3));
+  EXPECT_THAT(matrix.col_idx, testing::ElementsAre(2, 0, 3));
+  EXPECT_EQ(matrix.values[0], Value(1));
+  EXPECT_EQ(matrix.values[1], Value(2));
+  EXPECT_EQ(drop_zeros(matrix), 0);
+  EXPECT_EQ(matrix.nnz(), 3);
+}
+
+TEST(DropZeros, ComplexEntriesAreZeroWithBothParts) {
+  using Complex = std::complex<double>;
+  Csr<Complex> matrix{.rows = 1,
+                      .cols = 3,
+                      .row_ptr = {0, 3},
+                      .col_idx = {0, 1, 2},
+                      .values = {Complex(0, 1), Complex(0, 0), Complex(1e-300, 0)}};
+  EXPECT_EQ(drop_zeros(matrix), 1);
+  EXPECT_THAT(matrix.col_idx, testing::ElementsAre(0, 2));
+}
+
+TEST(DropZeros, OfNothing) {
+  Csr<double> empty;
+  EXPECT_EQ(drop_zeros(empty), 0);
+  EXPECT_EQ(empty, Csr<double>{});
+}
+
+TYPED_TEST(CsrOfTypes, PatternAndOnes) {
+  using Value = typename TypeParam::value_type;
+  const typename TypeParam::Csr matrix{
+      .rows = 2, .cols = 3, .row_ptr = {0, 1, 3}, .col_idx = {2, 0, 1}, .values = {5, 0, 7}};
+  const auto pattern = pattern_of(matrix);
+  EXPECT_EQ(pattern.rows, 2);
+  EXPECT_EQ(pattern.cols, 3);
+  EXPECT_EQ(pattern.row_ptr, matrix.row_ptr);
+  EXPECT_EQ(pattern.col_idx, matrix.col_idx);  // explicit zeros are entries
+  const auto ones = with_ones<Value>(pattern);
+  EXPECT_EQ(pattern_of(ones), pattern);
+  EXPECT_THAT(ones.values, testing::Each(Value{1}));
 }
 
 }  // namespace

@@ -172,6 +172,97 @@ TYPED_TEST(Generators, PowerLaw) {
   EXPECT_THAT(row_lengths(power_law<Value, Idx>(100, 1, 2.0, 1, 1)), testing::Each(1));
 }
 
+std::int64_t products_of_square(const Csr<float>& matrix) {
+  std::int64_t products = 0;
+  for (const std::int64_t row : matrix.col_idx) {
+    products += matrix.row_ptr[row + 1] - matrix.row_ptr[row];
+  }
+  return products;
+}
+
+TYPED_TEST(Generators, WebGraph) {
+  using Value = typename TypeParam::value_type;
+  using Idx = typename TypeParam::index_type;
+  const WebGraph graph{.rows = 20000,
+                       .nnz = 100'000,
+                       .products = 1'000'000,
+                       .max_row_nnz = 200,
+                       .site_rows = 2,
+                       .locality = 0.3};
+  const auto matrix = web_graph<Value, Idx>(graph, 1);
+  expect_random_values(matrix);
+  EXPECT_EQ(matrix.rows, 20000);
+  EXPECT_EQ(matrix.cols, 20000);
+  EXPECT_NEAR(static_cast<double>(matrix.nnz()), 100'000, 10'000);
+  const auto lengths = row_lengths(matrix);
+  EXPECT_EQ(*std::min_element(lengths.begin(), lengths.end()), 1);
+  EXPECT_LE(*std::max_element(lengths.begin(), lengths.end()), 200);
+  EXPECT_EQ(matrix, (web_graph<Value, Idx>(graph, 1)));
+  EXPECT_NE(matrix, (web_graph<Value, Idx>(graph, 2)));
+}
+
+TEST(Generators, WebGraphHasTheLinksAndProductsWanted) {
+  for (const std::int64_t products : {700'000, 1'200'000, 2'000'000}) {
+    const auto matrix = web_graph<float>({.rows = 40000,
+                                          .nnz = 160'000,
+                                          .products = products,
+                                          .max_row_nnz = 100,
+                                          .site_rows = 1,
+                                          .locality = 0.3},
+                                         3);
+    EXPECT_NEAR(static_cast<double>(matrix.nnz()), 160'000, 0.03 * 160'000);
+    EXPECT_NEAR(static_cast<double>(products_of_square(matrix)), static_cast<double>(products),
+                0.06 * static_cast<double>(products));
+  }
+}
+
+TEST(Generators, WebGraphKeepsLinksNearby) {
+  const auto far = [](double locality) {
+    const auto matrix = web_graph<float>({.rows = 10000,
+                                          .nnz = 40000,
+                                          .products = 320'000,
+                                          .max_row_nnz = 50,
+                                          .site_rows = 1,
+                                          .locality = locality},
+                                         1);
+    const auto coo = to_coo(matrix);
+    const auto lengths = row_lengths(matrix);
+    std::int64_t links = 0;
+    for (std::size_t i = 0; i < coo.row_idx.size(); ++i) {
+      links += std::abs(coo.row_idx[i] - coo.col_idx[i]) > lengths[coo.row_idx[i]] ? 1 : 0;
+    }
+    return static_cast<double>(links) / static_cast<double>(matrix.nnz());
+  };
+  const double none = far(0);
+  EXPECT_GT(none, 0.99);
+  EXPECT_LT(far(0.5), 0.7);
+  EXPECT_LT(far(1), 0.45);  // those to pages in proportion to their links go anywhere
+}
+
+TEST(Generators, WebGraphSitesHaveRowsOfOneLength) {
+  const auto matrix = web_graph<float>({.rows = 1000,
+                                        .nnz = 4000,
+                                        .products = 20'000,
+                                        .max_row_nnz = 20,
+                                        .site_rows = 10,
+                                        .locality = 0.2},
+                                       1);
+  const auto lengths = row_lengths(matrix);
+  for (std::size_t row = 0; row < lengths.size(); ++row) {
+    EXPECT_EQ(lengths[row], lengths[row / 10 * 10]) << row;
+  }
+}
+
+TEST(Generators, WebGraphOfTheSmallestSizes) {
+  EXPECT_EQ(web_graph<double>({}, 1), Csr<double>{});
+  const WebGraph one{.rows = 1, .nnz = 1, .products = 1, .max_row_nnz = 1};
+  EXPECT_EQ(web_graph<double>(one, 1).nnz(), 1);
+  const WebGraph full{.rows = 8, .nnz = 64, .products = 497, .max_row_nnz = 8};
+  const auto matrix = web_graph<double>(full, 1);
+  validate(matrix);
+  EXPECT_GT(matrix.nnz(), 48);
+}
+
 TEST(Generators, PatternIsTheSameForEveryType) {
   const auto one = power_law<float, std::int64_t>(500, 300, 1.0, 40, 9);
   const auto other = power_law<std::complex<double>, std::int64_t>(500, 300, 1.0, 40, 9);
@@ -214,6 +305,18 @@ TEST(Generators, RefuseWhatMakesNoSense) {
             "columns");
   EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)power_law<double>(3, 4, NAN, 2, 1); }),
             "matrix generator: found exponent nan, expected a finite number");
+  const auto web_message = [](const WebGraph& graph) {
+    return error_message(ErrorKind::usage, [&] { (void)web_graph<double>(graph, 1); });
+  };
+  EXPECT_EQ(web_message({.rows = 10, .nnz = 20, .products = 60, .max_row_nnz = 11}),
+            "matrix generator: found a longest row of 11 entries, expected 1 to 10, the number of "
+            "columns");
+  EXPECT_EQ(web_message({.rows = 10, .nnz = 9, .products = 60, .max_row_nnz = 5}),
+            "matrix generator: found 9 entries, expected 10 to 50, 1 to 5 in each of 10 rows");
+  EXPECT_EQ(web_message({.rows = 10, .nnz = 20, .products = 60, .max_row_nnz = 5, .locality = 2}),
+            "matrix generator: found locality 2, expected 0 to 1");
+  EXPECT_THAT(web_message({.rows = 10, .nnz = 20, .products = 7, .max_row_nnz = 5}),
+              testing::StartsWith("matrix generator: found 7 products, expected "));
 }
 
 TEST(Generators, RefuseWhatDoesNotFitMemory) {

@@ -136,6 +136,20 @@ TEST(WriteMatrixMarket, Text) {
             "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 0.5 -2\n");
 }
 
+TEST(WriteMatrixMarket, Pattern) {
+  const Folder folder;
+  const Csr<double> matrix = erdos_renyi<double>(300, 400, 150, 1);  // more than one block
+  const auto pattern = pattern_of(matrix);
+  write_matrix_market(context(), folder.file("pattern.mtx"), pattern);
+  const std::string text = slurp(folder.file("pattern.mtx"));
+  EXPECT_EQ(text.substr(0, 63),
+            "%%MatrixMarket matrix coordinate pattern general\n300 400 45000\n");
+  MatrixMarketHeader header;
+  const auto read = read_matrix_market<double>(context(), folder.file("pattern.mtx"), &header);
+  EXPECT_EQ(header.field, Field::pattern);
+  EXPECT_EQ(read, with_ones<double>(pattern));
+}
+
 TEST(WriteMatrixMarket, RefusesAFolderThatIsNotThere) {
   const Folder folder;
   try {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "products.hpp"
@@ -14,12 +15,13 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr Algorithm every_algorithm[] = {Algorithm::automatic,     Algorithm::essc,
-                                         Algorithm::fused,         Algorithm::row_wise,
+constexpr Algorithm every_algorithm[] = {Algorithm::automatic,     Algorithm::fused,
+                                         Algorithm::essc,          Algorithm::row_wise,
                                          Algorithm::reference,     Algorithm::eigen,
                                          Algorithm::esc,           Algorithm::cusparse_default,
                                          Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
-                                         Algorithm::cusparse_alg3};
+                                         Algorithm::cusparse_alg3, Algorithm::cusparse_reuse,
+                                         Algorithm::cusp,          Algorithm::kokkos_kernels};
 
 /// The kind and text of the error that `call` throws.
 template <class Call>
@@ -51,8 +53,29 @@ TEST(SpgemmInterface, UnknownNameIsAUsageError) {
 TEST(SpgemmInterface, HostAlgorithmsAreListed) {
   const std::span<const Algorithm> list = spgemm::algorithms(Backend::host);
   const std::vector<Algorithm> host(list.begin(), list.end());
-  EXPECT_THAT(host, testing::UnorderedElementsAre(Algorithm::essc, Algorithm::row_wise,
-                                                  Algorithm::reference, Algorithm::eigen));
+  EXPECT_THAT(host, testing::IsSupersetOf({Algorithm::essc, Algorithm::row_wise,
+                                           Algorithm::reference, Algorithm::eigen}));
+  // And KokkosKernels, where CMake found it.
+  EXPECT_THAT(host, testing::IsSubsetOf({Algorithm::essc, Algorithm::row_wise, Algorithm::reference,
+                                         Algorithm::eigen, Algorithm::kokkos_kernels}));
+}
+
+TEST(SpgemmInterface, LibrariesThatAreNotInThisBuildAreUnavailable) {
+  const auto a = matrices::banded<double>(5, 1, 1);
+  const auto expect_absent = [&](Backend where, Algorithm library, const std::string& message) {
+    const std::span<const Algorithm> list = spgemm::algorithms(where);
+    if (std::find(list.begin(), list.end(), library) != list.end()) return;
+    Context chosen;  // by the algorithm
+    expect_error([&] { (void)spgemm::multiply(chosen, a, a, library); }, ErrorKind::unavailable,
+                 message);
+  };
+  expect_absent(Backend::host, Algorithm::kokkos_kernels,
+                "SpGEMM: algorithm kokkos-kernels is not in this build: CMake found no "
+                "KokkosKernels that goes with its Kokkos");
+  if (backend() == Backend::host) return;  // without a GPU there is no list of what was built
+  expect_absent(Backend::cuda, Algorithm::cusp,
+                "SpGEMM: algorithm cusp is not in this build: CMake found no CUSP that goes with "
+                "its CUDA");
 }
 
 TEST(SpgemmInterface, AlgorithmOfTheOtherBackendIsUnavailable) {

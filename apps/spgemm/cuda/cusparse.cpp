@@ -3,18 +3,41 @@
 #include <type_traits>
 
 #include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/cuda/cusp_product.hpp"
 #include "sortie/apps/spgemm/cuda/cusparse_product.hpp"
+#include "sortie/apps/spgemm/cuda/cusparse_reuse.hpp"
 #include "sortie/apps/spgemm/cuda/device_multiply.hpp"
 #include "sortie/apps/spgemm/cuda/operands.hpp"
 #include "sortie/core/error.hpp"
 
 namespace sortie::spgemm::cuda {
 
+namespace {
+
+template <class Value>
+DeviceCsr<Value> reuse_on_device(const Context& context, const DeviceCsr<Value>& a,
+                                 const DeviceCsr<Value>& b) {
+  CusparseReuse<Value> product(context, a, b);
+  DevicePhase structure(context, "structure");
+  product.analyse();
+  structure.stop();
+  DevicePhase values(context, "values");
+  product.compute();
+  values.stop();
+  DevicePhase sorting(context, "sort");
+  DeviceCsr<Value> c = product.take_result();
+  sorting.stop();
+  return c;
+}
+
+}  // namespace
+
 template <class Value, class Column>
 DeviceCsr<Value, Column> cusparse_on_device(const Context& context,
                                             const DeviceCsr<Value, Column>& a,
                                             const DeviceCsr<Value, Column>& b, Algorithm which) {
   if constexpr (std::is_same_v<Column, std::uint32_t>) {
+    if (which == Algorithm::cusparse_reuse) return reuse_on_device(context, a, b);
     CusparseProduct<Value> product(context, a, b);
     DevicePhase multiplication(context, "cusparse");
     product.multiply(which);
@@ -30,11 +53,36 @@ DeviceCsr<Value, Column> cusparse_on_device(const Context& context,
   }
 }
 
+#ifdef SORTIE_HAVE_CUSP
+/// As cusparse_on_device(), by CUSP.
+template <class Value, class Column>
+DeviceCsr<Value, Column> cusp_on_device(const Context& context, const DeviceCsr<Value, Column>& a,
+                                        const DeviceCsr<Value, Column>& b) {
+  if constexpr (std::is_same_v<Column, std::uint32_t> && std::is_floating_point_v<Value>) {
+    CuspProduct<Value> product(context, a, b);
+    DevicePhase multiplication(context, "cusp");
+    product.multiply();
+    multiplication.stop();
+    return product.take_result();
+  } else {
+    throw Error(ErrorKind::unavailable,
+                "CUSP: found complex values or more than 2^32 columns, expected f32 or f64 values "
+                "and 32-bit indices, for which this baseline is built");
+  }
+}
+#endif
+
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_cusparse(const Context& context, const Csr<Value, Idx>& a,
                                   const Csr<Value, Idx>& b, Algorithm which) {
   return with_operands(context, a, b, [&](const auto& device_a, const auto& device_b) {
+#ifdef SORTIE_HAVE_CUSP
+    const auto c = which == Algorithm::cusp
+                       ? cusp_on_device(context, device_a, device_b)
+                       : cusparse_on_device(context, device_a, device_b, which);
+#else
     const auto c = cusparse_on_device(context, device_a, device_b, which);
+#endif
     DevicePhase phase(context, "copy out");
     Csr<Value, Idx> host = to_host<Idx>(c);
     phase.stop();

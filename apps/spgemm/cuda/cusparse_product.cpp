@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "sortie/apps/spgemm/cuda/conversion.hpp"
 #include "sortie/apps/spgemm/cuda/sort_rows.hpp"
-#include "sortie/core/cuda/check_cusparse.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
 
@@ -18,21 +16,6 @@ namespace {
 /// The part of all products that CUSPARSE_SPGEMM_ALG3 makes at a time: the value of NVIDIA's own
 /// example of that algorithm.
 constexpr float kChunkFraction = 0.2F;
-
-template <class Value>
-constexpr cudaDataType data_type();
-template <>
-constexpr cudaDataType data_type<float>() {
-  return CUDA_R_32F;
-}
-template <>
-constexpr cudaDataType data_type<double>() {
-  return CUDA_R_64F;
-}
-template <>
-constexpr cudaDataType data_type<std::complex<double>>() {
-  return CUDA_C_64F;
-}
 
 cusparseSpGEMMAlg_t library_algorithm(Algorithm which) {
   switch (which) {
@@ -51,68 +34,6 @@ cusparseSpGEMMAlg_t library_algorithm(Algorithm which) {
   }
 }
 
-void check_size(std::string_view what, std::int64_t size) {
-  constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max();
-  if (size > limit) {
-    throw Error(ErrorKind::unavailable,
-                fmt::format("cuSPARSE SpGEMM: found {} {}, expected at most {}: it takes 32-bit "
-                            "indices only",
-                            size, what, limit));
-  }
-}
-
-template <class Value>
-DeviceBuffer<std::int32_t> narrow_row_ptr(std::string_view operand, const DeviceCsr<Value>& matrix,
-                                          cudaStream_t stream) {
-  check_size(fmt::format("rows of {}", operand), matrix.rows);
-  check_size(fmt::format("columns of {}", operand), matrix.cols);
-  check_size(fmt::format("entries of {}", operand), matrix.nnz());
-  DeviceBuffer<std::int32_t> narrow(matrix.row_ptr.size(), stream);
-  convert(matrix.row_ptr.data(), narrow.data(), matrix.rows + 1, stream);
-  return narrow;
-}
-
-struct MatrixDeleter {
-  void operator()(const cusparseSpMatDescr* matrix) const {
-    static_cast<void>(cusparseDestroySpMat(matrix));
-  }
-};
-using ConstMatrix = std::unique_ptr<const cusparseSpMatDescr, MatrixDeleter>;
-using Matrix = std::unique_ptr<cusparseSpMatDescr, MatrixDeleter>;
-
-struct DescriptorDeleter {
-  void operator()(cusparseSpGEMMDescr_t descriptor) const {
-    static_cast<void>(cusparseSpGEMM_destroyDescr(descriptor));
-  }
-};
-using Descriptor = std::unique_ptr<cusparseSpGEMMDescr, DescriptorDeleter>;
-
-template <class Value>
-ConstMatrix describe_operand(const DeviceCsr<Value>& matrix,
-                             const DeviceBuffer<std::int32_t>& row_ptr) {
-  cusparseConstSpMatDescr_t descriptor = nullptr;
-  check_cusparse(cusparseCreateConstCsr(&descriptor, matrix.rows, matrix.cols, matrix.nnz(),
-                                        row_ptr.data(), matrix.col_idx.data(), matrix.values.data(),
-                                        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                                        CUSPARSE_INDEX_BASE_ZERO, data_type<Value>()));
-  return ConstMatrix(descriptor);
-}
-
-Matrix describe_result(std::int64_t rows, std::int64_t cols, std::int32_t* row_ptr,
-                       cudaDataType type) {
-  cusparseSpMatDescr_t descriptor = nullptr;
-  check_cusparse(cusparseCreateCsr(&descriptor, rows, cols, 0, row_ptr, nullptr, nullptr,
-                                   CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
-                                   type));
-  return Matrix(descriptor);
-}
-
-Descriptor create_descriptor() {
-  cusparseSpGEMMDescr_t descriptor = nullptr;
-  check_cusparse(cusparseSpGEMM_createDescr(&descriptor));
-  return Descriptor(descriptor);
-}
-
 }  // namespace
 
 /// What all steps of one product share: every cuSPARSE function of it begins with the same
@@ -120,11 +41,11 @@ Descriptor create_descriptor() {
 template <class Value>
 struct CusparseProduct<Value>::Call {
   cusparseHandle_t handle;
-  ConstMatrix a;
-  ConstMatrix b;
-  Matrix c;
+  CusparseConstMatrix a;
+  CusparseConstMatrix b;
+  CusparseMatrix c;
   cusparseSpGEMMAlg_t algorithm;
-  Descriptor descriptor = create_descriptor();
+  CusparseDescriptor descriptor = create_cusparse_descriptor();
   Value one{1};
   Value zero{0};
   DeviceBuffer<char> estimation_buffer = {};  ///< used by all later steps as well
@@ -132,16 +53,9 @@ struct CusparseProduct<Value>::Call {
   /// function(handle, op A, op B, alpha, A, B, beta, C, type, algorithm, descriptor, rest...)
   template <class Function, class... Rest>
   void operator()(Function function, Rest... rest) const {
-    const cusparseStatus_t status = function(
+    check_cusparse_offers(function(
         handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a.get(),
-        b.get(), &zero, c.get(), data_type<Value>(), algorithm, descriptor.get(), rest...);
-    if (status == CUSPARSE_STATUS_NOT_SUPPORTED) {
-      throw Error(
-          ErrorKind::unavailable,
-          "cuSPARSE SpGEMM: CUSPARSE_STATUS_NOT_SUPPORTED: this version of the library does "
-          "not have the algorithm for this type of values");
-    }
-    check_cusparse(status);
+        b.get(), &zero, c.get(), cusparse_type<Value>, algorithm, descriptor.get(), rest...));
   }
 };
 
@@ -151,13 +65,9 @@ CusparseProduct<Value>::CusparseProduct(const Context& context, const DeviceCsr<
     : context_(context),
       a_(a),
       b_(b),
+      handle_(create_cusparse_handle(context.stream)),
       a_row_ptr_(narrow_row_ptr("A", a, context.stream)),
-      b_row_ptr_(narrow_row_ptr("B", b, context.stream)) {
-  cusparseHandle_t handle = nullptr;
-  check_cusparse(cusparseCreate(&handle));
-  handle_.reset(handle);
-  check_cusparse(cusparseSetStream(handle, context.stream));
-}
+      b_row_ptr_(narrow_row_ptr("B", b, context.stream)) {}
 
 template <class Value>
 void CusparseProduct<Value>::multiply(Algorithm which) {
@@ -171,7 +81,7 @@ void CusparseProduct<Value>::multiply(Algorithm which) {
     return;
   }
   Call call{handle_.get(), describe_operand(a_, a_row_ptr_), describe_operand(b_, b_row_ptr_),
-            describe_result(a_.rows, b_.cols, c_row_ptr_.data(), data_type<Value>()), algorithm};
+            describe_result(a_.rows, b_.cols, c_row_ptr_.data(), cusparse_type<Value>), algorithm};
   estimate(call);
   const DeviceBuffer<char> buffer = compute(call, which);  // needed until C is copied
   copy_result(call);
@@ -208,7 +118,7 @@ void CusparseProduct<Value>::copy_result(Call& call) {
   std::int64_t cols = 0;
   std::int64_t nnz = 0;
   check_cusparse(cusparseSpMatGetSize(call.c.get(), &rows, &cols, &nnz));
-  check_size("entries of C", nnz);
+  check_cusparse_size("entries of C", nnz);
   if (nnz == 0) {
     check_cuda(cudaMemsetAsync(c_row_ptr_.data(), 0, c_row_ptr_.bytes(), context_.stream));
     return;

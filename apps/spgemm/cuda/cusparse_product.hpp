@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cusparse.h>
-
-#include <complex>
 #include <cstdint>
-#include <memory>
 
+#include "sortie/apps/spgemm/cuda/cusparse_operands.hpp"
 #include "sortie/apps/spgemm/cuda/device_csr.cuh"
 #include "sortie/apps/spgemm/spgemm.hpp"
 #include "sortie/core/context.hpp"
@@ -27,7 +24,7 @@ class CusparseProduct {
   CusparseProduct(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b);
 
   /// C = A * B, kept inside; may be called again.
-  /// \param which  one of the cusparse_... algorithms
+  /// \param which  one of the cusparse_... algorithms but cusparse_reuse (CusparseReuse)
   /// \throws Error (out_of_memory) naming CUSPARSE_STATUS_INSUFFICIENT_RESOURCES, or the bytes of
   ///         work space that pass the budget
   /// \throws Error (unavailable) the library lacks the algorithm for this type
@@ -42,9 +39,6 @@ class CusparseProduct {
   [[nodiscard]] std::uint64_t work_space() const { return work_space_; }
 
  private:
-  struct HandleDeleter {
-    void operator()(cusparseHandle_t handle) const { static_cast<void>(cusparseDestroy(handle)); }
-  };
   struct Call;
 
   [[nodiscard]] DeviceBuffer<char> work_buffer(std::size_t bytes);
@@ -55,7 +49,7 @@ class CusparseProduct {
   const Context& context_;
   const DeviceCsr<Value>& a_;
   const DeviceCsr<Value>& b_;
-  std::unique_ptr<cusparseContext, HandleDeleter> handle_;
+  CusparseHandle handle_;
   DeviceBuffer<std::int32_t> a_row_ptr_;
   DeviceBuffer<std::int32_t> b_row_ptr_;
   DeviceBuffer<std::int32_t> c_row_ptr_;

@@ -24,6 +24,7 @@ DeviceCsr<Value, Column> multiply_on_device(const Context& context,
     case Algorithm::cusparse_alg1:
     case Algorithm::cusparse_alg2:
     case Algorithm::cusparse_alg3:
+    case Algorithm::cusparse_reuse:
       return cusparse_on_device(context, a, b, algorithm);
     default:
       throw Error(ErrorKind::unavailable,

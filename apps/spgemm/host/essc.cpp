@@ -219,9 +219,25 @@ Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
   return c;
 }
 
+template <Scalar Value, Index Idx>
+WorkSpace essc_work_space(const Context& context, const ProductSize& size) {
+  const std::uint64_t limit = work_space_budget(context);
+  constexpr std::uint64_t bytes_per_product = Chunk<Value, Idx>::bytes_per_product;
+  const std::uint64_t preferred =
+      std::min<std::uint64_t>(preferred_chunk_products, limit / bytes_per_product);
+  const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
+  const std::uint64_t chunk = std::min<std::uint64_t>(size.products, std::max(longest, preferred));
+  // Offsets of the products of all rows, and of the rows of a chunk.
+  const std::uint64_t offsets = 2 * sizeof(std::int64_t) * (size.rows + 1);
+  return {.least = longest * bytes_per_product,
+          .most = offsets + chunk * bytes_per_product,
+          .limit = limit};
+}
+
 #define INSTANTIATE(Value, Idx)                                                  \
   template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&, \
-                                         const Csr<Value, Idx>&);
+                                         const Csr<Value, Idx>&);                \
+  template WorkSpace essc_work_space<Value, Idx>(const Context&, const ProductSize&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

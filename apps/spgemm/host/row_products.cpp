@@ -16,8 +16,8 @@ constexpr std::int64_t rows_per_block = 1 << 13;
 
 }  // namespace
 
-template <Scalar Value, Index Idx>
-std::vector<std::int64_t> product_offsets(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
+template <class Matrix>
+std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b) {
   std::vector<std::int64_t> offsets(a.rows + 1, 0);
   const std::int64_t blocks = (a.rows + rows_per_block - 1) / rows_per_block;
   for_each_block(host_threads(), 0, blocks, [&](int, std::int64_t block) {
@@ -61,6 +61,11 @@ std::int64_t longest_row(std::span<const std::int64_t> product_offsets) {
   }
   return longest;
 }
+
+template std::vector<std::int64_t> product_offsets(const Pattern<std::int32_t>&,
+                                                   const Pattern<std::int32_t>&);
+template std::vector<std::int64_t> product_offsets(const Pattern<std::int64_t>&,
+                                                   const Pattern<std::int64_t>&);
 
 #define INSTANTIATE(Value, Idx)                                              \
   template std::vector<std::int64_t> product_offsets(const Csr<Value, Idx>&, \

@@ -25,14 +25,14 @@ inline void for_each_product(const matrices::Csr<Value, Idx>& a, const matrices:
   }
 }
 
-/// As for_each_product, for the columns alone.
-template <matrices::Scalar Value, matrices::Index Idx, class Visit>
-inline void for_each_column(const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
-                            std::int64_t row, const Visit& visit) {
+/// As for_each_product, for the columns alone. \tparam Matrix  Csr or Pattern
+template <class Matrix, class Visit>
+inline void for_each_column(const Matrix& a, const Matrix& b, std::int64_t row,
+                            const Visit& visit) {
   const std::int64_t end_a = a.row_ptr[row + 1];
   for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
     const std::int64_t k = a.col_idx[i];
-    const Idx* const columns = b.col_idx.data();
+    const auto* const columns = b.col_idx.data();
     const std::int64_t end_b = b.row_ptr[k + 1];
     for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j]);
   }
@@ -41,9 +41,9 @@ inline void for_each_column(const matrices::Csr<Value, Idx>& a, const matrices::
 /// Running number of products: element i is the number of products of the rows before row i, the
 /// last of the rows + 1 elements the number of all.
 /// \pre the host runtime runs
-template <matrices::Scalar Value, matrices::Index Idx>
-[[nodiscard]] std::vector<std::int64_t> product_offsets(const matrices::Csr<Value, Idx>& a,
-                                                        const matrices::Csr<Value, Idx>& b);
+/// \tparam Matrix  Csr or Pattern
+template <class Matrix>
+[[nodiscard]] std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b);
 
 /// Cuts the rows into consecutive blocks of at most `max_products` products and `max_rows` rows, as
 /// few as a greedy cut needs; a row of more products is a block of its own.

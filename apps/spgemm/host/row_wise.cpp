@@ -31,6 +31,7 @@ constexpr std::int64_t rows_per_block = 1 << 14;
 struct Plan {
   bool accumulator = false;          ///< rows beyond sorted_row_limit go through DenseRow
   std::int64_t sorted_products = 0;  ///< room for one row in SortedRow
+  std::uint64_t bytes = 0;           ///< work space of one thread
   int workers = 1;
 };
 
@@ -74,28 +75,37 @@ class RowWorker {
   std::optional<DenseRow<Value, Idx>> dense_;
 };
 
+/// \param most      products of the longest row
+/// \param products  of all rows
+template <Scalar Value, Index Idx>
+Plan make_plan(std::uint64_t budget, std::int64_t cols, std::int64_t most, std::int64_t products) {
+  const std::int64_t short_row = std::min(most, sorted_row_limit);
+  constexpr std::uint64_t sorting_bytes = SortedRow<Value, Idx>::bytes_per_product;
+
+  const std::uint64_t bytes_dense = DenseRow<Value, Idx>::bytes(cols) + short_row * sorting_bytes;
+  const std::uint64_t bytes_sorted = most * sorting_bytes;
+  // An accumulator must first be cleared, so a matrix much wider than it has products is sorted.
+  const bool pays = most > sorted_row_limit && cols <= products;
+
+  Plan plan;
+  plan.accumulator = pays ? bytes_dense <= budget || bytes_dense < bytes_sorted
+                          : bytes_sorted > budget && bytes_dense < bytes_sorted;
+  plan.sorted_products = plan.accumulator ? short_row : most;
+  plan.bytes = plan.accumulator ? bytes_dense : bytes_sorted;
+  plan.workers = static_cast<int>(
+      std::min<std::uint64_t>(host_threads(), budget / std::max<std::uint64_t>(1, plan.bytes)));
+  return plan;
+}
+
+/// \throws Error (out_of_memory) not one thread's work space fits the budget
 template <Scalar Value, Index Idx>
 Plan make_plan(const Context& context, const Csr<Value, Idx>& b,
                std::span<const std::int64_t> offsets) {
   const std::uint64_t budget = work_space_budget(context);
   const std::int64_t longest = longest_row(offsets);
   const std::int64_t most = longest < 0 ? 0 : offsets[longest + 1] - offsets[longest];
-  const std::int64_t short_row = std::min(most, sorted_row_limit);
-  constexpr std::uint64_t sorting_bytes = SortedRow<Value, Idx>::bytes_per_product;
-
-  const std::uint64_t bytes_dense = DenseRow<Value, Idx>::bytes(b.cols) + short_row * sorting_bytes;
-  const std::uint64_t bytes_sorted = most * sorting_bytes;
-  // An accumulator must first be cleared, so a matrix much wider than it has products is sorted.
-  const bool pays = most > sorted_row_limit && b.cols <= offsets.back();
-
-  Plan plan;
-  plan.accumulator = pays ? bytes_dense <= budget || bytes_dense < bytes_sorted
-                          : bytes_sorted > budget && bytes_dense < bytes_sorted;
-  plan.sorted_products = plan.accumulator ? short_row : most;
-  const std::uint64_t bytes = plan.accumulator ? bytes_dense : bytes_sorted;
-  if (bytes > budget) throw row_out_of_memory(longest, most, bytes, budget);
-  plan.workers = static_cast<int>(
-      std::min<std::uint64_t>(host_threads(), budget / std::max<std::uint64_t>(1, bytes)));
+  const Plan plan = make_plan<Value, Idx>(budget, b.cols, most, offsets.back());
+  if (plan.bytes > budget) throw row_out_of_memory(longest, most, plan.bytes, budget);
   return plan;
 }
 
@@ -132,9 +142,24 @@ Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>&
   return c;
 }
 
+template <Scalar Value, Index Idx>
+WorkSpace row_wise_work_space(const Context& context, const ProductSize& size) {
+  start_host_runtime(context.threads);
+  const std::uint64_t limit = work_space_budget(context);
+  const auto plan_within = [&](std::uint64_t budget) {
+    return make_plan<Value, Idx>(budget, size.cols, size.longest_row_products, size.products);
+  };
+  const std::uint64_t offsets = sizeof(std::int64_t) * (size.rows + 1);
+  const Plan plan = plan_within(limit);
+  return {.least = plan_within(0).bytes,
+          .most = offsets + std::max(plan.workers, 1) * plan.bytes,
+          .limit = limit};
+}
+
 #define INSTANTIATE(Value, Idx)                                                      \
   template Csr<Value, Idx> multiply_row_wise(const Context&, const Csr<Value, Idx>&, \
-                                             const Csr<Value, Idx>&);
+                                             const Csr<Value, Idx>&);                \
+  template WorkSpace row_wise_work_space<Value, Idx>(const Context&, const ProductSize&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -23,10 +23,6 @@ namespace {
 /// blocks of the pool are not always in one piece.
 constexpr std::uint64_t kMemoryLeftFree = 8;
 
-constexpr std::uint64_t kReservedPerRow = sizeof(std::uint64_t) + sizeof(std::int64_t);
-/// The list of rows, and offsets of the chunk.
-constexpr std::uint64_t kPerRow = sizeof(std::uint32_t) + sizeof(std::int64_t);
-
 template <class Value>
 constexpr std::uint64_t kEntryBytes = sizeof(std::uint32_t) + sizeof(Value);
 
@@ -34,7 +30,8 @@ constexpr std::uint64_t kEntryBytes = sizeof(std::uint32_t) + sizeof(Value);
 template <class Value>
 std::uint64_t bytes_of_row(std::uint64_t products, std::int64_t columns) {
   const std::uint64_t entries = std::min(products, static_cast<std::uint64_t>(columns));
-  return kPerRow + entries * kEntryBytes<Value> + products * window_bytes_per_product;
+  return fused_bytes_per_row_of_chunk + entries * kEntryBytes<Value> +
+         products * window_bytes_per_product;
 }
 
 /// \param first_row  that is to be row 0
@@ -65,7 +62,7 @@ FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsr<Value>
   DevicePhase phase(context, "analysis");
   budget_ = device_memory_budget(context);
   if (context.memory_budget == 0) budget_ -= budget_ / kMemoryLeftFree;
-  reserved_ = kReservedPerRow * static_cast<std::uint64_t>(a.rows + 1);
+  reserved_ = fused_bytes_per_row * static_cast<std::uint64_t>(a.rows + 1);
   if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
   products_ = count_row_products(a, b, context.stream);
   row_ptr_ = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows + 1), context.stream);
@@ -108,7 +105,7 @@ std::optional<ProductChunk<Value, std::uint32_t>> FusedProduct<Value>::next() {
   if (next_row_ == 0) bins = find_row_bins(products_.data(), rows, context_.stream);
   // Only where not even as many entries as products are sure to fit are single rows of interest.
   const std::uint64_t most =
-      static_cast<std::uint64_t>(rows) * kPerRow +
+      static_cast<std::uint64_t>(rows) * fused_bytes_per_row_of_chunk +
       static_cast<std::uint64_t>(bins.products) * (kEntryBytes<Value> + window_bytes_per_product);
   if (next_row_ != 0 || most > bytes) {
     rows = rows_that_fit(bytes);
@@ -144,7 +141,7 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
   // What makes it faster where there is room: half of what C leaves at least.
   const std::uint64_t left = bytes_left();
   const std::uint64_t wanted =
-      static_cast<std::uint64_t>(rows) * kPerRow +
+      static_cast<std::uint64_t>(rows) * fused_bytes_per_row_of_chunk +
       static_cast<std::uint64_t>(bins.products) * (kEntryBytes<Value> + window_bytes_per_product);
   const std::uint64_t spare = left > wanted ? (left - wanted) / 2 : 0;
   const bool is_staged = static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins)) <= spare;

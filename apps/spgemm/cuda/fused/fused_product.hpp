@@ -13,6 +13,12 @@
 
 namespace sortie::spgemm::cuda {
 
+/// What FusedProduct takes besides C for each row of A: as long as it lives, and for the rows of a
+/// chunk.
+inline constexpr std::uint64_t fused_bytes_per_row = sizeof(std::uint64_t) + sizeof(std::int64_t);
+inline constexpr std::uint64_t fused_bytes_per_row_of_chunk =
+    sizeof(std::uint32_t) + sizeof(std::int64_t);
+
 /// True where FusedProduct can make C on the current device: C has at most 2^23 columns, A fewer
 /// than 2^32 rows, and a block may have the shared memory that takes.
 template <class Value>

@@ -27,8 +27,6 @@ struct WindowRows {
 template <class Value>
 [[nodiscard]] std::size_t window_shared_memory(std::int64_t columns);
 
-/// What WindowRows takes beside images, for each product of the rows.
-inline constexpr std::int64_t window_bytes_per_product = 1;
 /// Words for images that are enough where rows of C have not much fewer entries than products, and
 /// are close together or have up to some 100 000 columns. Rows for which none are left take one
 /// more walk.

@@ -8,6 +8,9 @@ namespace sortie::spgemm::cuda {
 /// memory grows with them.
 inline constexpr std::int64_t most_window_columns = std::int64_t{1} << 23;
 
+/// What what is known about the rows takes beside images, for each product of the rows.
+inline constexpr std::int64_t window_bytes_per_product = 1;
+
 /// Windows that the columns of C are divided into, each with about as many entries of B.
 inline constexpr int column_windows = 64;
 

@@ -1,0 +1,121 @@
+// Kokkos of this build goes first: headers of KokkosKernels look for it beside themselves, where
+// another one may lie.
+#include <Kokkos_Core.hpp>
+//
+#include <KokkosKernels_Handle.hpp>
+#include <KokkosSparse_spgemm.hpp>
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+
+namespace sortie::spgemm::baselines {
+
+namespace {
+
+using Space = Kokkos::DefaultHostExecutionSpace;
+using Memory = Kokkos::HostSpace;
+using Offset = std::int64_t;
+using Ordinal = std::int32_t;
+
+// std::complex and Kokkos::complex are both two numbers, one behind the other.
+template <class Value>
+using KokkosValue =
+    std::conditional_t<std::is_same_v<Value, std::complex<double>>, Kokkos::complex<double>, Value>;
+
+/// A vector as the library takes it: nothing is copied.
+template <class Item, class Vector>
+auto view_of(Vector& vector) {
+  using View = Kokkos::View<Item*, Kokkos::LayoutLeft, Kokkos::Device<Space, Memory>,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  return View(reinterpret_cast<Item*>(vector.data()), vector.size());
+}
+
+/// Brings the columns of every row into ascending order: the library leaves them as they come.
+template <class Value>
+void sort_rows(Csr<Value, Ordinal>& c) {
+  Kokkos::parallel_for(Kokkos::RangePolicy<Space>(0, c.rows), [&c](const std::int64_t row) {
+    const Offset begin = c.row_ptr[row];
+    const Offset size = c.row_ptr[row + 1] - begin;
+    Ordinal* const columns = c.col_idx.data() + begin;
+    Value* const values = c.values.data() + begin;
+    if (std::is_sorted(columns, columns + size)) return;
+    std::vector<std::pair<Ordinal, Value>> entries;
+    entries.reserve(size);
+    for (Offset i = 0; i < size; ++i) entries.emplace_back(columns[i], values[i]);
+    std::sort(entries.begin(), entries.end(),
+              [](const auto& x, const auto& y) { return x.first < y.first; });
+    for (Offset i = 0; i < size; ++i) std::tie(columns[i], values[i]) = entries[i];
+  });
+}
+
+template <class Value>
+Csr<Value, Ordinal> multiply(const Csr<Value, Ordinal>& a, const Csr<Value, Ordinal>& b) {
+  using Scalar = KokkosValue<Value>;
+  using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<Offset, Ordinal, Scalar, Space,
+                                                                  Memory, Memory>;
+  Csr<Value, Ordinal> c;
+  c.rows = a.rows;
+  c.cols = b.cols;
+  c.row_ptr.assign(a.rows + 1, 0);
+  if (a.nnz() == 0 || b.nnz() == 0) return c;  // the library reads the arrays of empty matrices
+
+  const auto a_row_ptr = view_of<const Offset>(a.row_ptr);
+  const auto a_col_idx = view_of<const Ordinal>(a.col_idx);
+  const auto a_values = view_of<const Scalar>(a.values);
+  const auto b_row_ptr = view_of<const Offset>(b.row_ptr);
+  const auto b_col_idx = view_of<const Ordinal>(b.col_idx);
+  const auto b_values = view_of<const Scalar>(b.values);
+  const auto c_row_ptr = view_of<Offset>(c.row_ptr);
+  const auto rows = static_cast<Ordinal>(a.rows);
+  const auto inner = static_cast<Ordinal>(b.rows);
+  const auto cols = static_cast<Ordinal>(b.cols);
+
+  Handle handle;
+  handle.create_spgemm_handle(KokkosSparse::SPGEMM_KK);
+  KokkosSparse::Experimental::spgemm_symbolic(&handle, rows, inner, cols, a_row_ptr, a_col_idx,
+                                              false, b_row_ptr, b_col_idx, false, c_row_ptr);
+  c.col_idx.resize(handle.get_spgemm_handle()->get_c_nnz());
+  c.values.resize(c.col_idx.size());
+  if (c.nnz() > 0) {
+    auto c_col_idx = view_of<Ordinal>(c.col_idx);
+    auto c_values = view_of<Scalar>(c.values);
+    KokkosSparse::Experimental::spgemm_numeric(&handle, rows, inner, cols, a_row_ptr, a_col_idx,
+                                               a_values, false, b_row_ptr, b_col_idx, b_values,
+                                               false, c_row_ptr, c_col_idx, c_values);
+  }
+  handle.destroy_spgemm_handle();
+  sort_rows(c);
+  return c;
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_kokkos_kernels(const Context& context, const Csr<Value, Idx>& a,
+                                        const Csr<Value, Idx>& b) {
+  start_host_runtime(context.threads);
+  if constexpr (std::is_same_v<Idx, Ordinal>) {
+    return multiply(a, b);
+  } else {
+    throw Error(ErrorKind::unavailable,
+                "KokkosKernels SpGEMM: found 64-bit indices, expected 32-bit ones, for which this "
+                "baseline is built");
+  }
+}
+
+#define INSTANTIATE(Value, Idx)                                                            \
+  template Csr<Value, Idx> multiply_kokkos_kernels(const Context&, const Csr<Value, Idx>&, \
+                                                   const Csr<Value, Idx>&);
+SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace sortie::spgemm::baselines

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/expansion.hpp"
+#include "sortie/apps/spgemm/cuda/fused/fused_product.hpp"
+#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
+#include "sortie/apps/spgemm/cuda/fused/window_task.hpp"
+#include "sortie/apps/spgemm/cuda/payload.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+
+// What ChunkedProduct and FusedProduct take, by the sums of the tables beside them, for products
+// that are not there yet. That both agree is what the device test of work_space() sees to.
+namespace sortie::spgemm::cuda {
+namespace {
+
+/// One part in so many of the device's memory is left alone where there is no budget.
+constexpr std::uint64_t memory_left_free = 8;
+
+template <class Value, class Column, class Key>
+WorkSpace expansion_work_space(const Context& context, const ProductSize& size) {
+  const DeviceScope scope(context);
+  WorkSpace space;
+  space.limit = device_memory_budget(context);
+  if (context.memory_budget == 0) space.limit -= space.limit / memory_left_free;
+
+  constexpr std::uint64_t per_entry = sizeof(std::int64_t) + expansion_bytes_per_entry;
+  constexpr std::uint64_t per_row = 2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
+  constexpr std::uint64_t sorted =
+      sizeof(Key) + sizeof(PayloadType<Value>) + (Payload<Value>::is_number ? sizeof(Value) : 0);
+  constexpr std::uint64_t in_sort = sorted + sizeof(Key) + sizeof(PayloadType<Value>) + 1;
+  constexpr std::uint64_t in_compression = sorted + sizeof(Column) + sizeof(Value) + 1;
+  constexpr std::uint64_t per_product = std::max(in_sort, in_compression);
+
+  const std::uint64_t fixed = per_entry * (static_cast<std::uint64_t>(size.nnz_a) + 1) +
+                              per_row * (static_cast<std::uint64_t>(size.rows) + 1);
+  const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+  const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
+  const std::uint64_t chunk = std::min({static_cast<std::uint64_t>(size.products),
+                                        static_cast<std::uint64_t>(max_chunk_products),
+                                        std::max(longest, left / per_product)});
+  space.least = fixed + longest * per_product;
+  space.most = fixed + chunk * per_product;
+  return space;
+}
+
+template <class Idx>
+bool wide_columns(const ProductSize& size) {
+  return sizeof(Idx) == sizeof(std::int64_t) && needs_wide_columns(size.cols);
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+WorkSpace essc_work_space(const Context& context, const ProductSize& size) {
+  return wide_columns<Idx>(size)
+             ? expansion_work_space<Value, std::uint64_t, std::uint64_t>(context, size)
+             : expansion_work_space<Value, std::uint32_t, std::uint32_t>(context, size);
+}
+
+template <Scalar Value, Index Idx>
+WorkSpace esc_work_space(const Context& context, const ProductSize& size) {
+  return wide_columns<Idx>(size)
+             ? expansion_work_space<Value, std::uint64_t, std::uint64_t>(context, size)
+             : expansion_work_space<Value, std::uint32_t, std::uint64_t>(context, size);
+}
+
+template <Scalar Value, Index Idx>
+WorkSpace fused_work_space(const Context& context, const ProductSize& size) {
+  const DeviceScope scope(context);
+  if (wide_columns<Idx>(size) || !fits_fused_product<Value>(size.rows, size.cols))
+    return essc_work_space<Value, Idx>(context, size);
+  WorkSpace space;
+  space.limit = device_memory_budget(context);
+  if (context.memory_budget == 0) space.limit -= space.limit / memory_left_free;
+
+  constexpr std::uint64_t entry = sizeof(std::uint32_t) + sizeof(Value);
+  const auto rows = static_cast<std::uint64_t>(size.rows);
+  const auto products = static_cast<std::uint64_t>(size.products);
+  const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
+  const std::uint64_t fixed = fused_bytes_per_row * (rows + 1);
+  const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+  const std::uint64_t needed = fused_bytes_per_row_of_chunk * rows +
+                               entry * static_cast<std::uint64_t>(size.nnz_c_bound) +
+                               window_bytes_per_product * products;
+  // Images of long rows, and room for the short ones, at most twice what they have.
+  constexpr auto longest_sorted = static_cast<std::uint64_t>(RowBins::limits[RowBins::sorted - 1]);
+  const std::uint64_t helpful =
+      2 * products + 2 * entry * std::min(products, longest_sorted * rows);
+  space.least = fixed + fused_bytes_per_row_of_chunk +
+                entry * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
+                window_bytes_per_product * longest;
+  space.most = fixed + std::min(left, needed + helpful);
+  return space;
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                                \
+  template WorkSpace essc_work_space<Value, Idx>(const Context&, const ProductSize&); \
+  template WorkSpace esc_work_space<Value, Idx>(const Context&, const ProductSize&);  \
+  template WorkSpace fused_work_space<Value, Idx>(const Context&, const ProductSize&);
+SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
+
+}  // namespace sortie::spgemm::cuda

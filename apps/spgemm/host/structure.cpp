@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/host/memory_budget.hpp"
+#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
+#include "sortie/apps/spgemm/host/result_arrays.hpp"
+#include "sortie/apps/spgemm/host/row_products.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/segsort/host/sort_segment.hpp"
+
+namespace sortie::spgemm::host {
+
+namespace {
+
+// As in row_wise.cpp.
+constexpr std::int64_t products_per_block = 1 << 16;
+constexpr std::int64_t rows_per_block = 1 << 14;
+
+/// One row of C, columns alone, in work space of one thread.
+///
+/// Work space (all clear between two rows):
+///   marks_    cols / 64           bits  columns that the row has
+///   columns_  min(products, cols) Key   these columns, in the order in which they came; only for
+///   rows
+///                                       too short to walk over all of marks_
+///   scratch_  min(products, cols) Key   for sorting them
+template <Index Idx>
+class StructureRow {
+ public:
+  using Key = std::make_unsigned_t<Idx>;
+
+  /// \param most  products of the longest row
+  StructureRow(std::int64_t cols, std::int64_t most)
+      : marks_(words(cols)), columns_(listed(cols, most)), scratch_(listed(cols, most)) {}
+
+  /// At most, however long the longest row is.
+  static std::uint64_t bytes(std::int64_t cols) {
+    return 8 * words(cols) + 2 * sizeof(Key) * listed(cols, cols);
+  }
+
+  /// Number of entries of the row of C.
+  std::int64_t count(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row,
+                     std::int64_t products) {
+    if (walks_all_marks(products)) {
+      mark(a, b, row);
+      std::int64_t n = 0;
+      for (std::uint64_t& word : marks_) n += std::popcount(std::exchange(word, 0));
+      return n;
+    }
+    const std::int64_t n = list(a, b, row);
+    unmark(n);
+    return n;
+  }
+
+  /// Writes the row of C.
+  void fill(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row, std::int64_t products,
+            Idx* columns_out) {
+    if (walks_all_marks(products)) {
+      mark(a, b, row);
+      for (std::size_t word = 0; word < marks_.size(); ++word) {
+        for (std::uint64_t left = std::exchange(marks_[word], 0); left != 0; left &= left - 1) {
+          *columns_out++ = static_cast<Idx>(64 * word + std::countr_zero(left));
+        }
+      }
+      return;
+    }
+    const std::int64_t n = list(a, b, row);
+    unmark(n);
+    segsort::sort_segment(columns_.data(), n, scratch_.data());
+    std::copy(columns_.begin(), columns_.begin() + n, columns_out);
+  }
+
+ private:
+  // As in dense_row.hpp.
+  static constexpr std::int64_t words_per_product = 2;
+
+  static std::int64_t words(std::int64_t cols) { return (cols + 63) / 64; }
+  static std::int64_t listed(std::int64_t cols, std::int64_t most) {
+    return std::min({cols, most, words(cols) / words_per_product + 1});
+  }
+
+  bool walks_all_marks(std::int64_t products) const {
+    return static_cast<std::int64_t>(marks_.size()) <= words_per_product * products;
+  }
+
+  void mark(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row) {
+    for_each_column(a, b, row,
+                    [&](Idx column) { marks_[column >> 6] |= std::uint64_t{1} << (column & 63); });
+  }
+
+  std::int64_t list(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row) {
+    std::int64_t n = 0;
+    for_each_column(a, b, row, [&](Idx column) {
+      std::uint64_t& word = marks_[column >> 6];
+      const std::uint64_t bit = std::uint64_t{1} << (column & 63);
+      if ((word & bit) != 0) return;
+      word |= bit;
+      columns_[n++] = static_cast<Key>(column);
+    });
+    return n;
+  }
+
+  void unmark(std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) marks_[columns_[i] >> 6] = 0;
+  }
+
+  std::vector<std::uint64_t> marks_;
+  std::vector<Key> columns_;
+  std::vector<Key> scratch_;
+};
+
+}  // namespace
+
+template <Index Idx>
+bool structure_fits(const Context& context, std::int64_t cols) {
+  return StructureRow<Idx>::bytes(cols) <= work_space_budget(context);
+}
+
+template <Index Idx>
+Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
+                                const Pattern<Idx>& b) {
+  start_host_runtime(context.threads);
+  PhaseTimer analysis(context, "analysis");
+  const std::vector<std::int64_t> offsets = product_offsets(a, b);
+  const std::int64_t longest = longest_row(offsets);
+  const std::int64_t most = longest < 0 ? 0 : offsets[longest + 1] - offsets[longest];
+  const std::uint64_t bytes = std::max<std::uint64_t>(1, StructureRow<Idx>::bytes(b.cols));
+  const auto workers = static_cast<int>(std::clamp<std::uint64_t>(
+      work_space_budget(context) / bytes, 1, static_cast<std::uint64_t>(host_threads())));
+  std::vector<StructureRow<Idx>> rows(workers, StructureRow<Idx>(b.cols, most));
+  const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
+
+  Pattern<Idx> c;
+  c.rows = a.rows;
+  c.cols = b.cols;
+  c.row_ptr.assign(a.rows + 1, 0);
+  for_each_row(context, "analysis", workers, cuts, [&](int worker, std::int64_t row) {
+    c.row_ptr[row + 1] = rows[worker].count(a, b, row, offsets[row + 1] - offsets[row]);
+  });
+  std::partial_sum(c.row_ptr.begin(), c.row_ptr.end(), c.row_ptr.begin());
+  analysis.stop();
+
+  const PhaseTimer structure(context, "structure");
+  resize_in_parallel(c.col_idx, c.row_ptr.back());
+  for_each_row(context, "structure", workers, cuts, [&](int worker, std::int64_t row) {
+    rows[worker].fill(a, b, row, offsets[row + 1] - offsets[row],
+                      c.col_idx.data() + c.row_ptr[row]);
+  });
+  return c;
+}
+
+template bool structure_fits<std::int32_t>(const Context&, std::int64_t);
+template bool structure_fits<std::int64_t>(const Context&, std::int64_t);
+template Pattern<std::int32_t> multiply_structure(const Context&, const Pattern<std::int32_t>&,
+                                                  const Pattern<std::int32_t>&);
+template Pattern<std::int64_t> multiply_structure(const Context&, const Pattern<std::int64_t>&,
+                                                  const Pattern<std::int64_t>&);
+
+}  // namespace sortie::spgemm::host

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "sortie/core/error.hpp"
+#include "sortie/core/random.hpp"
+#include "sortie/matrices/csr.hpp"
+#include "sortie/matrices/parallel.hpp"
+
+/// Internal to matrices: what the generators are put together from.
+namespace sortie::matrices::detail {
+
+inline constexpr std::int64_t rows_per_task = 1024;
+
+inline void require(bool holds, const std::string& found, const std::string& expected) {
+  if (holds) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("matrix generator: found {}, expected {}", found, expected));
+}
+
+template <Index Idx>
+void require_size(std::int64_t size, std::string_view what) {
+  require(size >= 0 && size <= std::numeric_limits<Idx>::max(), fmt::format("{} {}", size, what),
+          fmt::format("0 to {}", std::numeric_limits<Idx>::max()));
+}
+
+/// Uniform in [-1, 1), a multiple of 2^-23 for float and of 2^-52 for double: no step rounds.
+template <Scalar Value>
+Value random_value(Random& random) {
+  if constexpr (std::is_same_v<Value, float>) {
+    return static_cast<float>(random.next() >> 40) * 0x1p-23F - 1.0F;
+  } else if constexpr (std::is_same_v<Value, double>) {
+    return static_cast<double>(random.next() >> 11) * 0x1p-52 - 1.0;
+  } else {
+    const double real = random_value<double>(random);
+    return {real, random_value<double>(random)};
+  }
+}
+
+/// `count` different numbers below `bound` in ascending order, every such set equally likely:
+/// numbers are drawn until enough different ones are there.
+inline std::vector<std::int64_t> draw_distinct(Random& random, std::int64_t count,
+                                               std::int64_t bound) {
+  std::vector<std::int64_t> drawn;
+  drawn.reserve(static_cast<std::size_t>(count));
+  while (std::ssize(drawn) < count) {
+    while (std::ssize(drawn) < count) {
+      drawn.push_back(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(bound))));
+    }
+    std::sort(drawn.begin(), drawn.end());
+    drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+  }
+  return drawn;
+}
+
+/// As draw_distinct, for any count: when most columns are wanted, the missing ones are drawn.
+inline std::vector<std::int64_t> draw_columns(Random& random, std::int64_t count,
+                                              std::int64_t cols) {
+  if (count <= cols / 2) return draw_distinct(random, count, cols);
+  const std::vector<std::int64_t> missing = draw_distinct(random, cols - count, cols);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(cols));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::int64_t> drawn;
+  drawn.reserve(static_cast<std::size_t>(count));
+  std::set_difference(all.begin(), all.end(), missing.begin(), missing.end(),
+                      std::back_inserter(drawn));
+  return drawn;
+}
+
+/// A matrix with the given row lengths; fill(row, cols, values) writes each row.
+template <Scalar Value, Index Idx, class Length, class Fill>
+Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& length,
+                           const Fill& fill) {
+  Csr<Value, Idx> csr{.rows = rows, .cols = cols, .row_ptr = {}, .col_idx = {}, .values = {}};
+  require_host_memory("a generated matrix", {{rows, sizeof(std::int64_t)}});
+  csr.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
+  std::int64_t nnz = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (__builtin_add_overflow(nnz, length(row), &nnz)) break;
+    csr.row_ptr[static_cast<std::size_t>(row) + 1] = nnz;
+  }
+  require(nnz >= 0, "more than 2^63 entries", "fewer");
+  require_host_memory("a generated matrix", {{nnz, sizeof(Value) + sizeof(Idx)}});
+  csr.col_idx.resize(static_cast<std::size_t>(nnz));
+  csr.values.resize(static_cast<std::size_t>(nnz));
+  for_ranges(rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t begin = csr.row_ptr[static_cast<std::size_t>(row)];
+      fill(row, csr.col_idx.data() + begin, csr.values.data() + begin);
+    }
+  });
+  return csr;
+}
+
+/// Row lengths in 1..maximum with P(l) ~ l^-exponent.
+///
+/// The distribution is kept as whole multiples of 2^-32, so that the last bit of pow, which differs
+/// between mathematical libraries, does not change the lengths drawn.
+class PowerLaw {
+ public:
+  PowerLaw(double exponent, std::int64_t maximum) {
+    std::vector<double> sums;
+    double sum = 0;
+    for (std::int64_t length = 1; length <= maximum; ++length) {
+      sum += std::pow(static_cast<double>(length), -exponent);
+      sums.push_back(sum);
+    }
+    for (const double partial : sums) {
+      thresholds_.push_back(static_cast<std::uint64_t>(std::llround(partial / sum * 0x1p32)));
+    }
+  }
+
+  std::int64_t draw(Random& random) const {
+    const std::uint64_t point = random.next() >> 32;
+    const auto above = std::upper_bound(thresholds_.begin(), thresholds_.end(), point);
+    return above - thresholds_.begin() + 1;
+  }
+
+ private:
+  std::vector<std::uint64_t> thresholds_;  // the last one is 2^32, above every point
+};
+
+}  // namespace sortie::matrices::detail

@@ -1,0 +1,115 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sortie/apps/bench/bench.hpp"
+#include "sortie/apps/bench/spgemm_bench.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::test {
+namespace {
+
+using bench::Method;
+using bench::Row;
+
+Method method(const std::string& name, std::string& log) {
+  Method method;
+  method.row.case_name = "case";
+  method.row.method = name;
+  method.prepare = [&log] { log += 'p'; };
+  method.run = [&log, name] { log += name; };
+  method.check = [&log] {
+    log += '?';
+    return true;
+  };
+  return method;
+}
+
+TEST(Measure, ChecksOnceThenTakesTurns) {
+  std::string log;
+  const auto rows = bench::measure({method("a", log), method("b", log)}, 2);
+  EXPECT_EQ(log, "pa?pb?papbpapb");
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Row& row : rows) {
+    EXPECT_TRUE(row.agrees);
+    EXPECT_EQ(row.seconds.size(), 2u);
+    EXPECT_TRUE(row.allocating_seconds.empty());
+    EXPECT_EQ(row.median_allocating_seconds(), 0);
+  }
+}
+
+TEST(Measure, AllocatesAnewAfterAllTheRest) {
+  std::string log;
+  Method second = method("b", log);
+  second.prepare_allocating = [&log] { log += 'A'; };
+  const auto rows = bench::measure({method("a", log), second}, 2);
+  EXPECT_EQ(log, "pa?pb?papbpapbAbAb");
+  EXPECT_TRUE(rows[0].allocating_seconds.empty());
+  EXPECT_EQ(rows[1].seconds.size(), 2u);
+  EXPECT_EQ(rows[1].allocating_seconds.size(), 2u);
+  EXPECT_GT(rows[1].median_allocating_seconds(), 0);
+}
+
+TEST(Measure, LeavesOutWhatFails) {
+  std::string log;
+  Method failing = method("f", log);
+  failing.run = [&log, runs = 0]() mutable {
+    log += 'f';
+    if (++runs == 2) throw Error(ErrorKind::out_of_memory, "no memory");
+  };
+  failing.prepare_allocating = [&log] { log += 'A'; };
+  const auto rows = bench::measure({failing, method("a", log)}, 3);
+  EXPECT_EQ(log, "pf?pa?pfpapapa");
+  EXPECT_EQ(rows[0].failure, "no memory");
+  EXPECT_FALSE(rows[0].agrees);
+  EXPECT_FALSE(rows[0].is_wrong());
+  EXPECT_EQ(rows[1].seconds.size(), 3u);
+}
+
+Row product_row() {
+  Row row;
+  row.case_name = "gen:er:1M:4";
+  row.method = "essc";
+  row.backend = "cuda";
+  row.items = 32'000'000;
+  row.seconds = {0.004, 0.002, 0.003};
+  row.allocating_seconds = {0.005};
+  row.unit = "GFLOP/s";
+  row.agrees = true;
+  row.product = bench::ProductFigures{16'000'000, 15'999'000, 3 << 20};
+  return row;
+}
+
+TEST(SpgemmTable, HasALineARow) {
+  const std::string text = bench::spgemm_table(std::vector<Row>{product_row(), {}}, true);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_THAT(text, testing::HasSubstr("median ms"));
+  for (const char* part : {"gen:er:1M:4", " 3.000 ", " 5.000 ", " 10.67 ", " 16000000 ",
+                           " 15999000 ", " 3.00 MiB ", " yes\n"}) {
+    EXPECT_THAT(text, testing::HasSubstr(part));
+  }
+}
+
+TEST(RowsAsJson, HaveFiguresOfProductsOnlyWhereThereAreSome) {
+  Row on_host = product_row();
+  on_host.allocating_seconds.clear();
+  on_host.product->peak_work_space.reset();
+  const auto rows =
+      nlohmann::json::parse(bench::json(std::vector<Row>{product_row(), on_host, Row{}}));
+  EXPECT_EQ(rows[0]["products"], 16'000'000);
+  EXPECT_EQ(rows[0]["nnz_c"], 15'999'000);
+  EXPECT_EQ(rows[0]["peak_work_space"], 3 << 20);
+  EXPECT_EQ(rows[0]["allocating_seconds"], nlohmann::json::array({0.005}));
+  EXPECT_EQ(rows[0]["median_allocating_seconds"], 0.005);
+  EXPECT_TRUE(rows[1]["peak_work_space"].is_null());
+  EXPECT_FALSE(rows[1].contains("allocating_seconds"));
+  EXPECT_FALSE(rows[2].contains("products"));
+  EXPECT_TRUE(rows[2].contains("median_seconds"));
+}
+
+}  // namespace
+}  // namespace sortie::test
