@@ -171,6 +171,20 @@ TEST(FusedWindows, SetsOfTwoLevels) {
   expect_window_row<8, 4>(a, b, columns, {in_rounds, {69, 150, 100}, 5000}, 1);
 }
 
+/// Columns near each other, far from the first: the set begins at the first of them.
+TEST(FusedWindows, ColumnsNearEachOther) {
+  const std::uint32_t columns = 70'000;
+  auto b = many_lengths<double>(3000);
+  for (std::uint32_t& column : b.col_idx) column += 41'234;
+  const auto a = matrix_of<double>({20}, 20);
+  const WindowLayout two{69, 100, 0};
+  expect_window_row<4, 4>(a, b, columns, {two, {69, 100, 1024}, 5000}, 1);
+  expect_window_row<4, 4>(a, b, columns, {two, {69, 20, 1024}, 5000}, 1);
+  expect_window_row<2, 4>(a, b, columns, {two, {69, 60, 200}, 0}, 1);
+  expect_window_row<2, 4>(a, b, columns, {two, {69, 10, 200}, 5000}, 3);
+  expect_window_row<2, 4>(a, b, columns, {two, {69, 100, 200}, 5000}, 5);
+}
+
 TEST(FusedWindows, PartsOfARow) {
   const std::uint32_t columns = 70'000;
   const auto b = many_lengths<double>(columns);

@@ -161,21 +161,23 @@ DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsr<Value>& a, const 
                                                cudaStream_t stream) {
   DeviceBuffer<std::uint64_t> products(static_cast<std::size_t>(a.rows), stream);
   if (a.rows == 0) return products;
-  DeviceBuffer<std::uint32_t> list(static_cast<std::size_t>(a.rows), stream);
-  DeviceBuffer<LongRows> listed(1, stream);
-  check_cuda(cudaMemsetAsync(listed.data(), 0, listed.bytes(), stream));
+  // One buffer for the list and, behind it, how long it is.
+  DeviceBuffer<std::uint32_t> list(
+      static_cast<std::size_t>(a.rows) + sizeof(LongRows) / sizeof(std::uint32_t), stream);
+  auto* const listed = reinterpret_cast<LongRows*>(list.data() + a.rows);
+  check_cuda(cudaMemsetAsync(listed, 0, sizeof(LongRows), stream));
   // Few lanes for short rows, that none is idle.
   const int lanes = a.nnz() < 6 * a.rows ? 2 : 8;
   const auto kernel = lanes == 2 ? count_products_kernel<2> : count_products_kernel<8>;
   kernel<<<blocks_for(a.rows, kBlockThreads / lanes), kBlockThreads, 0, stream>>>(
       a.rows, a.row_ptr.data(), a.col_idx.data(), b.row_ptr.data(), products.data(), list.data(),
-      listed.data());
+      listed);
   check_cuda(cudaGetLastError());
   if (a.nnz() > kMostEntriesOfLanes) {
     constexpr unsigned blocks = 528;
     count_long_rows_kernel<<<blocks, kBlockThreads, 0, stream>>>(
         a.rows, a.row_ptr.data(), a.col_idx.data(), b.row_ptr.data(),
-        reinterpret_cast<unsigned long long*>(products.data()), list.data(), listed.data());
+        reinterpret_cast<unsigned long long*>(products.data()), list.data(), listed);
     check_cuda(cudaGetLastError());
   }
   return products;

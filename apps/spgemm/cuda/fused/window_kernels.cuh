@@ -129,9 +129,11 @@ struct WindowArguments {
   }
 };
 
-/// The image of a row: its lower level, or its upper one and its lower one.
+/// The image of a row: which block its first word is of, how many words of the lower level there
+/// are; the upper level, where it has one; and the lower one.
 constexpr std::uint64_t kNoImage = ~std::uint64_t{0};
 constexpr std::uint64_t kImageHasUpper = std::uint64_t{1} << 63;
+constexpr std::uint32_t kImageHead = 2;
 
 /// The sum of the products of all lanes with the rank of the calling one, in order of lanes, on the
 /// first of them, which is told by true. Others have no use for `product` afterwards.
@@ -181,10 +183,49 @@ __device__ __forceinline__ void for_each_column(const WindowArguments<Value>& ar
       });
 }
 
+/// Blocks of 32 columns: [begin, end).
+struct BlockRange {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+/// The blocks from that of the least to that of the greatest column of a row of C. All threads,
+/// which are together before and after.
+template <int Warps, class Value>
+__device__ __forceinline__ BlockRange blocks_of_row(const WindowArguments<Value>& args,
+                                                    std::uint32_t row,
+                                                    BlockRange (&of_warps)[Warps]) {
+  BlockRange range{~0u, 0};
+  const std::int64_t row_end = args.a.row_ptr[row + std::int64_t{1}];
+  for (std::int64_t entry = args.a.row_ptr[row] + threadIdx.x; entry < row_end;
+       entry += 32 * Warps) {
+    const std::uint32_t k = args.a.col_idx[entry];
+    const std::int64_t begin = args.b.row_ptr[k];
+    const std::int64_t end = args.b.row_ptr[k + std::int64_t{1}];
+    if (begin == end) continue;
+    range.begin = min(range.begin, args.b.col_idx[begin] / 32);
+    range.end = max(range.end, args.b.col_idx[end - 1] / 32 + 1);
+  }
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2) {
+    range.begin = min(range.begin, __shfl_xor_sync(all_lanes, range.begin, distance));
+    range.end = max(range.end, __shfl_xor_sync(all_lanes, range.end, distance));
+  }
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = range;
+  __syncthreads();
+#pragma unroll
+  for (int warp = 0; warp < Warps; ++warp) {
+    range.begin = min(range.begin, of_warps[warp].begin);
+    range.end = max(range.end, of_warps[warp].end);
+  }
+  return range;
+}
+
 // A block counts the entries of a row.
 //
 //   upper[s]:  which of the blocks 32s .. 32s+31 of 32 columns each have entries, and how many
-//              blocks have in the stretches before; not needed where C has few blocks
+//              blocks have in the stretches before; not needed where C has few blocks, or the row
+//              has its columns near each other: then both levels' room is for the lower one
 //   lower[i]:  of the i-th block with entries, which columns have them, and how many columns have
 //              in the blocks before
 //
@@ -200,13 +241,26 @@ __global__ void __launch_bounds__(32 * Warps)
   __shared__ unsigned long long image_place;
   Entries& entries = *reinterpret_cast<Entries*>(bytes);
   auto* const upper = reinterpret_cast<Stretch*>(bytes + sizeof(Entries));
-  Stretch* const lower = upper + args.layout.upper;
-  const bool has_upper = args.layout.upper != 0;
+  __shared__ BlockRange warp_ranges[Warps];
+  Stretch* lower = upper + args.layout.upper;
+  std::uint32_t capacity = args.layout.blocks;
+  bool has_upper = args.layout.upper != 0;
   let_next_kernel_start();
   const std::uint32_t number = args.first_row + blockIdx.x;
   const std::uint32_t row = args.rows[number];
   const ColumnRange range{};
+  std::uint32_t base = 0;
   std::uint32_t blocks = args.blocks();
+  if (has_upper) {
+    const BlockRange near = blocks_of_row<Warps>(args, row, warp_ranges);
+    if (near.end - near.begin <= args.layout.upper + args.layout.blocks) {
+      has_upper = false;
+      base = near.begin;
+      blocks = near.end - near.begin;
+      lower = upper;
+      capacity = args.layout.upper + args.layout.blocks;
+    }
+  }
   if (has_upper) {
     clear<Warps>(upper, args.layout.upper);
     for_each_column<Warps, false>(args, row, range, entries, [&](std::uint32_t column) {
@@ -215,23 +269,34 @@ __global__ void __launch_bounds__(32 * Warps)
     blocks = number_bits<Warps>(upper, args.layout.upper, warp_sums);
   }
   const auto index_of = [&](std::uint32_t block) {
-    return has_upper ? rank_of(upper[block / 32], block % 32) : block;
+    return has_upper ? rank_of(upper[block / 32], block % 32) : block - base;
   };
+  const std::uint32_t upper_words = has_upper ? args.layout.upper : 0;
 
   if (threadIdx.x == 0) {
-    const std::uint64_t words = std::uint64_t{args.layout.upper} + blocks;
+    const std::uint64_t words = std::uint64_t{kImageHead} + upper_words + blocks;
     image_place = kNoImage;
-    if (blocks <= args.layout.blocks) {
+    if (blocks <= capacity) {
       const std::uint64_t place =
           atomicAdd(&args.counters->image_words, static_cast<unsigned long long>(words));
       if (place + words <= args.image_capacity) image_place = place;
     }
     args.image_at[number] =
         image_place == kNoImage || !has_upper ? image_place : image_place | kImageHasUpper;
+    if (image_place != kNoImage) {
+      args.images[image_place] = base;
+      args.images[image_place + 1] = blocks;
+    }
   }
+  // Blocks with entries before a stretch of columns.
+  const auto blocks_before = [&](std::uint32_t stretch) {
+    if (stretch == args.stretches()) return blocks;
+    if (has_upper) return upper[stretch].before;
+    return min(stretch * 32 - min(stretch * 32, base), blocks);
+  };
   std::uint32_t count = 0;
-  for (std::uint32_t first = 0; first < blocks; first += args.layout.blocks) {
-    const std::uint32_t held = min(blocks - first, args.layout.blocks);
+  for (std::uint32_t first = 0; first < blocks; first += capacity) {
+    const std::uint32_t held = min(blocks - first, capacity);
     clear<Warps>(lower, held);
     for_each_column<Warps, false>(args, row, range, entries, [&](std::uint32_t column) {
       const std::uint32_t index = index_of(column / 32) - first;
@@ -240,29 +305,23 @@ __global__ void __launch_bounds__(32 * Warps)
     const std::uint32_t found = number_bits<Warps>(lower, held, warp_sums);
     if (number >= args.first_of_long) {
       for (int w = static_cast<int>(threadIdx.x); w < column_windows; w += 32 * Warps) {
-        const std::uint32_t stretch = args.bounds[w];
-        const std::uint32_t index = stretch == args.stretches() ? blocks
-                                    : has_upper                 ? upper[stretch].before
-                                                                : stretch * 32;
+        const std::uint32_t index = blocks_before(args.bounds[w]);
         if (index - first < held) args.starts_of(number)[w] = count + lower[index - first].before;
       }
     }
     count += found;
     if (image_place != kNoImage) {
-      std::uint32_t* const image = args.images + image_place;
-      for (std::uint32_t i = threadIdx.x; i < args.layout.upper; i += 32 * Warps)
+      std::uint32_t* const image = args.images + image_place + kImageHead;
+      for (std::uint32_t i = threadIdx.x; i < upper_words; i += 32 * Warps)
         image[i] = upper[i].bits;
       for (std::uint32_t i = threadIdx.x; i < held; i += 32 * Warps)
-        image[args.layout.upper + i] = lower[i].bits;
+        image[upper_words + i] = lower[i].bits;
     }
     __syncthreads();
   }
   if (number >= args.first_of_long) {
     for (int w = static_cast<int>(threadIdx.x); w <= column_windows; w += 32 * Warps) {
-      const std::uint32_t stretch = args.bounds[w];
-      const bool is_end = stretch == args.stretches() ||
-                          (has_upper ? upper[stretch].before : stretch * 32) >= blocks;
-      if (is_end) args.starts_of(number)[w] = count;
+      if (blocks_before(args.bounds[w]) >= blocks) args.starts_of(number)[w] = count;
     }
   }
   if (threadIdx.x == 0) {
@@ -290,14 +349,15 @@ __global__ void __launch_bounds__(32 * Warps)
   __shared__ std::uint32_t warp_sums[Warps];
   Entries& entries = *reinterpret_cast<Entries*>(bytes);
   auto* const upper = reinterpret_cast<Stretch*>(bytes + sizeof(Entries));
-  Stretch* const lower = upper + args.layout.upper;
+  Stretch* lower = upper + args.layout.upper;
+  std::uint32_t capacity = args.layout.blocks;
   const std::size_t set_bytes =
       (args.layout.upper + args.layout.blocks) * sizeof(Stretch) / 16 * 16 + 16;
   auto* const sums = reinterpret_cast<Value*>(bytes + sizeof(Entries) + set_bytes);
   // Behind the sums is a place for each lane to add what does not count.
   const std::uint32_t nowhere = args.layout.sums + threadIdx.x % 32;
   auto* const columns = reinterpret_cast<std::uint32_t*>(sums + args.layout.sums + 32);
-  const bool has_upper = args.layout.upper != 0;
+  bool has_upper = args.layout.upper != 0;
   const int warp = static_cast<int>(threadIdx.x / 32);
   let_next_kernel_start();
 
@@ -315,10 +375,29 @@ __global__ void __launch_bounds__(32 * Warps)
   const std::uint64_t image_at = args.image_at[task.row];
   const bool has_image = image_at != kNoImage;
   const bool image_has_upper = has_image && (image_at & kImageHasUpper) != 0;
-  const std::uint32_t* const image = args.images + (has_image ? image_at & ~kImageHasUpper : 0);
+  const std::uint32_t* image = args.images + (has_image ? image_at & ~kImageHasUpper : 0);
+  // Blocks of the window that the image has words of; without an image, all blocks of the window.
+  std::uint32_t image_begin = 0;
+  std::uint32_t image_end = args.blocks();
+  if (has_image) {
+    if (!image_has_upper) {
+      image_begin = image[0];
+      image_end = image_begin + image[1];
+    }
+    image += kImageHead;
+  }
+  const std::uint32_t base = max(first_stretch * 32, image_begin);
+  const std::uint32_t end_block = max(base, min(end_stretch * 32, image_end));
+  if (has_upper && has_image && !image_has_upper &&
+      end_block - base <= args.layout.upper + args.layout.blocks) {
+    has_upper = false;
+    lower = upper;
+    capacity = args.layout.upper + args.layout.blocks;
+  }
 
-  std::uint32_t first_index = first_stretch * 32;
-  std::uint32_t end_index = min(end_stretch * 32, args.blocks());
+  // Blocks with entries, or words of the lower level, before the window and up to its end.
+  std::uint32_t first_index = 0;
+  std::uint32_t end_index = end_block - base;
   if (has_upper) {
     const std::uint32_t stretches = args.stretches();
     if (image_has_upper) {
@@ -327,7 +406,8 @@ __global__ void __launch_bounds__(32 * Warps)
     } else if (has_image) {
       for (std::uint32_t i = warp; i < stretches; i += Warps) {
         const std::uint32_t block = i * 32 + threadIdx.x % 32;
-        const unsigned bits = __ballot_sync(all_lanes, block < args.blocks() && image[block] != 0);
+        const unsigned bits = __ballot_sync(
+            all_lanes, block >= base && block < end_block && image[block - image_begin] != 0);
         if (threadIdx.x % 32 == 0) upper[i].bits = bits;
       }
       __syncthreads();
@@ -342,19 +422,19 @@ __global__ void __launch_bounds__(32 * Warps)
     end_index = end_stretch < stretches ? upper[end_stretch].before : all;
   }
   const auto index_of = [&](std::uint32_t block) {
-    return has_upper ? rank_of(upper[block / 32], block % 32) : block;
+    return has_upper ? rank_of(upper[block / 32], block % 32) : block - base;
   };
 
-  for (std::uint32_t first = first_index; first < end_index; first += args.layout.blocks) {
-    const std::uint32_t held = min(end_index - first, args.layout.blocks);
+  for (std::uint32_t first = first_index; first < end_index; first += capacity) {
+    const std::uint32_t held = min(end_index - first, capacity);
     if (has_image && image_has_upper == has_upper) {
-      const std::uint32_t* const bits = image + args.layout.upper + first;
+      const std::uint32_t* const bits =
+          image + first + (has_upper ? args.layout.upper : base - image_begin);
       for (std::uint32_t i = threadIdx.x; i < held; i += 32 * Warps) lower[i].bits = bits[i];
       __syncthreads();
     } else if (has_image) {
-      for (std::uint32_t block = first_stretch * 32 + threadIdx.x;
-           block < min(end_stretch * 32, args.blocks()); block += 32 * Warps) {
-        const std::uint32_t bits = image[block];
+      for (std::uint32_t block = base + threadIdx.x; block < end_block; block += 32 * Warps) {
+        const std::uint32_t bits = image[block - image_begin];
         const std::uint32_t index = bits != 0 ? index_of(block) - first : held;
         if (index < held) lower[index].bits = bits;
       }
