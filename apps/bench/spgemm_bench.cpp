@@ -86,13 +86,14 @@ class SpgemmCase {
     context_.report = nullptr;  // phases of many methods would run together
     context_.backend = resolve_backend(context);
     matrix_ = make_matrix<Value>(context_, source, options.seed);
-    if (matrix_.rows != matrix_.cols) {
+    if (options.transpose_b) transposed_ = matrices::transpose(matrix_);
+    if (!options.transpose_b && matrix_.rows != matrix_.cols) {
       throw input_error(source, 0, fmt::format("a {} x {} matrix", matrix_.rows, matrix_.cols),
                         "a square one, which can be multiplied by itself");
     }
     Context host = context_;
     host.backend = Backend::host;
-    expected_ = spgemm::multiply(host, matrix_, matrix_, options.checked_by);
+    expected_ = spgemm::multiply(host, matrix_, b(), options.checked_by);
   }
 
   std::vector<Row> run() {
@@ -123,7 +124,7 @@ class SpgemmCase {
     row.method = spgemm::name(algorithm);
     row.backend = name(context_.backend);
     row.baseline = is_peer(algorithm);
-    row.items = 2 * static_cast<std::uint64_t>(spgemm::count_products(matrix_, matrix_));
+    row.items = 2 * static_cast<std::uint64_t>(spgemm::count_products(matrix_, b()));
     row.unit = "GFLOP/s";
     row.product = ProductFigures{.products = static_cast<std::int64_t>(row.items / 2),
                                  .nnz_c = expected_.nnz(),
@@ -133,7 +134,7 @@ class SpgemmCase {
 
   bool is_right(const Csr<Value>& result) const {
     const double tolerance = options_.single_precision ? 1e-4 : 1e-11;
-    spgemm::compare(result, expected_, matrix_, matrix_, tolerance);
+    spgemm::compare(result, expected_, matrix_, b(), tolerance);
     return true;
   }
 
@@ -149,7 +150,7 @@ class SpgemmCase {
     method.row = row(algorithm, source_);
     method.prepare = [result] { *result = {}; };
     method.run = [this, result, algorithm] {
-      *result = spgemm::multiply(context_, matrix_, matrix_, algorithm);
+      *result = spgemm::multiply(context_, matrix_, b(), algorithm);
     };
     method.check = [this, result] {
       const bool right = is_right(*result);
@@ -166,14 +167,19 @@ class SpgemmCase {
       methods.push_back({algorithm, row(algorithm, source_ + " on the device"),
                          [this](const Csr<Value>& result) { return is_right(result); }});
     }
-    return spgemm_on_device(context_, matrix_, std::move(methods), options_.repetitions);
+    return spgemm_on_device(context_, matrix_, b(), std::move(methods), options_.repetitions);
   }
 #endif
 
   Context context_;
   const SpgemmOptions& options_;
   std::string source_;
+  [[nodiscard]] const Csr<Value>& b() const {
+    return transposed_ ? *transposed_ : matrix_;
+  }
+
   Csr<Value> matrix_;
+  std::optional<Csr<Value>> transposed_;
   Csr<Value> expected_;
 };
 

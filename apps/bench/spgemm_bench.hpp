@@ -25,18 +25,19 @@ struct SpgemmOptions {
   /// What results are compared with: computed on the host once a source. Eigen takes one thread;
   /// row_wise takes all, for the largest matrices.
   spgemm::Algorithm checked_by = spgemm::Algorithm::eigen;
-  bool transfers = false;  ///< on CUDA: from host memory to host memory as well
+  bool transpose_b = false;  ///< A * A^T in place of A * A
+  bool transfers = false;    ///< on CUDA: from host memory to host memory as well
 };
 
-/// A * A for every source on the context's backend, one row an algorithm. GFLOP/s counts two
-/// operations a product.
+/// A * A, or A * A^T, for every source on the context's backend, one row an algorithm. GFLOP/s
+/// counts two operations a product.
 ///
 /// On the host, from host memory to host memory. On CUDA from device memory to device memory ("...
 /// on the device"), with memory served from a pool that is filled already, and again with a pool
 /// that was emptied before each repetition (Row::allocating_seconds). cusparse-reuse has a second
 /// row, "... values", for computing values alone where the structure is known. Every result is
 /// compared with that of options.checked_by. \throws Error (usage) unknown generator; (input) as
-/// the reader, or a matrix that is not square
+/// the reader, or a matrix that is not square, for A * A
 std::vector<Row> spgemm(const Context& context, const SpgemmOptions& options, const RowSink& sink);
 
 /// A table of such rows for people: a heading when `with_heading`, then a line a row.
@@ -50,12 +51,13 @@ struct SpgemmMethod {
   std::function<bool(const matrices::Csr<Value>&)> check;  ///< says whether a result is right
 };
 
-/// A * A on the context's CUDA device, operand and result resident there. Of cuSPARSE only the
+/// A * B on the context's CUDA device, operands and result resident there. Of cuSPARSE only the
 /// library's own work and its allocations are timed, not the narrowing of offsets before and the
 /// sorting of rows after it. For float and double, and only in builds with CUDA.
 template <class Value>
 [[nodiscard]] std::vector<Row> spgemm_on_device(const Context& context,
-                                                const matrices::Csr<Value>& matrix,
+                                                const matrices::Csr<Value>& a,
+                                                const matrices::Csr<Value>& b,
                                                 std::vector<SpgemmMethod<Value>> methods,
                                                 int repetitions);
 

@@ -13,6 +13,7 @@ struct SourcesCommand : BenchOptions {
   std::vector<std::string> sources;
   std::string precision = "f64";
   std::string checked_by = "eigen";
+  bool transpose_b = false;
   bool transfers = false;
 };
 
@@ -33,6 +34,7 @@ void run_spgemm(Job& job, const SourcesCommand& command) {
       .seed = command.common.seed,
       .algorithms = parse_algorithms(command.algorithms, spgemm::parse_algorithm),
       .checked_by = spgemm::parse_algorithm(command.checked_by),
+      .transpose_b = command.transpose_b,
       .transfers = command.transfers};
   finish_bench(
       job, command,
@@ -70,6 +72,7 @@ Command add_spgemm(CLI::App& bench_parser) {
                    "Host algorithm to compare results with; row-wise takes all threads")
       ->check(CLI::IsMember({"eigen", "row-wise", "reference", "essc"}))
       ->capture_default_str();
+  parser->add_flag("--transpose-b", options->transpose_b, "A * A^T in place of A * A");
   parser->add_flag("--transfers", options->transfers,
                    "On CUDA, also from host memory to host memory");
   add_bench_options(*parser, *options);

@@ -261,5 +261,12 @@ TEST_F(BenchCommand, RefusesAMatrixThatIsNotSquare) {
                    "by itself");
 }
 
+TEST_F(BenchCommand, MultipliesByTheTransposeWhereAsked) {
+  const std::string file = matrix("lp_share1b.mtx");
+  const auto products = rows({"bench", "spgemm", file, "--transpose-b", "--algorithm", "essc"});
+  ASSERT_EQ(products.size(), 1u);
+  EXPECT_EQ(products[0]["agrees"], true);
+}
+
 }  // namespace
 }  // namespace sortie::test

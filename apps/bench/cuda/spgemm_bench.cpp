@@ -43,17 +43,19 @@ class ResidentMethod {
 template <class Value>
 class OwnAlgorithm : public ResidentMethod<Value> {
  public:
-  OwnAlgorithm(const Context& context, const DeviceCsr<Value>& a, Algorithm algorithm)
-      : context_(context), a_(a), algorithm_(algorithm) {}
+  OwnAlgorithm(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
+               Algorithm algorithm)
+      : context_(context), a_(a), b_(b), algorithm_(algorithm) {}
 
   void release() override { result_ = {}; }
   void prepare() override {}
-  void run() override { result_ = spgemm::cuda::multiply_on_device(context_, a_, a_, algorithm_); }
+  void run() override { result_ = spgemm::cuda::multiply_on_device(context_, a_, b_, algorithm_); }
   DeviceCsr<Value> take_result() override { return std::move(result_); }
 
  private:
   const Context& context_;
   const DeviceCsr<Value>& a_;
+  const DeviceCsr<Value>& b_;
   Algorithm algorithm_;
   DeviceCsr<Value> result_;
 };
@@ -61,17 +63,19 @@ class OwnAlgorithm : public ResidentMethod<Value> {
 template <class Value>
 class CusparseMethod : public ResidentMethod<Value> {
  public:
-  CusparseMethod(const Context& context, const DeviceCsr<Value>& a, Algorithm algorithm)
-      : context_(context), a_(a), algorithm_(algorithm) {}
+  CusparseMethod(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
+                 Algorithm algorithm)
+      : context_(context), a_(a), b_(b), algorithm_(algorithm) {}
 
   void release() override { library_.reset(); }
-  void prepare() override { library_.emplace(context_, a_, a_); }
+  void prepare() override { library_.emplace(context_, a_, b_); }
   void run() override { library_->multiply(algorithm_); }
   DeviceCsr<Value> take_result() override { return library_->take_result(); }
 
  private:
   const Context& context_;
   const DeviceCsr<Value>& a_;
+  const DeviceCsr<Value>& b_;
   Algorithm algorithm_;
   std::optional<CusparseProduct<Value>> library_;
 };
@@ -80,12 +84,13 @@ template <class Value>
 class CusparseReuseMethod : public ResidentMethod<Value> {
  public:
   /// \param values_only  the structure is found in prepare(), untimed
-  CusparseReuseMethod(const Context& context, const DeviceCsr<Value>& a, bool values_only)
-      : context_(context), a_(a), values_only_(values_only) {}
+  CusparseReuseMethod(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
+                      bool values_only)
+      : context_(context), a_(a), b_(b), values_only_(values_only) {}
 
   void release() override { library_.reset(); }
   void prepare() override {
-    library_.emplace(context_, a_, a_);
+    library_.emplace(context_, a_, b_);
     if (values_only_) library_->analyse();
   }
   void run() override {
@@ -97,6 +102,7 @@ class CusparseReuseMethod : public ResidentMethod<Value> {
  private:
   const Context& context_;
   const DeviceCsr<Value>& a_;
+  const DeviceCsr<Value>& b_;
   bool values_only_;
   std::optional<CusparseReuse<Value>> library_;
 };
@@ -105,16 +111,18 @@ class CusparseReuseMethod : public ResidentMethod<Value> {
 template <class Value>
 class CuspMethod : public ResidentMethod<Value> {
  public:
-  CuspMethod(const Context& context, const DeviceCsr<Value>& a) : context_(context), a_(a) {}
+  CuspMethod(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b)
+      : context_(context), a_(a), b_(b) {}
 
   void release() override { library_.reset(); }
-  void prepare() override { library_.emplace(context_, a_, a_); }
+  void prepare() override { library_.emplace(context_, a_, b_); }
   void run() override { library_->multiply(); }
   DeviceCsr<Value> take_result() override { return library_->take_result(); }
 
  private:
   const Context& context_;
   const DeviceCsr<Value>& a_;
+  const DeviceCsr<Value>& b_;
   std::optional<spgemm::cuda::CuspProduct<Value>> library_;
 };
 #endif
@@ -123,31 +131,33 @@ class CuspMethod : public ResidentMethod<Value> {
 template <class Value>
 class ResidentMethods {
  public:
-  ResidentMethods(const Context& context, const matrices::Csr<Value>& matrix)
-      : context_(context),
-        operand_(spgemm::cuda::to_device<std::uint32_t>(matrix, context.stream)) {}
+  /// \param b  the same object as a where the product is a square
+  ResidentMethods(const Context& context, const matrices::Csr<Value>& a,
+                  const matrices::Csr<Value>& b)
+      : context_(context), a_(spgemm::cuda::to_device<std::uint32_t>(a, context.stream)) {
+    if (&a != &b) other_ = spgemm::cuda::to_device<std::uint32_t>(b, context.stream);
+  }
 
   void add(Algorithm algorithm, Row row, std::function<bool(const matrices::Csr<Value>&)> check) {
 #ifdef SORTIE_HAVE_CUSP
     if (algorithm == Algorithm::cusp) {
-      add(std::make_unique<CuspMethod<Value>>(context_, operand_), std::move(row),
-          std::move(check));
+      add(std::make_unique<CuspMethod<Value>>(context_, a_, b()), std::move(row), std::move(check));
       return;
     }
 #endif
     if (algorithm == Algorithm::cusparse_reuse) {
-      add(std::make_unique<CusparseReuseMethod<Value>>(context_, operand_, false), row, check);
+      add(std::make_unique<CusparseReuseMethod<Value>>(context_, a_, b(), false), row, check);
       // Less work than a product, so nothing that products are compared with.
       row.method += " values";
       row.baseline = false;
-      add(std::make_unique<CusparseReuseMethod<Value>>(context_, operand_, true), std::move(row),
+      add(std::make_unique<CusparseReuseMethod<Value>>(context_, a_, b(), true), std::move(row),
           std::move(check));
     } else if (algorithm == Algorithm::fused || algorithm == Algorithm::essc ||
                algorithm == Algorithm::esc) {
-      add(std::make_unique<OwnAlgorithm<Value>>(context_, operand_, algorithm), std::move(row),
+      add(std::make_unique<OwnAlgorithm<Value>>(context_, a_, b(), algorithm), std::move(row),
           std::move(check));
     } else {
-      add(std::make_unique<CusparseMethod<Value>>(context_, operand_, algorithm), std::move(row),
+      add(std::make_unique<CusparseMethod<Value>>(context_, a_, b(), algorithm), std::move(row),
           std::move(check));
     }
   }
@@ -199,7 +209,12 @@ class ResidentMethods {
   }
 
   const Context& context_;
-  DeviceCsr<Value> operand_;
+  [[nodiscard]] const DeviceCsr<Value>& b() const {
+    return other_ ? *other_ : a_;
+  }
+
+  DeviceCsr<Value> a_;
+  std::optional<DeviceCsr<Value>> other_;  ///< without it B is A
   std::vector<std::unique_ptr<ResidentMethod<Value>>> methods_;
   std::vector<std::optional<std::uint64_t>> work_spaces_;  ///< of each method
   std::vector<Method> timed_;
@@ -208,10 +223,11 @@ class ResidentMethods {
 }  // namespace
 
 template <class Value>
-std::vector<Row> spgemm_on_device(const Context& context, const matrices::Csr<Value>& matrix,
+std::vector<Row> spgemm_on_device(const Context& context, const matrices::Csr<Value>& a,
+                                  const matrices::Csr<Value>& b,
                                   std::vector<SpgemmMethod<Value>> methods, int repetitions) {
   const DeviceScope scope(context);
-  ResidentMethods<Value> resident(context, matrix);
+  ResidentMethods<Value> resident(context, a, b);
   for (auto& [algorithm, row, check] : methods) {
     resident.add(algorithm, std::move(row), std::move(check));
   }
@@ -219,8 +235,10 @@ std::vector<Row> spgemm_on_device(const Context& context, const matrices::Csr<Va
 }
 
 template std::vector<Row> spgemm_on_device(const Context&, const matrices::Csr<float>&,
+                                           const matrices::Csr<float>&,
                                            std::vector<SpgemmMethod<float>>, int);
 template std::vector<Row> spgemm_on_device(const Context&, const matrices::Csr<double>&,
+                                           const matrices::Csr<double>&,
                                            std::vector<SpgemmMethod<double>>, int);
 
 }  // namespace sortie::bench
