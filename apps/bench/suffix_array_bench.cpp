@@ -1,5 +1,6 @@
 #include "sortie/apps/bench/suffix_array_bench.hpp"
 
+#include <iterator>
 #include <limits>
 #include <memory>
 
@@ -55,23 +56,43 @@ class SuffixArrayCase {
 
   std::vector<Row> run(const SuffixArrayOptions& options) {
     std::vector<Method> methods;
+    std::vector<Row> rows;
     for (const Algorithm algorithm : methods_for(options, context_.backend)) {
+#ifdef SORTIE_HAVE_CUDA
+      if (context_.backend == Backend::cuda && algorithm == Algorithm::prefix_doubling) {
+        Row resident = row(algorithm);
+        resident.case_name += " on the device";
+        resident = std::move(
+            suffix_array_on_device<Pos>(context_, view_, std::move(resident), options.repetitions)
+                .front());
+        rows.push_back(std::move(resident));
+        if (!options.transfers) continue;
+      }
+#endif
       methods.push_back(method(algorithm));
     }
-    return measure(std::move(methods), options.repetitions);
+    std::vector<Row> others = measure(std::move(methods), options.repetitions);
+    std::move(others.begin(), others.end(), std::back_inserter(rows));
+    return rows;
   }
 
  private:
+  [[nodiscard]] Row row(Algorithm algorithm) const {
+    Row row;
+    row.case_name = source_;
+    row.method = suffix_array::name(algorithm);
+    row.backend = name(context_.backend);
+    row.baseline = algorithm != Algorithm::prefix_doubling;
+    row.items = view_.size();
+    row.unit = "MB/s";
+    row.items_a_unit = 1e6;
+    return row;
+  }
+
   Method method(Algorithm algorithm) {
     auto result = std::make_shared<std::vector<Pos>>();
     Method method;
-    method.row.case_name = source_;
-    method.row.method = suffix_array::name(algorithm);
-    method.row.backend = name(context_.backend);
-    method.row.baseline = algorithm != Algorithm::prefix_doubling;
-    method.row.items = view_.size();
-    method.row.unit = "MB/s";
-    method.row.items_a_unit = 1e6;
+    method.row = row(algorithm);
     method.prepare = [result] { *result = {}; };
     method.run = [this, result, algorithm] {
       *result = suffix_array::build<Pos>(context_, view_, algorithm);

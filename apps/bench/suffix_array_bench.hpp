@@ -17,12 +17,21 @@ struct SuffixArrayOptions {
   std::uint64_t seed = 1;
   /// Empty: all that the backend has but the reference, which takes time quadratic in repeats.
   std::vector<suffix_array::Algorithm> algorithms;
+  bool transfers = false;  ///< on CUDA: from host memory to host memory as well
 };
 
-/// The suffix array of every source on the context's backend, from host memory to host memory, one
-/// row an algorithm; MB/s counts symbols. Every result passes suffix_array::check().
-/// \throws Error (usage) unknown generator; (input) as the reader
+/// The suffix array of every source on the context's backend, one row an algorithm; MB/s counts
+/// symbols. On the host from host memory to host memory, every result passes
+/// suffix_array::check(). On CUDA from device memory to device memory ("... on the device"),
+/// checked there. \throws Error (usage) unknown generator; (input) as the reader
 std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& options,
                               const RowSink& sink);
+
+/// The suffix array of a text that is on the context's CUDA device and stays there. Only in builds
+/// with CUDA. \param row  all but seconds and agrees
+template <class Pos>
+[[nodiscard]] std::vector<Row> suffix_array_on_device(const Context& context,
+                                                      const suffix_array::TextView& text, Row row,
+                                                      int repetitions);
 
 }  // namespace sortie::bench

@@ -45,7 +45,7 @@ void run_suffix_array(Job& job, const SourcesCommand& command) {
   job.announce_output(command.csv);
   const bench::SuffixArrayOptions options{
       command.sources, command.common.repeat, command.common.seed,
-      parse_algorithms(command.algorithms, suffix_array::parse_algorithm)};
+      parse_algorithms(command.algorithms, suffix_array::parse_algorithm), command.transfers};
   finish_bench(job, command,
                bench::suffix_array(job.context(), options, table_printer(job, command)));
 }
@@ -85,6 +85,8 @@ Command add_suffix_array(CLI::App& bench_parser) {
       bench_parser.add_subcommand("suffix-array", "Suffix arrays by every algorithm");
   add_sources(*parser, *options,
               "FASTA or FASTQ files, or gen:dna:N, gen:repeats:N, gen:fibonacci:N, gen:letter:N");
+  parser->add_flag("--transfers", options->transfers,
+                   "On CUDA, also from host memory to host memory");
   add_bench_options(*parser, *options);
   return make_command(parser, options, run_suffix_array);
 }
