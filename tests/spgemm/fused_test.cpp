@@ -3,11 +3,11 @@
 
 #include <complex>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "products.hpp"
 #include "sortie/matrices/generators.hpp"
+#include "stairs.hpp"
 
 /// The fused product on CUDA: every way that it has for a row, and the borders between them.
 namespace sortie::test {
@@ -19,22 +19,6 @@ class Fused : public testing::Test {
   using Value = ValueType;
   using Matrix = Csr<Value, std::int32_t>;
 
-  /// Row i has the columns 0 .. lengths[i] - 1.
-  static Matrix stairs(const std::vector<std::int64_t>& lengths) {
-    const std::int64_t columns = *std::max_element(lengths.begin(), lengths.end());
-    const auto values = matrices::erdos_renyi<Value>(1, columns, columns, 7).values;
-    Matrix a;
-    a.rows = static_cast<std::int64_t>(lengths.size());
-    a.cols = columns;
-    a.row_ptr = {0};
-    for (const std::int64_t length : lengths) {
-      for (std::int64_t i = 0; i < length; ++i) a.col_idx.push_back(static_cast<std::int32_t>(i));
-      a.values.insert(a.values.end(), values.begin(), values.begin() + length);
-      a.row_ptr.push_back(a.nnz());
-    }
-    return a;
-  }
-
   static void expect_fused(const Matrix& a, const Matrix& b) {
     expect_product(a, b, reference_product(a, b), Algorithm::fused);
   }
@@ -42,17 +26,11 @@ class Fused : public testing::Test {
 using Values = testing::Types<float, double, std::complex<double>>;
 TYPED_TEST_SUITE(Fused, Values);
 
-/// Products of rows on both sides of the border of every bin.
-const std::vector<std::int64_t> border_lengths = {
-    0,   1,   7,   8,    9,    15,   16,   17,   31,    32,    33,    63,    64,   65, 127,
-    128, 129, 255, 256,  257,  511,  512,  513,  1023,  1024,  1025,  2047,  2048, 0,  2049,
-    300, 700, 32,  4096, 6144, 6145, 8192, 9000, 20000, 32767, 32768, 32769, 70000};
-
 // A product for each entry of A. With few columns all come together in some; with 50 000, rows are
 // divided into windows; with five million, the upper level of the sets of columns is needed, and
 // the lower one of long rows does not fit at once.
 TYPED_TEST(Fused, RowsAtTheBordersOfBins) {
-  const auto a = this->stairs(border_lengths);
+  const auto a = stairs<TypeParam>(border_lengths);
   for (const std::int64_t columns : {1, 40, 3000, 50'000, 5'000'000}) {
     SCOPED_TRACE(columns);
     this->expect_fused(a, matrices::erdos_renyi<TypeParam>(a.cols, columns, 1, 3));
@@ -62,16 +40,17 @@ TYPED_TEST(Fused, RowsAtTheBordersOfBins) {
 // Entries of A that meet many entries of B, none, or some.
 TYPED_TEST(Fused, RowsOfBOfManyLengths) {
   const auto b = matrices::power_law<TypeParam>(3000, 40'000, 1.2, 2000, 5);
-  const auto a = this->stairs({1, 2, 3, 5, 8, 30, 33, 64, 100, 200, 300, 500, 900, 1500, 3000});
+  const auto a =
+      stairs<TypeParam>({1, 2, 3, 5, 8, 30, 33, 64, 100, 200, 300, 500, 900, 1500, 3000});
   this->expect_fused(a, b);
   this->expect_fused(matrices::power_law<TypeParam>(2000, 3000, 1.5, 400, 6), b);
 }
 
 // One column of C is a sum of all products of a row.
 TYPED_TEST(Fused, RowTimesColumn) {
-  const auto row = this->stairs({100'000});
+  const auto row = stairs<TypeParam>({100'000});
   this->expect_fused(row, matrices::transpose(row));
-  const auto column = matrices::transpose(this->stairs({3000}));
+  const auto column = matrices::transpose(stairs<TypeParam>({3000}));
   this->expect_fused(column, matrices::transpose(column));
 }
 
@@ -80,21 +59,14 @@ TYPED_TEST(Fused, ColumnsFarApart) {
   auto b = matrices::erdos_renyi<TypeParam>(4000, 4000, 12, 9);
   b.cols = 4000 * 2000;
   for (std::int32_t& column : b.col_idx) column *= 2000;
-  this->expect_fused(this->stairs({10, 60, 200, 600, 1500, 4000, 4000}), b);
+  this->expect_fused(stairs<TypeParam>({10, 60, 200, 600, 1500, 4000, 4000}), b);
 }
 
 TYPED_TEST(Fused, EmptyShapes) {
-  const auto matrix = [](std::int64_t rows, std::int64_t columns) {
-    typename TestFixture::Matrix empty;
-    empty.rows = rows;
-    empty.cols = columns;
-    empty.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
-    return empty;
-  };
-  this->expect_fused(matrix(0, 5), matrix(5, 7));
-  this->expect_fused(matrix(7, 0), matrix(0, 5));
-  this->expect_fused(matrix(7, 5), matrix(5, 0));
-  this->expect_fused(matrix(1000, 1000), matrix(1000, 1000));
+  this->expect_fused(empty_matrix<TypeParam>(0, 5), empty_matrix<TypeParam>(5, 7));
+  this->expect_fused(empty_matrix<TypeParam>(7, 0), empty_matrix<TypeParam>(0, 5));
+  this->expect_fused(empty_matrix<TypeParam>(7, 5), empty_matrix<TypeParam>(5, 0));
+  this->expect_fused(empty_matrix<TypeParam>(1000, 1000), empty_matrix<TypeParam>(1000, 1000));
 }
 
 // With next to no room beside C the images of rows and the short rows' own room fall away; the sums
@@ -112,9 +84,9 @@ TYPED_TEST(Fused, SameBitsForEveryBudget) {
 
 TYPED_TEST(Fused, SingleProductsKeepTheirBits) {
   for (const std::int64_t width : {5, 700, 9000}) {
-    auto b = this->stairs({width});
+    auto b = stairs<TypeParam>({width});
     for (std::size_t i = 0; i < b.values.size(); i += 3) b.values[i] = TypeParam(-0.0);
-    const auto one = this->stairs({1});
+    const auto one = stairs<TypeParam>({1});
     auto a = one;
     a.values[0] = TypeParam(1);
     const auto c = spgemm::multiply(context(), a, b, Algorithm::fused);

@@ -29,13 +29,13 @@ DeviceBuffer<Offset> row_offsets(const std::int64_t* a_row_ptr, const std::int64
 }  // namespace
 
 template <class Value, class Column>
-ProductCounts count_entry_products(const DeviceCsr<Value, Column>& a,
-                                   const DeviceCsr<Value, Column>& b, cudaStream_t stream) {
+ProductCounts count_entry_products(const DeviceCsrView<Value, Column>& a,
+                                   const DeviceCsrView<Value, Column>& b, cudaStream_t stream) {
   ProductCounts counts;
-  const std::int64_t nnz = a.nnz();
+  const std::int64_t nnz = a.nnz;
   counts.entry_offsets = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(nnz + 1), stream);
   std::int64_t* const offsets = counts.entry_offsets.data();
-  write_row_lengths(a.col_idx.data(), nnz, b.row_ptr.data(), offsets, stream);
+  write_row_lengths(a.col_idx, nnz, b.row_ptr, offsets, stream);
   exclusive_sum(offsets, nnz + 1, stream);
   check_cuda(cudaMemcpyAsync(&counts.total, offsets + nnz, sizeof(counts.total),
                              cudaMemcpyDeviceToHost, stream));
@@ -43,28 +43,27 @@ ProductCounts count_entry_products(const DeviceCsr<Value, Column>& a,
   return counts;
 }
 
-std::vector<std::int64_t> row_offsets_on_host(const DeviceBuffer<std::int64_t>& a_row_ptr,
+std::vector<std::int64_t> row_offsets_on_host(const std::int64_t* a_row_ptr, std::int64_t rows,
                                               const ProductCounts& counts, cudaStream_t stream) {
-  const auto rows = static_cast<std::int64_t>(a_row_ptr.size()) - 1;
   const auto offsets =
-      row_offsets<std::int64_t>(a_row_ptr.data(), counts.entry_offsets.data(), rows, 0, stream);
+      row_offsets<std::int64_t>(a_row_ptr, counts.entry_offsets.data(), rows, 0, stream);
   std::vector<std::int64_t> host(offsets.size());
   offsets.copy_to(std::span(host));
   check_cuda(cudaStreamSynchronize(stream));
   return host;
 }
 
-DeviceBuffer<std::uint32_t> chunk_row_offsets(const DeviceBuffer<std::int64_t>& a_row_ptr,
+DeviceBuffer<std::uint32_t> chunk_row_offsets(const std::int64_t* a_row_ptr,
                                               const ProductCounts& counts, std::int64_t first_row,
                                               std::int64_t rows, std::int64_t first_product,
                                               cudaStream_t stream) {
-  return row_offsets<std::uint32_t>(a_row_ptr.data() + first_row, counts.entry_offsets.data(), rows,
+  return row_offsets<std::uint32_t>(a_row_ptr + first_row, counts.entry_offsets.data(), rows,
                                     first_product, stream);
 }
 
-#define SORTIE_INSTANTIATE(Value, Column)                                      \
-  template ProductCounts count_entry_products(const DeviceCsr<Value, Column>&, \
-                                              const DeviceCsr<Value, Column>&, cudaStream_t);
+#define SORTIE_INSTANTIATE(Value, Column)                                          \
+  template ProductCounts count_entry_products(const DeviceCsrView<Value, Column>&, \
+                                              const DeviceCsrView<Value, Column>&, cudaStream_t);
 #define SORTIE_INSTANTIATE_VALUE(Value)    \
   SORTIE_INSTANTIATE(Value, std::uint32_t) \
   SORTIE_INSTANTIATE(Value, std::uint64_t)

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
 
 namespace sortie::spgemm::cuda {
 
@@ -17,18 +17,21 @@ struct ProductCounts {
 /// Counts the products of every entry of A: the length of the row of B that it meets. Synchronises
 /// the stream. Complexity O(nnz(A)).
 template <class Value, class Column>
-[[nodiscard]] ProductCounts count_entry_products(const DeviceCsr<Value, Column>& a,
-                                                 const DeviceCsr<Value, Column>& b,
+[[nodiscard]] ProductCounts count_entry_products(const DeviceCsrView<Value, Column>& a,
+                                                 const DeviceCsrView<Value, Column>& b,
                                                  cudaStream_t stream);
 
 /// First product of each row: rows + 1 offsets, on the host. Synchronises the stream.
-[[nodiscard]] std::vector<std::int64_t> row_offsets_on_host(
-    const DeviceBuffer<std::int64_t>& a_row_ptr, const ProductCounts& counts, cudaStream_t stream);
+/// \param a_row_ptr  offsets of A, on the device
+[[nodiscard]] std::vector<std::int64_t> row_offsets_on_host(const std::int64_t* a_row_ptr,
+                                                            std::int64_t rows,
+                                                            const ProductCounts& counts,
+                                                            cudaStream_t stream);
 
 /// First product of the rows first_row .. first_row + rows, counted from `first_product`: rows + 1
 /// offsets on the device.
 [[nodiscard]] DeviceBuffer<std::uint32_t> chunk_row_offsets(
-    const DeviceBuffer<std::int64_t>& a_row_ptr, const ProductCounts& counts,
-    std::int64_t first_row, std::int64_t rows, std::int64_t first_product, cudaStream_t stream);
+    const std::int64_t* a_row_ptr, const ProductCounts& counts, std::int64_t first_row,
+    std::int64_t rows, std::int64_t first_product, cudaStream_t stream);
 
 }  // namespace sortie::spgemm::cuda

@@ -9,7 +9,7 @@
 
 #include "sortie/apps/spgemm/cuda/analysis.hpp"
 #include "sortie/apps/spgemm/cuda/compression.hpp"
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
 #include "sortie/apps/spgemm/cuda/device_phase.hpp"
 #include "sortie/apps/spgemm/cuda/expansion.hpp"
 #include "sortie/apps/spgemm/cuda/product_chunks.hpp"
@@ -46,15 +46,15 @@ class ChunkedProduct {
  public:
   using Key = typename Sort::Key;
 
-  /// Counts the products. `a` and `b` must outlive this.
+  /// Counts the products. The arrays of `a` and `b` must outlive this.
   /// \throws Error (out_of_memory, device)
-  ChunkedProduct(const Context& context, const DeviceCsr<Value, Column>& a,
-                 const DeviceCsr<Value, Column>& b)
+  ChunkedProduct(const Context& context, const DeviceCsrView<Value, Column>& a,
+                 const DeviceCsrView<Value, Column>& b)
       : context_(context), a_(a), b_(b), layout_(Sort::layout(b.cols)) {
     DevicePhase phase(context, "analysis");
     budget_ = device_memory_budget(context);
     if (context.memory_budget == 0) budget_ -= budget_ / kMemoryLeftFree;
-    reserve(kPerEntry * (a.nnz() + 1) + kPerRow * (a.rows + 1), "the analysis of A * B");
+    reserve(kPerEntry * (a.nnz + 1) + kPerRow * (a.rows + 1), "the analysis of A * B");
     counts_ = count_entry_products(a, b, stream());
     row_ptr_ = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows + 1), stream());
     check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), stream()));
@@ -121,10 +121,11 @@ class ChunkedProduct {
         std::min(max_chunk_products, static_cast<std::int64_t>(bytes_for_products() / kPerProduct));
     const std::int64_t max_rows = Sort::max_rows(layout_);
     if (next_row_ == 0 && counts_.total <= max_products && a_.rows <= max_rows)
-      return {0, a_.rows, 0, a_.nnz(), 0, counts_.total};
+      return {0, a_.rows, 0, a_.nnz, 0, counts_.total};
 
     // Only now are the products of single rows of interest; small products do without the copy.
-    if (row_offsets_.empty()) row_offsets_ = row_offsets_on_host(a_.row_ptr, counts_, stream());
+    if (row_offsets_.empty())
+      row_offsets_ = row_offsets_on_host(a_.row_ptr, a_.rows, counts_, stream());
     RowChunk chunk;
     chunk.first_row = next_row_;
     chunk.rows = rows_that_fit(row_offsets_, next_row_, max_products, max_rows);
@@ -139,8 +140,8 @@ class ChunkedProduct {
 
   [[nodiscard]] std::int64_t a_row_ptr(std::int64_t row) const {
     std::int64_t value = 0;
-    check_cuda(cudaMemcpyAsync(&value, a_.row_ptr.data() + row, sizeof(value),
-                               cudaMemcpyDeviceToHost, stream()));
+    check_cuda(
+        cudaMemcpyAsync(&value, a_.row_ptr + row, sizeof(value), cudaMemcpyDeviceToHost, stream()));
     check_cuda(cudaStreamSynchronize(stream()));
     return value;
   }
@@ -222,8 +223,8 @@ class ChunkedProduct {
   }
 
   const Context& context_;
-  const DeviceCsr<Value, Column>& a_;
-  const DeviceCsr<Value, Column>& b_;
+  DeviceCsrView<Value, Column> a_;
+  DeviceCsrView<Value, Column> b_;
   KeyLayout layout_;
   std::uint64_t budget_ = 0;    ///< bytes left for what grows with the products of a chunk
   std::uint64_t reserved_ = 0;  ///< bytes of the budget that the rest takes

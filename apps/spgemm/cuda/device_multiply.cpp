@@ -13,13 +13,13 @@ DeviceCsr<Value, Column> multiply_on_device(const Context& context,
                                             Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::automatic:
-      return automatic_on_device(context, a, b);
+      return automatic_on_device(context, view(a), view(b));
     case Algorithm::fused:
-      return fused_on_device(context, a, b);
+      return fused_on_device(context, view(a), view(b));
     case Algorithm::essc:
-      return essc_on_device(context, a, b);
+      return essc_on_device(context, view(a), view(b));
     case Algorithm::esc:
-      return esc_on_device(context, a, b);
+      return esc_on_device(context, view(a), view(b));
     case Algorithm::cusparse_default:
     case Algorithm::cusparse_alg1:
     case Algorithm::cusparse_alg2:

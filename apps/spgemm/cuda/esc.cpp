@@ -41,8 +41,9 @@ struct GlobalSort {
 }  // namespace
 
 template <class Value, class Column>
-DeviceCsr<Value, Column> esc_on_device(const Context& context, const DeviceCsr<Value, Column>& a,
-                                       const DeviceCsr<Value, Column>& b) {
+DeviceCsr<Value, Column> esc_on_device(const Context& context,
+                                       const DeviceCsrView<Value, Column>& a,
+                                       const DeviceCsrView<Value, Column>& b) {
   return product_on_device(context, ChunkedProduct<Value, Column, GlobalSort>(context, a, b), a, b);
 }
 
@@ -52,9 +53,11 @@ Csr<Value, Idx> multiply_esc(const Context& context, const Csr<Value, Idx>& a,
   return with_operands(context, a, b,
                        [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
                                          const DeviceCsr<Value, Column>& device_b) {
+                         const auto view_a = view(device_a);
+                         const auto view_b = view(device_b);
                          using Product = ChunkedProduct<Value, Column, GlobalSort>;
-                         return product_on_host<Idx>(context, Product(context, device_a, device_b),
-                                                     device_a, device_b);
+                         return product_on_host<Idx>(context, Product(context, view_a, view_b),
+                                                     view_a, view_b);
                        });
 }
 
@@ -64,9 +67,9 @@ Csr<Value, Idx> multiply_esc(const Context& context, const Csr<Value, Idx>& a,
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE
 
-#define SORTIE_INSTANTIATE(Value, Column)                                                          \
-  template DeviceCsr<Value, Column> esc_on_device(const Context&, const DeviceCsr<Value, Column>&, \
-                                                  const DeviceCsr<Value, Column>&);
+#define SORTIE_INSTANTIATE(Value, Column)          \
+  template DeviceCsr<Value, Column> esc_on_device( \
+      const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&);
 SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
 
 }  // namespace sortie::spgemm::cuda

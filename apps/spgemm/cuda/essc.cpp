@@ -36,8 +36,9 @@ struct SegmentedRowSort {
 }  // namespace
 
 template <class Value, class Column>
-DeviceCsr<Value, Column> essc_on_device(const Context& context, const DeviceCsr<Value, Column>& a,
-                                        const DeviceCsr<Value, Column>& b) {
+DeviceCsr<Value, Column> essc_on_device(const Context& context,
+                                        const DeviceCsrView<Value, Column>& a,
+                                        const DeviceCsrView<Value, Column>& b) {
   return product_on_device(
       context, ChunkedProduct<Value, Column, SegmentedRowSort<Column>>(context, a, b), a, b);
 }
@@ -48,9 +49,11 @@ Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
   return with_operands(context, a, b,
                        [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
                                          const DeviceCsr<Value, Column>& device_b) {
+                         const auto view_a = view(device_a);
+                         const auto view_b = view(device_b);
                          using Product = ChunkedProduct<Value, Column, SegmentedRowSort<Column>>;
-                         return product_on_host<Idx>(context, Product(context, device_a, device_b),
-                                                     device_a, device_b);
+                         return product_on_host<Idx>(context, Product(context, view_a, view_b),
+                                                     view_a, view_b);
                        });
 }
 
@@ -62,7 +65,7 @@ SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 
 #define SORTIE_INSTANTIATE(Value, Column)           \
   template DeviceCsr<Value, Column> essc_on_device( \
-      const Context&, const DeviceCsr<Value, Column>&, const DeviceCsr<Value, Column>&);
+      const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&);
 SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
 
 }  // namespace sortie::spgemm::cuda

@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 }  // namespace
 
 template <class Value, class Column, class Key>
-void expand(const DeviceCsr<Value, Column>& a, const DeviceCsr<Value, Column>& b,
+void expand(const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Column>& b,
             const ProductCounts& counts, const RowChunk& chunk, KeyLayout layout,
             ExpandedProducts<Value, Key> out, cudaStream_t stream) {
   if (chunk.products == 0) return;
@@ -194,14 +194,14 @@ void expand(const DeviceCsr<Value, Column>& a, const DeviceCsr<Value, Column>& b
   DeviceBuffer<std::uint32_t> entry_rows;
   if (layout.holds_row()) {
     entry_rows = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(chunk.entries), stream);
-    find_entry_rows(a.row_ptr.data() + chunk.first_row, chunk, entry_rows.data(), stream);
+    find_entry_rows(a.row_ptr + chunk.first_row, chunk, entry_rows.data(), stream);
   }
 
-  const ExpansionArguments<Value, Column, Key> args{a.col_idx.data() + chunk.first_entry,
-                                                    a.values.data() + chunk.first_entry,
-                                                    b.row_ptr.data(),
-                                                    b.col_idx.data(),
-                                                    b.values.data(),
+  const ExpansionArguments<Value, Column, Key> args{a.col_idx + chunk.first_entry,
+                                                    a.values + chunk.first_entry,
+                                                    b.row_ptr,
+                                                    b.col_idx,
+                                                    b.values,
                                                     entry_offsets,
                                                     entry_rows.data(),
                                                     tile_entries.data(),
@@ -214,9 +214,9 @@ void expand(const DeviceCsr<Value, Column>& a, const DeviceCsr<Value, Column>& b
   check_cuda(cudaGetLastError());
 }
 
-#define SORTIE_INSTANTIATE(Value, Column, Key)                                           \
-  template void expand(const DeviceCsr<Value, Column>&, const DeviceCsr<Value, Column>&, \
-                       const ProductCounts&, const RowChunk&, KeyLayout,                 \
+#define SORTIE_INSTANTIATE(Value, Column, Key)                                                   \
+  template void expand(const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&, \
+                       const ProductCounts&, const RowChunk&, KeyLayout,                         \
                        ExpandedProducts<Value, Key>, cudaStream_t);
 #define SORTIE_INSTANTIATE_VALUE(Value)                   \
   SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint32_t) \

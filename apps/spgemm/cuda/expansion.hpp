@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "sortie/apps/spgemm/cuda/analysis.hpp"
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
 #include "sortie/apps/spgemm/cuda/payload.hpp"
 
 namespace sortie::spgemm::cuda {
@@ -41,7 +41,7 @@ inline constexpr std::int64_t expansion_bytes_per_entry = 5;
 /// Source: the expansion of Bell, Dalton, Olson (SISC 2012), section 3.1; balanced by the
 /// merge-path search of Odeh, Green, Mwassi, Shmueli, Birk (IPDPSW 2012).
 template <class Value, class Column, class Key>
-void expand(const DeviceCsr<Value, Column>& a, const DeviceCsr<Value, Column>& b,
+void expand(const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Column>& b,
             const ProductCounts& counts, const RowChunk& chunk, KeyLayout layout,
             ExpandedProducts<Value, Key> out, cudaStream_t stream);
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
 #include "sortie/apps/spgemm/cuda/device_phase.hpp"
 
 namespace sortie::spgemm::cuda {
@@ -36,8 +36,8 @@ template <class Chunk, class T>
 /// \param product  has next(), row_ptr() and nnz() as ChunkedProduct has them
 template <class Product, class Value, class Column>
 [[nodiscard]] DeviceCsr<Value, Column> product_on_device(const Context& context, Product&& product,
-                                                         const DeviceCsr<Value, Column>& a,
-                                                         const DeviceCsr<Value, Column>& b) {
+                                                         const DeviceCsrView<Value, Column>& a,
+                                                         const DeviceCsrView<Value, Column>& b) {
   std::vector<ProductChunk<Value, Column>> chunks;
   while (auto chunk = product.next()) chunks.push_back(std::move(*chunk));
 
@@ -58,8 +58,8 @@ template <class Product, class Value, class Column>
 /// All rows of C on the host, copied chunk by chunk, so that C need not fit the device.
 template <class Idx, class Product, class Value, class Column>
 [[nodiscard]] matrices::Csr<Value, Idx> product_on_host(const Context& context, Product&& product,
-                                                        const DeviceCsr<Value, Column>& a,
-                                                        const DeviceCsr<Value, Column>& b) {
+                                                        const DeviceCsrView<Value, Column>& a,
+                                                        const DeviceCsrView<Value, Column>& b) {
   matrices::Csr<Value, Idx> c;
   c.rows = a.rows;
   c.cols = b.cols;

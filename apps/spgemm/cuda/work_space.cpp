@@ -4,6 +4,7 @@
 #include "sortie/apps/spgemm/backends.hpp"
 #include "sortie/apps/spgemm/cuda/device_csr.cuh"
 #include "sortie/apps/spgemm/cuda/expansion.hpp"
+#include "sortie/apps/spgemm/cuda/fused/counted_rows.hpp"
 #include "sortie/apps/spgemm/cuda/fused/fused_product.hpp"
 #include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
 #include "sortie/apps/spgemm/cuda/fused/window_task.hpp"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sortie/core/context.hpp"
@@ -17,6 +18,11 @@
 #ifdef CONSUMER_HAS_APPLICATIONS
 #include "sortie/apps/spgemm/spgemm.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
+#endif
+#ifdef CONSUMER_HAS_DEVICE_PRODUCTS
+#include "sortie/apps/spgemm/cuda/borrowed_csr.hpp"
+#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
+#include "sortie/apps/spgemm/cuda/spgemm_plan.hpp"
 #endif
 
 namespace {
@@ -81,6 +87,26 @@ void check_applications(const sortie::Context& context) {
 }
 #endif
 
+#ifdef CONSUMER_HAS_DEVICE_PRODUCTS
+using Operand = sortie::spgemm::cuda::DeviceCsrView<double>;
+static_assert(std::is_constructible_v<sortie::spgemm::cuda::SpgemmPlan<double>,
+                                      const sortie::Context&, const Operand&, const Operand&>);
+
+// What needs no GPU: a matrix that is refused before its arrays are looked at.
+void check_device_products() {
+  const std::int64_t* const row_ptr = nullptr;
+  const std::int32_t* const col_idx = nullptr;
+  bool refused = false;
+  try {
+    const sortie::spgemm::cuda::BorrowedCsr<double> matrix(1, std::int64_t{1} << 33, 0, row_ptr,
+                                                           col_idx, nullptr, nullptr);
+  } catch (const sortie::Error& error) {
+    refused = error.kind() == sortie::ErrorKind::unavailable;
+  }
+  check(refused, "error for a matrix of too many columns on the device");
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,6 +124,9 @@ int main(int argc, char** argv) {
     check_text(context, argv[2]);
 #ifdef CONSUMER_HAS_APPLICATIONS
     check_applications(context);
+#endif
+#ifdef CONSUMER_HAS_DEVICE_PRODUCTS
+    check_device_products();
 #endif
   } catch (const sortie::Error& error) {
     std::fprintf(stderr, "consumer: %s\n", error.what());

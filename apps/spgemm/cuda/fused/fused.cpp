@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <string>
 
 #include "sortie/apps/spgemm/backends.hpp"
 #include "sortie/apps/spgemm/cuda/device_multiply.hpp"
@@ -14,31 +13,23 @@ namespace {
 template <class Column>
 constexpr bool is_narrow = sizeof(Column) == sizeof(std::uint32_t);
 
-[[noreturn]] void throw_too_large(std::int64_t rows, std::int64_t columns) {
-  throw Error(
-      ErrorKind::unavailable,
-      "SpGEMM on CUDA: found a product of " + std::to_string(rows) + " x " +
-          std::to_string(columns) +
-          ", expected for the algorithm fused at most 2^32 - 1 rows, 2^23 columns, and a GPU "
-          "with as much shared memory as they take");
-}
-
 }  // namespace
 
 template <class Value, class Column>
-DeviceCsr<Value, Column> fused_on_device(const Context& context, const DeviceCsr<Value, Column>& a,
-                                         const DeviceCsr<Value, Column>& b) {
+DeviceCsr<Value, Column> fused_on_device(const Context& context,
+                                         const DeviceCsrView<Value, Column>& a,
+                                         const DeviceCsrView<Value, Column>& b) {
   if constexpr (is_narrow<Column>) {
     if (fits_fused_product<Value>(a.rows, b.cols))
       return product_on_device(context, FusedProduct<Value>(context, a, b), a, b);
   }
-  throw_too_large(a.rows, b.cols);
+  throw too_large_for_fused_product(a.rows, b.cols);
 }
 
 template <class Value, class Column>
 DeviceCsr<Value, Column> automatic_on_device(const Context& context,
-                                             const DeviceCsr<Value, Column>& a,
-                                             const DeviceCsr<Value, Column>& b) {
+                                             const DeviceCsrView<Value, Column>& a,
+                                             const DeviceCsrView<Value, Column>& b) {
   if constexpr (is_narrow<Column>) {
     if (fits_fused_product<Value>(a.rows, b.cols)) return fused_on_device(context, a, b);
   }
@@ -48,19 +39,20 @@ DeviceCsr<Value, Column> automatic_on_device(const Context& context,
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_fused(const Context& context, const Csr<Value, Idx>& a,
                                const Csr<Value, Idx>& b) {
-  return with_operands(context, a, b,
-                       [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
-                                         const DeviceCsr<Value, Column>& device_b) {
-                         if constexpr (is_narrow<Column>) {
-                           if (fits_fused_product<Value>(a.rows, b.cols)) {
-                             return product_on_host<Idx>(
-                                 context, FusedProduct<Value>(context, device_a, device_b),
-                                 device_a, device_b);
-                           }
-                         }
-                         throw_too_large(a.rows, b.cols);
-                         return Csr<Value, Idx>{};
-                       });
+  return with_operands(
+      context, a, b,
+      [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
+                        const DeviceCsr<Value, Column>& device_b) -> Csr<Value, Idx> {
+        if constexpr (is_narrow<Column>) {
+          const auto view_a = view(device_a);
+          const auto view_b = view(device_b);
+          if (fits_fused_product<Value>(a.rows, b.cols)) {
+            return product_on_host<Idx>(context, FusedProduct<Value>(context, view_a, view_b),
+                                        view_a, view_b);
+          }
+        }
+        throw too_large_for_fused_product(a.rows, b.cols);
+      });
 }
 
 template <Scalar Value, Index Idx>
@@ -79,11 +71,11 @@ Csr<Value, Idx> multiply_automatic(const Context& context, const Csr<Value, Idx>
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE
 
-#define SORTIE_INSTANTIATE(Value, Column)                                                \
-  template DeviceCsr<Value, Column> fused_on_device(                                     \
-      const Context&, const DeviceCsr<Value, Column>&, const DeviceCsr<Value, Column>&); \
-  template DeviceCsr<Value, Column> automatic_on_device(                                 \
-      const Context&, const DeviceCsr<Value, Column>&, const DeviceCsr<Value, Column>&);
+#define SORTIE_INSTANTIATE(Value, Column)                                                        \
+  template DeviceCsr<Value, Column> fused_on_device(                                             \
+      const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&); \
+  template DeviceCsr<Value, Column> automatic_on_device(                                         \
+      const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&);
 SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
 
 }  // namespace sortie::spgemm::cuda

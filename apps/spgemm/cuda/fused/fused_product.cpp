@@ -2,42 +2,32 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "sortie/apps/spgemm/cuda/conversion.hpp"
 #include "sortie/apps/spgemm/cuda/device_phase.hpp"
-#include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
+#include "sortie/apps/spgemm/cuda/fused/counted_rows.hpp"
 #include "sortie/apps/spgemm/cuda/fused/operands.hpp"
-#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
-#include "sortie/apps/spgemm/cuda/fused/sorted_rows.hpp"
-#include "sortie/apps/spgemm/cuda/fused/window_rows.hpp"
-#include "sortie/apps/spgemm/cuda/scan.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
 
-/// One part in so many of the device's memory is left alone when the caller sets no budget: free
-/// blocks of the pool are not always in one piece.
-constexpr std::uint64_t kMemoryLeftFree = 8;
-
-template <class Value>
-constexpr std::uint64_t kEntryBytes = sizeof(std::uint32_t) + sizeof(Value);
-
 /// Most bytes that a row takes which are not optional: its entries of C, and its share of lists.
 template <class Value>
 std::uint64_t bytes_of_row(std::uint64_t products, std::int64_t columns) {
   const std::uint64_t entries = std::min(products, static_cast<std::uint64_t>(columns));
-  return fused_bytes_per_row_of_chunk + entries * kEntryBytes<Value> +
+  return fused_bytes_per_row_of_chunk + entries * entry_bytes<Value> +
          products * window_bytes_per_product;
 }
 
 /// \param first_row  that is to be row 0
 template <class Value>
-MatrixArrays<Value> arrays_of(const DeviceCsr<Value>& matrix, std::int64_t first_row) {
-  return {matrix.row_ptr.data() + first_row, matrix.col_idx.data(), matrix.values.data()};
+MatrixArrays<Value> arrays_of(const DeviceCsrView<Value>& matrix, std::int64_t first_row) {
+  return {matrix.row_ptr + first_row, matrix.col_idx, matrix.values};
 }
 
 }  // namespace
@@ -55,15 +45,23 @@ bool fits_fused_product(std::int64_t rows, std::int64_t columns) {
          static_cast<std::size_t>(most);
 }
 
+Error too_large_for_fused_product(std::int64_t rows, std::int64_t columns) {
+  return {ErrorKind::unavailable,
+          "SpGEMM on CUDA: found a product of " + std::to_string(rows) + " x " +
+              std::to_string(columns) +
+              ", expected for the algorithm fused at most 2^32 - 1 rows, 2^23 columns, and a GPU "
+              "with as much shared memory as they take"};
+}
+
 template <class Value>
-FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsr<Value>& a,
-                                  const DeviceCsr<Value>& b)
+FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsrView<Value>& a,
+                                  const DeviceCsrView<Value>& b)
     : context_(context), a_(a), b_(b) {
   DevicePhase phase(context, "analysis");
   // Asked for the memory while the device counts: for small products that takes as long.
   products_ = count_row_products(a, b, context.stream);
   budget_ = device_memory_budget(context);
-  if (context.memory_budget == 0) budget_ -= budget_ / kMemoryLeftFree;
+  if (context.memory_budget == 0) budget_ = usable_part(budget_);
   reserved_ = fused_bytes_per_row * static_cast<std::uint64_t>(a.rows + 1);
   if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
   row_ptr_ = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows + 1), context.stream);
@@ -75,8 +73,7 @@ template <class Value>
 std::uint64_t FusedProduct<Value>::bytes_left() const {
   if (next_row_ == 0) return budget_ - reserved_;
   // Earlier chunks of C may have stayed on the device.
-  const std::uint64_t free = device_memory_free();
-  return std::min(budget_ - reserved_, free - free / kMemoryLeftFree);
+  return std::min(budget_ - reserved_, usable_part(device_memory_free()));
 }
 
 template <class Value>
@@ -105,10 +102,7 @@ std::optional<ProductChunk<Value, std::uint32_t>> FusedProduct<Value>::next() {
   RowBins bins;
   if (next_row_ == 0) bins = find_row_bins(products_.data(), rows, context_.stream);
   // Only where not even as many entries as products are sure to fit are single rows of interest.
-  const std::uint64_t most =
-      static_cast<std::uint64_t>(rows) * fused_bytes_per_row_of_chunk +
-      static_cast<std::uint64_t>(bins.products) * (kEntryBytes<Value> + window_bytes_per_product);
-  if (next_row_ != 0 || most > bytes) {
+  if (next_row_ != 0 || most_bytes_of_rows<Value>(rows, bins) > bytes) {
     rows = rows_that_fit(bytes);
     if (rows == 0) throw row_too_long(bytes);
     bins = find_row_bins(products_.data() + next_row_, rows, context_.stream);
@@ -137,15 +131,15 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
   const cudaStream_t stream = context_.stream;
   DevicePhase counting(context_, "counting");
   const ProductOperands<Value> operands{arrays_of(a_, next_row_), arrays_of(b_, 0), b_.cols,
-                                        b_.nnz()};
+                                        b_.nnz};
 
   // What makes it faster where there is room: half of what C leaves at least.
   const std::uint64_t left = bytes_left();
-  const std::uint64_t wanted =
-      static_cast<std::uint64_t>(rows) * fused_bytes_per_row_of_chunk +
-      static_cast<std::uint64_t>(bins.products) * (kEntryBytes<Value> + window_bytes_per_product);
+  const std::uint64_t wanted = most_bytes_of_rows<Value>(rows, bins);
   const std::uint64_t spare = left > wanted ? (left - wanted) / 2 : 0;
-  const bool is_staged = static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins)) <= spare;
+  std::optional<StagedRows<Value>> staged;
+  if (static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins)) <= spare)
+    staged.emplace(bins, stream);
   const auto image_words = std::min(image_words_for(bins.products),
                                     static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
 
@@ -157,37 +151,16 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
     row_ptr = own_row_ptr.data();
     check_cuda(cudaMemsetAsync(row_ptr, 0, own_row_ptr.bytes(), stream));
   }
-  WindowRows windows = find_window_rows(operands, bins, image_words, stream);
-  StagedRows<Value> staged;
-  if (is_staged) staged = StagedRows<Value>(bins, stream);
-  KernelGroup count(stream);
-  count_window_rows(operands, bins, windows, row_ptr, count);
-  if (is_staged) {
-    stage_sorted_rows(operands, bins, row_ptr, staged, count);
-  } else {
-    count_sorted_rows(operands, bins, row_ptr, count);
-  }
-  list_window_tasks(bins, windows, stream);
-  exclusive_sum(row_ptr, rows + 1, stream);
-  std::int64_t entries = 0;
-  WindowCounters found{};
-  check_cuda(
-      cudaMemcpyAsync(&entries, row_ptr + rows, sizeof(entries), cudaMemcpyDeviceToHost, stream));
-  if (windows.counters.size() != 0) windows.counters.copy_to(std::span(&found, 1));
-  check_cuda(cudaStreamSynchronize(stream));
+  StagedRows<Value>* const room = staged ? &*staged : nullptr;
+  const CountedRows counted = count_rows(operands, bins, rows, image_words, row_ptr, room, stream);
   counting.stop();
 
   DevicePhase making(context_, "making");
-  ProductChunk<Value, Column> chunk{DeviceBuffer<Column>(static_cast<std::size_t>(entries), stream),
-                                    DeviceBuffer<Value>(static_cast<std::size_t>(entries), stream)};
+  const auto entries = static_cast<std::size_t>(counted.entries);
+  ProductChunk<Value, Column> chunk{DeviceBuffer<Column>(entries, stream),
+                                    DeviceBuffer<Value>(entries, stream)};
   const ProductRows<Value> c{row_ptr, chunk.col_idx.data(), chunk.values.data()};
-  KernelGroup make(stream);
-  make_window_rows(operands, bins, windows, found, c, make);
-  if (is_staged) {
-    copy_sorted_rows(bins, staged, c, make);
-  } else {
-    make_sorted_rows(operands, bins, c, make);
-  }
+  make_rows<Value>(operands, bins, counted, room, c, stream);
   if (rows != a_.rows)
     shift_offsets(row_ptr + 1, nnz_, row_ptr_.data() + next_row_ + 1, rows, stream);
   making.stop();

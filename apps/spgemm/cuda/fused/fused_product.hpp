@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
 #include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
 #include "sortie/apps/spgemm/cuda/product_chunks.hpp"
 #include "sortie/core/context.hpp"
@@ -13,16 +13,13 @@
 
 namespace sortie::spgemm::cuda {
 
-/// What FusedProduct takes besides C for each row of A: as long as it lives, and for the rows of a
-/// chunk.
-inline constexpr std::uint64_t fused_bytes_per_row = sizeof(std::uint64_t) + sizeof(std::int64_t);
-inline constexpr std::uint64_t fused_bytes_per_row_of_chunk =
-    sizeof(std::uint32_t) + sizeof(std::int64_t);
-
 /// True where FusedProduct can make C on the current device: C has at most 2^23 columns, A fewer
 /// than 2^32 rows, and a block may have the shared memory that takes.
 template <class Value>
 [[nodiscard]] bool fits_fused_product(std::int64_t rows, std::int64_t columns);
+
+/// What to throw where it cannot.
+[[nodiscard]] Error too_large_for_fused_product(std::int64_t rows, std::int64_t columns);
 
 /// C = A * B without the expanded matrix in device memory: rows are put into bins by their number
 /// of products, and each row is made in registers and shared memory.
@@ -53,10 +50,11 @@ class FusedProduct {
  public:
   using Column = std::uint32_t;
 
-  /// Counts the products. `a` and `b` must outlive this.
+  /// Counts the products. The arrays of `a` and `b` must outlive this.
   /// \pre fits_fused_product<Value>(a.rows, b.cols)
   /// \throws Error (out_of_memory, device)
-  FusedProduct(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b);
+  FusedProduct(const Context& context, const DeviceCsrView<Value>& a,
+               const DeviceCsrView<Value>& b);
 
   /// Computes the next rows of C; nothing when all rows are done.
   /// \throws Error (out_of_memory) when a row alone does not fit the budget
@@ -73,8 +71,8 @@ class FusedProduct {
   ProductChunk<Value, Column> multiply_rows(std::int64_t rows, const RowBins& bins);
 
   const Context& context_;
-  const DeviceCsr<Value>& a_;
-  const DeviceCsr<Value>& b_;
+  DeviceCsrView<Value> a_;
+  DeviceCsrView<Value> b_;
   std::uint64_t budget_ = 0;    ///< bytes
   std::uint64_t reserved_ = 0;  ///< bytes of the budget that live as long as this
   DeviceBuffer<std::uint64_t> products_;

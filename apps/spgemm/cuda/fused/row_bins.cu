@@ -157,8 +157,8 @@ __global__ void __launch_bounds__(kBlockThreads)
 }  // namespace
 
 template <class Value>
-DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
-                                               cudaStream_t stream) {
+DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<Value>& a,
+                                               const DeviceCsrView<Value>& b, cudaStream_t stream) {
   DeviceBuffer<std::uint64_t> products(static_cast<std::size_t>(a.rows), stream);
   if (a.rows == 0) return products;
   // One buffer for the list and, behind it, how long it is.
@@ -167,16 +167,15 @@ DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsr<Value>& a, const 
   auto* const listed = reinterpret_cast<LongRows*>(list.data() + a.rows);
   check_cuda(cudaMemsetAsync(listed, 0, sizeof(LongRows), stream));
   // Few lanes for short rows, that none is idle.
-  const int lanes = a.nnz() < 6 * a.rows ? 2 : 8;
+  const int lanes = a.nnz < 6 * a.rows ? 2 : 8;
   const auto kernel = lanes == 2 ? count_products_kernel<2> : count_products_kernel<8>;
   kernel<<<blocks_for(a.rows, kBlockThreads / lanes), kBlockThreads, 0, stream>>>(
-      a.rows, a.row_ptr.data(), a.col_idx.data(), b.row_ptr.data(), products.data(), list.data(),
-      listed);
+      a.rows, a.row_ptr, a.col_idx, b.row_ptr, products.data(), list.data(), listed);
   check_cuda(cudaGetLastError());
-  if (a.nnz() > kMostEntriesOfLanes) {
+  if (a.nnz > kMostEntriesOfLanes) {
     constexpr unsigned blocks = 528;
     count_long_rows_kernel<<<blocks, kBlockThreads, 0, stream>>>(
-        a.rows, a.row_ptr.data(), a.col_idx.data(), b.row_ptr.data(),
+        a.rows, a.row_ptr, a.col_idx, b.row_ptr,
         reinterpret_cast<unsigned long long*>(products.data()), list.data(), listed);
     check_cuda(cudaGetLastError());
   }
@@ -205,12 +204,12 @@ RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, cudaStre
   return bins;
 }
 
-template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsr<float>&,
-                                                        const DeviceCsr<float>&, cudaStream_t);
-template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsr<double>&,
-                                                        const DeviceCsr<double>&, cudaStream_t);
-template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsr<std::complex<double>>&,
-                                                        const DeviceCsr<std::complex<double>>&,
+template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<float>&,
+                                                        const DeviceCsrView<float>&, cudaStream_t);
+template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<double>&,
+                                                        const DeviceCsrView<double>&, cudaStream_t);
+template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<std::complex<double>>&,
+                                                        const DeviceCsrView<std::complex<double>>&,
                                                         cudaStream_t);
 
 }  // namespace sortie::spgemm::cuda

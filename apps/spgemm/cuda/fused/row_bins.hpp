@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <limits>
 
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+#include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
 
 namespace sortie::spgemm::cuda {
 
 /// Counts the products of every row of A * B, 64-bit numbers on the device. Complexity
 /// O(nnz(A) + rows), however unevenly entries lie in the rows.
 template <class Value>
-[[nodiscard]] DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsr<Value>& a,
-                                                             const DeviceCsr<Value>& b,
+[[nodiscard]] DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<Value>& a,
+                                                             const DeviceCsrView<Value>& b,
                                                              cudaStream_t stream);
 
 /// Rows of C = A * B by number of products. Rows of the first bins are sorted, each by a warp or a

@@ -1,0 +1,223 @@
+#include "sortie/apps/spgemm/cuda/spgemm_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "products.hpp"
+#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/matrices/generators.hpp"
+#include "stairs.hpp"
+
+/// SpgemmPlan: the structure of a product once, its values as often as wanted.
+namespace sortie::test {
+namespace {
+
+using spgemm::cuda::DeviceCsr;
+using spgemm::cuda::SpgemmPlan;
+using spgemm::cuda::to_device;
+using spgemm::cuda::to_host;
+using spgemm::cuda::view;
+
+template <class ValueType>
+class Plan : public testing::Test {
+ protected:
+  using Value = ValueType;
+  using Matrix = Csr<Value, std::int32_t>;
+
+  Context context_ = context();
+  DeviceScope scope_{context_};
+
+  DeviceCsr<Value> copy_in(const Matrix& matrix) {
+    return to_device<std::uint32_t>(matrix, context_.stream);
+  }
+
+  /// The same structure with values that `seed` makes.
+  static Matrix with_values(Matrix matrix, std::uint64_t seed) {
+    if (matrix.nnz() != 0)
+      matrix.values = matrices::erdos_renyi<Value>(1, matrix.nnz(), matrix.nnz(), seed).values;
+    return matrix;
+  }
+
+  /// C of the plan's structure, its values computed where every bit was set before.
+  Matrix multiply(SpgemmPlan<Value>& plan, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b) {
+    DeviceBuffer<Value> values(static_cast<std::size_t>(plan.nnz()), context_.stream);
+    if (values.size() != 0)
+      check_cuda(cudaMemsetAsync(values.data(), 0xff, values.bytes(), context_.stream));
+    plan.multiply(a.values.data(), b.values.data(), values.data());
+    Matrix c;
+    c.rows = plan.rows();
+    c.cols = plan.cols();
+    c.row_ptr.resize(plan.row_ptr().size());
+    c.values.resize(values.size());
+    std::vector<std::uint32_t> columns(values.size());
+    plan.row_ptr().copy_to(std::span(c.row_ptr));
+    plan.col_idx().copy_to(std::span(columns));
+    values.copy_to(std::span(c.values));
+    check_cuda(cudaStreamSynchronize(context_.stream));
+    c.col_idx.assign(columns.begin(), columns.end());
+    return c;
+  }
+
+  /// Values of three kinds by one plan, by both ways of calling it.
+  void expect_plan(const Matrix& a, const Matrix& b) {
+    const auto structure_a = copy_in(a);
+    const auto structure_b = copy_in(b);
+    SpgemmPlan<Value> plan(context_, view(structure_a), view(structure_b));
+    EXPECT_EQ(plan.rows(), a.rows);
+    EXPECT_EQ(plan.cols(), b.cols);
+    for (const std::uint64_t seed : {0, 11, 12}) {
+      SCOPED_TRACE(seed);
+      const Matrix new_a = seed == 0 ? a : with_values(a, seed);
+      const Matrix new_b = seed == 0 ? b : with_values(b, seed + 100);
+      const auto device_a = copy_in(new_a);
+      const auto device_b = copy_in(new_b);
+      const Matrix fused = spgemm::multiply(context_, new_a, new_b, Algorithm::fused);
+      const Matrix c = multiply(plan, device_a, device_b);
+      EXPECT_TRUE(same_bits(c, fused));
+      EXPECT_TRUE(same_bits(
+          to_host<std::int32_t>(plan.multiply(device_a.values.data(), device_b.values.data())),
+          fused));
+      EXPECT_NO_THROW(matrices::validate(c));
+      EXPECT_NO_THROW(spgemm::compare(c, reference_product(new_a, new_b), new_a, new_b,
+                                      rounding_tolerance<Value>(longest_row(a))));
+    }
+  }
+};
+using Values = testing::Types<float, double, std::complex<double>>;
+TYPED_TEST_SUITE(Plan, Values);
+
+// Every bin of rows; with 50 000 columns long rows are in windows, with five million the upper
+// level of their sets of columns is there as well.
+TYPED_TEST(Plan, RowsAtTheBordersOfBins) {
+  const auto a = stairs<TypeParam>(border_lengths);
+  for (const std::int64_t columns : {1, 3000, 50'000, 5'000'000}) {
+    SCOPED_TRACE(columns);
+    this->expect_plan(a, matrices::erdos_renyi<TypeParam>(a.cols, columns, 1, 3));
+  }
+}
+
+TYPED_TEST(Plan, RowsOfManyLengths) {
+  const auto b = matrices::power_law<TypeParam>(3000, 40'000, 1.2, 2000, 5);
+  this->expect_plan(stairs<TypeParam>({1, 2, 3, 5, 8, 30, 64, 100, 300, 900, 3000}), b);
+  this->expect_plan(matrices::power_law<TypeParam>(2000, 3000, 1.5, 400, 6), b);
+  this->expect_plan(b, matrices::transpose(b));
+}
+
+TYPED_TEST(Plan, RowTimesColumn) {
+  const auto row = stairs<TypeParam>({100'000});
+  this->expect_plan(row, matrices::transpose(row));
+}
+
+TYPED_TEST(Plan, EmptyShapes) {
+  this->expect_plan(empty_matrix<TypeParam>(0, 5), empty_matrix<TypeParam>(5, 7));
+  this->expect_plan(empty_matrix<TypeParam>(7, 0), empty_matrix<TypeParam>(0, 5));
+  this->expect_plan(empty_matrix<TypeParam>(7, 5), empty_matrix<TypeParam>(5, 0));
+  this->expect_plan(empty_matrix<TypeParam>(1000, 1000), empty_matrix<TypeParam>(1000, 1000));
+  this->expect_plan(stairs<TypeParam>({0, 3, 5}), empty_matrix<TypeParam>(5, 9));
+}
+
+// The first values again after others: nothing of a product is left in the plan.
+TYPED_TEST(Plan, EveryUseGivesTheSameBits) {
+  const auto host = matrices::power_law<TypeParam>(4000, 4000, 1.3, 1500, 2);
+  const auto one = this->copy_in(host);
+  const auto other = this->copy_in(this->with_values(host, 3));
+  SpgemmPlan<TypeParam> plan(this->context_, view(one), view(one));
+  const auto first = this->multiply(plan, one, one);
+  const auto mixed = this->multiply(plan, one, other);
+  EXPECT_FALSE(same_bits(first, mixed));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(same_bits(this->multiply(plan, one, one), first));
+    EXPECT_TRUE(same_bits(this->multiply(plan, one, other), mixed));
+  }
+}
+
+TYPED_TEST(Plan, MatrixOutlivesPlanAndMovedPlanWorks) {
+  const auto host = matrices::erdos_renyi<TypeParam>(900, 900, 20, 4);
+  const auto a = this->copy_in(host);
+  const auto fused = spgemm::multiply(this->context_, host, host, Algorithm::fused);
+  DeviceCsr<TypeParam> c;
+  {
+    SpgemmPlan<TypeParam> plan(this->context_, view(a), view(a));
+    SpgemmPlan<TypeParam> moved = std::move(plan);
+    c = moved.multiply(a.values.data(), a.values.data());
+    EXPECT_TRUE(same_bits(this->multiply(moved, a, a), fused));
+  }
+  EXPECT_TRUE(same_bits(to_host<std::int32_t>(c), fused));
+}
+
+// A C of its own structure is what the next product takes, without a copy.
+TYPED_TEST(Plan, ResultIsAnOperand) {
+  const auto host = matrices::erdos_renyi<TypeParam>(500, 500, 7, 8);
+  const auto a = this->copy_in(host);
+  SpgemmPlan<TypeParam> square(this->context_, view(a), view(a));
+  DeviceBuffer<TypeParam> values(static_cast<std::size_t>(square.nnz()), this->context_.stream);
+  square.multiply(a.values.data(), a.values.data(), values.data());
+  SpgemmPlan<TypeParam> cube(this->context_, square.c_view(values.data()), view(a));
+  const auto c = cube.multiply(values.data(), a.values.data());
+  const auto host_square = spgemm::multiply(this->context_, host, host, Algorithm::fused);
+  EXPECT_TRUE(same_bits(to_host<std::int32_t>(c),
+                        spgemm::multiply(this->context_, host_square, host, Algorithm::fused)));
+}
+
+// Budgets from none at all to plenty: an error that names bytes up to some budget, then the same
+// bits, first without images of rows.
+TYPED_TEST(Plan, BudgetsGiveAnErrorOrTheSameBits) {
+  const auto host = matrices::power_law<TypeParam>(4000, 4000, 1.3, 1500, 2);
+  const auto a = this->copy_in(host);
+  const auto fused = spgemm::multiply(this->context_, host, host, Algorithm::fused);
+  int errors = 0;
+  int plans = 0;
+  std::optional<std::uint64_t> smallest;
+  for (const std::uint64_t budget :
+       {std::uint64_t{1} << 10, std::uint64_t{100} << 10, std::uint64_t{1} << 20,
+        std::uint64_t{1} << 22, std::uint64_t{16} << 20, std::uint64_t{64} << 20,
+        std::uint64_t{256} << 20, std::uint64_t{1} << 30}) {
+    Context limited = this->context_;
+    limited.memory_budget = budget;
+    try {
+      SpgemmPlan<TypeParam> plan(limited, view(a), view(a));
+      ++plans;
+      EXPECT_LE(plan.bytes() + static_cast<std::uint64_t>(plan.nnz()) * sizeof(TypeParam), budget);
+      if (smallest) {
+        EXPECT_GE(plan.bytes(), *smallest);
+      } else {
+        smallest = plan.bytes();
+      }
+      EXPECT_TRUE(same_bits(this->multiply(plan, a, a), fused)) << budget;
+    } catch (const Error& error) {
+      ++errors;
+      EXPECT_EQ(plans, 0) << error.what();
+      EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+      EXPECT_THAT(error.what(), testing::HasSubstr("A * B"));
+      EXPECT_THAT(error.what(), testing::HasSubstr(std::to_string(budget)));
+    }
+  }
+  EXPECT_GT(errors, 1);
+  EXPECT_GT(plans, 1);
+}
+
+TEST(PlanLimits, TooManyColumnsAreRefused) {
+  const Context context = test::context();
+  const DeviceScope scope(context);
+  auto host = matrices::erdos_renyi<double>(300, 300, 5, 1);
+  host.cols = (std::int64_t{1} << 23) + 1;
+  const auto b = to_device<std::uint32_t>(host, context.stream);
+  const auto a =
+      to_device<std::uint32_t>(matrices::erdos_renyi<double>(200, 300, 6, 2), context.stream);
+  try {
+    const SpgemmPlan<double> plan(context, view(a), view(b));
+    FAIL() << "a plan of 2^23 + 1 columns was made";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unavailable);
+    EXPECT_THAT(error.what(), testing::HasSubstr("200 x 8388609"));
+  }
+}
+
+}  // namespace
+}  // namespace sortie::test
