@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "sortie/apps/suffix_array/query.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 
 /// The implementations behind suffix_array::build(), which has checked that Pos can address the
@@ -32,6 +33,12 @@ template <Position Pos>
                                                                   const TextView& text,
                                                                   std::span<const Pos> suffixes);
 
+/// suffix_array::find for texts and patterns that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
+                                           std::span<const Pos> suffixes,
+                                           const PatternView& patterns);
+
 }  // namespace host
 
 namespace cuda {
@@ -54,6 +61,12 @@ template <Position Pos>
 [[nodiscard]] std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context,
                                                                   const TextView& text,
                                                                   std::span<const Pos> suffixes);
+
+/// suffix_array::find for texts and patterns that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
+                                           std::span<const Pos> suffixes,
+                                           const PatternView& patterns);
 
 }  // namespace cuda
 

@@ -26,6 +26,12 @@ std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextVi
               "Burrows-Wheeler transform: this build of Sortie has no CUDA");
 }
 
+template <Position Pos>
+std::vector<EntryRange> find(const Context&, const TextView&, std::span<const Pos>,
+                             const PatternView&) {
+  throw Error(ErrorKind::unavailable, "suffix array query: this build of Sortie has no CUDA");
+}
+
 template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint32_t> invert(const Context&, std::span<const std::uint32_t>);
@@ -38,5 +44,9 @@ template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, con
                                                              std::span<const std::uint32_t>);
 template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
                                                              std::span<const std::uint64_t>);
+template std::vector<EntryRange> find(const Context&, const TextView&,
+                                      std::span<const std::uint32_t>, const PatternView&);
+template std::vector<EntryRange> find(const Context&, const TextView&,
+                                      std::span<const std::uint64_t>, const PatternView&);
 
 }  // namespace sortie::suffix_array::cuda
