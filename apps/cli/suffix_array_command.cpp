@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <limits>
 
 #include "sortie/apps/cli/command.hpp"
 #include "sortie/apps/cli/suffix_array_file.hpp"
+#include "sortie/apps/suffix_array/burrows_wheeler.hpp"
+#include "sortie/apps/suffix_array/lcp.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 #include "sortie/core/error.hpp"
 
@@ -18,6 +22,8 @@ struct SuffixArrayCommand {
   CommonOptions common;
   std::string input;
   std::string output;
+  std::string lcp;
+  std::string bwt;
   std::string width = "auto";
   bool text = false;
   std::string letter_case = "upper";
@@ -27,6 +33,14 @@ struct SuffixArrayCommand {
 
   [[nodiscard]] sequences::Case chosen_case() const {
     return letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper;
+  }
+  [[nodiscard]] std::array<const std::string*, 3> outputs() const { return {&output, &lcp, &bwt}; }
+  /// One of the files to write; "" if there are none.
+  [[nodiscard]] std::string any_output() const {
+    for (const std::string* path : outputs()) {
+      if (!path->empty()) return *path;
+    }
+    return {};
   }
 };
 
@@ -60,12 +74,10 @@ class Indexing {
       suffixes_ = suffix_array::build<Pos>(job_.context(), view_, algorithm);
     });
     report(seconds);
-    if (command_.verify) {
-      PhaseTimer timer(job_.context(), "verify");
-      suffix_array::check<Pos>(job_.context(), view_, suffixes_);
-    }
-    if (!command_.output.empty()) write();
-    job_.summarize(command_.output, summary(seconds));
+    derive();
+    if (command_.verify) verify();
+    write();
+    job_.summarize(command_.any_output(), summary(seconds));
   }
 
  private:
@@ -82,17 +94,60 @@ class Indexing {
     report.set("verified", command_.verify);
   }
 
+  // The arrays that follow from the suffix array, if they are wanted.
+  void derive() {
+    if (!command_.lcp.empty()) {
+      lcp_seconds_ = job_.repeated([&] {
+        lcp_ = {};
+        lcp_ = suffix_array::lcp_array<Pos>(job_.context(), view_, suffixes_);
+      });
+      job_.report().set("lcp_seconds", lcp_seconds_);
+    }
+    if (!command_.bwt.empty()) {
+      bwt_seconds_ = job_.repeated([&] {
+        bwt_ = {};
+        bwt_ = suffix_array::burrows_wheeler_transform<Pos>(job_.context(), view_, suffixes_);
+      });
+      job_.report().set("bwt_seconds", bwt_seconds_);
+    }
+  }
+
+  void verify() {
+    PhaseTimer timer(job_.context(), "verify");
+    suffix_array::check<Pos>(job_.context(), view_, suffixes_);
+    if (!command_.lcp.empty()) {
+      suffix_array::check_lcp<Pos>(job_.context(), view_, suffixes_, lcp_);
+    }
+    if (!command_.bwt.empty()) {
+      suffix_array::check_burrows_wheeler<Pos>(job_.context(), view_, suffixes_, bwt_);
+    }
+  }
+
   void write() {
     PhaseTimer timer(job_.context(), "write");
+    const SuffixArraySource source{command_.input, command_.chosen_case(), alphabet_, &text_};
     const std::span<const Pos> suffixes = suffixes_;
-    if (command_.text) {
+    const std::span<const Pos> lcp = lcp_;
+    RunReport& report = job_.report();
+    if (!command_.output.empty() && command_.text) {
       write_suffix_array_text(command_.output, suffixes);
-      return;
+    } else if (!command_.output.empty()) {
+      report.set("checksum", write_suffix_array(command_.output, suffixes, width_bytes_, source));
     }
-    const std::string sum =
-        write_suffix_array(command_.output, suffixes, width_bytes_,
-                           {command_.input, command_.chosen_case(), alphabet_, &text_});
-    job_.report().set("checksum", sum);
+    if (!command_.lcp.empty() && command_.text) {
+      write_suffix_array_text(command_.lcp, lcp);
+    } else if (!command_.lcp.empty()) {
+      report.set("lcp_checksum", write_lcp_array(command_.lcp, lcp, width_bytes_, source));
+    }
+    if (!command_.bwt.empty()) {
+      report.set("bwt_checksum", write_burrows_wheeler(command_.bwt, bwt_, primary(), source));
+    }
+  }
+
+  /// The entry of the suffix at position 0, which is the whole first record.
+  [[nodiscard]] std::uint64_t primary() const {
+    const auto found = std::find(suffixes_.begin(), suffixes_.end(), Pos{0});
+    return static_cast<std::uint64_t>(found - suffixes_.begin());
   }
 
   [[nodiscard]] double rate(double seconds) const {
@@ -105,7 +160,15 @@ class Indexing {
         text_.records.size(), text_.records.size() == 1 ? "record" : "records", text_.letters(),
         sequences::name(alphabet_), suffixes_.size(), 1e3 * seconds, name(job_.context().backend),
         command_.algorithm, rate(seconds));
-    if (command_.verify) text += "\nverified: every suffix is in its place";
+    if (!command_.lcp.empty()) text += fmt::format("\nLCP array in {:.3f} ms", 1e3 * lcp_seconds_);
+    if (!command_.bwt.empty()) {
+      text += fmt::format("\nBurrows-Wheeler transform in {:.3f} ms", 1e3 * bwt_seconds_);
+    }
+    if (command_.verify) {
+      text += "\nverified: every suffix is in its place";
+      if (!command_.lcp.empty()) text += ", the LCP array is right";
+      if (!command_.bwt.empty()) text += ", the transform is right";
+    }
     return text;
   }
 
@@ -117,10 +180,23 @@ class Indexing {
   int width_bytes_;
   Alphabet alphabet_ = sequences::detect_alphabet(text_);
   std::vector<Pos> suffixes_;
+  std::vector<Pos> lcp_;
+  std::vector<std::uint8_t> bwt_;
+  double lcp_seconds_ = 0;
+  double bwt_seconds_ = 0;
 };
 
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
-  job.announce_output(command.output);
+  int streams = 0;
+  for (const std::string* path : command.outputs()) {
+    job.announce_output(*path);
+    if (*path == "-") ++streams;
+  }
+  if (streams > 1) {
+    throw Error(ErrorKind::usage, fmt::format("found {} results for standard output, expected one "
+                                              "at most",
+                                              streams));
+  }
   const Text text =
       sequences::read_fasta(job.context(), command.input,
                             {command.chosen_case(), sequences::parse_alphabet(command.alphabet)});
@@ -142,10 +218,18 @@ Command add_suffix_array_command(CLI::App& program) {
   CLI::Option* output = parser->add_option(
       "-o,--output", command->output,
       "Write the positions, little-endian, and FILE.json that describes them (-: standard output)");
+  parser->add_option("--lcp", command->lcp,
+                     "Write the LCP array too, in the same way: letters that neighbours have in "
+                     "common");
+  parser->add_option("--bwt", command->bwt,
+                     "Write the Burrows-Wheeler transform too: a byte for every position");
   parser->add_option("--width", command->width, "Bits of a position: 32, 64 or auto")
       ->check(CLI::IsMember({"auto", "32", "64"}))
       ->capture_default_str();
-  parser->add_flag("--text", command->text, "Write one position a line instead")->needs(output);
+  parser
+      ->add_flag("--text", command->text,
+                 "Write one position a line instead, and one entry of the LCP array")
+      ->needs(output);
   parser->add_option("--case", command->letter_case, "Lower case: upper (raise it) or keep")
       ->check(CLI::IsMember({"upper", "keep"}))
       ->capture_default_str();
@@ -158,7 +242,8 @@ Command add_suffix_array_command(CLI::App& program) {
       ->add_option("--algorithm", command->algorithm,
                    "auto, prefix-doubling, divsufsort or reference")
       ->capture_default_str();
-  parser->add_flag("--verify", command->verify, "Check the array in linear time; exit 3 if wrong");
+  parser->add_flag("--verify", command->verify,
+                   "Check all that is written, in linear time; exit 3 if wrong");
   return make_command(parser, command, run_suffix_array);
 }
 

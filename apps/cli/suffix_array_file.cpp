@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t positions_a_block = 1 << 16;
+constexpr std::size_t items_a_block = 1 << 16;
 
 void append_little_endian(std::vector<char>& out, std::uint64_t value, int width_bytes) {
   for (int byte = 0; byte < width_bytes; ++byte) {
@@ -28,36 +28,41 @@ void append_little_endian(std::vector<char>& out, std::uint64_t value, int width
   }
 }
 
-std::string sidecar(const SuffixArraySource& source, std::size_t positions, int width_bytes,
-                    const std::string& sum) {
+/// What every description says of the text.
+Json described_source(std::string_view format, const SuffixArraySource& source) {
   const sequences::Text& text = *source.text;
+  return {{"format", format},
+          {"format_version", 1},
+          {"written_by", fmt::format("sortie {} ({})", version(), commit())},
+          {"input", source.input},
+          {"symbols", text.symbols.size()},
+          {"letters", text.letters()},
+          {"alphabet", sequences::name(source.alphabet)},
+          {"case", source.letter_case == sequences::Case::upper ? "upper" : "keep"},
+          {"separator", sequences::Text::separator}};
+}
+
+Json described_records(const sequences::Text& text) {
   Json records = Json::array();
   for (const sequences::Record& record : text.records) {
     records.push_back(
         {{"name", record.name}, {"offset", record.offset}, {"length", record.length}});
   }
-  const Json description = {
-      {"format", "sortie suffix array"},
-      {"format_version", 1},
-      {"written_by", fmt::format("sortie {} ({})", version(), commit())},
-      {"input", source.input},
-      {"positions", positions},
-      {"width_bits", 8 * width_bytes},
-      {"byte_order", "little"},
-      {"symbols", text.symbols.size()},
-      {"letters", text.letters()},
-      {"alphabet", sequences::name(source.alphabet)},
-      {"case", source.letter_case == sequences::Case::upper ? "upper" : "keep"},
-      {"separator", sequences::Text::separator},
-      {"order",
-       "suffixes by byte value up to the end of their record, a suffix before its extensions, "
-       "equal "
-       "ones by position; separators first"},
-      {"checksum", sum},
-      {"checksum_of", "the positions as written, 64-bit FNV-1a"},
-      {"records", std::move(records)}};
-  // Record names may hold bytes that are not UTF-8; they are replaced instead of refused.
-  return description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return records;
+}
+
+Json described_suffix_array(const SuffixArraySource& source, std::size_t positions,
+                            int width_bytes) {
+  Json description = described_source("sortie suffix array", source);
+  description["positions"] = positions;
+  description["width_bits"] = 8 * width_bytes;
+  description["byte_order"] = "little";
+  description["order"] =
+      "suffixes by byte value up to the end of their record, a suffix before its extensions, equal "
+      "ones by position; separators first";
+  description["checksum_of"] = "the positions as written, 64-bit FNV-1a";
+  description["records"] = described_records(*source.text);
+  return description;
 }
 
 // An array without its description is of no use, so it goes when the description cannot be written.
@@ -71,6 +76,44 @@ void commit_or_remove(WholeFile& description, const std::string& array_path) {
   }
 }
 
+// Writes `count` items in blocks, and the description with their checksum.
+// write_block(begin, end, out): appends items begin .. end - 1.
+template <class WriteBlock>
+std::string write_described(const std::string& path, std::size_t count, Json description,
+                            const WriteBlock& write_block) {
+  WholeFile file(path);
+  std::optional<WholeFile> sidecar;
+  if (!is_stream(path)) sidecar.emplace(path + ".json");
+  std::uint64_t sum = checksum_seed;
+  std::vector<char> block;
+  for (std::size_t begin = 0; begin < count; begin += items_a_block) {
+    block.clear();
+    write_block(begin, std::min(begin + items_a_block, count), block);
+    sum = extend_checksum(sum, block.data(), block.size());
+    file.write(std::span<const char>(block));
+  }
+  const std::string sum_text = fmt::format("{:016x}", sum);
+  if (sidecar) {
+    description["checksum"] = sum_text;
+    // Record names may hold bytes that are not UTF-8; they are replaced instead of refused.
+    sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+  file.commit();
+  if (sidecar) commit_or_remove(*sidecar, path);
+  return sum_text;
+}
+
+template <class Pos>
+std::string write_integers(const std::string& path, std::span<const Pos> values, int width_bytes,
+                           Json description) {
+  return write_described(path, values.size(), std::move(description),
+                         [&](std::size_t begin, std::size_t end, std::vector<char>& out) {
+                           for (const Pos value : values.subspan(begin, end - begin)) {
+                             append_little_endian(out, value, width_bytes);
+                           }
+                         });
+}
+
 }  // namespace
 
 int smallest_width_bytes(std::uint64_t symbols) {
@@ -80,25 +123,38 @@ int smallest_width_bytes(std::uint64_t symbols) {
 template <class Pos>
 std::string write_suffix_array(const std::string& path, std::span<const Pos> suffixes,
                                int width_bytes, const SuffixArraySource& source) {
-  WholeFile file(path);
-  std::optional<WholeFile> description;
-  if (!is_stream(path)) description.emplace(path + ".json");
-  std::uint64_t sum = checksum_seed;
-  std::vector<char> block;
-  for (std::size_t begin = 0; begin < suffixes.size(); begin += positions_a_block) {
-    block.clear();
-    const auto part = suffixes.subspan(begin, std::min(positions_a_block, suffixes.size() - begin));
-    for (const Pos position : part) append_little_endian(block, position, width_bytes);
-    sum = extend_checksum(sum, block.data(), block.size());
-    file.write(std::span<const char>(block));
-  }
-  const std::string sum_text = fmt::format("{:016x}", sum);
-  if (description) {
-    description->write(std::string_view(sidecar(source, suffixes.size(), width_bytes, sum_text)));
-  }
-  file.commit();
-  if (description) commit_or_remove(*description, path);
-  return sum_text;
+  return write_integers(path, suffixes, width_bytes,
+                        described_suffix_array(source, suffixes.size(), width_bytes));
+}
+
+template <class Pos>
+std::string write_lcp_array(const std::string& path, std::span<const Pos> lcp, int width_bytes,
+                            const SuffixArraySource& source) {
+  Json description = described_source("sortie LCP array", source);
+  description["entries"] = lcp.size();
+  description["width_bits"] = 8 * width_bytes;
+  description["byte_order"] = "little";
+  description["entry"] =
+      "letters that the suffixes in this and the entry before have in common; 0 for the first";
+  description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
+  return write_integers(path, lcp, width_bytes, std::move(description));
+}
+
+std::string write_burrows_wheeler(const std::string& path, std::span<const std::uint8_t> transform,
+                                  std::uint64_t primary, const SuffixArraySource& source) {
+  Json description = described_source("sortie Burrows-Wheeler transform", source);
+  description["entries"] = transform.size();
+  description["primary"] = primary;
+  description["entry"] =
+      "the byte before the suffix; the last byte of the text for the suffix at position 0, which "
+      "is "
+      "entry \"primary\"";
+  description["checksum_of"] = "the bytes as written, 64-bit FNV-1a";
+  return write_described(path, transform.size(), std::move(description),
+                         [&](std::size_t begin, std::size_t end, std::vector<char>& out) {
+                           const auto part = transform.subspan(begin, end - begin);
+                           out.insert(out.end(), part.begin(), part.end());
+                         });
 }
 
 template <class Pos>
@@ -116,6 +172,10 @@ template std::string write_suffix_array(const std::string&, std::span<const std:
                                         const SuffixArraySource&);
 template std::string write_suffix_array(const std::string&, std::span<const std::uint64_t>, int,
                                         const SuffixArraySource&);
+template std::string write_lcp_array(const std::string&, std::span<const std::uint32_t>, int,
+                                     const SuffixArraySource&);
+template std::string write_lcp_array(const std::string&, std::span<const std::uint64_t>, int,
+                                     const SuffixArraySource&);
 template void write_suffix_array_text(const std::string&, std::span<const std::uint32_t>);
 template void write_suffix_array_text(const std::string&, std::span<const std::uint64_t>);
 

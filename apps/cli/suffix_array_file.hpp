@@ -29,7 +29,17 @@ template <class Pos>
 std::string write_suffix_array(const std::string& path, std::span<const Pos> suffixes,
                                int width_bytes, const SuffixArraySource& source);
 
-/// Writes one position a line. \throws Error (output)
+/// The same for the LCP array of that suffix array.
+template <class Pos>
+std::string write_lcp_array(const std::string& path, std::span<const Pos> lcp, int width_bytes,
+                            const SuffixArraySource& source);
+
+/// The same for the Burrows-Wheeler transform, a byte an entry.
+/// \param primary  the entry of the suffix at position 0
+std::string write_burrows_wheeler(const std::string& path, std::span<const std::uint8_t> transform,
+                                  std::uint64_t primary, const SuffixArraySource& source);
+
+/// Writes one position, or entry of the LCP array, a line. \throws Error (output)
 template <class Pos>
 void write_suffix_array_text(const std::string& path, std::span<const Pos> suffixes);
 

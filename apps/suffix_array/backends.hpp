@@ -1,11 +1,14 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "sortie/apps/suffix_array/query.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 
 /// The implementations behind suffix_array::build(), which has checked that Pos can address the
-/// text and that the text is not empty. Each exists for both position widths.
+/// text and that the text is not empty, and behind the arrays that follow from a suffix array. Each
+/// exists for both position widths.
 namespace sortie::suffix_array {
 
 namespace host {
@@ -15,6 +18,27 @@ namespace host {
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
 
+/// suffix_array::inverse_suffix_array for suffix arrays that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes);
+
+/// suffix_array::lcp_array for texts that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> lcp_array(const Context& context, const TextView& text,
+                                         std::span<const Pos> suffixes);
+
+/// suffix_array::burrows_wheeler_transform for texts that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context,
+                                                                  const TextView& text,
+                                                                  std::span<const Pos> suffixes);
+
+/// suffix_array::find for texts and patterns that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
+                                           std::span<const Pos> suffixes,
+                                           const PatternView& patterns);
+
 }  // namespace host
 
 namespace cuda {
@@ -22,6 +46,27 @@ namespace cuda {
 /// Prefix doubling on a GPU. \throws Error (unavailable) in a build without CUDA
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
+
+/// suffix_array::inverse_suffix_array for suffix arrays that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes);
+
+/// suffix_array::lcp_array for texts that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> lcp_array(const Context& context, const TextView& text,
+                                         std::span<const Pos> suffixes);
+
+/// suffix_array::burrows_wheeler_transform for texts that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context,
+                                                                  const TextView& text,
+                                                                  std::span<const Pos> suffixes);
+
+/// suffix_array::find for texts and patterns that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
+                                           std::span<const Pos> suffixes,
+                                           const PatternView& patterns);
 
 }  // namespace cuda
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/first_fault.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/host_runtime.hpp"
@@ -13,27 +14,13 @@
 namespace sortie::suffix_array {
 namespace {
 
-using HostSpace = Kokkos::DefaultHostExecutionSpace;
-using Range = Kokkos::RangePolicy<HostSpace, Kokkos::IndexType<std::uint64_t>>;
+using Range = host::IndexRange;
+using host::first_fault;
 
-constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t none = host::no_fault;
 
 Error fault(std::uint64_t entry, const std::string& words) {
   return {ErrorKind::check, fmt::format("suffix array, entry {}: {}", entry, words)};
-}
-
-/// The smallest index in [begin, end) for which `faulty` holds; `none` when there is none.
-template <class Predicate>
-std::uint64_t first_fault(std::uint64_t begin, std::uint64_t end, const Predicate& faulty) {
-  std::uint64_t first = none;
-  if (begin >= end) return first;
-  Kokkos::parallel_reduce(
-      "first_fault", Range(begin, end),
-      [=](std::uint64_t i, std::uint64_t& smallest) {
-        if (i < smallest && faulty(i)) smallest = i;
-      },
-      Kokkos::Min<std::uint64_t>(first));
-  return first;
 }
 
 /// Names the first entry that repeats an earlier one.

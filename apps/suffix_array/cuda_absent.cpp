@@ -9,7 +9,44 @@ std::vector<Pos> build_prefix_doubling(const Context&, const TextView&) {
   throw Error(ErrorKind::unavailable, "suffix array: this build of Sortie has no CUDA");
 }
 
+template <Position Pos>
+std::vector<Pos> invert(const Context&, std::span<const Pos>) {
+  throw Error(ErrorKind::unavailable, "inverse suffix array: this build of Sortie has no CUDA");
+}
+
+template <Position Pos>
+std::vector<Pos> lcp_array(const Context&, const TextView&, std::span<const Pos>) {
+  throw Error(ErrorKind::unavailable, "LCP array: this build of Sortie has no CUDA");
+}
+
+template <Position Pos>
+std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
+                                                    std::span<const Pos>) {
+  throw Error(ErrorKind::unavailable,
+              "Burrows-Wheeler transform: this build of Sortie has no CUDA");
+}
+
+template <Position Pos>
+std::vector<EntryRange> find(const Context&, const TextView&, std::span<const Pos>,
+                             const PatternView&) {
+  throw Error(ErrorKind::unavailable, "suffix array query: this build of Sortie has no CUDA");
+}
+
 template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
+template std::vector<std::uint32_t> invert(const Context&, std::span<const std::uint32_t>);
+template std::vector<std::uint64_t> invert(const Context&, std::span<const std::uint64_t>);
+template std::vector<std::uint32_t> lcp_array(const Context&, const TextView&,
+                                              std::span<const std::uint32_t>);
+template std::vector<std::uint64_t> lcp_array(const Context&, const TextView&,
+                                              std::span<const std::uint64_t>);
+template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
+                                                             std::span<const std::uint32_t>);
+template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
+                                                             std::span<const std::uint64_t>);
+template std::vector<EntryRange> find(const Context&, const TextView&,
+                                      std::span<const std::uint32_t>, const PatternView&);
+template std::vector<EntryRange> find(const Context&, const TextView&,
+                                      std::span<const std::uint64_t>, const PatternView&);
 
 }  // namespace sortie::suffix_array::cuda

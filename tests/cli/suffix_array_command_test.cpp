@@ -150,6 +150,62 @@ TEST_F(SuffixArrayCommand, ShowsASummaryAndReportsInJson) {
   EXPECT_GT(report["figures"]["build_seconds"], 0);
 }
 
+// banana: a, ana, anana, banana, na, nana.
+TEST_F(SuffixArrayCommand, WritesTheLcpArrayAndTheTransform) {
+  write_file(path("in.fa"), ">x\nBANANA\n");
+  const Result result = run({"suffix-array", path("in.fa"), "--lcp", path("out.lcp"), "--bwt",
+                             path("out.bwt"), "--verify", "--json", path("report.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("the LCP array is right, the transform is right"));
+  const std::string lcp = read_file(path("out.lcp"));
+  EXPECT_THAT(positions(lcp, 4), ElementsAre(0, 1, 3, 0, 0, 2));
+  EXPECT_EQ(read_file(path("out.bwt")), "NNBAAA");
+  EXPECT_THAT(names(), ElementsAre("in.fa", "out.bwt", "out.bwt.json", "out.lcp", "out.lcp.json",
+                                   "report.json"));
+  const auto lcp_description = nlohmann::json::parse(read_file(path("out.lcp.json")));
+  EXPECT_EQ(lcp_description["format"], "sortie LCP array");
+  EXPECT_EQ(lcp_description["entries"], 6);
+  EXPECT_EQ(lcp_description["width_bits"], 32);
+  EXPECT_EQ(lcp_description["checksum"], checksum(lcp.data(), lcp.size()));
+  const auto bwt_description = nlohmann::json::parse(read_file(path("out.bwt.json")));
+  EXPECT_EQ(bwt_description["format"], "sortie Burrows-Wheeler transform");
+  EXPECT_EQ(bwt_description["primary"], 3);
+  const auto report = nlohmann::json::parse(read_file(path("report.json")));
+  EXPECT_EQ(report["figures"]["lcp_checksum"], lcp_description["checksum"]);
+  EXPECT_EQ(report["figures"]["bwt_checksum"], bwt_description["checksum"]);
+}
+
+TEST_F(SuffixArrayCommand, WritesTheLcpArrayAsTextAndAsWideAsThePositions) {
+  write_file(path("in.fa"), ">x\nBANANA\n");
+  const Result text =
+      run({"suffix-array", path("in.fa"), "-o", path("sa"), "--lcp", "-", "--text"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(text.out, "0\n1\n3\n0\n0\n2\n");
+  const Result wide = run({"suffix-array", path("in.fa"), "--lcp", "-", "--width", "64"});
+  EXPECT_THAT(positions(wide.out, 8), ElementsAre(0, 1, 3, 0, 0, 2));
+}
+
+TEST_F(SuffixArrayCommand, BothBackendsWriteTheSameLcpArrayAndTransform) {
+  for (const char* name : {"lambda_phage.fa.gz", "mirbase_hairpin_200.fa", "proteins_50.fa"}) {
+    for (const char* option : {"--lcp", "--bwt"}) {
+      const Result result = run({"suffix-array", sequence(name), option, "-", "--verify"});
+      const Result host =
+          run({"suffix-array", sequence(name), option, "-", "--backend", "host", "-t", "1"});
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_EQ(result.out, host.out) << name;
+    }
+  }
+}
+
+TEST_F(SuffixArrayCommand, WritesOneResultToStandardOutput) {
+  write_file(path("in.fa"), ">x\nBANANA\n");
+  const Result result = run({"suffix-array", path("in.fa"), "-o", "-", "--bwt", "-"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("found 2 results for standard output, expected one at most"));
+}
+
 TEST_F(SuffixArrayCommand, DescribesNamesThatAreNotUtf8) {
   write_file(path("in.fa"), ">caf\xe9\nACGT\n");
   const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa")});

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/apps/suffix_array/query.hpp"
+
+namespace sortie::suffix_array {
+
+/// Tells where records end.
+struct RecordEnds {
+  const std::uint32_t* separator_bits;  ///< a bit a position; null when there are no separators
+  std::uint64_t size;                   ///< of the text
+
+  /// True when no letter stands at a position of the text, or it is the end of the text.
+  constexpr bool operator()(std::uint64_t position) const {
+    return position == size || (separator_bits != nullptr &&
+                                (separator_bits[position / 32] >> (position % 32) & 1U) != 0);
+  }
+};
+
+/// Looks for a pattern in a suffix array; the same code on the host and in kernels.
+template <class Pos>
+class PatternSearch {
+ public:
+  constexpr PatternSearch(const std::uint8_t* symbols, const Pos* suffixes, RecordEnds is_end)
+      : symbols_(symbols), suffixes_(suffixes), is_end_(is_end) {}
+
+  [[nodiscard]] constexpr EntryRange operator()(const std::uint8_t* pattern,
+                                                std::uint64_t length) const {
+    const std::uint64_t begin = first_entry(pattern, length, 0, false);
+    return {begin, first_entry(pattern, length, begin, true)};
+  }
+
+ private:
+  /// The first entry from `low` on whose suffix is behind the pattern: not less than it or, with
+  /// `skip_equal`, neither less nor starting with it. Neighbours of a suffix between two others
+  /// agree with the pattern in at least as many letters as the lesser of these two, so these are
+  /// not compared again.
+  [[nodiscard]] constexpr std::uint64_t first_entry(const std::uint8_t* pattern,
+                                                    std::uint64_t length, std::uint64_t low,
+                                                    bool skip_equal) const {
+    std::uint64_t high = is_end_.size;
+    std::uint64_t common_low = 0;
+    std::uint64_t common_high = 0;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      const std::uint64_t position = suffixes_[middle];
+      std::uint64_t common = common_low < common_high ? common_low : common_high;
+      while (common < length && !is_end_(position + common) &&
+             symbols_[position + common] == pattern[common]) {
+        ++common;
+      }
+      const bool is_before = common == length ? skip_equal
+                                              : is_end_(position + common) ||
+                                                    symbols_[position + common] < pattern[common];
+      if (is_before) {
+        low = middle + 1;
+        common_low = common;
+      } else {
+        high = middle;
+        common_high = common;
+      }
+    }
+    return low;
+  }
+
+  const std::uint8_t* symbols_;
+  const Pos* suffixes_;
+  RecordEnds is_end_;
+};
+
+}  // namespace sortie::suffix_array

@@ -1,0 +1,99 @@
+#include "sortie/apps/suffix_array/burrows_wheeler.hpp"
+
+#include <fmt/format.h>
+
+#include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/first_fault.hpp"
+#include "sortie/apps/suffix_array/host/preconditions.hpp"
+#include "sortie/apps/suffix_array/host/work_space.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
+
+namespace sortie::suffix_array {
+namespace {
+
+constexpr std::string_view title = "Burrows-Wheeler transform";
+
+void require_same_size(const TextView& text, std::uint64_t entries) {
+  if (entries == text.size()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: found a suffix array of {} entries, expected {}, one for each "
+                          "symbol",
+                          title, entries, text.size()));
+}
+
+/// The symbol before each suffix, by definition.
+template <Position Pos>
+struct SymbolBefore {
+  TextView text;
+  const Pos* suffixes;
+
+  std::uint8_t operator()(std::uint64_t i) const {
+    const std::uint64_t position = suffixes[i];
+    return text.symbols[(position == 0 ? text.size() : position) - 1];
+  }
+};
+
+}  // namespace
+
+template <Position Pos>
+std::vector<std::uint8_t> host::burrows_wheeler_transform(const Context& context,
+                                                          const TextView& text,
+                                                          std::span<const Pos> suffixes) {
+  const std::uint64_t size = text.size();
+  require_memory(context, title, size);
+  start_host_runtime(context.threads);
+  require_positions(title, suffixes, size);
+  PhaseTimer timer(context, "bwt", size * (2 + sizeof(Pos)));
+  std::vector<std::uint8_t> transform = allocate_vector<std::uint8_t>(size);
+  std::uint8_t* const result = transform.data();
+  const SymbolBefore<Pos> before{text, suffixes.data()};
+  Kokkos::parallel_for("bwt", IndexRange(0, size), [=](std::uint64_t i) { result[i] = before(i); });
+  return transform;
+}
+
+template <Position Pos>
+std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, const TextView& text,
+                                                    std::span<const Pos> suffixes) {
+  require_same_size(text, suffixes.size());
+  const Backend backend = resolve_backend(context);
+  if (suffixes.empty()) return {};
+  return backend == Backend::cuda ? cuda::burrows_wheeler_transform(context, text, suffixes)
+                                  : host::burrows_wheeler_transform(context, text, suffixes);
+}
+
+template <Position Pos>
+void check_burrows_wheeler(const Context& context, const TextView& text,
+                           std::span<const Pos> suffixes, std::span<const std::uint8_t> transform) {
+  require_same_size(text, suffixes.size());
+  if (transform.size() != suffixes.size()) {
+    throw Error(ErrorKind::check, fmt::format("{}: found {} symbols, expected {}", title,
+                                              transform.size(), suffixes.size()));
+  }
+  start_host_runtime(context.threads);
+  host::require_positions(title, suffixes, text.size());
+  const SymbolBefore<Pos> before{text, suffixes.data()};
+  const std::uint8_t* symbols = transform.data();
+  const std::uint64_t wrong = host::first_fault(
+      0, suffixes.size(), [=](std::uint64_t i) { return symbols[i] != before(i); });
+  if (wrong == host::no_fault) return;
+  throw Error(ErrorKind::check, fmt::format("{}, entry {}: found byte {}, expected byte {}", title,
+                                            wrong, transform[wrong], before(wrong)));
+}
+
+template std::vector<std::uint8_t> host::burrows_wheeler_transform(const Context&, const TextView&,
+                                                                   std::span<const std::uint32_t>);
+template std::vector<std::uint8_t> host::burrows_wheeler_transform(const Context&, const TextView&,
+                                                                   std::span<const std::uint64_t>);
+template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
+                                                             std::span<const std::uint32_t>);
+template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
+                                                             std::span<const std::uint64_t>);
+template void check_burrows_wheeler(const Context&, const TextView&, std::span<const std::uint32_t>,
+                                    std::span<const std::uint8_t>);
+template void check_burrows_wheeler(const Context&, const TextView&, std::span<const std::uint64_t>,
+                                    std::span<const std::uint8_t>);
+
+}  // namespace sortie::suffix_array

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sortie/apps/suffix_array/cuda/device_build.hpp"
+#include "sortie/apps/suffix_array/cuda/device_phase.hpp"
+#include "sortie/core/cuda/append_to_host.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::suffix_array::cuda {
+
+/// A text and its suffix array, copied from the host to the device.
+template <class Pos>
+struct Inputs {
+  DeviceBuffer<std::uint8_t> symbols;
+  DeviceBuffer<std::uint64_t> separators;
+  DeviceBuffer<Pos> suffixes;
+
+  Inputs(const Context& context, std::string_view what, const TextView& text,
+         std::span<const Pos> array) {
+    const std::uint64_t wanted =
+        text.symbols.size_bytes() + text.separators.size_bytes() + array.size_bytes();
+    const std::uint64_t budget = device_memory_budget(context);
+    if (wanted > budget) throw out_of_memory_error(what, wanted, budget);
+    DevicePhase copy_in(context, "copy in", wanted);
+    symbols = {text.symbols, context.stream};
+    separators = {text.separators, context.stream};
+    suffixes = {array, context.stream};
+    copy_in.finish();
+  }
+  [[nodiscard]] DeviceText text() const {
+    return {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}};
+  }
+  [[nodiscard]] std::span<const Pos> array() const { return {suffixes.data(), suffixes.size()}; }
+};
+
+/// The way back. Waits for the stream.
+template <class T>
+[[nodiscard]] std::vector<T> to_host(const Context& context, const DeviceBuffer<T>& result) {
+  DevicePhase copy_out(context, "copy out", result.bytes());
+  std::vector<T> host;
+  append_to_host(result.data(), result.size(), host, context.stream);
+  copy_out.finish();
+  return host;
+}
+
+}  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <span>
+#include <string_view>
+
+#include "sortie/apps/suffix_array/host/first_fault.hpp"
+#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::suffix_array::host {
+
+/// \throws Error (usage) an entry is not below `size`. The host runtime must run.
+template <Position Pos>
+void require_positions(std::string_view what, std::span<const Pos> suffixes, std::uint64_t size) {
+  const Pos* entries = suffixes.data();
+  const std::uint64_t fault =
+      first_fault(0, suffixes.size(), [=](std::uint64_t i) { return entries[i] >= size; });
+  if (fault == no_fault) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}, entry {} of the suffix array: found position {}, expected one below "
+                          "{}",
+                          what, fault, suffixes[fault], size));
+}
+
+}  // namespace sortie::suffix_array::host

@@ -1,0 +1,47 @@
+#include "sortie/apps/suffix_array/inverse.hpp"
+
+#include <atomic>
+
+#include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/first_fault.hpp"
+#include "sortie/apps/suffix_array/host/preconditions.hpp"
+#include "sortie/apps/suffix_array/host/work_space.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
+
+namespace sortie::suffix_array {
+
+template <Position Pos>
+std::vector<Pos> host::invert(const Context& context, std::span<const Pos> suffixes) {
+  const std::uint64_t size = suffixes.size();
+  require_memory(context, "inverse suffix array", size * sizeof(Pos));
+  start_host_runtime(context.threads);
+  require_positions("inverse suffix array", suffixes, size);
+  PhaseTimer timer(context, "inverse", 2 * size * sizeof(Pos));
+  std::vector<Pos> inverse = allocate_vector<Pos>(size);
+  const Pos* entries = suffixes.data();
+  Pos* const ranks = inverse.data();
+  // Atomic for what is no permutation, whose entries may meet.
+  Kokkos::parallel_for("invert", IndexRange(0, size), [=](std::uint64_t i) {
+    std::atomic_ref<Pos>(ranks[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
+  });
+  return inverse;
+}
+
+template <Position Pos>
+std::vector<Pos> inverse_suffix_array(const Context& context, std::span<const Pos> suffixes) {
+  const Backend backend = resolve_backend(context);
+  if (suffixes.empty()) return {};
+  return backend == Backend::cuda ? cuda::invert(context, suffixes)
+                                  : host::invert(context, suffixes);
+}
+
+template std::vector<std::uint32_t> host::invert(const Context&, std::span<const std::uint32_t>);
+template std::vector<std::uint64_t> host::invert(const Context&, std::span<const std::uint64_t>);
+template std::vector<std::uint32_t> inverse_suffix_array(const Context&,
+                                                         std::span<const std::uint32_t>);
+template std::vector<std::uint64_t> inverse_suffix_array(const Context&,
+                                                         std::span<const std::uint64_t>);
+
+}  // namespace sortie::suffix_array

@@ -1,0 +1,112 @@
+#include "sortie/apps/suffix_array/lcp.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/host/common_letters.hpp"
+#include "sortie/apps/suffix_array/host/first_fault.hpp"
+#include "sortie/apps/suffix_array/host/preconditions.hpp"
+#include "sortie/apps/suffix_array/inverse.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+
+namespace sortie::suffix_array {
+namespace {
+
+void require_same_size(const TextView& text, std::uint64_t entries) {
+  if (entries == text.size()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("LCP array: found a suffix array of {} entries, expected {}, one for "
+                          "each symbol",
+                          entries, text.size()));
+}
+
+Error fault(std::uint64_t entry, const std::string& words) {
+  return {ErrorKind::check, fmt::format("LCP array, entry {}: {}", entry, words)};
+}
+
+/// Whether an entry is right if all others are.
+template <Position Pos>
+struct EntryCheck {
+  TextView text;
+  const Pos* suffixes;
+  const Pos* inverse;
+  const Pos* lcp;
+
+  [[nodiscard]] bool is_letter(std::uint64_t position) const {
+    return position < text.size() && host::end_of_record(text, position) != position;
+  }
+  [[nodiscard]] bool is_right(std::uint64_t i) const {
+    const std::uint64_t left = suffixes[i - 1];
+    const std::uint64_t right = suffixes[i];
+    const std::uint64_t common = lcp[i];
+    if (common > text.size() - std::max(left, right)) return false;
+    if (is_letter(left + common) && is_letter(right + common) &&
+        text.symbols[left + common] == text.symbols[right + common]) {
+      return false;
+    }
+    if (common == 0) return true;
+    const bool extends_to_left = left > 0 && right > 0 && is_letter(left - 1) &&
+                                 is_letter(right - 1) &&
+                                 text.symbols[left - 1] == text.symbols[right - 1];
+    // Letters that are equal before neighbours make neighbours again, one letter longer.
+    if (extends_to_left) return lcp[inverse[right - 1]] == common + 1;
+    return host::common_letters(text, left, right) == common;
+  }
+};
+
+}  // namespace
+
+template <Position Pos>
+std::vector<Pos> lcp_array(const Context& context, const TextView& text,
+                           std::span<const Pos> suffixes) {
+  require_same_size(text, suffixes.size());
+  const Backend backend = resolve_backend(context);
+  if (suffixes.empty()) return {};
+  return backend == Backend::cuda ? cuda::lcp_array(context, text, suffixes)
+                                  : host::lcp_array(context, text, suffixes);
+}
+
+template <Position Pos>
+void check_lcp(const Context& context, const TextView& text, std::span<const Pos> suffixes,
+               std::span<const Pos> lcp) {
+  require_same_size(text, suffixes.size());
+  if (lcp.size() != suffixes.size()) {
+    throw Error(ErrorKind::check, fmt::format("LCP array: found {} entries, expected {}",
+                                              lcp.size(), suffixes.size()));
+  }
+  if (lcp.empty()) return;
+  if (lcp[0] != 0) throw fault(0, fmt::format("found {}, expected 0", lcp[0]));
+  Context on_host = context;
+  on_host.backend = Backend::host;
+  on_host.report = nullptr;
+  const std::vector<Pos> inverse = inverse_suffix_array(on_host, suffixes);
+  const EntryCheck<Pos> check{text, suffixes.data(), inverse.data(), lcp.data()};
+  const std::uint64_t wrong =
+      host::first_fault(1, lcp.size(), [=](std::uint64_t i) { return !check.is_right(i); });
+  if (wrong == host::no_fault) return;
+  const auto letters = [&](std::uint64_t i) {
+    return host::common_letters(text, suffixes[i - 1], suffixes[i]);
+  };
+  // What looks wrong may be right, and the entry that it was compared with wrong.
+  std::uint64_t culprit = wrong;
+  if (letters(wrong) == lcp[wrong] && suffixes[wrong] > 0) culprit = inverse[suffixes[wrong] - 1];
+  if (culprit == 0) culprit = wrong;
+  throw fault(culprit, fmt::format("found {}, but positions {} and {} have {} letters in common",
+                                   lcp[culprit], suffixes[culprit - 1], suffixes[culprit],
+                                   letters(culprit)));
+}
+
+template std::vector<std::uint32_t> lcp_array(const Context&, const TextView&,
+                                              std::span<const std::uint32_t>);
+template std::vector<std::uint64_t> lcp_array(const Context&, const TextView&,
+                                              std::span<const std::uint64_t>);
+template void check_lcp(const Context&, const TextView&, std::span<const std::uint32_t>,
+                        std::span<const std::uint32_t>);
+template void check_lcp(const Context&, const TextView&, std::span<const std::uint64_t>,
+                        std::span<const std::uint64_t>);
+
+}  // namespace sortie::suffix_array

@@ -1,0 +1,92 @@
+#include "sortie/apps/suffix_array/query.hpp"
+
+#include <fmt/format.h>
+
+#include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/binary_search.hpp"
+#include "sortie/apps/suffix_array/host/first_fault.hpp"
+#include "sortie/apps/suffix_array/host/preconditions.hpp"
+#include "sortie/apps/suffix_array/host/work_space.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
+
+namespace sortie::suffix_array {
+namespace {
+
+constexpr std::string_view title = "suffix array query";
+
+void require_same_size(const TextView& text, std::uint64_t entries) {
+  if (entries == text.size()) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: found a suffix array of {} entries, expected {}, one for each symbol", title,
+                  entries, text.size()));
+}
+
+void require_patterns(const PatternView& patterns) {
+  std::uint64_t begin = 0;
+  for (std::size_t i = 0; i < patterns.begins.size(); ++i) {
+    const std::uint64_t next = patterns.begins[i];
+    if (begin <= next && next <= patterns.letters.size()) {
+      begin = next;
+      continue;
+    }
+    throw Error(ErrorKind::usage,
+                fmt::format("{}, begin {} of the patterns: found {}, expected {} to {}", title, i,
+                            next, begin, patterns.letters.size()));
+  }
+}
+
+std::vector<std::uint32_t> separator_bits(const TextView& text) {
+  if (text.separators.empty()) return {};
+  std::vector<std::uint32_t> bits(text.size() / 32 + 1);
+  for (const std::uint64_t position : text.separators) {
+    bits[position / 32] |= std::uint32_t{1} << (position % 32);
+  }
+  return bits;
+}
+
+}  // namespace
+
+template <Position Pos>
+std::vector<EntryRange> host::find(const Context& context, const TextView& text,
+                                   std::span<const Pos> suffixes, const PatternView& patterns) {
+  require_memory(context, title, patterns.size() * sizeof(EntryRange) + text.size() / 8);
+  start_host_runtime(context.threads);
+  require_positions(title, suffixes, text.size());
+  PhaseTimer timer(context, "query", patterns.letters.size());
+  const std::vector<std::uint32_t> bits = separator_bits(text);
+  const PatternSearch<Pos> search(text.symbols.data(), suffixes.data(),
+                                  {bits.empty() ? nullptr : bits.data(), text.size()});
+  std::vector<EntryRange> ranges(patterns.size());
+  EntryRange* const result = ranges.data();
+  const std::uint8_t* letters = patterns.letters.data();
+  const std::uint64_t* begins = patterns.begins.data();
+  Kokkos::parallel_for("find", IndexRange(0, patterns.size()), [=](std::uint64_t i) {
+    result[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
+  });
+  return ranges;
+}
+
+template <Position Pos>
+std::vector<EntryRange> find(const Context& context, const TextView& text,
+                             std::span<const Pos> suffixes, const PatternView& patterns) {
+  require_same_size(text, suffixes.size());
+  require_patterns(patterns);
+  const Backend backend = resolve_backend(context);
+  if (text.size() == 0 || patterns.size() == 0) return std::vector<EntryRange>(patterns.size());
+  return backend == Backend::cuda ? cuda::find(context, text, suffixes, patterns)
+                                  : host::find(context, text, suffixes, patterns);
+}
+
+template std::vector<EntryRange> host::find(const Context&, const TextView&,
+                                            std::span<const std::uint32_t>, const PatternView&);
+template std::vector<EntryRange> host::find(const Context&, const TextView&,
+                                            std::span<const std::uint64_t>, const PatternView&);
+template std::vector<EntryRange> find(const Context&, const TextView&,
+                                      std::span<const std::uint32_t>, const PatternView&);
+template std::vector<EntryRange> find(const Context&, const TextView&,
+                                      std::span<const std::uint64_t>, const PatternView&);
+
+}  // namespace sortie::suffix_array
