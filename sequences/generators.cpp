@@ -141,6 +141,41 @@ class GenomeMaker {
   Symbols out_;
 };
 
+/// How many letters pass until the next mutation: a geometric distribution, drawn once a mutation
+/// instead of once a letter.
+class MutationGaps {
+ public:
+  explicit MutationGaps(double rate) {
+    // survival_[k] is the chance of more than k letters without one. Products of IEEE numbers, and
+    // no logarithm, which differs between libraries.
+    double survival = 1;
+    for (double& chance : survival_) chance = survival *= 1 - rate;
+  }
+
+  /// `most` or more stands for any number from there on.
+  std::uint64_t draw(Random& random, std::uint64_t most) const {
+    std::uint64_t gap = 0;
+    while (gap < most) {
+      const double drawn = random.uniform();
+      // The first k with survival_[k] <= drawn; behind the table it starts again, as the
+      // distribution has no memory.
+      const auto found = std::partition_point(survival_.begin(), survival_.end(),
+                                              [&](double chance) { return chance > drawn; });
+      gap += static_cast<std::uint64_t>(found - survival_.begin());
+      if (found != survival_.end()) break;
+    }
+    return gap;
+  }
+
+ private:
+  std::array<double, 1024> survival_{};
+};
+
+/// 0..3 for A, C, G, T; 4 for any other symbol.
+std::size_t base_index(std::uint8_t symbol) {
+  return static_cast<std::size_t>(std::find(bases.begin(), bases.end(), symbol) - bases.begin());
+}
+
 void require_share(double share, std::string_view what) {
   if (!(share >= 0 && share <= 1)) {
     throw Error(ErrorKind::usage, fmt::format("{}: found {}, expected 0 to 1", what, share));
@@ -167,6 +202,41 @@ Text repetitive_dna(std::uint64_t length, std::uint64_t seed, const RepeatOption
                 "sum of the shares of repeats and N");
   return one_record(fmt::format("repetitive DNA, {} letters, seed {}", length, seed),
                     GenomeMaker(length, seed, options).make());
+}
+
+Text mutated_copies(const Text& source, std::uint64_t length, double mutation_rate,
+                    std::uint64_t seed) {
+  require_share(mutation_rate, "mutation rate");
+  Symbols letters;
+  letters.reserve(source.letters());
+  for (const Record& record : source.records) {
+    const auto begin = source.symbols.begin() + static_cast<std::ptrdiff_t>(record.offset);
+    letters.insert(letters.end(), begin, begin + static_cast<std::ptrdiff_t>(record.length));
+  }
+  if (letters.empty()) {
+    throw Error(ErrorKind::usage, "mutated copies: found an empty source, expected letters");
+  }
+
+  Symbols symbols;
+  symbols.reserve(length);
+  while (symbols.size() < length) {
+    const std::uint64_t count = std::min<std::uint64_t>(letters.size(), length - symbols.size());
+    symbols.insert(symbols.end(), letters.begin(),
+                   letters.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  if (mutation_rate > 0) {
+    Random random(seed);
+    const MutationGaps gaps(mutation_rate);
+    for (std::uint64_t at = letters.size();; ++at) {
+      at += gaps.draw(random, length);
+      if (at >= length) break;
+      const std::size_t base = base_index(symbols[at]);
+      if (base < bases.size()) symbols[at] = bases[(base + 1 + random.below(3)) % bases.size()];
+    }
+  }
+  return one_record(fmt::format("copies of {} letters, {} in all, {} mutated, seed {}",
+                                letters.size(), length, mutation_rate, seed),
+                    std::move(symbols));
 }
 
 Text fibonacci_text(std::uint64_t length) {

@@ -22,6 +22,15 @@ struct RepeatOptions {
 [[nodiscard]] Text repetitive_dna(std::uint64_t length, std::uint64_t seed,
                                   const RepeatOptions& options = {});
 
+/// Copies of a text behind each other, as the chromosomes of many individuals are: the first
+/// `length` symbols of source, copy, copy, ... In the copies each A, C, G and T is replaced by
+/// another of the four with probability `mutation_rate`, independently; all other symbols (gaps of
+/// N) stay. The records of the source follow each other without separators. \throws Error (usage)
+/// an empty source, or a rate outside of [0, 1] Complexity: O(length) copied bytes, and O(log) for
+/// each mutation.
+[[nodiscard]] Text mutated_copies(const Text& source, std::uint64_t length, double mutation_rate,
+                                  std::uint64_t seed);
+
 /// Prefix of the infinite Fibonacci word over A and B ("ABAABABA..."): the worst case of prefix
 /// doubling among simple texts.
 [[nodiscard]] Text fibonacci_text(std::uint64_t length);

@@ -25,6 +25,10 @@ class GeneratorSpec {
   /// The same where some at the end may be left out: at least `fewest`, at most `most`.
   void require_parameters(std::size_t fewest, std::size_t most, const std::string& form) const;
 
+  /// Parameter `index` (from 0) as it was given.
+  [[nodiscard]] const std::string& parameter(std::size_t index) const {
+    return parameters_.at(index);
+  }
   /// Parameter `index` (from 0) as a count, with K, M or G as powers of 1000; as a real number.
   /// \throws Error (usage) not a number of that sort
   [[nodiscard]] std::uint64_t count(std::size_t index) const;

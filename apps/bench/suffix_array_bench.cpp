@@ -15,10 +15,19 @@ namespace {
 using sequences::Text;
 using suffix_array::Algorithm;
 
-Text generate(const GeneratorSpec& spec, std::uint64_t seed) {
+Text generate(const Context& context, const GeneratorSpec& spec, std::uint64_t seed) {
+  if (spec.kind() == "mutated") {
+    spec.require_parameters(3, "gen:mutated:FILE:N:RATE");
+    const std::uint64_t length = spec.count(1);
+    const double rate = spec.real(2);
+    return sequences::mutated_copies(sequences::read_fasta(context, spec.parameter(0)), length,
+                                     rate, seed);
+  }
   const bool known = spec.kind() == "dna" || spec.kind() == "repeats" ||
                      spec.kind() == "fibonacci" || spec.kind() == "letter";
-  if (!known) spec.unknown("gen:dna:N, gen:repeats:N, gen:fibonacci:N or gen:letter:N");
+  if (!known)
+    spec.unknown(
+        "gen:dna:N, gen:repeats:N, gen:mutated:FILE:N:RATE, gen:fibonacci:N or gen:letter:N");
   spec.require_parameters(1, "gen:" + spec.kind() + ":N");
   if (spec.kind() == "dna") return sequences::uniform_dna(spec.count(0), seed);
   if (spec.kind() == "repeats") return sequences::repetitive_dna(spec.count(0), seed);
@@ -27,7 +36,7 @@ Text generate(const GeneratorSpec& spec, std::uint64_t seed) {
 }
 
 Text make_text(const Context& context, const std::string& source, std::uint64_t seed) {
-  if (GeneratorSpec::matches(source)) return generate(GeneratorSpec(source), seed);
+  if (GeneratorSpec::matches(source)) return generate(context, GeneratorSpec(source), seed);
   return sequences::read_fasta(context, source);
 }
 

@@ -11,7 +11,8 @@
 namespace sortie::bench {
 
 struct SuffixArrayOptions {
-  /// Files, or gen:dna:N, gen:repeats:N, gen:fibonacci:N, gen:letter:N
+  /// Files, or gen:dna:N, gen:repeats:N, gen:fibonacci:N, gen:letter:N, and
+  /// gen:mutated:FILE:N:RATE, copies of a file (sequences::mutated_copies)
   std::vector<std::string> sources;
   int repetitions = 5;
   std::uint64_t seed = 1;

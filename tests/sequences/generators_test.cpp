@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "sortie/core/error.hpp"
 #include "sortie/core/run_report.hpp"
 
@@ -69,6 +71,59 @@ TEST(RepetitiveDna, RefusesSharesThatMakeNoSense) {
   EXPECT_THROW((void)repetitive_dna(10, 1, {.mutation_rate = 1.5}), Error);
   EXPECT_THROW((void)repetitive_dna(10, 1, {.interspersed_share = 0.8, .tandem_share = 0.3}),
                Error);
+}
+
+Text source_of(std::string_view letters) {
+  Text source;
+  source.symbols.assign(letters.begin(), letters.end());
+  source.records.push_back({"", 0, letters.size()});
+  return source;
+}
+
+TEST(MutatedCopies, RepeatTheSourceAndChangeTheShareAskedFor) {
+  const Text source = uniform_dna(50'000, 7);
+  const std::uint64_t length = 20 * source.symbols.size() + 123;
+  for (const double rate : {0.0, 0.01, 0.5, 1.0}) {
+    SCOPED_TRACE(rate);
+    const Text text = mutated_copies(source, length, rate, 1);
+    expect_one_record(text, length);
+    std::uint64_t changed = 0;
+    for (std::uint64_t i = 0; i < length; ++i) {
+      const bool differs = text.symbols[i] != source.symbols[i % source.symbols.size()];
+      ASSERT_FALSE(differs && i < source.symbols.size()) << "the source itself, at " << i;
+      changed += differs ? 1 : 0;
+    }
+    const double copied = static_cast<double>(length - source.symbols.size());
+    // Five standard deviations of the binomial distribution.
+    EXPECT_NEAR(static_cast<double>(changed), rate * copied,
+                5 * std::sqrt(copied * rate * (1 - rate)));
+  }
+  EXPECT_EQ(checksum(mutated_copies(source, 300'000, 0.01, 1).symbols.data(), 300'000),
+            "e180caf9e02644e0");
+}
+
+TEST(MutatedCopies, LeaveGapsAsTheyAre) {
+  const std::string text = content(mutated_copies(source_of("NNNANNN"), 7000, 1, 1));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i % 7 != 3) {
+      ASSERT_EQ(text[i], 'N') << i;
+    } else if (i > 7) {
+      ASSERT_NE(std::string("CGT").find(text[i]), std::string::npos) << i;
+    }
+  }
+}
+
+TEST(MutatedCopies, RunTheRecordsTogether) {
+  Text source = source_of(std::string("AC\0GT", 5));
+  source.records = {{"a", 0, 2}, {"b", 3, 2}};
+  EXPECT_EQ(content(mutated_copies(source, 7, 0, 1)), "ACGTACG");
+  EXPECT_EQ(content(mutated_copies(source, 0, 0, 1)), "");
+}
+
+TEST(MutatedCopies, RefuseAnEmptySourceAndAWrongRate) {
+  EXPECT_THROW((void)mutated_copies(source_of(""), 10, 0.01, 1), Error);
+  EXPECT_THROW((void)mutated_copies(source_of("A"), 10, -0.01, 1), Error);
+  EXPECT_THROW((void)mutated_copies(source_of("A"), 10, 1.01, 1), Error);
 }
 
 TEST(FibonacciText, IsTheInfiniteWord) {
