@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
 #include "sortie/apps/suffix_array/cuda/device_check.hpp"
+#include "sortie/apps/suffix_array/cuda/sizes.hpp"
+#include "sortie/core/cuda/device_pool.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/devices.hpp"
 #include "sortie/core/error.hpp"
 #include "suffix_array/texts.hpp"
 #include "support/backend.hpp"
@@ -80,6 +84,107 @@ TYPED_TEST(DeviceBuild, OrdersLongRepeats) {
         test::joined("", {letters, repeat, letters})}) {
     const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
     EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+  }
+}
+
+TYPED_TEST(DeviceBuild, OrdersRunsOfManyLengths) {
+  // Thousands of runs of each letter with smaller and larger letters behind them, many of equal
+  // length, so that every place in the formula of a member's slot counts; N is a rare letter.
+  std::string letters;
+  const std::string numbers = test::random_letters(12000, 200, 1, 6);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto number = static_cast<unsigned char>(numbers[i]);
+    const char letter = "ACGTACGTACGTACGTACGTN"[(i + number) % 21];
+    letters += std::string(number % 3 == 0 ? 40 : number, letter);
+  }
+  for (const test::NamedText& text :
+       {test::single("", letters), test::joined("", {letters, letters.substr(100)})}) {
+    const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+    EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+  }
+}
+
+TYPED_TEST(DeviceBuild, OrdersGroupsOfEverySize) {
+  // Long repeats with 2 to 5000 copies: small groups, large ones that stay in place and such that
+  // are sorted.
+  std::string letters;
+  for (const std::size_t copies : {2, 31, 32, 33, 63, 64, 65, 66, 100, 1000, 5000, 20000}) {
+    const std::string unit = test::random_letters(40 + 40000 / copies, 4, 'A', 1000 + copies);
+    for (std::size_t i = 0; i < copies; ++i) letters += unit;
+    letters += test::random_letters(100, 4, 'A', copies);
+  }
+  const test::NamedText text = test::single("", letters);
+  const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+  EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+}
+
+TYPED_TEST(DeviceBuild, OrdersLongRepeatsWithRareLetters) {
+  // A rare letter ends what the first sort sees of a suffix, so that members of different groups
+  // agree in different numbers of symbols when samples are chosen.
+  std::string repeat = test::random_letters(30000, 4, 'A', 8);
+  const std::string places = test::random_letters(300, 100, 1, 9);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto place = static_cast<unsigned char>(places[i]);
+    at += place;
+    repeat[at] = i % 5 == 0 ? 'R' : 'N';
+    if (place % 4 == 0) repeat.replace(at, place % 7 + 1, std::string(place % 7 + 1, 'N'));
+    if (place % 9 == 0) repeat.replace(at, 18, std::string(17, 'T') + 'N');
+  }
+  const test::NamedText text =
+      test::joined("", {repeat, repeat + "A", "G" + repeat.substr(500), repeat.substr(0, 20000)});
+  const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+  EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+}
+
+TYPED_TEST(DeviceBuild, HoldsNoMoreMemoryThanStated) {
+  // What the rounds, the runs and the samples take most for: everything in groups of runs, in few
+  // large groups, in many, with samples at every second position, with wide symbols.
+  constexpr std::size_t length = std::size_t{1} << 23;
+  constexpr std::uint64_t constant = 2 << 20;
+  const auto run = [](char letter, std::size_t letters) { return std::string(letters, letter); };
+  const std::string half = test::random_letters(length / 2, 4, 'A', 11);
+  std::string runs;
+  while (runs.size() < length) runs += run('A', 5000) + (runs.size() % 3 == 0 ? "C" : "G");
+  const auto cycles = [&](std::string_view unit, std::size_t letters) {
+    return test::repeated(unit, letters / unit.size());
+  };
+  std::string all_letters;
+  for (int i = 0; i < 256; ++i) all_letters += static_cast<char>(i);
+  const test::NamedText texts[] = {
+      test::single("one run", run('A', length)),
+      test::single("two runs", run('A', length / 2) + "C" + run('A', length / 2) + "C"),
+      test::single("many runs of one length", runs),
+      test::single("period 2", cycles("AB", length)),
+      test::single("period 3", cycles("ABC", length)),
+      test::single("period 5", cycles("AABAB", length)),
+      test::single("runs and periods", runs.substr(0, length / 2) + cycles("AC", length / 2)),
+      test::single("period 256", cycles(all_letters, length)),
+      test::single("period 2 of 256 letters",
+                   all_letters + cycles("\x10\xf0", length) + all_letters),
+      test::single("Fibonacci", test::fibonacci(length)),
+      test::single("twice the same", half + half),
+      test::single("random", test::random_letters(length, 4, 'A', 12)),
+      test::joined("many records", std::vector<std::string>(length / 128, half.substr(0, 127)))};
+  const Context context = test::context();
+  for (const test::NamedText& text : texts) {
+    SCOPED_TRACE(text.name);
+    const DeviceScope scope(context);
+    const TextView view = text.view();
+    const DeviceBuffer<std::uint8_t> symbols(view.symbols, context.stream);
+    const DeviceBuffer<std::uint64_t> separators(view.separators, context.stream);
+    const DeviceText device_text{{symbols.data(), symbols.size()},
+                                 {separators.data(), separators.size()}};
+    check_cuda(cudaStreamSynchronize(context.stream));
+    const std::uint64_t before = device_memory_in_use();
+    reset_peak_device_memory(context.device);
+    const auto built = build_on_device<TypeParam>(context, device_text);
+    check_cuda(cudaStreamSynchronize(context.stream));
+    const std::uint64_t peak = peak_device_memory(context.device) - before;
+    const double symbol_bytes = static_cast<double>(peak) / static_cast<double>(view.size());
+    EXPECT_LE(peak, view.size() * most_bytes_a_symbol<TypeParam> + constant) << symbol_bytes;
+    std::printf("    %-24s %5.1f bytes a symbol\n", text.name.c_str(), symbol_bytes);
+    EXPECT_NO_THROW(check_on_device<TypeParam>(context, device_text, {built.data(), built.size()}));
   }
 }
 

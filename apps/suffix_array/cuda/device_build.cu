@@ -27,10 +27,6 @@ constexpr std::uint64_t longest_with_short_keys = std::uint64_t{1} << 28;
 constexpr int short_key_bits = 32;
 constexpr int long_key_bits = 40;
 
-/// Largest share of the suffixes, in percent, whose round takes 64-bit keys. More would not keep
-/// within 32 bytes a symbol; they get 32-bit keys, of half as many symbols.
-constexpr std::uint64_t percent_with_wide_keys = 80;
-
 /// A round that leaves more than this share of its suffixes, in percent, is the last that compares
 /// text: long repeats are the samples' work.
 constexpr std::uint64_t percent_of_progress = 50;
@@ -78,11 +74,12 @@ class Construction {
   [[nodiscard]] DeviceBuffer<Index> take_suffix_array() { return std::move(suffix_array_); }
 
  private:
+  /// Bytes that a round takes in all, with what is held.
+  template <class Key>
+  [[nodiscard]] std::uint64_t bytes_of_text_round() const;
   template <class Key>
   void run_text_round();
   void report_progress() const;
-  /// Symbols that the members of any group agree in, at least.
-  [[nodiscard]] std::uint64_t depth() const;
   /// Bytes held by what is no list of suffixes.
   [[nodiscard]] std::uint64_t bytes_held() const;
 
@@ -122,7 +119,7 @@ void Construction<Index>::sort_by_first_symbols(int bits) {
   packed_ = pack_text(text_, separator_bits.data(), code, stream);
   runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
                          bytes_held() + keys.bytes(), stream);
-  list_ = first_groups(keys, suffix_array_, stream);
+  list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
   grouping.finish();
   if (context_.report != nullptr) {
     context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
@@ -136,10 +133,11 @@ void Construction<Index>::resolve_groups() {
   std::uint64_t text_rounds = 0;
   bool progress = true;
   while (list_.members != 0) {
-    const bool sampled_next = can_sample(packed_.stream, depth());
-    if (text_rounds > 0 && sampled_next && (!progress || text_rounds == most_text_rounds)) break;
+    if (!progress || text_rounds == most_text_rounds) break;
     const std::uint64_t before = list_.members;
-    if (before * 100 <= size_ * percent_with_wide_keys) {
+    // Where 64-bit keys would take too much, 32-bit ones see half as many symbols.
+    const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
+    if (bytes_of_text_round<std::uint64_t>() <= aim) {
       run_text_round<std::uint64_t>();
     } else {
       run_text_round<std::uint32_t>();
@@ -151,8 +149,8 @@ void Construction<Index>::resolve_groups() {
   std::uint64_t sample_rounds = 0;
   if (list_.members + runs_.groups.members != 0) {
     const std::uint64_t held = bytes_held();
-    sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth(),
-                                      suffix_array_, budget_, held, context_.stream);
+    sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_),
+                                      text_depth_, suffix_array_, budget_, held, context_.stream);
     list_ = {};
     runs_ = {};
     report_progress();
@@ -166,14 +164,22 @@ void Construction<Index>::resolve_groups() {
 
 template <class Index>
 template <class Key>
-void Construction<Index>::run_text_round() {
-  // Scratch of the segmented sort: 16 bytes a segment at most, and a constant.
+std::uint64_t Construction<Index>::bytes_of_text_round() const {
+  // Scratch of the segmented sort: less than a byte an item, and a constant.
   constexpr std::uint64_t constant_scratch = 1 << 20;
+  const std::uint64_t sort_entry = 2 * sizeof(Key) + sizeof(Index) + 1;
+  const std::uint64_t refine_entry = sizeof(Key) + SuffixGroups<Index>::bytes_a_member;
+  return bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
+         list_.large_begins.bytes() + list_.large_ends.bytes() +
+         list_.members * std::max(sort_entry, refine_entry) + constant_scratch;
+}
+
+template <class Index>
+template <class Key>
+void Construction<Index>::run_text_round() {
+  require(budget_, "the rounds of prefix doubling", bytes_of_text_round<Key>());
+  list_.offsets.reset();  // large groups are listed
   const std::uint64_t members = list_.members;
-  require(budget_, "the rounds of prefix doubling",
-          bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
-              list_.offsets.bytes() + members * (2 * sizeof(Key) + sizeof(Index)) +
-              constant_scratch);
   const SymbolStream& text = packed_.stream;
   DeviceBuffer<Key> keys(members, context_.stream);
   for_each_item<Index>(members,
@@ -186,14 +192,9 @@ void Construction<Index>::run_text_round() {
 }
 
 template <class Index>
-std::uint64_t Construction<Index>::depth() const {
-  const SymbolStream& text = packed_.stream;
-  return text_depth_ + (text.rare == nullptr ? static_cast<std::uint64_t>(text.first_symbols) : 1);
-}
-
-template <class Index>
 std::uint64_t Construction<Index>::bytes_held() const {
   return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
+         packed_.rare_blocks.bytes() +
          runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
 }
 

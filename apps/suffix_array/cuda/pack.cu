@@ -100,18 +100,6 @@ __global__ void __launch_bounds__(block_threads)
   if (starts[threadIdx.x] != 0) atomicAdd(&found->starts[threadIdx.x], starts[threadIdx.x]);
 }
 
-/// The key by definition: as far as the first rare letter or end.
-template <class Key>
-__device__ Key key_up_to_stop(const std::uint32_t* letters, const KeyTable<Key>& table) {
-  Key leaf = 0;
-  std::uint32_t letter = 0;
-  for (int i = 0; i < table.symbols && (letter & PrefixCode::stop) == 0; ++i) {
-    letter = letters[i];
-    leaf += static_cast<Key>(letter & 0x1ffU) * table.leaves[i + 1] + (letter >> 16 & 0x1ffU);
-  }
-  return static_cast<Key>(2 * leaf) | static_cast<Key>(letter >> 31);
-}
-
 /// One word more for every thread_positions keeps the threads of a warp, which read that far apart,
 /// out of each other's banks.
 __device__ constexpr unsigned padded(unsigned i) {
@@ -212,13 +200,18 @@ __global__ void __launch_bounds__(block_threads)
 
 /// Thread j packs 64 symbols, which make as many whole words as a symbol has bits.
 struct PackSymbols {
-  static constexpr std::uint64_t symbols = 64;
+  static constexpr std::uint64_t symbols = SymbolStream::rare_block;
 
   TextReader text;
   const std::uint16_t* codes;  ///< by byte; bit 15 at rare letters
   int bits;
   std::uint64_t* words;
-  std::uint32_t* rare;  ///< null when there are no rare letters
+  std::uint32_t* rare;         ///< null when there are no rare letters
+  std::uint32_t* rare_blocks;  ///< as in SymbolStream, zeros
+
+  __device__ void mark_block(std::uint64_t block) const {
+    atomicOr(&rare_blocks[block / 32], 1U << (block % 32));
+  }
 
   __device__ void operator()(std::uint64_t j) const {
     std::uint64_t* out = words + j * static_cast<std::uint64_t>(bits);
@@ -247,6 +240,10 @@ struct PackSymbols {
     if (rare != nullptr) {
       rare[2 * j] = static_cast<std::uint32_t>(rare_bits);
       rare[2 * j + 1] = static_cast<std::uint32_t>(rare_bits >> 32);
+      if (rare_bits != 0) {
+        mark_block(j);
+        if (j > 0) mark_block(j - 1);
+      }
     }
   }
 };
@@ -336,6 +333,8 @@ PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits
     packed.rare = {2 * threads + words_behind, stream};
     check_cuda(cudaMemsetAsync(packed.rare.data() + 2 * threads, 0,
                                words_behind * sizeof(std::uint32_t), stream));
+    packed.rare_blocks = {(threads + 31) / 32, stream};
+    check_cuda(cudaMemsetAsync(packed.rare_blocks.data(), 0, packed.rare_blocks.bytes(), stream));
   }
 
   std::array<std::uint16_t, 256> entries{};
@@ -344,12 +343,14 @@ PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits
     entries[byte] = static_cast<std::uint16_t>(code.codes[byte] | (is_rare ? 0x8000U : 0U));
   }
   const DeviceBuffer<std::uint16_t> codes(entries, stream);
-  for_each_item<std::uint64_t>(threads,
-                               PackSymbols{reader(text, separator_bits), codes.data(), bits,
-                                           packed.words.data(), packed.rare.data()},
-                               stream);
+  for_each_item<std::uint64_t>(
+      threads,
+      PackSymbols{reader(text, separator_bits), codes.data(), bits, packed.words.data(),
+                  packed.rare.data(), packed.rare_blocks.data()},
+      stream);
 
-  packed.stream = {packed.words.data(), packed.rare.data(), bits, code.symbols, 0};
+  packed.stream = {
+      packed.words.data(), packed.rare.data(), packed.rare_blocks.data(), bits, code.symbols, 0};
   for (int i = 0; i < packed.stream.window_symbols(64); ++i) {
     packed.stream.lowest_bits |= std::uint64_t{1} << (i * bits);
   }

@@ -31,6 +31,7 @@ void write_first_keys(const DeviceText& text, const std::uint32_t* separator_bit
 struct PackedText {
   DeviceBuffer<std::uint64_t> words;
   DeviceBuffer<std::uint32_t> rare;
+  DeviceBuffer<std::uint32_t> rare_blocks;
   SymbolStream stream{};
 };
 

@@ -113,14 +113,21 @@ constexpr std::uint64_t tiles_of(std::uint64_t items) {
   return (items + refinement_tile - 1) / refinement_tile;
 }
 
+/// What the host learns of a refinement, by one copy.
+template <class Index>
+struct RefinementResult {
+  RefinementTotals<Index> all;
+  LargeGroups large;
+};
+
 /// Makes the list of what stays, and lets `use` see every item.
+/// \param most_members  room of the list
 template <class Items, class Use>
 SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, std::uint64_t count,
-                                           cudaStream_t stream) {
+                                           std::uint64_t most_members, cudaStream_t stream) {
   using Index = typename Items::Index;
-  SuffixGroups<Index> rest(count, stream);
-  DeviceBuffer<RefinementTotals<Index>> all(1, stream);
-  DeviceBuffer<LargeGroups> device_large(1, stream);
+  SuffixGroups<Index> rest(most_members, stream);
+  DeviceBuffer<RefinementResult<Index>> device_result(1, stream);
   {
     const std::uint64_t tiles = tiles_of(count);
     const unsigned blocks = blocks_for(tiles, block_threads / lanes);
@@ -138,21 +145,19 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
     keep_kernel<<<blocks, block_threads, 0, stream>>>(
         items, use, count, tiles, totals.data(), add_up,
         RefinementOutput<Index>{rest.items.data(), rest.slots.data(), rest.heads.data(),
-                                rest.offsets.data(), all.data()});
+                                rest.offsets.data(), &device_result.data()->all});
     check_cuda(cudaGetLastError());
   }
-  list_large_groups(rest, &all.data()->groups, count / 2 + 1, device_large.data(), stream);
+  list_large_groups(rest, &device_result.data()->all.groups, most_members / 2 + 1,
+                    &device_result.data()->large, stream);
 
-  RefinementTotals<Index> remainder{};
-  LargeGroups large{};
-  all.copy_to({&remainder, 1});
-  device_large.copy_to({&large, 1});
+  RefinementResult<Index> result{};
+  device_result.copy_to({&result, 1});
   check_cuda(cudaStreamSynchronize(stream));
-  rest.members = remainder.members;
-  rest.groups = remainder.groups;
-  rest.large_groups = large.count;
-  rest.largest_group = large.largest;
-  rest.large_pairs = large.member_pairs;
+  rest.members = result.all.members;
+  rest.groups = result.all.groups;
+  rest.large_groups = result.large.count;
+  rest.large_pairs = result.large.member_pairs;
   return rest;
 }
 
@@ -166,23 +171,24 @@ GroupItems<Index, Key> items_of(const SuffixGroups<Index>& list, const DeviceBuf
 
 template <class Key, Position Index>
 SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
-                                 const DeviceBuffer<Index>& positions, cudaStream_t stream) {
+                                 const DeviceBuffer<Index>& positions, std::uint64_t most_members,
+                                 cudaStream_t stream) {
   return refine(FirstSortItems<Index, Key>{keys.data(), positions.data()}, LeaveInPlace{},
-                positions.size(), stream);
+                positions.size(), most_members, stream);
 }
 
 template <class Key, Position Index>
 void refine_suffixes(SuffixGroups<Index>& list, const DeviceBuffer<Key>& keys, Key end_mask,
                      DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
   list = refine(items_of(list, keys, end_mask), PlaceInSuffixArray<Index>{suffix_array.data()},
-                list.members, stream);
+                list.members, list.members, stream);
 }
 
 template <Position Index>
 void refine_samples(SuffixGroups<Index>& list, const DeviceBuffer<Index>& keys,
                     DeviceBuffer<Index>& ranks, cudaStream_t stream) {
   list = refine(items_of(list, keys, static_cast<Index>(~Index{0})),
-                RankByGroup<Index>{ranks.data()}, list.members, stream);
+                RankByGroup<Index>{ranks.data()}, list.members, list.members, stream);
 }
 
 template <Position Index>
@@ -193,7 +199,7 @@ std::size_t refine_scratch(std::uint64_t items) {
 
 #define SORTIE_INSTANTIATE_REFINE(Key, Index)                                                     \
   template SuffixGroups<Index> first_groups(const DeviceBuffer<Key>&, const DeviceBuffer<Index>&, \
-                                            cudaStream_t);                                        \
+                                            std::uint64_t, cudaStream_t);                         \
   template void refine_suffixes(SuffixGroups<Index>&, const DeviceBuffer<Key>&, Key,              \
                                 DeviceBuffer<Index>&, cudaStream_t)
 SORTIE_INSTANTIATE_REFINE(std::uint32_t, std::uint32_t);

@@ -10,12 +10,13 @@
 namespace sortie::suffix_array::cuda {
 
 /// Finds the groups among all suffixes, sorted by `keys`. Waits for the stream.
-/// \param positions  of the sorted suffixes: the suffix array so far
+/// \param positions     of the sorted suffixes: the suffix array so far
+/// \param most_members  that groups can have in all: room for as many is made
 /// \throws Error (out_of_memory, device)
 template <class Key, Position Index>
 [[nodiscard]] SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
                                                const DeviceBuffer<Index>& positions,
-                                               cudaStream_t stream);
+                                               std::uint64_t most_members, cudaStream_t stream);
 
 /// Splits groups that are sorted by keys: places all suffixes in the suffix array, and keeps those
 /// that are not alone. Waits for the stream.

@@ -8,20 +8,22 @@
 #include "sortie/apps/suffix_array/cuda/scan.cuh"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/core/error.hpp"
+#include "sortie/segsort/device_segmented_sort.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// Searches the group of one key among sorted keys.
+/// Searches among sorted keys: for even i the first that is at least wanted key i / 2, for odd i
+/// the first that is greater.
 template <class Key, class Index>
-struct FindGroup {
+struct FindBound {
   const Key* keys;
   Index count;
   const Key* wanted;
-  Index* begins;
-  Index* ends;
+  Index* bounds;
 
-  __host__ __device__ Index first_at_least(Key bound) const {
+  __host__ __device__ void operator()(Index i) const {
+    const Key bound = wanted[i / 2] + static_cast<Key>(i % 2);
     Index begin = 0;
     Index end = count;
     while (begin < end) {
@@ -32,19 +34,8 @@ struct FindGroup {
         end = middle;
       }
     }
-    return begin;
+    bounds[i] = begin;
   }
-
-  __host__ __device__ void operator()(Index i) const {
-    begins[i] = first_at_least(wanted[i]);
-    ends[i] = first_at_least(wanted[i] + 1);
-  }
-};
-
-template <class Key, class Index>
-struct MakeOdd {
-  Key* keys;
-  __host__ __device__ void operator()(Index j) const { keys[j] |= 1U; }
 };
 
 /// A run group on its way through the steps.
@@ -54,12 +45,11 @@ struct Found {
   Index depth;
   Index begin;  ///< first slot
   Index count;
-  Index buffer_begin = 0;  ///< where its part of the buffers begins, which all groups share
-  Index runs = 0;
-  Index below = 0;
-  Index longer_begin = 0;  ///< where its longer members stand among those of all groups
+  Index most_runs = 0;  ///< that it can have
+  RunCounts<Index> counts{};
+  RunRemainder<Index> remainder{};
 
-  [[nodiscard]] Index longer() const { return count - runs; }
+  [[nodiscard]] Index longer() const { return count - counts.runs; }
 };
 
 template <class Key, class Index>
@@ -75,29 +65,26 @@ std::vector<Found<Index>> find_run_groups(const PrefixCode& code, const DeviceBu
   }
   if (letters.empty()) return {};
 
+  // Thread 2 i finds the begin of group i, and thread 2 i + 1 its end.
   const DeviceBuffer<Key> device_wanted(wanted, stream);
-  DeviceBuffer<Index> device_begins(wanted.size(), stream);
-  DeviceBuffer<Index> device_ends(wanted.size(), stream);
-  for_each_item<Index>(
-      wanted.size(),
-      FindGroup<Key, Index>{keys.data(), static_cast<Index>(keys.size()), device_wanted.data(),
-                            device_begins.data(), device_ends.data()},
-      stream);
-  std::vector<Index> begins(wanted.size());
-  std::vector<Index> ends(wanted.size());
-  device_begins.copy_to(begins);
-  device_ends.copy_to(ends);
+  DeviceBuffer<Index> device_bounds(2 * wanted.size(), stream);
+  for_each_item<Index>(2 * wanted.size(),
+                       FindBound<Key, Index>{keys.data(), static_cast<Index>(keys.size()),
+                                             device_wanted.data(), device_bounds.data()},
+                       stream);
+  std::vector<Index> bounds(2 * wanted.size());
+  device_bounds.copy_to(bounds);
   check_cuda(cudaStreamSynchronize(stream));
 
   std::vector<Found<Index>> found;
-  Index members = 0;
   for (std::size_t i = 0; i < letters.size(); ++i) {
-    const Index count = ends[i] - begins[i];
+    const Index count = bounds[2 * i + 1] - bounds[2 * i];
     if (count < least_run_members) continue;
-    letters[i].begin = begins[i];
+    letters[i].begin = bounds[2 * i];
     letters[i].count = count;
-    letters[i].buffer_begin = members;
-    members += count;
+    // Every run takes `depth` letters at least, and one between it and the next.
+    const std::uint64_t most = (std::uint64_t{keys.size()} + 1) / (letters[i].depth + 1);
+    letters[i].most_runs = static_cast<Index>(std::min<std::uint64_t>(count, most));
     found.push_back(letters[i]);
   }
   return found;
@@ -109,56 +96,150 @@ RunGroup<Index> run_group(const SymbolStream& text, const DeviceBuffer<Index>& s
   return {text, suffix_array.data() + found.begin, found.count, found.depth, found.code};
 }
 
-/// Tells last members from longer ones in all groups, and learns how many there are.
+/// The runs of all groups, one group behind the other.
 template <class Index>
-void split(const SymbolStream& text, const DeviceBuffer<Index>& suffix_array,
-           std::vector<Found<Index>>& found, DeviceBuffer<Index>& last,
-           DeviceBuffer<Index>& below_before, DeviceBuffer<Index>& longer, cudaStream_t stream) {
+struct AllRuns {
+  std::vector<Index> rooms;  ///< where the runs of each group begin, with room for all it may have
+  DeviceBuffer<Index> last;
+  DeviceBuffer<Index> ends;
+  DeviceBuffer<Index> below_before;
+  // Sorted, without gaps:
+  std::vector<Index> begins;  ///< by group, and the end of the last
+  DeviceBuffer<Index> extra;
+  DeviceBuffer<Index> order;
+  DeviceBuffer<Index> ranks;
+  DeviceBuffer<Index> sums;
+
+  [[nodiscard]] RunArrays<Index> of(std::size_t group) {
+    const Index begin = rooms[group];
+    return {last.data() + begin, ends.data() + begin, below_before.data() + begin};
+  }
+  [[nodiscard]] const Index* ranks_of(std::size_t group) const {
+    return ranks.data() + begins[group];
+  }
+  [[nodiscard]] RunSide<Index> side(std::size_t group, const RunCounts<Index>& counts,
+                                    bool below) const {
+    const Index begin = begins[group];
+    return {extra.data() + begin, sums.data() + begin, counts, below};
+  }
+};
+
+/// Begins of groups that stand behind each other, and the end of the last.
+template <class Index, class Count>
+std::vector<Index> begins_by(const std::vector<Found<Index>>& found, Count count_of) {
+  std::vector<Index> begins(1, 0);
+  for (const Found<Index>& group : found) begins.push_back(begins.back() + count_of(group));
+  return begins;
+}
+
+/// Finds the runs of all groups. Waits for the stream.
+template <class Index>
+AllRuns<Index> split(const SymbolStream& text, const DeviceBuffer<Index>& suffix_array,
+                     std::vector<Found<Index>>& found, cudaStream_t stream) {
+  AllRuns<Index> runs;
+  runs.rooms = begins_by(found, [](const Found<Index>& group) { return group.most_runs; });
+  const std::uint64_t room = runs.rooms.back();
+  runs.last = {room, stream};
+  runs.ends = {room, stream};
+  runs.below_before = {room, stream};
   DeviceBuffer<Counts<Index>> device_totals(found.size(), stream);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const Index at = found[i].buffer_begin;
-    const SplitRunGroup<Index> pass{run_group(text, suffix_array, found[i]), last.data() + at,
-                                    below_before.data() + at, longer.data() + at,
-                                    device_totals.data() + i};
+    const Found<Index>& group = found[i];
+    const SplitRunGroup<Index> pass{
+        {text, suffix_array.data() + group.begin, group.count, group.depth, group.code},
+        runs.of(i),
+        device_totals.data() + i};
     std::size_t bytes = 0;
-    scan_items<Counts<Index>>(nullptr, bytes, pass, AddCounts{}, found[i].count, stream);
+    scan_items<Counts<Index>>(nullptr, bytes, pass, AddCounts{}, group.count, stream);
     DeviceBuffer<std::byte> scratch(bytes, stream);
-    scan_items<Counts<Index>>(scratch.data(), bytes, pass, AddCounts{}, found[i].count, stream);
+    scan_items<Counts<Index>>(scratch.data(), bytes, pass, AddCounts{}, group.count, stream);
   }
   std::vector<Counts<Index>> totals(found.size());
   device_totals.copy_to(totals);
   check_cuda(cudaStreamSynchronize(stream));
-  Index longer_members = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    found[i].runs = first_count<Index>(totals[i]);
-    found[i].below = second_count<Index>(totals[i]);
-    found[i].longer_begin = longer_members;
-    longer_members += found[i].longer();
+    found[i].counts = {first_count<Index>(totals[i]), second_count<Index>(totals[i])};
   }
+  return runs;
 }
 
-/// The suffixes by which the groups that are left will be decided.
+/// The sums of the extra letters of the sorted runs.
 template <class Index>
-void find_targets(const std::vector<Found<Index>>& found, const DeviceBuffer<Index>& last,
-                  LongRuns<Index>& runs, cudaStream_t stream) {
-  std::vector<Index> last_begins;
-  std::vector<Index> last_counts;
-  std::vector<Index> slot_begins;
-  for (const Found<Index>& group : found) {
-    last_begins.push_back(group.buffer_begin);
-    last_counts.push_back(group.runs);
-    slot_begins.push_back(group.begin + group.below);
+struct SumLetters {
+  const Index* extra;
+  Index* sums;
+
+  __host__ __device__ Index operator()(Index i) const { return extra[i]; }
+  __host__ __device__ void operator()(Index i, const Index& prefix) const { sums[i] = prefix; }
+};
+
+/// Sorts the runs of every group by side and length.
+template <class Index>
+void sort_runs(const std::vector<Found<Index>>& found, AllRuns<Index>& runs, cudaStream_t stream) {
+  runs.begins = begins_by(found, [](const Found<Index>& group) { return group.counts.runs; });
+  const std::uint64_t count = runs.begins.back();
+  runs.extra = {count, stream};
+  runs.order = {count, stream};
+  runs.ranks = {count, stream};
+  runs.sums = {count, stream};
+  // What the sort needs twice stands where ranks and sums will be.
+  DoubleBuffer<Index> keys(runs.sums.data(), runs.extra.data());
+  DoubleBuffer<Index> order(runs.ranks.data(), runs.order.data());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for_each_item<Index>(
+        found[i].counts.runs,
+        WriteRunKeys<Index>{runs.of(i), found[i].counts, keys.Current() + runs.begins[i],
+                            order.Current() + runs.begins[i]},
+        stream);
   }
-  const DeviceBuffer<Index> device_begins(last_begins, stream);
-  const DeviceBuffer<Index> device_counts(last_counts, stream);
-  const DeviceBuffer<Index> device_slots(slot_begins, stream);
-  runs.targets = {runs.groups.members, stream};
-  for_each_item<Index>(runs.groups.members,
-                       FindLastMembers<Index>{runs.groups.items.data(), last.data(),
-                                              device_begins.data(), device_counts.data(),
-                                              device_slots.data(), static_cast<Index>(found.size()),
-                                              runs.groups.slots.data(), runs.targets.data()},
-                       stream);
+  const DeviceBuffer<Index> device_begins(runs.begins, stream);
+  const auto items = static_cast<std::int64_t>(count);
+  const auto groups = static_cast<std::int64_t>(found.size());
+  std::size_t bytes = 0;
+  check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, keys, order, items, groups,
+                                            device_begins.data(), device_begins.data() + 1,
+                                            stream));
+  DeviceBuffer<std::byte> scratch(bytes, stream);
+  check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, keys, order, items, groups,
+                                            device_begins.data(), device_begins.data() + 1,
+                                            stream));
+  if (keys.Current() != runs.extra.data()) std::swap(runs.extra, runs.sums);
+  if (order.Current() != runs.order.data()) std::swap(runs.order, runs.ranks);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for_each_item<Index>(
+        found[i].counts.runs,
+        RankRuns<Index>{found[i].counts, runs.order.data() + runs.begins[i],
+                        runs.extra.data() + runs.begins[i], runs.ranks.data() + runs.begins[i]},
+        stream);
+  }
+  const SumLetters<Index> pass{runs.extra.data(), runs.sums.data()};
+  scan_items<Index>(nullptr, bytes, pass, AddCounts{}, static_cast<Index>(count), stream);
+  DeviceBuffer<std::byte> scan_scratch(bytes, stream);
+  scan_items<Index>(scan_scratch.data(), bytes, pass, AddCounts{}, static_cast<Index>(count),
+                    stream);
+}
+
+/// Learns what will be left of each group. Waits for the stream.
+template <class Index>
+void find_remainders(std::vector<Found<Index>>& found, const AllRuns<Index>& runs,
+                     cudaStream_t stream) {
+  DeviceBuffer<RunRemainder<Index>> device_remainders(found.size(), stream);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const RunCounts<Index>& counts = found[i].counts;
+    for_each_item<Index>(
+        1,
+        FindRemainder<Index>{runs.side(i, counts, true), runs.side(i, counts, false),
+                             device_remainders.data() + i},
+        stream);
+  }
+  std::vector<RunRemainder<Index>> remainders(found.size());
+  device_remainders.copy_to(remainders);
+  check_cuda(cudaStreamSynchronize(stream));
+  for (std::size_t i = 0; i < found.size(); ++i) found[i].remainder = remainders[i];
+}
+
+void require(std::uint64_t budget, std::uint64_t bytes) {
+  if (bytes > budget) throw out_of_memory_error("the runs of one letter", bytes, budget);
 }
 
 }  // namespace
@@ -167,61 +248,63 @@ template <class Key, Position Index>
 LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
                                DeviceBuffer<Key>& keys, DeviceBuffer<Index>& suffix_array,
                                std::uint64_t budget, std::uint64_t held, cudaStream_t stream) {
-  LongRuns<Index> runs;
+  LongRuns<Index> result;
   std::vector<Found<Index>> found = find_run_groups<Key, Index>(code, keys, stream);
-  if (found.empty()) return runs;
+  if (found.empty()) return result;
 
-  const std::uint64_t members = std::uint64_t{found.back().buffer_begin} + found.back().count;
-  // Three buffers of splitting; then the list, its keys, and what sorting or refining them takes.
-  const std::uint64_t needed =
-      held + members * (6 * sizeof(Index) + SuffixGroups<Index>::bytes_a_member);
-  if (needed > budget) throw out_of_memory_error("the runs of one letter", needed, budget);
-  DeviceBuffer<Index> last(members, stream);
-  DeviceBuffer<Index> below_before(members, stream);
-  DeviceBuffer<Index> longer(members, stream);
-  split(text, suffix_array, found, last, below_before, longer, stream);
-
-  std::uint64_t longer_members = 0;
-  for (const Found<Index>& group : found) longer_members += group.longer();
-  if (longer_members == 0) return runs;
-  SuffixGroups<Index>& list = runs.groups;
-  list = {longer_members, stream};
-  DeviceBuffer<Index> length_keys(longer_members, stream);
-  std::vector<Index> offsets;
+  std::uint64_t most_runs = 0;
+  for (const Found<Index>& group : found) most_runs += group.most_runs;
+  require(budget, held + 3 * sizeof(Index) * most_runs);
+  AllRuns<Index> runs = split(text, suffix_array, found, stream);
+  std::uint64_t longer = 0;
+  std::uint64_t run_count = 0;
   for (const Found<Index>& group : found) {
-    const RunGroup<Index> all = run_group(text, suffix_array, group);
-    const Index at = group.buffer_begin;
-    const Index to = group.longer_begin;
-    const Index longer_slot = group.begin + group.below;
-    if (group.longer() != 0) {
-      offsets.push_back(to);
-      for_each_item<Index>(
-          group.longer(),
-          WriteLengthKeys<Index>{all, last.data() + at, group.runs, longer.data() + at, longer_slot,
-                                 length_keys.data() + to, list.slots.data() + to,
-                                 list.heads.data() + to},
-          stream);
-      check_cuda(cudaMemcpyAsync(list.items.data() + to, longer.data() + at,
-                                 group.longer() * sizeof(Index), cudaMemcpyDeviceToDevice, stream));
-      for_each_item<Index>(group.longer(), MakeOdd<Key, Index>{keys.data() + longer_slot}, stream);
-    }
-    // From here on the group's slots no longer hold its members in order of position.
-    for_each_item<Index>(
-        group.runs,
-        PlaceLastMembers<Index>{all, last.data() + at, below_before.data() + at, group.runs,
-                                group.below, suffix_array.data() + group.begin},
-        stream);
+    longer += group.longer();
+    run_count += group.counts.runs;
   }
-  list.members = longer_members;
-  list.groups = offsets.size();
-  offsets.push_back(static_cast<Index>(longer_members));
-  DeviceBuffer<Index> device_offsets(offsets, stream);
-  list.offsets = std::move(device_offsets);
-  list_large_groups(list, stream);
-  sort_groups(list, length_keys, stream);
-  refine_suffixes(list, length_keys, static_cast<Index>(~Index{0}), suffix_array, stream);
-  if (list.members != 0) find_targets(found, last, runs, stream);
-  return runs;
+  if (longer == 0) return result;
+  // The sort's scratch is less than an Index a run.
+  require(budget, held + sizeof(Index) * (3 * most_runs + 5 * run_count));
+  sort_runs(found, runs, stream);
+  find_remainders(found, runs, stream);
+
+  SuffixGroups<Index>& list = result.groups;
+  for (const Found<Index>& group : found) {
+    list.members += group.remainder.members;
+    list.groups += group.remainder.groups;
+  }
+  require(budget, held + sizeof(Index) * (3 * most_runs + 4 * run_count) +
+                      list.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index)));
+  if (list.members != 0) {
+    const std::uint64_t members = list.members;
+    const std::uint64_t groups = list.groups;
+    list = {members, stream};
+    list.members = members;
+    list.groups = groups;
+    result.targets = {members, stream};
+  }
+  Index member = 0;
+  Index first_group = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Found<Index>& group = found[i];
+    for_each_item<Index>(
+        group.count,
+        PlaceRunMember<Key, Index>{
+            group.count, runs.of(i), group.counts, runs.ranks_of(i),
+            runs.side(i, group.counts, true), runs.side(i, group.counts, false), group.remainder,
+            group.begin, suffix_array.data(), keys.data(), member, list.items.data() + member,
+            list.slots.data() + member, list.heads.data() + member,
+            list.offsets.data() + first_group, result.targets.data() + member},
+        stream);
+    member += group.remainder.members;
+    first_group += group.remainder.groups;
+  }
+  if (list.members != 0) {
+    check_cuda(cudaMemcpyAsync(list.offsets.data() + first_group, &member, sizeof(member),
+                               cudaMemcpyHostToDevice, stream));
+    list_large_groups(list, stream);
+  }
+  return result;
 }
 
 #define SORTIE_INSTANTIATE_LONG_RUNS(Key, Index)                                                   \

@@ -1,62 +1,31 @@
 #include "sortie/apps/suffix_array/cuda/samples.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string>
+#include <utility>
 
-#include "sortie/apps/suffix_array/cuda/counts.cuh"
 #include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
+#include "sortie/apps/suffix_array/cuda/group_slots.hpp"
+#include "sortie/apps/suffix_array/cuda/numbered_set.cuh"
 #include "sortie/apps/suffix_array/cuda/refine.hpp"
+#include "sortie/apps/suffix_array/cuda/sample_rounds.hpp"
 #include "sortie/apps/suffix_array/cuda/sampling.cuh"
-#include "sortie/apps/suffix_array/cuda/scan.cuh"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// Most symbols that the choice of a sample looks at. More would make fewer samples, but each
-/// suffix has to look at all of them.
-constexpr std::uint64_t most_context = 64;
-/// When rounds leave the groups of samples as they are, each member looking at all others: no group
-/// with more members, and no more looks at members of large groups, than these. A round that sorts
-/// takes a dozen launches, worth some 10^7 looks.
-constexpr std::uint64_t most_in_place = 512;
-constexpr std::uint64_t most_pairs_in_place = std::uint64_t{1} << 25;
-
-/// Fewest symbols that tell samples apart well enough to be worth a hash.
+/// Fewest symbols that tell samples apart well enough to be worth a hash. Fewer than any window of
+/// a text round has.
 constexpr int least_hashed = 3;
 
 Sampling plan_sampling(const SymbolStream& text, std::uint64_t depth) {
-  const int context = static_cast<int>(std::min(depth, most_context));
-  // A third of the context is hashed, the rest is room to choose, of which first_symbols is the
-  // least that is right (see can_sample).
-  int hashed =
+  const int compared = static_cast<int>(std::min<std::uint64_t>(depth, Sampling::most_context));
+  const int context = std::min(text.first_symbols + compared, Sampling::most_context);
+  // A third of the context is hashed, the rest is room to choose.
+  const int hashed =
       std::min(std::max(context / 3, least_hashed), Sampling::most_hashed_bits / text.bits);
-  hashed = std::min(hashed, context - text.first_symbols);
-  return {text, context - hashed, hashed};
-}
-
-/// The set of samples: a bit for each position, and for each word of bits how many samples lie
-/// before it, so that samples have numbers in the order of the text.
-template <class Index>
-struct SampleSet {
-  const std::uint32_t* bits;
-  const Index* before;
-
-  __device__ bool contains(Index position) const {
-    return (bits[position / 32] >> (position % 32) & 1U) != 0;
-  }
-  __device__ Index number(Index position) const {
-    const std::uint32_t below = bits[position / 32] & ((1U << (position % 32)) - 1);
-    return before[position / 32] + static_cast<Index>(__popc(below));
-  }
-};
-
-__device__ inline void set_bit(std::uint32_t* bits, std::uint64_t position) {
-  const std::uint32_t bit = 1U << (position % 32);
-  // Neighbouring suffixes share samples: most bits are set already.
-  if ((bits[position / 32] & bit) == 0) atomicOr(&bits[position / 32], bit);
+  return {text, compared, std::min(hashed, compared)};
 }
 
 /// Finds the sample of member j, and marks it and the next.
@@ -65,15 +34,19 @@ struct MarkSamples {
   Sampling sampling;
   const Index* positions;
   Index* targets;
-  std::uint32_t* bits;
+  NumberedSet<Index> marks;
 
+  __device__ void mark(Index position) const {
+    // Neighbouring suffixes share samples: most are marked already.
+    if (!marks.contains(position)) marks.insert(position);
+  }
   __device__ void operator()(Index j) const {
     Index own = 0;
     Index next = 0;
     sampling.samples(positions[j], own, next);
     targets[j] = own;
-    set_bit(bits, own);
-    if (next != own) set_bit(bits, next);
+    mark(own);
+    if (next != own) mark(next);
   }
 };
 
@@ -81,69 +54,81 @@ struct MarkSamples {
 template <class Index>
 struct MarkTargets {
   const Index* targets;
-  std::uint32_t* bits;
-  __device__ void operator()(Index j) const { set_bit(bits, targets[j]); }
+  NumberedSet<Index> marks;
+  __device__ void operator()(Index j) const { marks.insert(targets[j]); }
 };
 
+/// Which slots are in groups: of suffixes that lie in no long run, and of the others.
 template <class Index>
-struct CountSamples {
-  const std::uint32_t* bits;
-  Index* before;
-  Index words;
-  Index* all;
+struct SlotsInGroups {
+  GroupSlotsView<Index> suffixes;
+  GroupSlotsView<Index> runs;
 
-  __device__ Index operator()(Index i) const { return static_cast<Index>(__popc(bits[i])); }
-  __device__ void operator()(Index i, const Index& prefix) const {
-    before[i] = prefix - static_cast<Index>(__popc(bits[i]));
-    if (i + 1 == words) *all = prefix;
+  __device__ bool contains(std::uint64_t slot) const {
+    return suffixes.contains(slot) || runs.contains(slot);
+  }
+  /// Groups that begin at `slot` or before.
+  __device__ Index groups_up_to(std::uint64_t slot) const {
+    return suffixes.groups_up_to(slot) + runs.groups_up_to(slot);
   }
 };
 
-/// Gives the sample at slot j of the suffix array its rank. Right for samples whose place is known;
-/// the others get theirs from refine_samples.
+// Thread j looks at slot j of the suffix array. A sample that is in no group gets its rank; those
+// in groups are selected, 32 of them by a vote.
 template <class Index>
-struct RankPlacedSamples {
-  SampleSet<Index> samples;
+__global__ void __launch_bounds__(block_threads)
+    find_samples_kernel(NumberedSet<Index> samples, SlotsInGroups<Index> groups,
+                        const Index* suffix_array, std::uint64_t slots, Index* ranks,
+                        NumberedSet<Index> selected) {
+  const std::uint64_t slot = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  bool is_selected = false;
+  if (slot < slots) {
+    const Index position = suffix_array[slot];
+    const NumberedWord<Index> word = samples.word(position);
+    if (word.contains(position)) {
+      is_selected = groups.contains(slot);
+      if (!is_selected) ranks[word.rank(position)] = static_cast<Index>(slot);
+    }
+  }
+  const unsigned votes = __ballot_sync(0xffffffffU, is_selected);
+  if (threadIdx.x % 32 == 0 && slot < slots) selected.words[slot / 32].bits = votes;
+}
+
+/// Lists the samples in groups, in the order of their slots; keys are the numbers of their groups,
+/// from 1. The first step of each is to the sample of the suffix behind it, or, from within a long
+/// run, to the last suffix of the run.
+template <class Index>
+struct ListSelected {
+  Sampling sampling;
+  NumberedSet<Index> samples;
+  SlotsInGroups<Index> groups;
+  NumberedSet<Index> selected;
   const Index* suffix_array;
-  Index* ranks;
+  const Index* targets_in_runs;
+  Index* numbers;
+  Index* slots;
+  std::uint8_t* heads;
+  Index* keys;
+  Index* steps;  ///< by number of sample
 
   __device__ void operator()(Index slot) const {
+    const NumberedWord<Index> word = selected.word(slot);
+    if (!word.contains(slot)) return;
+    const Index at = word.rank(slot);
     const Index position = suffix_array[slot];
-    if (samples.contains(position)) ranks[samples.number(position)] = slot;
-  }
-};
-
-/// The members that are samples, kept in their order; keys are the numbers of their groups, from 1.
-template <class Index>
-struct SelectSamples {
-  using Prefix = Counts<Index>;
-
-  SampleSet<Index> samples;
-  const Index* positions;
-  const Index* slots;
-  const std::uint8_t* heads;
-  Index count;
-  Index* numbers;
-  Index* sample_slots;
-  std::uint8_t* sample_heads;
-  Index* keys;
-  Index* members;  ///< where the sample stands among all members
-  Index* selected;
-
-  __device__ Prefix operator()(Index j) const {
-    return make_counts<Index>(samples.contains(positions[j]) ? 1 : 0, heads[j] != 0 ? 1 : 0);
-  }
-  __device__ void operator()(Index j, const Prefix& prefix) const {
-    const Index found = first_count<Index>(prefix);
-    if (samples.contains(positions[j])) {
-      const Index at = found - 1;
-      numbers[at] = samples.number(positions[j]);
-      sample_slots[at] = slots[j];
-      sample_heads[at] = at == 0 ? 1 : 0;
-      keys[at] = second_count<Index>(prefix);
-      members[at] = j;
+    Index own = 0;
+    Index next = 0;
+    if (groups.suffixes.contains(slot)) {
+      sampling.samples(position, own, next);
+    } else {
+      next = targets_in_runs[groups.runs.members.rank(slot)];
     }
-    if (j + 1 == count) *selected = found;
+    const Index number = samples.rank(position);
+    numbers[at] = number;
+    slots[at] = slot;
+    heads[at] = at == 0 ? 1 : 0;
+    keys[at] = groups.groups_up_to(slot);
+    steps[number] = samples.rank(next);
   }
 };
 
@@ -153,118 +138,12 @@ struct Identity {
   __device__ void operator()(Index i) const { numbers[i] = i; }
 };
 
-/// The first step of each sample that is a member: to the sample of the suffix behind it, or, from
-/// within a long run, to the last suffix of the run.
-template <class Index>
-struct FindSteps {
-  Sampling sampling;
-  SampleSet<Index> samples;
-  const Index* positions;
-  const Index* targets;
-  Index suffixes;        ///< members that lie in no long run; they come first
-  const Index* members;  ///< as in SelectSamples
-  Index* steps;          ///< by number of sample
-
-  __device__ void operator()(Index i) const {
-    const Index j = members[i];
-    const Index position = positions[j];
-    Index own = 0;
-    Index next = targets[j];
-    if (j < suffixes) sampling.samples(position, own, next);
-    steps[samples.number(position)] = samples.number(next);
-  }
-};
-
-/// The key of sample j of the list is the rank of the sample that its step leads to. All steps are
-/// doubled at the same time, into an array of their own.
-///
-/// A sample that stays in the list for the next round has a step to a sample that was in this
-/// round's list: a key that occurs twice is the rank of a group. So the doubled step is known.
-template <class Index>
-struct TakeStep {
-  const Index* numbers;
-  const Index* ranks;
-  const Index* steps;
-  Index* keys;
-  Index* doubled;
-
-  __device__ void operator()(Index j) const {
-    const Index number = numbers[j];
-    const Index next = steps[number];
-    keys[j] = ranks[next] + 1;
-    doubled[number] = steps[next];
-  }
-};
-
-/// TakeStep for groups that stay as they are: their members get ranks and keys side by side. The
-/// ranks of settled members are known; they are written for the others to compare with.
-template <class Index>
-struct TakeStepInPlace {
-  const Index* numbers;
-  const std::uint8_t* settled;
-  const Index* ranks;
-  const Index* steps;
-  Index* own_ranks;
-  Index* keys;
-  Index* doubled;
-
-  __device__ void operator()(Index j) const {
-    const Index number = numbers[j];
-    own_ranks[j] = ranks[number];
-    if (settled[j] != 0) return;
-    const Index next = steps[number];
-    keys[j] = ranks[next];
-    doubled[number] = steps[next];
-  }
-};
-
-/// Gives member j of a small group its rank by (rank, key), by counting the members before it.
-/// A member that no other equals is settled.
-template <class Index>
-struct RankByCounting {
-  const Index* numbers;
-  const Index* slots;
-  const std::uint8_t* heads;
-  Index members;
-  const Index* own_ranks;
-  const Index* keys;
-  Index* ranks;
-  std::uint8_t* settled;
-  std::uint32_t* unsettled;  ///< becomes 1 when any member is not settled
-
-  __device__ void operator()(Index j) const {
-    if (settled[j] != 0) return;
-    Index begin = j;
-    while (heads[begin] == 0) --begin;
-    const Index rank = own_ranks[j];
-    const Index key = keys[j];
-    Index before = 0;
-    bool alone = true;
-    for (Index i = begin; i < members && (i == begin || heads[i] == 0); ++i) {
-      const Index other = own_ranks[i];
-      // The keys of settled members are of no use, and not looked at: no other has their rank.
-      if (other != rank) {
-        before += other < rank ? 1 : 0;
-      } else if (i != j) {
-        before += keys[i] < key ? 1 : 0;
-        alone = alone && keys[i] != key;
-      }
-    }
-    ranks[numbers[j]] = slots[begin + before];
-    if (alone) {
-      settled[j] = 1;
-    } else {
-      *unsettled = 1;
-    }
-  }
-};
-
 template <class Index>
 struct RankTargets {
-  SampleSet<Index> samples;
+  NumberedSet<Index> samples;
   const Index* ranks;
   Index* targets;  ///< become ranks
-  __device__ void operator()(Index j) const { targets[j] = ranks[samples.number(targets[j])]; }
+  __device__ void operator()(Index j) const { targets[j] = ranks[samples.rank(targets[j])]; }
 };
 
 template <class Index>
@@ -295,11 +174,12 @@ template <class Index>
 SuffixGroups<Index> joined(SuffixGroups<Index> first, SuffixGroups<Index> second,
                            cudaStream_t stream) {
   if (second.members == 0) return first;
+  if (first.members == 0) return second;
   SuffixGroups<Index> all(first.members + second.members, stream);
   append(all.items, 0, first.items, first.members, stream);
   append(all.slots, 0, first.slots, first.members, stream);
   append(all.heads, 0, first.heads, first.members, stream);
-  append(all.offsets, 0, first.offsets, first.members == 0 ? 0 : first.groups, stream);
+  append(all.offsets, 0, first.offsets, first.groups, stream);
   append(all.items, first.members, second.items, second.members, stream);
   append(all.slots, first.members, second.slots, second.members, stream);
   append(all.heads, first.members, second.heads, second.members, stream);
@@ -313,211 +193,163 @@ SuffixGroups<Index> joined(SuffixGroups<Index> first, SuffixGroups<Index> second
   return all;
 }
 
-/// The numbered samples.
+/// Everything about one text's samples. The steps run in the order of their declaration.
 template <class Index>
-struct NumberedSamples {
-  DeviceBuffer<std::uint32_t> bits;
-  DeviceBuffer<Index> before;
-  std::uint64_t count = 0;
-
-  [[nodiscard]] SampleSet<Index> set() const { return {bits.data(), before.data()}; }
-};
-
-template <class Index>
-void number_samples(NumberedSamples<Index>& samples, cudaStream_t stream) {
-  const std::uint64_t words = samples.bits.size();
-  samples.before = {words, stream};
-  DeviceBuffer<Index> all(1, stream);
-  const CountSamples<Index> pass{samples.bits.data(), samples.before.data(),
-                                 static_cast<Index>(words), all.data()};
-  std::size_t bytes = 0;
-  scan_items<Index>(nullptr, bytes, pass, AddCounts{}, pass.words, stream);
-  DeviceBuffer<std::byte> scratch(bytes, stream);
-  scan_items<Index>(scratch.data(), bytes, pass, AddCounts{}, pass.words, stream);
-  Index count = 0;
-  all.copy_to({&count, 1});
-  check_cuda(cudaStreamSynchronize(stream));
-  samples.count = count;
-}
-
-/// Sorts the samples among the members of `list`, and ranks all samples.
-template <class Index>
-class SampleSort {
+class Finish {
  public:
-  SampleSort(const Sampling& sampling, const NumberedSamples<Index>& samples, cudaStream_t stream)
+  Finish(const Sampling& sampling, LongRuns<Index> runs, SuffixGroups<Index> list,
+         DeviceBuffer<Index>& suffix_array, cudaStream_t stream)
       : sampling_(sampling),
-        samples_(samples),
+        suffix_array_(suffix_array),
         stream_(stream),
-        ranks_(samples.count, stream),
-        steps_(samples.count, stream),
-        doubled_steps_(samples.count, stream) {}
-
-  void rank_placed(const DeviceBuffer<Index>& suffix_array) {
-    for_each_item<Index>(
-        suffix_array.size(),
-        RankPlacedSamples<Index>{samples_.set(), suffix_array.data(), ranks_.data()}, stream_);
+        suffixes_(list.members),
+        suffix_groups_(list.groups),
+        members_(list.members + runs.groups.members),
+        groups_(list.groups + runs.groups.groups),
+        list_(joined(std::move(list), std::move(runs.groups), stream)),
+        targets_(members_, stream),
+        samples_(suffix_array.size(), stream) {
+    append(targets_, suffixes_, runs.targets, members_ - suffixes_, stream_);
   }
 
-  /// \param suffixes  members of `list` that lie in no long run; they come first
-  void select(const SuffixGroups<Index>& list, const DeviceBuffer<Index>& targets,
-              std::uint64_t suffixes) {
-    const std::uint64_t most = std::min(samples_.count, list.members);
-    list_ = {most, stream_};
-    DeviceBuffer<Index> keys(most, stream_);
-    DeviceBuffer<Index> members(most, stream_);
-    DeviceBuffer<Index> device_selected(1, stream_);
-    const SelectSamples<Index> pass{samples_.set(),
-                                    list.items.data(),
-                                    list.slots.data(),
-                                    list.heads.data(),
-                                    static_cast<Index>(list.members),
-                                    list_.items.data(),
-                                    list_.slots.data(),
-                                    list_.heads.data(),
-                                    keys.data(),
-                                    members.data(),
-                                    device_selected.data()};
-    std::size_t bytes = 0;
-    scan_items<Counts<Index>>(nullptr, bytes, pass, AddCounts{}, pass.count, stream_);
-    DeviceBuffer<std::byte> scratch(bytes, stream_);
-    scan_items<Counts<Index>>(scratch.data(), bytes, pass, AddCounts{}, pass.count, stream_);
-    Index selected = 0;
-    device_selected.copy_to({&selected, 1});
-
-    // Steps of samples that are in no group lead nowhere; they are followed in vain, and so must
-    // be numbers of samples.
-    for_each_item<Index>(samples_.count, Identity<Index>{steps_.data()}, stream_);
-    for_each_item<Index>(samples_.count, Identity<Index>{doubled_steps_.data()}, stream_);
-    check_cuda(cudaStreamSynchronize(stream_));
-    for_each_item<Index>(
-        selected,
-        FindSteps<Index>{sampling_, samples_.set(), list.items.data(), targets.data(),
-                         static_cast<Index>(suffixes), members.data(), steps_.data()},
-        stream_);
-    list_.members = selected;
-    if (selected != 0) refine_samples(list_, keys, ranks_, stream_);
-  }
-
-  /// \return number of rounds
-  std::uint64_t double_steps() {
-    std::uint64_t rounds = 0;
-    for (; list_.members != 0; ++rounds) {
-      if (list_.largest_group <= most_in_place && list_.large_pairs <= most_pairs_in_place) {
-        return rounds + double_steps_in_place();
-      }
-      require_end(rounds);
-      DeviceBuffer<Index> keys(list_.members, stream_);
-      for_each_item<Index>(list_.members,
-                           TakeStep<Index>{list_.items.data(), ranks_.data(), steps_.data(),
-                                           keys.data(), doubled_steps_.data()},
-                           stream_);
-      std::swap(steps_, doubled_steps_);
-      sort_groups(list_, keys, stream_);
-      refine_samples(list_, keys, ranks_, stream_);
-    }
-    return rounds;
-  }
-
-  [[nodiscard]] const Index* ranks() const { return ranks_.data(); }
+  /// Waits for the stream.
+  void choose();
+  /// Bytes that all that follows will hold at most, with the list parked meanwhile or not.
+  [[nodiscard]] std::uint64_t bytes(bool parked) const;
+  std::uint64_t rank_samples(bool parked);
+  void place();
 
  private:
-  /// Every round doubles the symbols that the members of a group agree in at least.
-  static void require_end(std::uint64_t rounds) {
-    if (rounds > 64) throw Error(ErrorKind::device, "suffix array: samples do not come apart");
+  [[nodiscard]] SlotsInGroups<Index> slots_in_groups(GroupSlots<Index>& suffixes,
+                                                     GroupSlots<Index>& runs) {
+    return {suffixes.view(), runs.view()};
   }
-
-  /// The rest of the rounds when no group is large: they stay as they are and only ranks
-  /// change, which takes two kernels a round, and no look at the result but now and then.
-  std::uint64_t double_steps_in_place() {
-    constexpr std::size_t rounds_a_look = 3;
-    const std::uint64_t members = list_.members;
-    DeviceBuffer<Index> own_ranks(members, stream_);
-    DeviceBuffer<Index> keys(members, stream_);
-    DeviceBuffer<std::uint8_t> settled(members, stream_);
-    DeviceBuffer<std::uint32_t> device_unsettled(rounds_a_look, stream_);
-    check_cuda(cudaMemsetAsync(settled.data(), 0, settled.bytes(), stream_));
-    for (std::uint64_t rounds = 0;; rounds += rounds_a_look) {
-      require_end(rounds);
-      check_cuda(cudaMemsetAsync(device_unsettled.data(), 0, device_unsettled.bytes(), stream_));
-      for (std::size_t i = 0; i < rounds_a_look; ++i) {
-        for_each_item<Index>(
-            members,
-            TakeStepInPlace<Index>{list_.items.data(), settled.data(), ranks_.data(), steps_.data(),
-                                   own_ranks.data(), keys.data(), doubled_steps_.data()},
-            stream_);
-        std::swap(steps_, doubled_steps_);
-        for_each_item<Index>(
-            members,
-            RankByCounting<Index>{list_.items.data(), list_.slots.data(), list_.heads.data(),
-                                  static_cast<Index>(members), own_ranks.data(), keys.data(),
-                                  ranks_.data(), settled.data(), device_unsettled.data() + i},
-            stream_);
-      }
-      std::array<std::uint32_t, rounds_a_look> unsettled{};
-      device_unsettled.copy_to(unsettled);
-      check_cuda(cudaStreamSynchronize(stream_));
-      for (std::size_t i = 0; i < rounds_a_look; ++i) {
-        if (unsettled[i] == 0) return rounds + i + 1;
-      }
-    }
-  }
+  SuffixGroups<Index> select(const SlotsInGroups<Index>& groups, DeviceBuffer<Index>& keys);
+  void restore(GroupSlots<Index>& suffixes, GroupSlots<Index>& runs);
 
   Sampling sampling_;
-  const NumberedSamples<Index>& samples_;
+  DeviceBuffer<Index>& suffix_array_;
   cudaStream_t stream_;
+  std::uint64_t suffixes_;  ///< members that lie in no long run; they come first
+  std::uint64_t suffix_groups_;
+  std::uint64_t members_;
+  std::uint64_t groups_;
+  SuffixGroups<Index> list_;
+  DeviceBuffer<Index> targets_;
+  NumberedSetBuffer<Index> samples_;
+  std::uint64_t count_ = 0;  ///< of samples
   DeviceBuffer<Index> ranks_;
   DeviceBuffer<Index> steps_;
-  DeviceBuffer<Index> doubled_steps_;
-  SuffixGroups<Index> list_;
 };
 
-}  // namespace
-
-bool can_sample(const SymbolStream& text, std::uint64_t depth) {
-  // A suffix that lies in no run longer than first_symbols must find a sample that does not either:
-  // the window has to reach beyond the run. What remains of the context is hashed.
-  return depth >= static_cast<std::uint64_t>(text.first_symbols + least_hashed);
+template <class Index>
+void Finish<Index>::choose() {
+  for_each_item<Index>(
+      suffixes_, MarkSamples<Index>{sampling_, list_.items.data(), targets_.data(), samples_.set()},
+      stream_);
+  for_each_item<Index>(members_ - suffixes_,
+                       MarkTargets<Index>{targets_.data() + suffixes_, samples_.set()}, stream_);
+  count_ = samples_.number_and_count(stream_);
 }
+
+template <class Index>
+std::uint64_t Finish<Index>::bytes(bool parked) const {
+  constexpr std::uint64_t entry = sizeof(Index);
+  constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
+  const bool has_runs = suffixes_ != members_;
+  // The samples and the selected ones; members and heads of either part.
+  const std::uint64_t sets = samples_.bytes() * (has_runs ? 6 : 4);
+  const std::uint64_t in_groups = std::min(count_, members_);
+  const std::uint64_t always = sets + members_ * entry;  // and targets
+  const std::uint64_t list = members_ * list_entry;
+  // Ranks and two of steps; the list of samples, what remains of it and keys.
+  const std::uint64_t rounds = 3 * count_ * entry + in_groups * (2 * list_entry + entry);
+  // The targets' ranks are keys of the last sort, which wants keys, items and scratch once more.
+  const std::uint64_t last_sort = count_ * entry + members_ * (2 * entry + 1);
+  return always + std::max(rounds + (parked ? 0 : list), list + last_sort);
+}
+
+template <class Index>
+SuffixGroups<Index> Finish<Index>::select(const SlotsInGroups<Index>& groups,
+                                          DeviceBuffer<Index>& keys) {
+  const std::uint64_t slots = suffix_array_.size();
+  ranks_ = {count_, stream_};
+  NumberedSetBuffer<Index> selected(slots, stream_);
+  find_samples_kernel<<<blocks_for(slots), block_threads, 0, stream_>>>(
+      samples_.set(), groups, suffix_array_.data(), slots, ranks_.data(), selected.set());
+  check_cuda(cudaGetLastError());
+  steps_ = {count_, stream_};
+  // Steps of samples that are in no group lead nowhere.
+  for_each_item<Index>(count_, Identity<Index>{steps_.data()}, stream_);
+  const std::uint64_t members = selected.number_and_count(stream_);
+  SuffixGroups<Index> list(members, stream_);
+  keys = {members, stream_};
+  for_each_item<Index>(
+      members == 0 ? 0 : slots,
+      ListSelected<Index>{sampling_, samples_.set(), groups, selected.set(), suffix_array_.data(),
+                          targets_.data() + suffixes_, list.items.data(), list.slots.data(),
+                          list.heads.data(), keys.data(), steps_.data()},
+      stream_);
+  list.members = members;
+  return list;
+}
+
+template <class Index>
+std::uint64_t Finish<Index>::rank_samples(bool parked) {
+  GroupSlots<Index> suffixes(list_, 0, suffixes_, suffix_array_.size(), stream_);
+  GroupSlots<Index> runs(list_, suffixes_, members_, suffix_array_.size(), stream_);
+  if (parked) list_ = {};
+  SuffixGroups<Index> list;
+  {
+    DeviceBuffer<Index> keys;
+    list = select(slots_in_groups(suffixes, runs), keys);
+    if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
+  }
+  const std::uint64_t rounds = double_steps(std::move(list), ranks_, std::move(steps_), stream_);
+  if (parked) restore(suffixes, runs);
+  return rounds;
+}
+
+template <class Index>
+void Finish<Index>::restore(GroupSlots<Index>& suffixes, GroupSlots<Index>& runs) {
+  list_ = {members_, stream_};
+  suffixes.restore(list_, 0, 0, suffix_array_, stream_);
+  runs.restore(list_, suffixes_, suffix_groups_, suffix_array_, stream_);
+  const auto end = static_cast<Index>(members_);
+  check_cuda(cudaMemcpyAsync(list_.offsets.data() + groups_, &end, sizeof(end),
+                             cudaMemcpyHostToDevice, stream_));
+  list_.members = members_;
+  list_.groups = groups_;
+  list_large_groups(list_, stream_);
+}
+
+template <class Index>
+void Finish<Index>::place() {
+  for_each_item<Index>(members_, RankTargets<Index>{samples_.set(), ranks_.data(), targets_.data()},
+                       stream_);
+  sort_groups(list_, targets_, stream_);
+  for_each_item<Index>(members_,
+                       Place<Index>{list_.items.data(), list_.slots.data(), suffix_array_.data()},
+                       stream_);
+}
+
+}  // namespace
 
 template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
                                 std::uint64_t held, cudaStream_t stream) {
-  const Sampling sampling = plan_sampling(text, depth);
-  const std::uint64_t suffixes = list.members;
-  const std::uint64_t in_runs = runs.groups.members;
-  SuffixGroups<Index> all = joined(std::move(list), std::move(runs.groups), stream);
-
-  DeviceBuffer<Index> targets(all.members, stream);
-  NumberedSamples<Index> samples;
-  samples.bits = {suffix_array.size() / 32 + 1, stream};
-  check_cuda(cudaMemsetAsync(samples.bits.data(), 0, samples.bits.bytes(), stream));
-  for_each_item<Index>(
-      suffixes, MarkSamples<Index>{sampling, all.items.data(), targets.data(), samples.bits.data()},
-      stream);
-  append(targets, suffixes, runs.targets, in_runs, stream);
-  for_each_item<Index>(in_runs, MarkTargets<Index>{runs.targets.data(), samples.bits.data()},
+  Finish<Index> finish(plan_sampling(text, depth), std::move(runs), std::move(list), suffix_array,
                        stream);
-  number_samples(samples, stream);
-
-  const std::uint64_t in_groups = std::min(samples.count, all.members);
-  const std::uint64_t needed =
-      held + all.members * (SuffixGroups<Index>::bytes_a_member + 3 * sizeof(Index)) +
-      samples.bits.bytes() + samples.before.bytes() + 3 * samples.count * sizeof(Index) +
-      in_groups * (2 * SuffixGroups<Index>::bytes_a_member + 3 * sizeof(Index));
-  if (needed > budget) throw out_of_memory_error("the rounds of samples", needed, budget);
-
-  SampleSort<Index> sort(sampling, samples, stream);
-  sort.rank_placed(suffix_array);
-  sort.select(all, targets, suffixes);
-  const std::uint64_t rounds = sort.double_steps();
-
-  for_each_item<Index>(all.members, RankTargets<Index>{samples.set(), sort.ranks(), targets.data()},
-                       stream);
-  sort_groups(all, targets, stream);
-  for_each_item<Index>(
-      all.members, Place<Index>{all.items.data(), all.slots.data(), suffix_array.data()}, stream);
+  finish.choose();
+  const std::uint64_t aim = std::min(budget, suffix_array.size() * most_bytes_a_symbol<Index>);
+  const bool parked = held + finish.bytes(false) > aim;
+  if (parked && held + finish.bytes(true) > budget) {
+    throw out_of_memory_error("the rounds of samples", held + finish.bytes(true), budget);
+  }
+  const std::uint64_t rounds = finish.rank_samples(parked);
+  finish.place();
   return rounds;
 }
 

@@ -11,10 +11,6 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// Whether finish_by_samples can take suffixes that agree in `depth` symbols: samples must be
-/// chosen from more positions than the longest run that sort_long_runs has left to others.
-[[nodiscard]] bool can_sample(const SymbolStream& text, std::uint64_t depth);
-
 /// Puts all suffixes that are left to their places, however many symbols they agree in.
 ///
 /// Every suffix of a group has a sample some symbols further on (sampling.cuh), all of them at the
@@ -25,17 +21,21 @@ namespace sortie::suffix_array::cuda {
 ///
 /// \param runs          suffixes within long runs; each is decided by its target
 /// \param list          all others
-/// \param depth         symbols in which the members of each group of `list` agree, at least
+/// \param depth         symbols compared since the first sort: the members of each group of `list`
+///                      agree in SymbolStream::first_depth() and as many more; 3 at least
 /// \param suffix_array  every suffix once; groups in their slots
 /// \param budget        bytes of device memory that may be held in all
 /// \param held          of these, bytes held beside `runs` and `list`
 /// \return rounds of the samples
 /// \throws Error (out_of_memory)  the samples do not fit in the budget
-/// Waits for the stream twice, and once a round.
+/// Waits for the stream three times, and for the rounds (see sample_rounds.hpp).
 ///
-/// Memory, for n symbols, m members of both lists, s samples, u of these in groups:
-///   sample marks and their counts n / 4 bytes; ranks 4 s; steps 8 s; the samples' list 19 u + 8 u
-///   while sorted; keys of all members 8 m, an alternate of their items 4 m.
+/// Memory, for n symbols, m members of both lists, s samples, u of these in groups, with 32-bit
+/// positions: sets of slots and samples n bytes (3 n / 2 with long runs), targets 4 m; ranks 4 s,
+/// steps 8 s, the samples' list twice and its keys 26.5 u; at last, the keys' and items' alternates
+/// and scratch 10 m. The list of all members, 11.25 m, is given up meanwhile when
+/// most_bytes_a_symbol or the budget would not hold otherwise: texts of short periods, where s is
+/// up to n / 2.
 template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,

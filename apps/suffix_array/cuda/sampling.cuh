@@ -8,17 +8,21 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// Chooses, for every suffix, a sample a little further on, by nothing but the symbols in between:
-/// suffixes that agree in context() symbols have their samples at equal distances, so that the
-/// order of the samples is the order of the suffixes.
+/// Chooses, for every suffix, a sample a little further on, by nothing but symbols in which all
+/// members of its group agree: they have their samples at equal distances, so that the order of the
+/// samples is the order of the suffixes.
 ///
 /// The sample of p is the position with the least hash of `hashed` symbols among p .. p + window -
 /// 1, the first of them if there are several (a minimizer; Roberts et al., Bioinformatics 2004).
 /// Neighbouring suffixes mostly share one: some 2 / (window + 1) of all positions are samples.
 ///
+/// The members of a group agree in SymbolStream::first_depth() symbols and `depth` more, and the
+/// window of p ends `hashed` before the end of these, or of most_context. As `hashed` is at most
+/// `depth`, it contains at least the symbols that the first sort has seen.
+///
 /// Positions whose symbol is the same as the next are taken only when there are no others in the
 /// window, that is in a run. So a sample never lies within a long run, unless the suffix itself
-/// does.
+/// does: one that does not starts with a run no longer than the first sort has seen.
 struct Sampling {
   /// Bits that a hash looks at, at most, so that it takes one multiplication.
   static constexpr int most_hashed_bits = 32;
@@ -27,16 +31,25 @@ struct Sampling {
   static constexpr int distance_bits = 8;
   static constexpr int most_window = (1 << distance_bits) - 1;
 
-  SymbolStream text;
-  int window;  ///< positions to choose from, 1..most_window
-  int hashed;  ///< symbols that a hash looks at, at least 2
+  /// Most symbols that the choice of a sample looks at. More would make fewer samples, but each
+  /// suffix has to look at all of them.
+  static constexpr int most_context = 64;
+  static_assert(most_context <= most_window);
 
-  /// Symbols that decide about the sample of p and that of p + 1.
-  [[nodiscard]] __host__ __device__ int context() const { return window + hashed; }
+  SymbolStream text;
+  int depth;   ///< symbols compared since the first sort, or most_context of them
+  int hashed;  ///< symbols that a hash looks at, 2..depth
+
+  /// Positions that the suffix at `position`, a member of a group, has to choose from.
+  [[nodiscard]] __host__ __device__ int window(std::uint64_t position) const {
+    const int context = text.first_depth(position) + depth;
+    return (context < most_context ? context : most_context) - hashed;
+  }
 
   /// The sample of p and that of p + 1.
   template <class Index>
   __device__ void samples(Index position, Index& own, Index& next) const {
+    const int window = this->window(position);
     const int hashed_bits = hashed * text.bits;
     // Of 64 bits that are read, as many positions are served as have all their symbols there.
     const int served = (64 - hashed_bits) / text.bits + 1;

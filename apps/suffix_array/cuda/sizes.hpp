@@ -12,6 +12,12 @@ namespace sortie::suffix_array::cuda {
 template <Position Index>
 inline constexpr std::uint64_t max_symbols = std::numeric_limits<Index>::max() - Index{1};
 
+/// Bytes a symbol of the text that a construction holds at most, the text itself not counted: 32
+/// with 32-bit positions. Constant amounts come on top, which do not matter from some 10^6 symbols
+/// on.
+template <Position Index>
+inline constexpr std::uint64_t most_bytes_a_symbol = 8 * sizeof(Index);
+
 /// Threads a block of the element-wise kernels: full occupancy on every architecture.
 inline constexpr unsigned block_threads = 256;
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
+#include "sortie/apps/suffix_array/cuda/group_bounds.cuh"
 #include "sortie/core/cuda/check.hpp"
 #include "sortie/segsort/device_segmented_sort.hpp"
 
@@ -29,7 +30,6 @@ struct ListLargeGroups {
       const std::uint32_t at = atomicAdd(&large->count, 1U);
       constexpr std::uint64_t most = 0xffffffffU;
       const std::uint64_t size = end - begin < most ? end - begin : most;
-      atomicMax(&large->largest, static_cast<std::uint32_t>(size));
       atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
       begins[at] = begin;
       ends[at] = end;
@@ -37,39 +37,26 @@ struct ListLargeGroups {
   }
 };
 
-/// Moves member j of a small group to its place. It finds its group by the heads around it, and its
-/// place by counting the members before it: those with a smaller key, and those with the same key
-/// that stand before it. Neighbours look at the same few keys, which the cache holds.
+// Thread j moves member j of a small group to its place, which it finds by counting the members
+// before it: those with a smaller key, and those with the same key that stand before it. Neighbours
+// look at the same few keys, which the cache holds.
 template <class Key, class Index>
-struct SortByCounting {
-  const std::uint8_t* heads;
-  Index members;
-  const Key* keys;
-  const Index* items;
-  Key* sorted_keys;
-  Index* sorted_items;
-
-  __device__ void operator()(Index j) const {
-    Index begin = j;
-    while (heads[begin] == 0) {
-      if (j - begin == most_counted - 1) return;  // a large group
-      --begin;
-    }
-    Index end = j + 1;
-    while (end < members && heads[end] == 0) {
-      if (end - begin == most_counted) return;
-      ++end;
-    }
-    const Key key = keys[j];
-    Index at = begin;
-    for (Index i = begin; i < end; ++i) {
-      const Key other = keys[i];
-      at += other < key || (other == key && i < j) ? 1 : 0;
-    }
-    sorted_keys[at] = key;
-    sorted_items[at] = items[j];
-  }
-};
+__global__ void __launch_bounds__(block_threads)
+    sort_by_counting_kernel(const std::uint8_t* heads, std::uint64_t members, const Key* keys,
+                            const Index* items, Key* sorted_keys, Index* sorted_items) {
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  if (thread - lane >= members) return;  // the whole warp
+  const auto group = HeadVotes(heads, members, thread - lane, lane).bounds<Index>();
+  if (thread >= members || !group.small) return;
+  const auto j = static_cast<Index>(thread);
+  const Key key = keys[j];
+  Index at = group.begin;
+  for (Index i = group.begin; i < j; ++i) at += keys[i] <= key ? 1 : 0;
+  for (Index i = j + 1; i < group.end; ++i) at += keys[i] < key ? 1 : 0;
+  sorted_keys[at] = key;
+  sorted_items[at] = items[j];
+}
 
 }  // namespace
 
@@ -95,7 +82,6 @@ void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
   device_large.copy_to({&large, 1});
   check_cuda(cudaStreamSynchronize(stream));
   list.large_groups = large.count;
-  list.largest_group = large.largest;
   list.large_pairs = large.member_pairs;
 }
 
@@ -104,11 +90,12 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
   const std::uint64_t members = list.members;
   DeviceBuffer<Key> sorted_keys(members, stream);
   DeviceBuffer<Index> sorted_items(members, stream);
-  for_each_item<Index>(
-      members,
-      SortByCounting<Key, Index>{list.heads.data(), static_cast<Index>(members), keys.data(),
-                                 list.items.data(), sorted_keys.data(), sorted_items.data()},
-      stream);
+  if (members != 0) {
+    sort_by_counting_kernel<<<blocks_for(members), block_threads, 0, stream>>>(
+        list.heads.data(), members, keys.data(), list.items.data(), sorted_keys.data(),
+        sorted_items.data());
+    check_cuda(cudaGetLastError());
+  }
   if (list.large_groups != 0) {
     // The result stands in the alternate buffers, beside the small groups.
     DoubleBuffer<Key> key_buffers(keys.data(), sorted_keys.data());

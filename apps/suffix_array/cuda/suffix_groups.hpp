@@ -13,11 +13,10 @@ namespace sortie::suffix_array::cuda {
 /// which for few is faster than any sort. Larger groups go to the segmented sort.
 inline constexpr unsigned most_counted = 64;
 
-/// How many large groups there are, and how many members the largest has.
+/// How many large groups there are, and how many pairs of members they have.
 struct LargeGroups {
   std::uint32_t count;
-  std::uint32_t largest;            ///< at most 2^32 - 1: more are said to be as many
-  unsigned long long member_pairs;  ///< the sum of their sizes' squares; sizes as `largest`
+  unsigned long long member_pairs;  ///< the sum of their sizes' squares; sizes at most 2^32 - 1
 };
 
 /// Suffixes whose place is not known yet, in groups whose members agree in as many symbols as have
@@ -30,7 +29,6 @@ struct SuffixGroups {
   std::uint64_t members = 0;
   std::uint64_t groups = 0;
   std::uint64_t large_groups = 0;    ///< with more than most_counted members
-  std::uint64_t largest_group = 0;   ///< members of the largest of these
   std::uint64_t large_pairs = 0;     ///< sum of the squares of their sizes
   DeviceBuffer<Index> items;         ///< `members`
   DeviceBuffer<Index> slots;         ///< `members`: slot j belongs to whatever item stands at j

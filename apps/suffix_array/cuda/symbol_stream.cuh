@@ -12,8 +12,13 @@ namespace sortie::suffix_array::cuda {
 /// zeros follow the text. Genomes take 3 bits a symbol, so that 100 million of them stay in the L2
 /// cache, and one look gives 21.
 struct SymbolStream {
+  static constexpr std::uint64_t rare_block = 64;  ///< at least as many as first_symbols
+
   const std::uint64_t* words;
   const std::uint32_t* rare;  ///< one bit a symbol: rare letters of PrefixCode; null if none occur
+  /// One bit for each 64 symbols: whether rare letters are among them or the next 64. Of a genome,
+  /// whose rare letters are gaps, few are set, and all stay in the cache.
+  const std::uint32_t* rare_blocks;
   int bits;                   ///< of a symbol, 1..9
   int first_symbols;          ///< symbols of PrefixCode
   std::uint64_t lowest_bits;  ///< the lowest bit of each symbol of a window
@@ -60,6 +65,8 @@ struct SymbolStream {
   /// a rare letter. The suffix must not end within them.
   __host__ __device__ int first_depth(std::uint64_t position) const {
     if (rare == nullptr) return first_symbols;
+    const std::uint64_t block = position / rare_block;
+    if ((rare_blocks[block / 32] >> (block % 32) & 1U) == 0) return first_symbols;
     const std::uint32_t* word = rare + position / 32;
     const int shift = static_cast<int>(position % 32);
     std::uint32_t ahead = word[0] >> shift;

@@ -1,0 +1,265 @@
+#include "sortie/apps/suffix_array/cuda/sample_rounds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
+#include "sortie/apps/suffix_array/cuda/group_bounds.cuh"
+#include "sortie/apps/suffix_array/cuda/refine.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+/// When rounds leave the groups of samples as they are, each member looking at all others: at most
+/// as many looks at members of large groups, so no group has more than 2^13. A round that sorts
+/// takes a dozen launches and a wait, worth some 10^8 looks.
+constexpr std::uint64_t most_pairs_in_place = std::uint64_t{1} << 26;
+
+/// The key of sample j of the list is the rank of the sample that its step leads to. All steps are
+/// doubled at the same time, into an array of their own.
+///
+/// A sample that stays in the list for the next round has a step to a sample that was in this
+/// round's list: a key that occurs twice is the rank of a group. So the doubled step is known.
+template <class Index>
+struct TakeStep {
+  const Index* numbers;
+  const Index* ranks;
+  const Index* steps;
+  Index* keys;
+  Index* doubled;
+
+  __device__ void operator()(Index j) const {
+    const Index number = numbers[j];
+    const Index next = steps[number];
+    keys[j] = ranks[next] + 1;
+    doubled[number] = steps[next];
+  }
+};
+
+/// What is known of a member whose group stays in place.
+enum Settled : std::uint8_t {
+  not_settled = 0,
+  rank_is_new = 1,  ///< others have not seen its last rank yet
+  rank_is_known = 2,
+};
+
+/// TakeStep for groups that stay as they are: their members get ranks and keys side by side.
+template <class Index>
+struct TakeStepInPlace {
+  const Index* numbers;
+  std::uint8_t* settled;
+  const Index* ranks;
+  const Index* steps;
+  Index* own_ranks;
+  Index* keys;
+  Index* doubled;
+
+  __device__ void operator()(Index j) const {
+    const std::uint8_t state = settled[j];
+    if (state == rank_is_known) return;
+    const Index number = numbers[j];
+    own_ranks[j] = ranks[number];
+    if (state == rank_is_new) {
+      settled[j] = rank_is_known;
+      return;
+    }
+    const Index next = steps[number];
+    keys[j] = ranks[next];
+    doubled[number] = steps[next];
+  }
+};
+
+/// Members of groups that stay in place, and their ranks by (rank, key).
+template <class Index>
+struct MembersInPlace {
+  const Index* numbers;
+  const Index* slots;
+  const std::uint8_t* heads;
+  std::uint64_t members;
+  const Index* own_ranks;
+  const Index* keys;
+  Index* ranks;
+  std::uint8_t* settled;
+  std::uint32_t* unsettled;  ///< becomes 1 when any member is not settled
+
+  /// Counts item i for another member of its group with `rank` and `key`. The keys of settled
+  /// members are of no use, and not looked at: no other has their rank.
+  __device__ void count(Index i, Index rank, Index key, std::uint32_t& before,
+                        std::uint32_t& equal) const {
+    const Index other = own_ranks[i];
+    if (other == rank) {
+      const Index other_key = keys[i];
+      before += other_key < key ? 1 : 0;
+      equal += other_key == key ? 1 : 0;
+    } else {
+      before += other < rank ? 1 : 0;
+    }
+  }
+  /// Member j of the group from `begin` on has `before` members before it, and `equal` ones, itself
+  /// among them. One that no other equals is settled.
+  __device__ void rank(Index j, Index begin, std::uint32_t before, std::uint32_t equal) const {
+    const Index rank = slots[begin + before];
+    if (rank != own_ranks[j]) ranks[numbers[j]] = rank;
+    if (equal == 1) {
+      settled[j] = rank_is_new;
+    } else {
+      *unsettled = 1;
+    }
+  }
+};
+
+// Thread j serves member j of a small group.
+template <class Index>
+__global__ void __launch_bounds__(block_threads)
+    rank_small_groups_kernel(MembersInPlace<Index> list) {
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const bool counts = thread < list.members && list.settled[thread] == not_settled;
+  if (__ballot_sync(0xffffffffU, counts) == 0) return;
+  const auto group = HeadVotes(list.heads, list.members, thread - lane, lane).bounds<Index>();
+  if (!counts || !group.small) return;
+  const auto j = static_cast<Index>(thread);
+  const Index rank = list.own_ranks[j];
+  const Index key = list.keys[j];
+  std::uint32_t before = 0;
+  std::uint32_t equal = 0;
+  for (Index i = group.begin; i < group.end; ++i) list.count(i, rank, key, before, equal);
+  list.rank(j, group.begin, before, equal);
+}
+
+/// Members of a large group that a block serves at a time, one a lane.
+constexpr unsigned chunk_members = 32;
+/// Blocks that share the chunks of all large groups: two waves of the largest GPU.
+constexpr unsigned large_group_blocks = 2048;
+
+// A block serves 32 members of a large group at a time: lane l of every warp member l, warp w of 8
+// every eighth item of the group. Chunks of all groups go round the blocks.
+template <class Index>
+__global__ void __launch_bounds__(block_threads)
+    rank_large_groups_kernel(MembersInPlace<Index> list, const Index* begins, const Index* ends,
+                             Index groups) {
+  __shared__ std::uint32_t shared_before[chunk_members];
+  __shared__ std::uint32_t shared_equal[chunk_members];
+  constexpr unsigned warps = block_threads / 32;
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned warp = threadIdx.x / 32;
+  unsigned first_chunk = blockIdx.x;  // of the group that is this block's
+  for (Index g = 0; g < groups; ++g) {
+    const Index begin = begins[g];
+    const Index end = ends[g];
+    const Index chunks = (end - begin + chunk_members - 1) / chunk_members;
+    Index chunk = first_chunk;
+    for (; chunk < chunks; chunk += gridDim.x) {
+      const Index j = begin + chunk * chunk_members + lane;
+      const bool counts = j < end && list.settled[j] == not_settled;
+      // All warps have read the same states, and change them only behind the barriers.
+      if (__syncthreads_or(counts ? 1 : 0) == 0) continue;
+      if (threadIdx.x < chunk_members) {
+        shared_before[threadIdx.x] = 0;
+        shared_equal[threadIdx.x] = 0;
+      }
+      __syncthreads();
+      if (counts) {
+        const Index rank = list.own_ranks[j];
+        const Index key = list.keys[j];
+        std::uint32_t before = 0;
+        std::uint32_t equal = 0;
+        for (Index i = begin + warp; i < end; i += warps) list.count(i, rank, key, before, equal);
+        atomicAdd(&shared_before[lane], before);
+        atomicAdd(&shared_equal[lane], equal);
+      }
+      __syncthreads();
+      if (counts && warp == 0) list.rank(j, begin, shared_before[lane], shared_equal[lane]);
+      __syncthreads();
+    }
+    first_chunk = static_cast<unsigned>(chunk - chunks) % gridDim.x;
+  }
+}
+
+/// Every round doubles the symbols that the members of a group agree in at least.
+void require_end(std::uint64_t rounds) {
+  if (rounds > 64) throw Error(ErrorKind::device, "suffix array: samples do not come apart");
+}
+
+/// The rounds, or the rest of them, when few members are in large groups: groups stay as they are
+/// and only ranks change, which takes two or three kernels a round, and no look at the result but
+/// now and then.
+template <class Index>
+std::uint64_t double_steps_in_place(const SuffixGroups<Index>& list, DeviceBuffer<Index>& ranks,
+                                    DeviceBuffer<Index>& steps, DeviceBuffer<Index>& doubled,
+                                    cudaStream_t stream) {
+  constexpr std::size_t rounds_a_look = 3;
+  const std::uint64_t members = list.members;
+  DeviceBuffer<Index> own_ranks(members, stream);
+  DeviceBuffer<Index> keys(members, stream);
+  DeviceBuffer<std::uint8_t> settled(members, stream);
+  DeviceBuffer<std::uint32_t> device_unsettled(rounds_a_look, stream);
+  check_cuda(cudaMemsetAsync(settled.data(), not_settled, settled.bytes(), stream));
+  for (std::uint64_t rounds = 0;; rounds += rounds_a_look) {
+    require_end(rounds);
+    check_cuda(cudaMemsetAsync(device_unsettled.data(), 0, device_unsettled.bytes(), stream));
+    for (std::size_t i = 0; i < rounds_a_look; ++i) {
+      for_each_item<Index>(
+          members,
+          TakeStepInPlace<Index>{list.items.data(), settled.data(), ranks.data(), steps.data(),
+                                 own_ranks.data(), keys.data(), doubled.data()},
+          stream);
+      std::swap(steps, doubled);
+      const MembersInPlace<Index> in_place{
+          list.items.data(), list.slots.data(), list.heads.data(),
+          members,           own_ranks.data(),  keys.data(),
+          ranks.data(),      settled.data(),    device_unsettled.data() + i};
+      rank_small_groups_kernel<<<blocks_for(members), block_threads, 0, stream>>>(in_place);
+      check_cuda(cudaGetLastError());
+      if (list.large_groups != 0) {
+        rank_large_groups_kernel<<<large_group_blocks, block_threads, 0, stream>>>(
+            in_place, list.large_begins.data(), list.large_ends.data(),
+            static_cast<Index>(list.large_groups));
+        check_cuda(cudaGetLastError());
+      }
+    }
+    std::array<std::uint32_t, rounds_a_look> unsettled{};
+    device_unsettled.copy_to(unsettled);
+    check_cuda(cudaStreamSynchronize(stream));
+    for (std::size_t i = 0; i < rounds_a_look; ++i) {
+      if (unsettled[i] == 0) return rounds + i + 1;
+    }
+  }
+}
+
+}  // namespace
+
+template <Position Index>
+std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
+                           DeviceBuffer<Index> steps, cudaStream_t stream) {
+  if (list.members == 0) return 0;
+  DeviceBuffer<Index> doubled(steps.size(), stream);
+  // Steps of samples in no group are followed in vain: they must be numbers of samples.
+  check_cuda(cudaMemcpyAsync(doubled.data(), steps.data(), steps.bytes(), cudaMemcpyDeviceToDevice,
+                             stream));
+  std::uint64_t rounds = 0;
+  for (; list.members != 0; ++rounds) {
+    if (list.large_pairs <= most_pairs_in_place) {
+      return rounds + double_steps_in_place(list, ranks, steps, doubled, stream);
+    }
+    require_end(rounds);
+    DeviceBuffer<Index> keys(list.members, stream);
+    for_each_item<Index>(
+        list.members,
+        TakeStep<Index>{list.items.data(), ranks.data(), steps.data(), keys.data(), doubled.data()},
+        stream);
+    std::swap(steps, doubled);
+    sort_groups(list, keys, stream);
+    refine_samples(list, keys, ranks, stream);
+  }
+  return rounds;
+}
+
+template std::uint64_t double_steps(SuffixGroups<std::uint32_t>, DeviceBuffer<std::uint32_t>&,
+                                    DeviceBuffer<std::uint32_t>, cudaStream_t);
+template std::uint64_t double_steps(SuffixGroups<std::uint64_t>, DeviceBuffer<std::uint64_t>&,
+                                    DeviceBuffer<std::uint64_t>, cudaStream_t);
+
+}  // namespace sortie::suffix_array::cuda
