@@ -35,14 +35,16 @@ class GroupSlots {
  public:
   /// \param begin, end  the members of `list` in question, whole groups in the order of their slots
   /// \param slots       of the suffix array
+  /// \param ranked      members have ranks, which restore() wants
   GroupSlots(const SuffixGroups<Index>& list, std::uint64_t begin, std::uint64_t end,
-             std::uint64_t slots, cudaStream_t stream);
+             std::uint64_t slots, bool ranked, cudaStream_t stream);
 
   [[nodiscard]] GroupSlotsView<Index> view();
   [[nodiscard]] std::uint64_t bytes() const { return members_.bytes() + heads_.bytes(); }
 
   /// Writes the list again, from member `member` and group `group` on.
-  /// \pre every suffix is once in the suffix array, the members of each group in their slots
+  /// \pre members have ranks; every suffix is once in the suffix array, the members of each group
+  /// in their slots
   void restore(SuffixGroups<Index>& list, std::uint64_t member, std::uint64_t group,
                const DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
 

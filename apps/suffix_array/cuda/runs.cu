@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
+#include "sortie/apps/suffix_array/cuda/large_groups.cuh"
 #include "sortie/apps/suffix_array/cuda/refine.hpp"
 #include "sortie/apps/suffix_array/cuda/runs.cuh"
 #include "sortie/apps/suffix_array/cuda/scan.cuh"
@@ -42,6 +43,7 @@ struct FindBound {
 template <class Index>
 struct Found {
   std::uint32_t code;
+  std::uint64_t key;
   Index depth;
   Index begin;  ///< first slot
   Index count;
@@ -61,7 +63,8 @@ std::vector<Found<Index>> find_run_groups(const PrefixCode& code, const DeviceBu
     if (code.codes[byte] == 0) continue;
     const std::uint32_t letter = code.letters[byte];
     wanted.push_back(static_cast<Key>(code.run_key(letter)));
-    letters.push_back({code.codes[byte], static_cast<Index>(code.run_symbols(letter)), 0, 0});
+    letters.push_back(
+        {code.codes[byte], wanted.back(), static_cast<Index>(code.run_symbols(letter)), 0, 0});
   }
   if (letters.empty()) return {};
 
@@ -107,15 +110,14 @@ struct AllRuns {
   std::vector<Index> begins;  ///< by group, and the end of the last
   DeviceBuffer<Index> extra;
   DeviceBuffer<Index> order;
-  DeviceBuffer<Index> ranks;
   DeviceBuffer<Index> sums;
 
   [[nodiscard]] RunArrays<Index> of(std::size_t group) {
     const Index begin = rooms[group];
     return {last.data() + begin, ends.data() + begin, below_before.data() + begin};
   }
-  [[nodiscard]] const Index* ranks_of(std::size_t group) const {
-    return ranks.data() + begins[group];
+  [[nodiscard]] const Index* order_of(std::size_t group) const {
+    return order.data() + begins[group];
   }
   [[nodiscard]] RunSide<Index> side(std::size_t group, const RunCounts<Index>& counts,
                                     bool below) const {
@@ -180,11 +182,10 @@ void sort_runs(const std::vector<Found<Index>>& found, AllRuns<Index>& runs, cud
   const std::uint64_t count = runs.begins.back();
   runs.extra = {count, stream};
   runs.order = {count, stream};
-  runs.ranks = {count, stream};
   runs.sums = {count, stream};
-  // What the sort needs twice stands where ranks and sums will be.
-  DoubleBuffer<Index> keys(runs.sums.data(), runs.extra.data());
-  DoubleBuffer<Index> order(runs.ranks.data(), runs.order.data());
+  DeviceBuffer<Index> order_alternate(count, stream);
+  DoubleBuffer<Index> keys(runs.sums.data(), runs.extra.data());  // sums come after the sort
+  DoubleBuffer<Index> order(order_alternate.data(), runs.order.data());
   for (std::size_t i = 0; i < found.size(); ++i) {
     for_each_item<Index>(
         found[i].counts.runs,
@@ -193,24 +194,35 @@ void sort_runs(const std::vector<Found<Index>>& found, AllRuns<Index>& runs, cud
         stream);
   }
   const DeviceBuffer<Index> device_begins(runs.begins, stream);
-  const auto items = static_cast<std::int64_t>(count);
-  const auto groups = static_cast<std::int64_t>(found.size());
+  bool few = true;
+  std::uint64_t pairs = 0;
+  for (const Found<Index>& group : found) {
+    const std::uint64_t members = group.counts.runs;
+    few = few && members <= most_pairs_counted;  // so that the square is a number
+    pairs += few ? members * members : 0;
+  }
   std::size_t bytes = 0;
-  check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, keys, order, items, groups,
-                                            device_begins.data(), device_begins.data() + 1,
-                                            stream));
-  DeviceBuffer<std::byte> scratch(bytes, stream);
-  check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, keys, order, items, groups,
-                                            device_begins.data(), device_begins.data() + 1,
-                                            stream));
-  if (keys.Current() != runs.extra.data()) std::swap(runs.extra, runs.sums);
-  if (order.Current() != runs.order.data()) std::swap(runs.order, runs.ranks);
+  if (few && pairs <= most_pairs_counted) {
+    count_in_large_groups(SortByCounting<Index, Index>{keys.Current(), order.Current(),
+                                                       keys.Alternate(), order.Alternate()},
+                          device_begins.data(), device_begins.data() + 1, found.size(), stream);
+  } else {
+    const auto items = static_cast<std::int64_t>(count);
+    const auto groups = static_cast<std::int64_t>(found.size());
+    check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, keys, order, items, groups,
+                                              device_begins.data(), device_begins.data() + 1,
+                                              stream));
+    DeviceBuffer<std::byte> scratch(bytes, stream);
+    check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, keys, order, items, groups,
+                                              device_begins.data(), device_begins.data() + 1,
+                                              stream));
+    if (keys.Current() != runs.extra.data()) std::swap(runs.extra, runs.sums);
+    if (order.Current() != runs.order.data()) std::swap(runs.order, order_alternate);
+  }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    for_each_item<Index>(
-        found[i].counts.runs,
-        RankRuns<Index>{found[i].counts, runs.order.data() + runs.begins[i],
-                        runs.extra.data() + runs.begins[i], runs.ranks.data() + runs.begins[i]},
-        stream);
+    for_each_item<Index>(found[i].counts.runs,
+                         TakeLetters<Index>{found[i].counts, runs.extra.data() + runs.begins[i]},
+                         stream);
   }
   const SumLetters<Index> pass{runs.extra.data(), runs.sums.data()};
   scan_items<Index>(nullptr, bytes, pass, AddCounts{}, static_cast<Index>(count), stream);
@@ -287,12 +299,18 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   Index first_group = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Found<Index>& group = found[i];
+    const RunArrays<Index> arrays = runs.of(i);
+    for_each_item<Index>(group.counts.runs,
+                         PlaceLastMembers<Index>{arrays, group.counts, group.count,
+                                                 suffix_array.data() + group.begin},
+                         stream);
     for_each_item<Index>(
-        group.count,
-        PlaceRunMember<Key, Index>{
-            group.count, runs.of(i), group.counts, runs.ranks_of(i),
-            runs.side(i, group.counts, true), runs.side(i, group.counts, false), group.remainder,
-            group.begin, suffix_array.data(), keys.data(), member, list.items.data() + member,
+        group.longer(),
+        PlaceLongerMember<Key, Index>{
+            arrays.last, runs.order_of(i), group.counts, runs.side(i, group.counts, true),
+            runs.side(i, group.counts, false), group.longer(), group.remainder,
+            static_cast<Index>(group.begin + group.counts.below), suffix_array.data(), keys.data(),
+            static_cast<Key>(group.key | 1U), member, list.items.data() + member,
             list.slots.data() + member, list.heads.data() + member,
             list.offsets.data() + first_group, result.targets.data() + member},
         stream);

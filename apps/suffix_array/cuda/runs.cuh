@@ -27,11 +27,11 @@
 ///   members          0 1 2 3                    positions p, p + 1, p + 2, p + 3
 ///   extra            3 2 1 0                    letters beyond d; member 3 is the last of its run
 ///
-/// Only runs are sorted, by the extra letters of their first members. Then the place of every
-/// member is known: of R runs of one side, in ascending order, let k have fewer than e extra
-/// letters, S in all. Before the members with e extra letters come those with fewer: S in these k
-/// runs, and e - 1 in each of the other R - k. Members of equal length come in the order of their
-/// runs; they are alone if only the longest run of the side has as many letters.
+/// Only runs are sorted, by the extra letters of their first members; which member belongs to a
+/// slot follows. Of R runs of one side, in ascending order with l(0), l(1), ... extra letters, runs
+/// k and up have members with as many as l(k) - 1 letters: behind the sum of the first k and l(k -
+/// 1) in each of the other R - k, members come R - k at a time, one of each of these runs, up to
+/// l(k) letters. A member is alone if only the longest run of the side has as many letters.
 namespace sortie::suffix_array::cuda {
 
 /// One run group.
@@ -52,6 +52,13 @@ struct RunGroup {
   }
 };
 
+/// How many runs a group has, and how many of them have a rest below c.
+template <class Index>
+struct RunCounts {
+  Index runs;
+  Index below;
+};
+
 /// The runs of a group, in order of position.
 template <class Index>
 struct RunArrays {
@@ -62,6 +69,9 @@ struct RunArrays {
   /// Members of a run but the last one: the extra letters of its first.
   __host__ __device__ Index longer(Index run) const {
     return ends[run] - (run == 0 ? Index{0} : ends[run - 1]) - 1;
+  }
+  __host__ __device__ bool is_below(Index run, const RunCounts<Index>& counts) const {
+    return (run + 1 == counts.runs ? counts.below : below_before[run + 1]) != below_before[run];
   }
 };
 
@@ -93,13 +103,6 @@ struct SplitRunGroup {
   }
 };
 
-/// How many runs a group has, and how many of them have a rest below c.
-template <class Index>
-struct RunCounts {
-  Index runs;
-  Index below;
-};
-
 /// Writes the keys by which runs are sorted: first those with a rest below c, shortest first, then
 /// the others, longest first. The two do not mix, because the lengths of different runs add up to
 /// at most the length of the text.
@@ -112,24 +115,35 @@ struct WriteRunKeys {
 
   __host__ __device__ void operator()(Index run) const {
     const Index extra = runs.longer(run);
-    const Index below_behind = run + 1 == counts.runs ? counts.below : runs.below_before[run + 1];
-    const bool is_below = below_behind != runs.below_before[run];
-    keys[run] = is_below ? extra : std::numeric_limits<Index>::max() - extra;
+    keys[run] = runs.is_below(run, counts) ? extra : std::numeric_limits<Index>::max() - extra;
     order[run] = run;
   }
 };
 
-/// Of the sorted runs: their ranks by run, and their extra letters in place of the keys.
+/// Of the sorted runs: their extra letters in place of the keys.
 template <class Index>
-struct RankRuns {
+struct TakeLetters {
   RunCounts<Index> counts;
-  const Index* order;
   Index* keys;
-  Index* ranks;
 
   __host__ __device__ void operator()(Index i) const {
-    ranks[order[i]] = i;
     if (i >= counts.below) keys[i] = std::numeric_limits<Index>::max() - keys[i];
+  }
+};
+
+/// Puts the last members to both ends of the group's slots, in the order of positions.
+template <class Index>
+struct PlaceLastMembers {
+  RunArrays<Index> runs;
+  RunCounts<Index> counts;
+  Index count;   ///< members of the group
+  Index* slots;  ///< the suffix array, from the first slot of the group on
+
+  __host__ __device__ void operator()(Index run) const {
+    const Index below_before = runs.below_before[run];
+    slots[runs.is_below(run, counts)
+              ? below_before
+              : count - (counts.runs - counts.below) + (run - below_before)] = runs.last[run];
   }
 };
 
@@ -149,25 +163,29 @@ struct RunSide {
   __host__ __device__ Index in_group(Index m) const { return below ? m : counts.runs - 1 - m; }
   __host__ __device__ Index letters(Index m) const { return extra[in_group(m)]; }
 
-  /// Runs with fewer than `wanted` extra letters.
-  __host__ __device__ Index runs_with_fewer(Index wanted) const {
-    Index begin = 0;
-    Index end = runs();
-    while (begin < end) {
-      const Index middle = begin + (end - begin) / 2;
-      if (letters(middle) < wanted) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    return begin;
-  }
-  /// Extra letters of the first k runs.
+  /// Extra letters of the first k runs, of which there are more.
   __host__ __device__ Index sum(Index k) const {
     if (k == 0) return 0;
     if (below) return sums[k - 1] - sums[0] + extra[0];
     return sums[counts.runs - 1] - sums[counts.runs - 1 - k];
+  }
+  /// Longer members with at most as many extra letters as run k - 1.
+  __host__ __device__ Index members_up_to(Index k) const {
+    return k == 0 ? Index{0} : sum(k) + (runs() - k) * letters(k - 1);
+  }
+  /// The number of runs k with members_up_to(k) <= place, the greatest.
+  __host__ __device__ Index runs_before(Index place) const {
+    Index begin = 0;
+    Index end = runs() - 1;
+    while (begin < end) {
+      const Index middle = end - (end - begin) / 2;
+      if (members_up_to(middle) <= place) {
+        begin = middle;
+      } else {
+        end = middle - 1;
+      }
+    }
+    return begin;
   }
   /// Extra letters of the second longest run: members with as many or fewer are not alone.
   __host__ __device__ Index most_shared() const { return runs() < 2 ? 0 : letters(runs() - 2); }
@@ -176,8 +194,9 @@ struct RunSide {
 /// What is left of the longer members of a group.
 template <class Index>
 struct RunRemainder {
-  Index members;  ///< that are not alone
-  Index groups;   ///< of these
+  Index longer_below;  ///< longer members with a rest below c
+  Index members;       ///< longer members that are not alone
+  Index groups;        ///< of these
 };
 
 /// Thread 0 finds what is left of a group.
@@ -192,25 +211,29 @@ struct FindRemainder {
     return runs < 2 ? 0 : side.sum(runs - 1) + side.most_shared();
   }
   __host__ __device__ void operator()(Index) const {
-    *remainder = {static_cast<Index>(members(below) + members(above)),
+    const Index runs = below.runs();
+    *remainder = {runs == 0 ? Index{0} : below.sum(runs - 1) + below.letters(runs - 1),
+                  static_cast<Index>(members(below) + members(above)),
                   static_cast<Index>(below.most_shared() + above.most_shared())};
   }
 };
 
-/// Member j of a run group goes to its place in the suffix array; if it is not alone there, also to
-/// the list of what is left, with the suffix that decides it: the last member of its run.
+/// Finds longer member number j of a run group, in the order of slots, and places it; if it is not
+/// alone there, also in the list of what is left, with the suffix that decides it: the last member
+/// of its run.
 template <class Key, class Index>
-struct PlaceRunMember {
-  Index count;
-  RunArrays<Index> runs;
+struct PlaceLongerMember {
+  const Index* last;   ///< as in RunArrays
+  const Index* order;  ///< of the sorted runs
   RunCounts<Index> counts;
-  const Index* ranks;
   RunSide<Index> below;
   RunSide<Index> above;
+  Index longer;  ///< longer members of both
   RunRemainder<Index> remainder;
-  Index first_slot;  ///< of the group
+  Index first_slot;  ///< of the longer members
   Index* suffix_array;
-  Key* keys;  ///< of the first sort; those of longer members become odd
+  Key* keys;  ///< of the first sort
+  Key odd_key;
   // The list, from the group's first member and first offset on.
   Index first_member;
   Index* items;
@@ -219,52 +242,29 @@ struct PlaceRunMember {
   Index* offsets;
   Index* targets;
 
-  /// The run of member j: the first that ends behind it.
-  __host__ __device__ Index run_of(Index j) const {
-    Index begin = 0;
-    Index end = counts.runs - 1;
-    while (begin < end) {
-      const Index middle = begin + (end - begin) / 2;
-      if (runs.ends[middle] <= j) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    return begin;
-  }
-
   __host__ __device__ void operator()(Index j) const {
-    const Index run = run_of(j);
-    const Index extra = runs.ends[run] - 1 - j;
-    const Index position = runs.last[run] - extra;
-    const Index rank = ranks[run];
-    const bool is_below = rank < counts.below;
-    if (extra == 0) {
-      // Both outer parts stay in the order of positions.
-      const Index below_before = runs.below_before[run];
-      const Index at =
-          is_below ? below_before : count - (counts.runs - counts.below) + (run - below_before);
-      suffix_array[first_slot + at] = position;
-      return;
-    }
+    const bool is_below = j < remainder.longer_below;
     const RunSide<Index>& side = is_below ? below : above;
-    const Index m = side.in_group(rank);
-    const Index fewer = side.runs_with_fewer(extra);
     // Among the longer members of the side, in ascending order.
-    const Index place = side.sum(fewer) + (side.runs() - fewer) * (extra - 1) + (m - fewer);
-    const Index longer = count - counts.runs;
-    const Index slot = first_slot + counts.below + (is_below ? place : longer - 1 - place);
+    const Index place = is_below ? j : longer - 1 - j;
+    const Index shorter = side.runs_before(place);
+    const Index others = side.runs() - shorter;
+    const Index rest = place - side.members_up_to(shorter);
+    const Index extra = (shorter == 0 ? Index{0} : side.letters(shorter - 1)) + 1 + rest / others;
+    const Index m = shorter + rest % others;
+    const Index last_position = last[order[side.in_group(m)]];
+    const Index position = last_position - extra;
+    const Index slot = first_slot + j;
     suffix_array[slot] = position;
-    keys[slot] |= 1U;
+    keys[slot] = odd_key;
     if (extra > side.most_shared()) return;
 
     const Index at = is_below ? place : remainder.members - 1 - place;
-    const bool is_head = is_below ? m == fewer : m + 1 == side.runs();
+    const bool is_head = is_below ? m == shorter : m + 1 == side.runs();
     items[at] = position;
     slots[at] = slot;
     heads[at] = is_head ? 1 : 0;
-    targets[at] = runs.last[run];
+    targets[at] = last_position;
     if (is_head) offsets[is_below ? extra - 1 : remainder.groups - extra] = first_member + at;
   }
 };

@@ -6,16 +6,12 @@
 
 #include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
 #include "sortie/apps/suffix_array/cuda/group_bounds.cuh"
+#include "sortie/apps/suffix_array/cuda/large_groups.cuh"
 #include "sortie/apps/suffix_array/cuda/refine.hpp"
 #include "sortie/core/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
-
-/// When rounds leave the groups of samples as they are, each member looking at all others: at most
-/// as many looks at members of large groups, so no group has more than 2^13. A round that sorts
-/// takes a dozen launches and a wait, worth some 10^8 looks.
-constexpr std::uint64_t most_pairs_in_place = std::uint64_t{1} << 26;
 
 /// The key of sample j of the list is the rank of the sample that its step leads to. All steps are
 /// doubled at the same time, into an array of their own.
@@ -74,6 +70,11 @@ struct TakeStepInPlace {
 /// Members of groups that stay in place, and their ranks by (rank, key).
 template <class Index>
 struct MembersInPlace {
+  struct Entry {
+    Index rank;
+    Index key;
+  };
+
   const Index* numbers;
   const Index* slots;
   const std::uint8_t* heads;
@@ -84,22 +85,17 @@ struct MembersInPlace {
   std::uint8_t* settled;
   std::uint32_t* unsettled;  ///< becomes 1 when any member is not settled
 
-  /// Counts item i for another member of its group with `rank` and `key`. The keys of settled
-  /// members are of no use, and not looked at: no other has their rank.
-  __device__ void count(Index i, Index rank, Index key, std::uint32_t& before,
+  __device__ Entry load(Index i) const { return {own_ranks[i], keys[i]}; }
+  __device__ bool takes_part(Index j) const { return settled[j] == not_settled; }
+  /// The keys of settled members are of no use: no other has their rank.
+  __device__ void count(const Entry& mine, Index, const Entry& other, Index, std::uint32_t& before,
                         std::uint32_t& equal) const {
-    const Index other = own_ranks[i];
-    if (other == rank) {
-      const Index other_key = keys[i];
-      before += other_key < key ? 1 : 0;
-      equal += other_key == key ? 1 : 0;
-    } else {
-      before += other < rank ? 1 : 0;
-    }
+    before += other.rank < mine.rank || (other.rank == mine.rank && other.key < mine.key) ? 1 : 0;
+    equal += other.rank == mine.rank && other.key == mine.key ? 1 : 0;
   }
   /// Member j of the group from `begin` on has `before` members before it, and `equal` ones, itself
   /// among them. One that no other equals is settled.
-  __device__ void rank(Index j, Index begin, std::uint32_t before, std::uint32_t equal) const {
+  __device__ void finish(Index j, Index begin, std::uint32_t before, std::uint32_t equal) const {
     const Index rank = slots[begin + before];
     if (rank != own_ranks[j]) ranks[numbers[j]] = rank;
     if (equal == 1) {
@@ -116,66 +112,18 @@ __global__ void __launch_bounds__(block_threads)
     rank_small_groups_kernel(MembersInPlace<Index> list) {
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
-  const bool counts = thread < list.members && list.settled[thread] == not_settled;
-  if (__ballot_sync(0xffffffffU, counts) == 0) return;
+  const bool takes_part = thread < list.members && list.takes_part(static_cast<Index>(thread));
+  if (__ballot_sync(0xffffffffU, takes_part) == 0) return;
   const auto group = HeadVotes(list.heads, list.members, thread - lane, lane).bounds<Index>();
-  if (!counts || !group.small) return;
+  if (!takes_part || !group.small) return;
   const auto j = static_cast<Index>(thread);
-  const Index rank = list.own_ranks[j];
-  const Index key = list.keys[j];
+  const auto mine = list.load(j);
   std::uint32_t before = 0;
   std::uint32_t equal = 0;
-  for (Index i = group.begin; i < group.end; ++i) list.count(i, rank, key, before, equal);
-  list.rank(j, group.begin, before, equal);
-}
-
-/// Members of a large group that a block serves at a time, one a lane.
-constexpr unsigned chunk_members = 32;
-/// Blocks that share the chunks of all large groups: two waves of the largest GPU.
-constexpr unsigned large_group_blocks = 2048;
-
-// A block serves 32 members of a large group at a time: lane l of every warp member l, warp w of 8
-// every eighth item of the group. Chunks of all groups go round the blocks.
-template <class Index>
-__global__ void __launch_bounds__(block_threads)
-    rank_large_groups_kernel(MembersInPlace<Index> list, const Index* begins, const Index* ends,
-                             Index groups) {
-  __shared__ std::uint32_t shared_before[chunk_members];
-  __shared__ std::uint32_t shared_equal[chunk_members];
-  constexpr unsigned warps = block_threads / 32;
-  const unsigned lane = threadIdx.x % 32;
-  const unsigned warp = threadIdx.x / 32;
-  unsigned first_chunk = blockIdx.x;  // of the group that is this block's
-  for (Index g = 0; g < groups; ++g) {
-    const Index begin = begins[g];
-    const Index end = ends[g];
-    const Index chunks = (end - begin + chunk_members - 1) / chunk_members;
-    Index chunk = first_chunk;
-    for (; chunk < chunks; chunk += gridDim.x) {
-      const Index j = begin + chunk * chunk_members + lane;
-      const bool counts = j < end && list.settled[j] == not_settled;
-      // All warps have read the same states, and change them only behind the barriers.
-      if (__syncthreads_or(counts ? 1 : 0) == 0) continue;
-      if (threadIdx.x < chunk_members) {
-        shared_before[threadIdx.x] = 0;
-        shared_equal[threadIdx.x] = 0;
-      }
-      __syncthreads();
-      if (counts) {
-        const Index rank = list.own_ranks[j];
-        const Index key = list.keys[j];
-        std::uint32_t before = 0;
-        std::uint32_t equal = 0;
-        for (Index i = begin + warp; i < end; i += warps) list.count(i, rank, key, before, equal);
-        atomicAdd(&shared_before[lane], before);
-        atomicAdd(&shared_equal[lane], equal);
-      }
-      __syncthreads();
-      if (counts && warp == 0) list.rank(j, begin, shared_before[lane], shared_equal[lane]);
-      __syncthreads();
-    }
-    first_chunk = static_cast<unsigned>(chunk - chunks) % gridDim.x;
+  for (Index i = group.begin; i < group.end; ++i) {
+    list.count(mine, j, list.load(i), i, before, equal);
   }
+  list.finish(j, group.begin, before, equal);
 }
 
 /// Every round doubles the symbols that the members of a group agree in at least.
@@ -213,12 +161,8 @@ std::uint64_t double_steps_in_place(const SuffixGroups<Index>& list, DeviceBuffe
           ranks.data(),      settled.data(),    device_unsettled.data() + i};
       rank_small_groups_kernel<<<blocks_for(members), block_threads, 0, stream>>>(in_place);
       check_cuda(cudaGetLastError());
-      if (list.large_groups != 0) {
-        rank_large_groups_kernel<<<large_group_blocks, block_threads, 0, stream>>>(
-            in_place, list.large_begins.data(), list.large_ends.data(),
-            static_cast<Index>(list.large_groups));
-        check_cuda(cudaGetLastError());
-      }
+      count_in_large_groups(in_place, list.large_begins.data(), list.large_ends.data(),
+                            list.large_groups, stream);
     }
     std::array<std::uint32_t, rounds_a_look> unsettled{};
     device_unsettled.copy_to(unsettled);
@@ -241,7 +185,7 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
                              stream));
   std::uint64_t rounds = 0;
   for (; list.members != 0; ++rounds) {
-    if (list.large_pairs <= most_pairs_in_place) {
+    if (list.large_pairs <= most_pairs_counted) {
       return rounds + double_steps_in_place(list, ranks, steps, doubled, stream);
     }
     require_end(rounds);

@@ -55,7 +55,10 @@ template <class Index>
 struct MarkTargets {
   const Index* targets;
   NumberedSet<Index> marks;
-  __device__ void operator()(Index j) const { marks.insert(targets[j]); }
+  __device__ void operator()(Index j) const {
+    // Members of one run share theirs.
+    if (!marks.contains(targets[j])) marks.insert(targets[j]);
+  }
 };
 
 /// Which slots are in groups: of suffixes that lie in no long run, and of the others.
@@ -95,40 +98,55 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// Lists the samples in groups, in the order of their slots; keys are the numbers of their groups,
-/// from 1. The first step of each is to the sample of the suffix behind it, or, from within a long
-/// run, to the last suffix of the run.
+/// from 1. Thread w serves the 32 slots of word w: few of them have a sample.
 template <class Index>
 struct ListSelected {
-  Sampling sampling;
   NumberedSet<Index> samples;
   SlotsInGroups<Index> groups;
   NumberedSet<Index> selected;
   const Index* suffix_array;
-  const Index* targets_in_runs;
   Index* numbers;
   Index* slots;
   std::uint8_t* heads;
   Index* keys;
+
+  __device__ void operator()(Index w) const {
+    const NumberedWord<Index> word = selected.words[w];
+    Index at = word.before;
+    for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
+      const Index slot = 32 * w + static_cast<Index>(__ffs(static_cast<int>(bits)) - 1);
+      numbers[at] = samples.rank(suffix_array[slot]);
+      slots[at] = slot;
+      heads[at] = at == 0 ? 1 : 0;
+      keys[at] = groups.groups_up_to(slot);
+      ++at;
+    }
+  }
+};
+
+/// The first step of each listed sample: to the sample of the suffix behind it, or, from within a
+/// long run, to the last suffix of the run.
+template <class Index>
+struct FindSteps {
+  Sampling sampling;
+  NumberedSet<Index> samples;
+  SlotsInGroups<Index> groups;
+  const Index* suffix_array;
+  const Index* targets_in_runs;
+  const Index* numbers;
+  const Index* slots;
   Index* steps;  ///< by number of sample
 
-  __device__ void operator()(Index slot) const {
-    const NumberedWord<Index> word = selected.word(slot);
-    if (!word.contains(slot)) return;
-    const Index at = word.rank(slot);
-    const Index position = suffix_array[slot];
+  __device__ void operator()(Index i) const {
+    const Index slot = slots[i];
     Index own = 0;
     Index next = 0;
-    if (groups.suffixes.contains(slot)) {
-      sampling.samples(position, own, next);
-    } else {
+    if (groups.runs.contains(slot)) {
       next = targets_in_runs[groups.runs.members.rank(slot)];
+    } else {
+      sampling.samples(suffix_array[slot], own, next);
     }
-    const Index number = samples.rank(position);
-    numbers[at] = number;
-    slots[at] = slot;
-    heads[at] = at == 0 ? 1 : 0;
-    keys[at] = groups.groups_up_to(slot);
-    steps[number] = samples.rank(next);
+    steps[numbers[i]] = samples.rank(next);
   }
 };
 
@@ -285,19 +303,23 @@ SuffixGroups<Index> Finish<Index>::select(const SlotsInGroups<Index>& groups,
   SuffixGroups<Index> list(members, stream_);
   keys = {members, stream_};
   for_each_item<Index>(
-      members == 0 ? 0 : slots,
-      ListSelected<Index>{sampling_, samples_.set(), groups, selected.set(), suffix_array_.data(),
-                          targets_.data() + suffixes_, list.items.data(), list.slots.data(),
-                          list.heads.data(), keys.data(), steps_.data()},
+      (slots + 31) / 32,
+      ListSelected<Index>{samples_.set(), groups, selected.set(), suffix_array_.data(),
+                          list.items.data(), list.slots.data(), list.heads.data(), keys.data()},
       stream_);
+  for_each_item<Index>(members,
+                       FindSteps<Index>{sampling_, samples_.set(), groups, suffix_array_.data(),
+                                        targets_.data() + suffixes_, list.items.data(),
+                                        list.slots.data(), steps_.data()},
+                       stream_);
   list.members = members;
   return list;
 }
 
 template <class Index>
 std::uint64_t Finish<Index>::rank_samples(bool parked) {
-  GroupSlots<Index> suffixes(list_, 0, suffixes_, suffix_array_.size(), stream_);
-  GroupSlots<Index> runs(list_, suffixes_, members_, suffix_array_.size(), stream_);
+  GroupSlots<Index> suffixes(list_, 0, suffixes_, suffix_array_.size(), parked, stream_);
+  GroupSlots<Index> runs(list_, suffixes_, members_, suffix_array_.size(), true, stream_);
   if (parked) list_ = {};
   SuffixGroups<Index> list;
   {

@@ -5,6 +5,7 @@
 
 #include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
 #include "sortie/apps/suffix_array/cuda/group_bounds.cuh"
+#include "sortie/apps/suffix_array/cuda/large_groups.cuh"
 #include "sortie/core/cuda/check.hpp"
 #include "sortie/segsort/device_segmented_sort.hpp"
 
@@ -96,7 +97,12 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
         sorted_items.data());
     check_cuda(cudaGetLastError());
   }
-  if (list.large_groups != 0) {
+  if (list.large_pairs <= most_pairs_counted) {
+    count_in_large_groups(SortByCounting<Key, Index>{keys.data(), list.items.data(),
+                                                     sorted_keys.data(), sorted_items.data()},
+                          list.large_begins.data(), list.large_ends.data(), list.large_groups,
+                          stream);
+  } else {
     // The result stands in the alternate buffers, beside the small groups.
     DoubleBuffer<Key> key_buffers(keys.data(), sorted_keys.data());
     DoubleBuffer<Index> item_buffers(list.items.data(), sorted_items.data());
