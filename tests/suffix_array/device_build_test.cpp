@@ -118,6 +118,20 @@ TYPED_TEST(DeviceBuild, OrdersGroupsOfEverySize) {
   EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
 }
 
+TYPED_TEST(DeviceBuild, GivesListsUpWhileMemoryIsShort) {
+  // Samples at every second position: with the list they would take more than is stated, so that it
+  // is made again from the suffix array, that of runs as well.
+  std::string runs;
+  for (int i = 0; i < 20; ++i) runs += std::string(5000, 'A') + (i % 3 == 0 ? "C" : "G");
+  for (const std::string& letters :
+       {test::repeated("AB", 100000), runs + test::repeated("AC", 100000) + runs,
+        test::repeated("AC", 100000) + "T" + runs}) {
+    const test::NamedText text = test::single("", letters);
+    const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+    EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+  }
+}
+
 TYPED_TEST(DeviceBuild, OrdersLongRepeatsWithRareLetters) {
   // A rare letter ends what the first sort sees of a suffix, so that members of different groups
   // agree in different numbers of symbols when samples are chosen.

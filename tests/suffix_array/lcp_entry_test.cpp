@@ -41,7 +41,7 @@ struct HostStream {
         words[at / 64] |= (codes[text.symbols[i]] >> (bits - 1 - bit) & 1) << (63 - at % 64);
       }
     }
-    stream = {words.data(), nullptr, bits, 1, 0};
+    stream = {words.data(), nullptr, nullptr, bits, 1, 0};
     for (int i = 0; i < stream.window_symbols(64); ++i) {
       stream.lowest_bits |= std::uint64_t{1} << (i * bits);
     }

@@ -25,9 +25,9 @@ struct DeviceText {
 ///   2. Sort large groups that start with a run of one letter (gaps of N) by the length of the run
 ///      (runs.cuh). What is equal then is decided by what stands behind the run, last of all.
 ///   3. Rounds over the groups of equal suffixes, each a segment: the next 64 bits of the packed
-///   text
-///      (symbol_stream.cuh; 21 bases) are the keys. Suffixes that are alone drop out. Rounds end
-///      when one leaves more than half of its suffixes, or after four.
+///      text (symbol_stream.cuh; 21 bases) are the keys, or 32 bits where memory would be short.
+///      Suffixes that are alone drop out. Rounds end when one leaves more than half of its
+///      suffixes, or after four.
 ///   4. What is left are long repeats. Each suffix takes the rank of a sample a few symbols further
 ///      on, chosen by the symbols between (sampling.cuh); samples, a tenth of the suffixes, are
 ///      sorted by prefix doubling with steps from sample to sample (samples.hpp).
@@ -63,14 +63,14 @@ struct DeviceText {
 ///   | offsets                     | n / 2     | Index       | as the list                      |
 ///   | keys, their alternate       | m each    | 8 or 4 bytes| rounds                           |
 ///   | items' alternate            | m         | Index       | rounds                           |
-///   | run members, three times    | r each    | Index       | runs; see runs.hpp               |
+///   | runs                        |           |             | see runs.hpp                     |
 ///   | samples                     |           |             | see samples.hpp                  |
 ///
 /// With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols), 20
-/// in groups, and 16 + 20 m / n in the first round, whose keys have 32 bits when m is above four
-/// fifths of n, which makes that 28. On an H200, 19.5 to 30.5 bytes were held for the texts of
-/// docs/how-it-works.md, 24.0 for 3.1 * 10^9 bases, 44 for a text that is one run; the text itself
-/// makes one more.
+/// in groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64 would not
+/// keep within most_bytes_a_symbol (sizes.hpp). No text exceeds that: on an H200, 19.3 to 31.5
+/// bytes were held for the texts of the tests, 30.7 for 3.1 * 10^9 bases, 44 times a chromosome
+/// with mutations. The text itself makes one more.
 ///
 /// Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 5.1; Manber,
 /// Myers (SIAM J. Comput. 1993); Larsson, Sadakane (2007). Samples chosen by their context are

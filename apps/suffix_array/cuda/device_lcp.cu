@@ -19,9 +19,12 @@ constexpr int warp_threads = 32;
 constexpr unsigned all_lanes = 0xffffffffU;
 
 /// Windows that a thread compares behind the first one. The other lanes of its warp wait meanwhile,
-/// so it is few: 84 bases, which is more than most repeats of a genome agree in.
+/// so it is few: 84 bases, which is more than most repeats of a genome agree in. On an H200, 2 or 8
+/// make no difference above 1 % (chrX, four S. aureus genomes, yeast).
 constexpr int windows_a_thread = 4;
-/// Windows that each lane of a warp compares: 32 * 32 of them, 21504 bases.
+/// Windows that each lane of a warp compares: 32 * 32 of them, 21504 bases. On an H200 the LCP
+/// array of chrX takes 2.05 ms so, 2.01 with 8 and 2.20 with 128; four S. aureus genomes and yeast
+/// do not tell them apart.
 constexpr int windows_a_lane = 32;
 
 /// The last step's block: as many threads as there can be, and windows that each has under way at a

@@ -37,8 +37,9 @@ struct LongRuns {
 /// \param held          of these, bytes held already, keys and suffix array among them
 /// \throws Error (out_of_memory)  the run groups do not fit in the budget
 ///
-/// Memory for r members of run groups with 32-bit positions: 35 r bytes at most, of which the
-/// result keeps 15 for each suffix that is not alone.
+/// Complexity: O(r + u log u) for r members and u runs. Memory with 32-bit positions: 32 u bytes at
+/// most; of a letter that the first sort sees d times, u is at most n / (d + 1). And 15.25 bytes
+/// for each suffix that is not alone, the result.
 template <class Key, Position Index>
 [[nodiscard]] LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
                                              DeviceBuffer<Key>& keys,
