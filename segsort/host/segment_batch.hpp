@@ -30,11 +30,18 @@ class SegmentBatch {
     ++counts_[bin_of(length)];
   }
 
-  /// Calls sort(begin, length) for every segment and empties the batch. `length` is a
-  /// std::integral_constant for segments of up to rank_block_size items, so that `sort` can be
-  /// compiled for each such length; for longer ones it is a std::uint64_t.
+  /// Calls sort(begin, length) for every segment and empties the batch, which must hold one.
+  /// `length` is a std::integral_constant for segments of up to rank_block_size items, so that
+  /// `sort` can be compiled for each such length; for longer ones it is a std::uint64_t.
   template <class Sort>
   void drain(Sort sort) {
+    const std::size_t only = bin_of(lengths_[0]);
+    if (only < longer && counts_[only] == size_) {
+      detail::with_size(only, [&](auto size) {
+        for (std::size_t i = 0; i < size_; ++i) sort(begins_[i], size);
+      });
+      return clear();
+    }
     bin();
     std::size_t i = 0;
     for (std::size_t length = 2; length < longer; ++length) {
@@ -45,8 +52,7 @@ class SegmentBatch {
       });
     }
     for (; i < size_; ++i) sort(begins_[order_[i]], lengths_[order_[i]]);
-    size_ = 0;
-    counts_.fill(0);
+    clear();
   }
 
  private:
@@ -55,6 +61,11 @@ class SegmentBatch {
 
   [[nodiscard]] static std::size_t bin_of(std::uint64_t length) {
     return static_cast<std::size_t>(std::min<std::uint64_t>(length, longer));
+  }
+
+  void clear() {
+    size_ = 0;
+    counts_.fill(0);
   }
 
   /// Lists the segments by bin, those of a bin in order.

@@ -28,25 +28,20 @@ inline constexpr std::size_t rank_block_size = 16;
 /// Four 32-bit lanes: the vector that every x86-64 and ARMv8 has.
 using Lanes = std::int32_t __attribute__((vector_size(16)));
 
-/// The order of unsigned keys as the order of signed lanes.
-[[nodiscard]] inline std::int32_t to_lane(std::uint32_t key) {
-  return static_cast<std::int32_t>(key ^ 0x80000000U);
-}
-
 /// Writes to rank[i] the place of keys[i] in the stable order of `Width` keys.
 ///
 /// rank[j] is the number of keys i < j that are not after key j, plus the keys i > j before it.
 /// Starting from j, a comparison with key i takes one off or adds one; four j at a time.
 template <std::size_t Width>
-requires(Width % 4 == 0) inline void rank_keys(const std::array<std::uint32_t, Width>& keys,
-                                               std::array<std::uint32_t, Width>& rank) {
+requires(Width > 4) inline void rank_keys(const std::array<std::uint32_t, Width>& keys,
+                                          std::array<std::uint32_t, Width>& rank) {
   constexpr std::size_t vectors = Width / 4;
   Lanes key[vectors];
   Lanes place[vectors];
   for (std::size_t v = 0; v < vectors; ++v) {
     const auto j = static_cast<std::int32_t>(4 * v);
-    key[v] = Lanes{to_lane(keys[4 * v]), to_lane(keys[4 * v + 1]), to_lane(keys[4 * v + 2]),
-                   to_lane(keys[4 * v + 3])};
+    std::memcpy(&key[v], &keys[4 * v], sizeof key[v]);
+    key[v] ^= std::numeric_limits<std::int32_t>::min();  // unsigned order as signed order
     place[v] = Lanes{j, j + 1, j + 2, j + 3};
   }
 #pragma GCC unroll 4
@@ -67,7 +62,7 @@ requires(Width % 4 == 0) inline void rank_keys(const std::array<std::uint32_t, W
   std::memcpy(rank.data(), place, sizeof place);
 }
 
-/// The same for two or three keys, and for keys of 64 bits, which the smallest vector units cannot
+/// The same for up to four keys, and for keys of 64 bits, which the smallest vector units cannot
 /// compare.
 template <std::size_t Width, std::unsigned_integral UKey>
 inline void rank_keys(const std::array<UKey, Width>& keys, std::array<std::uint32_t, Width>& rank) {
@@ -91,7 +86,7 @@ inline void rank_keys(const std::array<UKey, Width>& keys, std::array<std::uint3
 /// even when a real key is as large, so the ranks of the real keys are 0..Size-1.
 template <std::size_t Size, std::unsigned_integral UKey, class Place>
 inline void rank_block(const UKey* keys, Place place) {
-  constexpr std::size_t width = sizeof(UKey) == 4 && Size > 3 ? (Size + 3) / 4 * 4 : Size;
+  constexpr std::size_t width = sizeof(UKey) == 4 && Size > 4 ? (Size + 3) / 4 * 4 : Size;
   std::array<UKey, width> block;
   std::array<std::uint32_t, width> rank{};
   std::memcpy(block.data(), keys, Size * sizeof(UKey));
