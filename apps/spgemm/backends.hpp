@@ -66,6 +66,13 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_eigen(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b);
 
+/// The same by Eigen on all threads: each multiplies blocks of rows of A. Bit for bit as
+/// multiply_eigen(). \pre the host runtime runs
+/// Extra memory: A, B and C once more.
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> multiply_eigen_by_blocks(const Csr<Value, Idx>& a,
+                                                       const Csr<Value, Idx>& b);
+
 /// KokkosSparse::spgemm, symbolic and numeric phase, rows sorted after it. Only where CMake found
 /// KokkosKernels. \throws Error (unavailable) more than 2^31 - 1 entries in A, B or C
 template <Scalar Value, Index Idx>
