@@ -22,7 +22,7 @@ namespace sortie::matrices {
 template <Scalar Value, Index Idx>
 class MatrixMarketRows {
  public:
-  /// \param context  threads; must outlive this
+  /// \param context  threads
   /// \param path     a file: no pipe, device or standard output, which cannot be gone back in; see
   ///                 WholeFile::takes_rewrites()
   /// \throws Error (output) it is none, or cannot be written
