@@ -62,7 +62,7 @@ class Chunks : public testing::Test {
 TYPED_TEST_SUITE(Chunks, AllTypes);
 
 // A device needs some room for the temporary storage of its sorts.
-const std::uint64_t small_budget = backend() == Backend::cuda ? 4 << 20 : 64 << 10;
+const std::uint64_t small_budget = backend() == Backend::cuda ? 4 << 20 : 256 << 10;
 
 TYPED_TEST(Chunks, SameBitsAsTheWhole) {
   using Value = typename TypeParam::Value;
