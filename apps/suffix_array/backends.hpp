@@ -11,6 +11,9 @@
 /// exists for both position widths.
 namespace sortie::suffix_array {
 
+/// \throws Error (usage) the begins of patterns are not ascending within their letters
+void require_patterns(const PatternView& patterns);
+
 namespace host {
 
 /// Prefix doubling by Kokkos threads; see host/prefix_doubling.cpp for the steps and the memory.
@@ -38,6 +41,15 @@ template <Position Pos>
 [[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
                                            std::span<const Pos> suffixes,
                                            const PatternView& patterns);
+
+/// suffix_array::locate for texts and patterns that are not empty.
+template <Position Pos>
+[[nodiscard]] Occurrences<Pos> locate(const Context& context, const TextView& text,
+                                      std::span<const Pos> suffixes, const PatternView& patterns,
+                                      std::uint64_t most_hits);
+
+/// A bit a position, set where a record ends; empty where there are no separators.
+[[nodiscard]] std::vector<std::uint32_t> separator_bits(const TextView& text);
 
 }  // namespace host
 
@@ -67,6 +79,12 @@ template <Position Pos>
 [[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
                                            std::span<const Pos> suffixes,
                                            const PatternView& patterns);
+
+/// suffix_array::locate for texts and patterns that are not empty.
+template <Position Pos>
+[[nodiscard]] Occurrences<Pos> locate(const Context& context, const TextView& text,
+                                      std::span<const Pos> suffixes, const PatternView& patterns,
+                                      std::uint64_t most_hits);
 
 }  // namespace cuda
 

@@ -32,6 +32,12 @@ std::vector<EntryRange> find(const Context&, const TextView&, std::span<const Po
   throw Error(ErrorKind::unavailable, "suffix array query: this build of Sortie has no CUDA");
 }
 
+template <Position Pos>
+Occurrences<Pos> locate(const Context&, const TextView&, std::span<const Pos>, const PatternView&,
+                        std::uint64_t) {
+  throw Error(ErrorKind::unavailable, "suffix array query: this build of Sortie has no CUDA");
+}
+
 template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint32_t> invert(const Context&, std::span<const std::uint32_t>);
@@ -48,5 +54,11 @@ template std::vector<EntryRange> find(const Context&, const TextView&,
                                       std::span<const std::uint32_t>, const PatternView&);
 template std::vector<EntryRange> find(const Context&, const TextView&,
                                       std::span<const std::uint64_t>, const PatternView&);
+template Occurrences<std::uint32_t> locate(const Context&, const TextView&,
+                                           std::span<const std::uint32_t>, const PatternView&,
+                                           std::uint64_t);
+template Occurrences<std::uint64_t> locate(const Context&, const TextView&,
+                                           std::span<const std::uint64_t>, const PatternView&,
+                                           std::uint64_t);
 
 }  // namespace sortie::suffix_array::cuda
