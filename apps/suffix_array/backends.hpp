@@ -48,6 +48,12 @@ template <Position Pos>
                                       std::span<const Pos> suffixes, const PatternView& patterns,
                                       std::uint64_t most_hits);
 
+/// suffix_array::document_array for suffix arrays that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<std::uint32_t> document_array(
+    const Context& context, std::span<const Pos> suffixes,
+    std::span<const std::uint64_t> record_begins);
+
 /// A bit a position, set where a record ends; empty where there are no separators.
 [[nodiscard]] std::vector<std::uint32_t> separator_bits(const TextView& text);
 
@@ -85,6 +91,12 @@ template <Position Pos>
 [[nodiscard]] Occurrences<Pos> locate(const Context& context, const TextView& text,
                                       std::span<const Pos> suffixes, const PatternView& patterns,
                                       std::uint64_t most_hits);
+
+/// suffix_array::document_array for suffix arrays that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<std::uint32_t> document_array(
+    const Context& context, std::span<const Pos> suffixes,
+    std::span<const std::uint64_t> record_begins);
 
 }  // namespace cuda
 

@@ -38,6 +38,12 @@ Occurrences<Pos> locate(const Context&, const TextView&, std::span<const Pos>, c
   throw Error(ErrorKind::unavailable, "suffix array query: this build of Sortie has no CUDA");
 }
 
+template <Position Pos>
+std::vector<std::uint32_t> document_array(const Context&, std::span<const Pos>,
+                                          std::span<const std::uint64_t>) {
+  throw Error(ErrorKind::unavailable, "document array: this build of Sortie has no CUDA");
+}
+
 template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint32_t> invert(const Context&, std::span<const std::uint32_t>);
@@ -60,5 +66,9 @@ template Occurrences<std::uint32_t> locate(const Context&, const TextView&,
 template Occurrences<std::uint64_t> locate(const Context&, const TextView&,
                                            std::span<const std::uint64_t>, const PatternView&,
                                            std::uint64_t);
+template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint32_t>,
+                                                   std::span<const std::uint64_t>);
+template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint64_t>,
+                                                   std::span<const std::uint64_t>);
 
 }  // namespace sortie::suffix_array::cuda
