@@ -65,6 +65,11 @@ namespace cuda {
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
 
+/// The skew algorithm on a GPU (cuda/dc3/device_dc3.hpp).
+/// \throws Error (unavailable) in a build without CUDA
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_dc3(const Context& context, const TextView& text);
+
 /// suffix_array::inverse_suffix_array for suffix arrays that are not empty.
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes);

@@ -10,6 +10,11 @@ std::vector<Pos> build_prefix_doubling(const Context&, const TextView&) {
 }
 
 template <Position Pos>
+std::vector<Pos> build_dc3(const Context&, const TextView&) {
+  throw Error(ErrorKind::unavailable, "suffix array: this build of Sortie has no CUDA");
+}
+
+template <Position Pos>
 std::vector<Pos> invert(const Context&, std::span<const Pos>) {
   throw Error(ErrorKind::unavailable, "inverse suffix array: this build of Sortie has no CUDA");
 }
@@ -46,6 +51,8 @@ std::vector<std::uint32_t> document_array(const Context&, std::span<const Pos>,
 
 template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
+template std::vector<std::uint32_t> build_dc3(const Context&, const TextView&);
+template std::vector<std::uint64_t> build_dc3(const Context&, const TextView&);
 template std::vector<std::uint32_t> invert(const Context&, std::span<const std::uint32_t>);
 template std::vector<std::uint64_t> invert(const Context&, std::span<const std::uint64_t>);
 template std::vector<std::uint32_t> lcp_array(const Context&, const TextView&,
