@@ -32,6 +32,8 @@ template <class Options>
 [[nodiscard]] Command add_query_command(CLI::App& program);
 [[nodiscard]] Command add_sort_command(CLI::App& program);
 [[nodiscard]] Command add_info_command(CLI::App& program);
+/// `bench query`. \param bench_parser  of `bench`
+[[nodiscard]] Command add_bench_query_command(CLI::App& bench_parser);
 /// `bench segsort`. \param bench_parser  of `bench`
 [[nodiscard]] Command add_bench_segsort_command(CLI::App& bench_parser);
 /// `bench sort`. \param bench_parser  of `bench`
