@@ -71,6 +71,47 @@ std::string csv_field(const std::string& text) {
   return result + "\"";
 }
 
+// Groups of DoublingRound::sizes by their class, "2-3" for entry 1.
+std::string size_class(std::size_t entry) {
+  const std::uint64_t from = std::uint64_t{1} << entry;
+  return fmt::format("{}-{}", from, 2 * from - 1);
+}
+
+Json rounds_json(std::span<const suffix_array::DoublingRound> rounds) {
+  Json list = Json::array();
+  for (const suffix_array::DoublingRound& round : rounds) {
+    Json sizes = Json::object();
+    for (std::size_t entry = 0; entry < round.sizes.size(); ++entry) {
+      if (round.sizes[entry] != 0) sizes[size_class(entry)] = round.sizes[entry];
+    }
+    list.push_back({{"depth", round.depth},
+                    {"unresolved", round.unresolved},
+                    {"groups", round.groups},
+                    {"largest_group", round.largest},
+                    {"groups_of_size", std::move(sizes)}});
+  }
+  return list;
+}
+
+std::string rounds_table(const Row& row) {
+  constexpr const char* layout = "    {:>12} {:>12} {:>8} {:>12} {:>12}  {}\n";
+  std::string text =
+      fmt::format(layout, "letters", "unresolved", "%", "groups", "largest", "groups of a size");
+  for (const suffix_array::DoublingRound& round : row.rounds) {
+    std::string sizes;
+    for (std::size_t entry = 0; entry < round.sizes.size(); ++entry) {
+      if (round.sizes[entry] == 0) continue;
+      sizes +=
+          fmt::format("{}{}: {}", sizes.empty() ? "" : ", ", size_class(entry), round.sizes[entry]);
+    }
+    const double share =
+        100 * static_cast<double>(round.unresolved) / static_cast<double>(row.items);
+    text += fmt::format(layout, round.depth, round.unresolved, fmt::format("{:.2f}", share),
+                        round.groups, round.largest, sizes);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe_result(const Row& row) {
@@ -155,6 +196,7 @@ std::string table(std::span<const Row> rows, bool with_heading) {
                         fmt::format("{:.4g}", row.rate()), row.unit,
                         row.percent_of_copy > 0 ? fmt::format("{:.1f}", row.percent_of_copy) : "",
                         ratio > 0 ? fmt::format("{:.2f}", ratio) : "", describe_result(row));
+    if (!row.rounds.empty()) text += rounds_table(row);
     if (row.phases.empty()) continue;
     text += describe_phases(row);
     if (row.imbalance >= 0) text += fmt::format(" (imbalance {:.2f} %)", 1e2 * row.imbalance);
@@ -209,6 +251,7 @@ std::string json(std::span<const Row> rows) {
       list.back()["allocating_seconds"] = row.allocating_seconds;
       list.back()["median_allocating_seconds"] = row.median_allocating_seconds();
     }
+    if (!row.rounds.empty()) list.back()["rounds"] = rounds_json(row.rounds);
     if (row.product) {
       const auto& space = row.product->peak_work_space;
       list.back()["products"] = row.product->products;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "sortie/apps/suffix_array/doubling_rounds.hpp"
+
 /// What every benchmark of Sortie shares: how methods are timed, and how rows are shown.
 namespace sortie::bench {
 
@@ -48,6 +50,8 @@ struct Row {
   std::uint64_t transactions = 0;
 
   std::optional<ProductFigures> product;  ///< of a matrix product only
+  /// Of a suffix array only, where they were asked for: the groups that each round of doubling has.
+  std::vector<suffix_array::DoublingRound> rounds;
 
   // Filled by relate().
   std::vector<std::pair<std::string, double>>

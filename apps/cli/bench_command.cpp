@@ -16,6 +16,7 @@ struct SourcesCommand : BenchOptions {
   bool transpose_b = false;
   bool transfers = false;
   bool phases = false;
+  std::uint64_t rounds_from = 0;
 };
 
 template <class Algorithm>
@@ -47,8 +48,9 @@ void run_spgemm(Job& job, const SourcesCommand& command) {
 void run_suffix_array(Job& job, const SourcesCommand& command) {
   job.announce_output(command.csv);
   const bench::SuffixArrayOptions options{
-      command.sources, command.common.repeat, command.common.seed,
-      parse_algorithms(command.algorithms, suffix_array::parse_algorithm), command.transfers};
+      command.sources,     command.common.repeat,
+      command.common.seed, parse_algorithms(command.algorithms, suffix_array::parse_algorithm),
+      command.transfers,   command.rounds_from};
   finish_bench(job, command,
                bench::suffix_array(job.context(), options, table_printer(job, command)));
 }
@@ -90,6 +92,12 @@ Command add_suffix_array(CLI::App& bench_parser) {
               "FASTA or FASTQ files, or gen:dna:N, gen:repeats:N, gen:fibonacci:N, gen:letter:N");
   parser->add_flag("--transfers", options->transfers,
                    "On CUDA, also from host memory to host memory");
+  parser
+      ->add_option(
+          "--rounds", options->rounds_from,
+          "Also tell what each round of prefix doubling has to sort, after a first sort by "
+          "so many letters: suffixes, groups, and how many groups there are of each size")
+      ->check(CLI::PositiveNumber);
   add_bench_options(*parser, *options);
   return make_command(parser, options, run_suffix_array);
 }
@@ -102,7 +110,8 @@ std::vector<Command> add_bench_commands(CLI::App& program) {
   parser->set_version_flag("-V,--version", program_version(), "Show the version and exit");
   parser->require_subcommand(1);
   return {add_bench_segsort_command(*parser), add_bench_sort_command(*parser),
-          add_bench_tune_command(*parser), add_spgemm(*parser), add_suffix_array(*parser)};
+          add_bench_tune_command(*parser),    add_spgemm(*parser),
+          add_suffix_array(*parser),          add_bench_query_command(*parser)};
 }
 
 }  // namespace sortie::cli

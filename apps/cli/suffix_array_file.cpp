@@ -31,15 +31,21 @@ void append_little_endian(std::vector<char>& out, std::uint64_t value, int width
 /// What every description says of the text.
 Json described_source(std::string_view format, const SuffixArraySource& source) {
   const sequences::Text& text = *source.text;
-  return {{"format", format},
-          {"format_version", 1},
-          {"written_by", fmt::format("sortie {} ({})", version(), commit())},
-          {"input", source.input},
-          {"symbols", text.symbols.size()},
-          {"letters", text.letters()},
-          {"alphabet", sequences::name(source.alphabet)},
-          {"case", source.letter_case == sequences::Case::upper ? "upper" : "keep"},
-          {"separator", sequences::Text::separator}};
+  Json description = {
+      {"format", format},
+      {"format_version", 1},
+      {"written_by", fmt::format("sortie {} ({})", version(), commit())},
+      {"input", source.input},
+      {"symbols", text.symbols.size()},
+      {"letters", text.letters()},
+      {"alphabet", sequences::name(source.policy.alphabet)},
+      {"case", source.policy.letter_case == sequences::Case::upper ? "upper" : "keep"},
+      {"ambiguous", sequences::name(source.policy.ambiguity)},
+      {"reverse_complement", source.policy.reverse_complement},
+      {"separator", sequences::Text::separator},
+      {"text_checksum", text_checksum(text)}};
+  if (source.max_context != 0) description["max_context"] = source.max_context;
+  return description;
 }
 
 Json described_records(const sequences::Text& text) {
@@ -116,6 +122,14 @@ std::string write_integers(const std::string& path, std::span<const Pos> values,
 
 }  // namespace
 
+std::string text_checksum(const sequences::Text& text) {
+  return checksum(text.symbols.data(), text.symbols.size());
+}
+
+std::uint64_t most_symbols(int width_bytes) {
+  return (~std::uint64_t{0} >> (64 - 8 * width_bytes)) - 1;
+}
+
 int smallest_width_bytes(std::uint64_t symbols) {
   return symbols < std::numeric_limits<std::uint32_t>::max() ? 4 : 8;
 }
@@ -155,6 +169,20 @@ std::string write_burrows_wheeler(const std::string& path, std::span<const std::
                            const auto part = transform.subspan(begin, end - begin);
                            out.insert(out.end(), part.begin(), part.end());
                          });
+}
+
+std::string write_document_array(const std::string& path, std::span<const std::uint32_t> documents,
+                                 const SuffixArraySource& source) {
+  Json description = described_source("sortie document array", source);
+  description["entries"] = documents.size();
+  description["width_bits"] = 32;
+  description["byte_order"] = "little";
+  description["entry"] =
+      "the number, from 0, of the record that the suffix starts in; a separator belongs to the "
+      "record before it";
+  description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
+  description["records"] = described_records(*source.text);
+  return write_integers(path, documents, 4, std::move(description));
 }
 
 template <class Pos>

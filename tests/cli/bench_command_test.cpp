@@ -243,6 +243,36 @@ TEST_F(BenchCommand, IndexesFilesAndGeneratedTexts) {
   EXPECT_EQ(column(found, "method").count("prefix-doubling"), 1u);
 }
 
+TEST_F(BenchCommand, TellsTheRoundsOfDoubling) {
+  const Result result = run({"bench", "suffix-array", "gen:letter:9", "--rounds", "2", "--repeat",
+                             "1", "--json", path("rows.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("groups of a size"));
+  const auto report = nlohmann::json::parse(read_file(path("rows.json")));
+  const auto rounds = report["rows"][0]["rounds"];
+  ASSERT_EQ(rounds.size(), 3u);  // 8 suffixes have 2 letters, 6 have 4, 2 have 8
+  EXPECT_EQ(rounds[0]["depth"], 2);
+  EXPECT_EQ(rounds[0]["unresolved"], 8);
+  EXPECT_EQ(rounds[0]["groups"], 1);
+  EXPECT_EQ(rounds[1]["largest_group"], 6);
+  EXPECT_EQ(rounds[1]["groups_of_size"]["4-7"], 1);
+  EXPECT_EQ(rounds[2]["groups_of_size"]["2-3"], 1);
+  for (std::size_t i = 1; i < report["rows"].size(); ++i) {
+    EXPECT_FALSE(report["rows"][i].contains("rounds"));
+  }
+}
+
+TEST_F(BenchCommand, QueriesDrawnAndRandomPatterns) {
+  const auto found = rows({"bench", "query", sequence("lambda_phage.fa.gz"), "gen:repeats:20000",
+                           "--patterns", "500", "--length", "12", "--max-hits", "3"});
+  EXPECT_EQ(found.size(), 8u);
+  EXPECT_EQ(column(found, "method"), (std::set<std::string>{"count", "locate"}));
+  const std::string place = backend() == Backend::cuda ? " on the device" : "";
+  EXPECT_EQ(column(found, "case").count("gen:repeats:20000, drawn" + place), 1u);
+  EXPECT_EQ(column(found, "case").count("gen:repeats:20000, random" + place), 1u);
+  for (const auto& row : found) EXPECT_EQ(row["items"], 500);
+}
+
 TEST_F(BenchCommand, WritesCsv) {
   const Result result = run({"bench", "spgemm", "gen:er:200:3", "--csv", "-", "--repeat", "2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
