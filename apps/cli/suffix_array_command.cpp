@@ -17,8 +17,6 @@
 namespace sortie::cli {
 namespace {
 
-using sequences::Alphabet;
-
 struct SuffixArrayCommand {
   CommonOptions common;
   std::string input;
@@ -70,6 +68,7 @@ class Indexing {
   Indexing(Job& job, const SuffixArrayCommand& command, const IndexedText& indexed)
       : job_(job),
         command_(command),
+        indexed_(indexed),
         text_(indexed.text),
         view_(indexed.view()),
         width_bytes_(chosen_width_bytes(command, text_.symbols.size())) {}
@@ -92,9 +91,9 @@ class Indexing {
     RunReport& report = job_.report();
     report.set("algorithm", command_.algorithm);
     report.set("symbols", std::uint64_t{text_.symbols.size()});
-    report.set("letters", text_.letters());
+    report.set("letters", indexed_.letters());
     report.set("records", std::uint64_t{text_.records.size()});
-    report.set("alphabet", std::string(sequences::name(alphabet_)));
+    report.set("alphabet", std::string(sequences::name(indexed_.alphabet)));
     report.set("build_seconds", seconds);
     report.set("megabytes_per_second", rate(seconds));
     report.set("width_bits", std::int64_t{8} * width_bytes_);
@@ -153,9 +152,8 @@ class Indexing {
 
   void write() {
     PhaseTimer timer(job_.context(), "write");
-    TextPolicy policy = command_.policy();
-    policy.alphabet = alphabet_;
-    const SuffixArraySource source{command_.input, policy, command_.max_context, &text_};
+    const SuffixArraySource source{command_.input, command_.policy(), command_.max_context,
+                                   &indexed_};
     const std::span<const Pos> suffixes = suffixes_;
     const std::span<const Pos> lcp = lcp_;
     RunReport& report = job_.report();
@@ -193,9 +191,9 @@ class Indexing {
   [[nodiscard]] std::string summary(double seconds) const {
     std::string text = fmt::format(
         "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
-        text_.records.size(), text_.records.size() == 1 ? "record" : "records", text_.letters(),
-        sequences::name(alphabet_), suffixes_.size(), 1e3 * seconds, name(job_.context().backend),
-        command_.algorithm, rate(seconds));
+        text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
+        sequences::name(indexed_.alphabet), suffixes_.size(), 1e3 * seconds,
+        name(job_.context().backend), command_.algorithm, rate(seconds));
     if (!command_.lcp.empty()) text += fmt::format("\nLCP array in {:.3f} ms", 1e3 * lcp_seconds_);
     if (!command_.bwt.empty()) {
       text += fmt::format("\nBurrows-Wheeler transform in {:.3f} ms", 1e3 * bwt_seconds_);
@@ -214,10 +212,10 @@ class Indexing {
 
   Job& job_;
   const SuffixArrayCommand& command_;
+  const IndexedText& indexed_;
   const sequences::Text& text_;
   suffix_array::TextView view_;
   int width_bytes_;
-  Alphabet alphabet_ = sequences::detect_alphabet(text_);
   std::vector<Pos> suffixes_;
   std::vector<Pos> lcp_;
   std::vector<std::uint8_t> bwt_;

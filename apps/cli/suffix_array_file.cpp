@@ -30,15 +30,15 @@ void append_little_endian(std::vector<char>& out, std::uint64_t value, int width
 
 /// What every description says of the text.
 Json described_source(std::string_view format, const SuffixArraySource& source) {
-  const sequences::Text& text = *source.text;
+  const sequences::Text& text = source.text->text;
   Json description = {
       {"format", format},
       {"format_version", 1},
       {"written_by", fmt::format("sortie {} ({})", version(), commit())},
       {"input", source.input},
       {"symbols", text.symbols.size()},
-      {"letters", text.letters()},
-      {"alphabet", sequences::name(source.policy.alphabet)},
+      {"letters", source.text->letters()},
+      {"alphabet", sequences::name(source.text->alphabet)},
       {"case", source.policy.letter_case == sequences::Case::upper ? "upper" : "keep"},
       {"ambiguous", sequences::name(source.policy.ambiguity)},
       {"reverse_complement", source.policy.reverse_complement},
@@ -67,7 +67,7 @@ Json described_suffix_array(const SuffixArraySource& source, std::size_t positio
       "suffixes by byte value up to the end of their record, a suffix before its extensions, equal "
       "ones by position; separators first";
   description["checksum_of"] = "the positions as written, 64-bit FNV-1a";
-  description["records"] = described_records(*source.text);
+  description["records"] = described_records(source.text->text);
   return description;
 }
 
@@ -181,7 +181,7 @@ std::string write_document_array(const std::string& path, std::span<const std::u
       "the number, from 0, of the record that the suffix starts in; a separator belongs to the "
       "record before it";
   description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
-  description["records"] = described_records(*source.text);
+  description["records"] = described_records(source.text->text);
   return write_integers(path, documents, 4, std::move(description));
 }
 

@@ -254,7 +254,10 @@ TEST_F(SuffixArrayCommand, TreatsAmbiguousLettersAsTold) {
     const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--ambiguous",
                                ambiguous, "--lcp", path("lcp"), "--verify"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(nlohmann::json::parse(read_file(path("sa.json")))["ambiguous"], ambiguous);
+    const auto description = nlohmann::json::parse(read_file(path("sa.json")));
+    EXPECT_EQ(description["ambiguous"], ambiguous);
+    EXPECT_EQ(description["alphabet"], "dna-iupac");
+    EXPECT_EQ(description["letters"], ambiguous == std::string("separate") ? 3 : 5);
     return positions(read_file(path("sa")), 4);
   };
   EXPECT_THAT(order("keep"), ElementsAre(2, 5, 0, 3, 1, 4));
