@@ -154,6 +154,18 @@ std::string write_lcp_array(const std::string& path, std::span<const Pos> lcp, i
   return write_integers(path, lcp, width_bytes, std::move(description));
 }
 
+template <class Pos>
+std::string write_inverse_suffix_array(const std::string& path, std::span<const Pos> inverse,
+                                       int width_bytes, const SuffixArraySource& source) {
+  Json description = described_source("sortie inverse suffix array", source);
+  description["entries"] = inverse.size();
+  description["width_bits"] = 8 * width_bytes;
+  description["byte_order"] = "little";
+  description["entry"] = "the entry of the suffix array where the suffix at this position stands";
+  description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
+  return write_integers(path, inverse, width_bytes, std::move(description));
+}
+
 std::string write_burrows_wheeler(const std::string& path, std::span<const std::uint8_t> transform,
                                   std::uint64_t primary, const SuffixArraySource& source) {
   Json description = described_source("sortie Burrows-Wheeler transform", source);
@@ -204,6 +216,10 @@ template std::string write_lcp_array(const std::string&, std::span<const std::ui
                                      const SuffixArraySource&);
 template std::string write_lcp_array(const std::string&, std::span<const std::uint64_t>, int,
                                      const SuffixArraySource&);
+template std::string write_inverse_suffix_array(const std::string&, std::span<const std::uint32_t>,
+                                                int, const SuffixArraySource&);
+template std::string write_inverse_suffix_array(const std::string&, std::span<const std::uint64_t>,
+                                                int, const SuffixArraySource&);
 template void write_suffix_array_text(const std::string&, std::span<const std::uint32_t>);
 template void write_suffix_array_text(const std::string&, std::span<const std::uint64_t>);
 

@@ -40,6 +40,11 @@ template <class Pos>
 std::string write_lcp_array(const std::string& path, std::span<const Pos> lcp, int width_bytes,
                             const SuffixArraySource& source);
 
+/// The same for the inverse suffix array.
+template <class Pos>
+std::string write_inverse_suffix_array(const std::string& path, std::span<const Pos> inverse,
+                                       int width_bytes, const SuffixArraySource& source);
+
 /// The same for the Burrows-Wheeler transform, a byte an entry.
 /// \param primary  the entry of the suffix at position 0
 std::string write_burrows_wheeler(const std::string& path, std::span<const std::uint8_t> transform,
