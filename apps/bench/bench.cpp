@@ -109,7 +109,9 @@ std::string rounds_table(const Row& row) {
     text += fmt::format(layout, round.depth, round.unresolved, fmt::format("{:.2f}", share),
                         round.groups, round.largest, sizes);
   }
-  return text;
+  text += "    the construction itself:";
+  for (const auto& [figure, value] : row.construction) text += fmt::format(" {} {}", figure, value);
+  return text + '\n';
 }
 
 }  // namespace
@@ -196,7 +198,7 @@ std::string table(std::span<const Row> rows, bool with_heading) {
                         fmt::format("{:.4g}", row.rate()), row.unit,
                         row.percent_of_copy > 0 ? fmt::format("{:.1f}", row.percent_of_copy) : "",
                         ratio > 0 ? fmt::format("{:.2f}", ratio) : "", describe_result(row));
-    if (!row.rounds.empty()) text += rounds_table(row);
+    if (!row.construction.empty()) text += rounds_table(row);
     if (row.phases.empty()) continue;
     text += describe_phases(row);
     if (row.imbalance >= 0) text += fmt::format(" (imbalance {:.2f} %)", 1e2 * row.imbalance);
@@ -251,7 +253,12 @@ std::string json(std::span<const Row> rows) {
       list.back()["allocating_seconds"] = row.allocating_seconds;
       list.back()["median_allocating_seconds"] = row.median_allocating_seconds();
     }
-    if (!row.rounds.empty()) list.back()["rounds"] = rounds_json(row.rounds);
+    if (!row.construction.empty()) {
+      list.back()["rounds"] = rounds_json(row.rounds);
+      for (const auto& [figure, value] : row.construction) {
+        list.back()["construction"][figure] = value;
+      }
+    }
     if (row.product) {
       const auto& space = row.product->peak_work_space;
       list.back()["products"] = row.product->products;

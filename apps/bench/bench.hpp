@@ -52,6 +52,8 @@ struct Row {
   std::optional<ProductFigures> product;  ///< of a matrix product only
   /// Of a suffix array only, where they were asked for: the groups that each round of doubling has.
   std::vector<suffix_array::DoublingRound> rounds;
+  /// With them: what the construction reports of its own rounds, by the names of RunReport.
+  std::vector<std::pair<std::string, std::uint64_t>> construction;
 
   // Filled by relate().
   std::vector<std::pair<std::string, double>>

@@ -3,10 +3,12 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <variant>
 
 #include "sortie/apps/bench/generator_spec.hpp"
 #include "sortie/apps/suffix_array/lcp.hpp"
 #include "sortie/core/error.hpp"
+#include "sortie/core/run_report.hpp"
 #include "sortie/sequences/fasta.hpp"
 #include "sortie/sequences/generators.hpp"
 
@@ -82,7 +84,7 @@ class SuffixArrayCase {
     std::vector<Row> others = measure(std::move(methods), options.repetitions);
     std::move(others.begin(), others.end(), std::back_inserter(rows));
     if (options.rounds_from != 0 && !rows.empty()) {
-      rows.front().rounds = rounds(options.rounds_from);
+      tell_rounds(options.rounds_from, rows.front());
     }
     return rows;
   }
@@ -100,10 +102,19 @@ class SuffixArrayCase {
     return row;
   }
 
-  [[nodiscard]] std::vector<suffix_array::DoublingRound> rounds(std::uint64_t first) const {
-    const std::vector<Pos> suffixes = suffix_array::build<Pos>(context_, view_);
+  /// By one more construction, by prefix doubling, and its LCP array.
+  void tell_rounds(std::uint64_t first_depth, Row& row) const {
+    RunReport report;
+    Context reporting = context_;
+    reporting.report = &report;
+    const std::vector<Pos> suffixes = suffix_array::build<Pos>(reporting, view_);
+    for (const auto& [figure, value] : report.figures()) {
+      if (const auto* count = std::get_if<std::uint64_t>(&value)) {
+        row.construction.emplace_back(figure, *count);
+      }
+    }
     const std::vector<Pos> lcp = suffix_array::lcp_array<Pos>(context_, view_, suffixes);
-    return suffix_array::doubling_rounds<Pos>(lcp, first);
+    row.rounds = suffix_array::doubling_rounds<Pos>(lcp, first_depth);
   }
 
   Method method(Algorithm algorithm) {

@@ -11,8 +11,7 @@ namespace {
 using sequences::Alphabet;
 using sequences::Ambiguity;
 
-void require_nucleotides(const std::string& path, const sequences::Text& text) {
-  const Alphabet alphabet = sequences::detect_alphabet(text);
+void require_nucleotides(const std::string& path, Alphabet alphabet) {
   if (alphabet != Alphabet::protein && alphabet != Alphabet::bytes) return;
   throw Error(ErrorKind::input,
               fmt::format("{}: found {} symbols, expected nucleotides, which --ambiguous and "
@@ -27,8 +26,9 @@ IndexedText read_indexed_text(const Context& context, const std::string& path,
   IndexedText result;
   sequences::Text& text = result.text;
   text = sequences::read_fasta(context, path, {policy.letter_case, policy.alphabet});
+  result.alphabet = sequences::detect_alphabet(text);
   if (policy.ambiguity != Ambiguity::keep || policy.reverse_complement) {
-    require_nucleotides(path, text);
+    require_nucleotides(path, result.alphabet);
   }
   // Complements first: they are taken of letters, not of ends.
   if (policy.reverse_complement) sequences::append_reverse_complements(text);

@@ -24,7 +24,10 @@ struct TextPolicy {
 struct IndexedText {
   sequences::Text text;
   std::vector<std::uint64_t> separators;  ///< between records, and in place of ambiguous letters
+  /// The smallest that holds the text, found before letters were made ends.
+  sequences::Alphabet alphabet = sequences::Alphabet::automatic;
 
+  [[nodiscard]] std::uint64_t letters() const { return text.symbols.size() - separators.size(); }
   [[nodiscard]] suffix_array::TextView view() const { return {text.symbols, separators}; }
 };
 

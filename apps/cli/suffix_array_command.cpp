@@ -10,6 +10,7 @@
 #include "sortie/apps/suffix_array/bounded_order.hpp"
 #include "sortie/apps/suffix_array/burrows_wheeler.hpp"
 #include "sortie/apps/suffix_array/documents.hpp"
+#include "sortie/apps/suffix_array/inverse.hpp"
 #include "sortie/apps/suffix_array/lcp.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 #include "sortie/core/error.hpp"
@@ -17,14 +18,13 @@
 namespace sortie::cli {
 namespace {
 
-using sequences::Alphabet;
-
 struct SuffixArrayCommand {
   CommonOptions common;
   std::string input;
   std::string output;
   std::string lcp;
   std::string bwt;
+  std::string inverse;
   std::string documents;
   std::string width = "auto";
   bool text = false;
@@ -41,8 +41,8 @@ struct SuffixArrayCommand {
             sequences::parse_alphabet(alphabet), sequences::parse_ambiguity(ambiguous),
             reverse_complement};
   }
-  [[nodiscard]] std::array<const std::string*, 4> outputs() const {
-    return {&output, &lcp, &bwt, &documents};
+  [[nodiscard]] std::array<const std::string*, 5> outputs() const {
+    return {&output, &lcp, &bwt, &inverse, &documents};
   }
   /// One of the files to write; "" if there are none.
   [[nodiscard]] std::string any_output() const {
@@ -70,6 +70,7 @@ class Indexing {
   Indexing(Job& job, const SuffixArrayCommand& command, const IndexedText& indexed)
       : job_(job),
         command_(command),
+        indexed_(indexed),
         text_(indexed.text),
         view_(indexed.view()),
         width_bytes_(chosen_width_bytes(command, text_.symbols.size())) {}
@@ -92,9 +93,9 @@ class Indexing {
     RunReport& report = job_.report();
     report.set("algorithm", command_.algorithm);
     report.set("symbols", std::uint64_t{text_.symbols.size()});
-    report.set("letters", text_.letters());
+    report.set("letters", indexed_.letters());
     report.set("records", std::uint64_t{text_.records.size()});
-    report.set("alphabet", std::string(sequences::name(alphabet_)));
+    report.set("alphabet", std::string(sequences::name(indexed_.alphabet)));
     report.set("build_seconds", seconds);
     report.set("megabytes_per_second", rate(seconds));
     report.set("width_bits", std::int64_t{8} * width_bytes_);
@@ -121,6 +122,13 @@ class Indexing {
       });
       job_.report().set("bwt_seconds", bwt_seconds_);
     }
+    if (!command_.inverse.empty()) {
+      inverse_seconds_ = job_.repeated([&] {
+        inverse_ = {};
+        inverse_ = suffix_array::inverse_suffix_array<Pos>(job_.context(), suffixes_);
+      });
+      job_.report().set("inverse_seconds", inverse_seconds_);
+    }
     if (!command_.documents.empty()) {
       for (const sequences::Record& record : text_.records) record_begins_.push_back(record.offset);
       documents_seconds_ = job_.repeated([&] {
@@ -145,17 +153,26 @@ class Indexing {
     if (!command_.bwt.empty()) {
       suffix_array::check_burrows_wheeler<Pos>(job_.context(), view_, suffixes_, bwt_);
     }
+    if (!command_.inverse.empty()) verify_inverse();
     if (!command_.documents.empty()) {
       suffix_array::check_document_array<Pos>(job_.context(), suffixes_, record_begins_,
                                               documents_);
     }
   }
 
+  void verify_inverse() const {
+    for (std::size_t entry = 0; entry < suffixes_.size(); ++entry) {
+      if (inverse_[suffixes_[entry]] == entry) continue;
+      throw Error(ErrorKind::check,
+                  fmt::format("inverse suffix array, position {}: found entry {}, expected {}",
+                              suffixes_[entry], inverse_[suffixes_[entry]], entry));
+    }
+  }
+
   void write() {
     PhaseTimer timer(job_.context(), "write");
-    TextPolicy policy = command_.policy();
-    policy.alphabet = alphabet_;
-    const SuffixArraySource source{command_.input, policy, command_.max_context, &text_};
+    const SuffixArraySource source{command_.input, command_.policy(), command_.max_context,
+                                   &indexed_};
     const std::span<const Pos> suffixes = suffixes_;
     const std::span<const Pos> lcp = lcp_;
     RunReport& report = job_.report();
@@ -171,6 +188,12 @@ class Indexing {
     }
     if (!command_.bwt.empty()) {
       report.set("bwt_checksum", write_burrows_wheeler(command_.bwt, bwt_, primary(), source));
+    }
+    if (!command_.inverse.empty() && command_.text) {
+      write_suffix_array_text<Pos>(command_.inverse, inverse_);
+    } else if (!command_.inverse.empty()) {
+      report.set("inverse_checksum",
+                 write_inverse_suffix_array<Pos>(command_.inverse, inverse_, width_bytes_, source));
     }
     if (!command_.documents.empty() && command_.text) {
       write_suffix_array_text<std::uint32_t>(command_.documents, documents_);
@@ -193,12 +216,15 @@ class Indexing {
   [[nodiscard]] std::string summary(double seconds) const {
     std::string text = fmt::format(
         "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
-        text_.records.size(), text_.records.size() == 1 ? "record" : "records", text_.letters(),
-        sequences::name(alphabet_), suffixes_.size(), 1e3 * seconds, name(job_.context().backend),
-        command_.algorithm, rate(seconds));
+        text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
+        sequences::name(indexed_.alphabet), suffixes_.size(), 1e3 * seconds,
+        name(job_.context().backend), command_.algorithm, rate(seconds));
     if (!command_.lcp.empty()) text += fmt::format("\nLCP array in {:.3f} ms", 1e3 * lcp_seconds_);
     if (!command_.bwt.empty()) {
       text += fmt::format("\nBurrows-Wheeler transform in {:.3f} ms", 1e3 * bwt_seconds_);
+    }
+    if (!command_.inverse.empty()) {
+      text += fmt::format("\ninverse in {:.3f} ms", 1e3 * inverse_seconds_);
     }
     if (!command_.documents.empty()) {
       text += fmt::format("\ndocument array in {:.3f} ms", 1e3 * documents_seconds_);
@@ -207,6 +233,7 @@ class Indexing {
       text += "\nverified: every suffix is in its place";
       if (!command_.lcp.empty() && command_.max_context == 0) text += ", the LCP array is right";
       if (!command_.bwt.empty()) text += ", the transform is right";
+      if (!command_.inverse.empty()) text += ", the inverse is right";
       if (!command_.documents.empty()) text += ", the document array is right";
     }
     return text;
@@ -214,17 +241,19 @@ class Indexing {
 
   Job& job_;
   const SuffixArrayCommand& command_;
+  const IndexedText& indexed_;
   const sequences::Text& text_;
   suffix_array::TextView view_;
   int width_bytes_;
-  Alphabet alphabet_ = sequences::detect_alphabet(text_);
   std::vector<Pos> suffixes_;
   std::vector<Pos> lcp_;
   std::vector<std::uint8_t> bwt_;
+  std::vector<Pos> inverse_;
   std::vector<std::uint64_t> record_begins_;
   std::vector<std::uint32_t> documents_;
   double lcp_seconds_ = 0;
   double bwt_seconds_ = 0;
+  double inverse_seconds_ = 0;
   double documents_seconds_ = 0;
 };
 
@@ -263,6 +292,8 @@ Command add_suffix_array_command(CLI::App& program) {
                      "common");
   parser->add_option("--bwt", command->bwt,
                      "Write the Burrows-Wheeler transform too: a byte for every position");
+  parser->add_option("--inverse", command->inverse,
+                     "Write the inverse too, in the same way: the entry of every position");
   parser->add_option("--documents", command->documents,
                      "Write the document array too: for every position the number of its record, "
                      "from 0, 4 bytes each");

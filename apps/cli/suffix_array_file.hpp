@@ -11,9 +11,9 @@ namespace sortie::cli {
 /// What the sidecar of a suffix array file tells beside the array's own figures.
 struct SuffixArraySource {
   std::string input;
-  TextPolicy policy;              ///< its alphabet is the one that was found
+  TextPolicy policy;
   std::uint64_t max_context = 0;  ///< letters that decide the order; 0: all
-  const sequences::Text* text = nullptr;
+  const IndexedText* text = nullptr;
 };
 
 /// The checksum of a text that descriptions hold, 16 hex digits: 64-bit FNV-1a of its symbols.
@@ -39,6 +39,11 @@ std::string write_suffix_array(const std::string& path, std::span<const Pos> suf
 template <class Pos>
 std::string write_lcp_array(const std::string& path, std::span<const Pos> lcp, int width_bytes,
                             const SuffixArraySource& source);
+
+/// The same for the inverse suffix array.
+template <class Pos>
+std::string write_inverse_suffix_array(const std::string& path, std::span<const Pos> inverse,
+                                       int width_bytes, const SuffixArraySource& source);
 
 /// The same for the Burrows-Wheeler transform, a byte an entry.
 /// \param primary  the entry of the suffix at position 0

@@ -257,6 +257,8 @@ TEST_F(BenchCommand, TellsTheRoundsOfDoubling) {
   EXPECT_EQ(rounds[1]["largest_group"], 6);
   EXPECT_EQ(rounds[1]["groups_of_size"]["4-7"], 1);
   EXPECT_EQ(rounds[2]["groups_of_size"]["2-3"], 1);
+  EXPECT_TRUE(report["rows"][0]["construction"].contains("rounds"));
+  EXPECT_THAT(result.out, HasSubstr("the construction itself: "));
   for (std::size_t i = 1; i < report["rows"].size(); ++i) {
     EXPECT_FALSE(report["rows"][i].contains("rounds"));
   }

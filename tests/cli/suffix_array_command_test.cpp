@@ -225,6 +225,25 @@ TEST_F(SuffixArrayCommand, WritesTheDocumentArray) {
   EXPECT_EQ(text.out, "0\n1\n0\n0\n1\n1\n1\n");
 }
 
+TEST_F(SuffixArrayCommand, WritesTheInverse) {
+  write_file(path("in.fa"), ">x\nBANANA\n");  // 5 3 1 0 4 2
+  const Result result = run({"suffix-array", path("in.fa"), "--inverse", path("isa"), "--width",
+                             "64", "--verify", "--json", path("report.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the inverse is right"));
+  const std::string bytes = read_file(path("isa"));
+  EXPECT_THAT(positions(bytes, 8), ElementsAre(3, 2, 5, 1, 4, 0));
+  const auto description = nlohmann::json::parse(read_file(path("isa.json")));
+  EXPECT_EQ(description["format"], "sortie inverse suffix array");
+  EXPECT_EQ(description["width_bits"], 64);
+  EXPECT_EQ(description["checksum"], checksum(bytes.data(), bytes.size()));
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("report.json")))["figures"]["inverse_checksum"],
+            description["checksum"]);
+  const Result text =
+      run({"suffix-array", path("in.fa"), "-o", path("sa"), "--text", "--inverse", "-"});
+  EXPECT_EQ(text.out, "3\n2\n5\n1\n4\n0\n");
+}
+
 TEST_F(SuffixArrayCommand, AppendsTheReverseComplement) {
   // A C | G T T | G T | A A C
   write_file(path("in.fa"), ">x\nac\n>y\ngtt\n");
@@ -254,7 +273,10 @@ TEST_F(SuffixArrayCommand, TreatsAmbiguousLettersAsTold) {
     const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--ambiguous",
                                ambiguous, "--lcp", path("lcp"), "--verify"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_EQ(nlohmann::json::parse(read_file(path("sa.json")))["ambiguous"], ambiguous);
+    const auto description = nlohmann::json::parse(read_file(path("sa.json")));
+    EXPECT_EQ(description["ambiguous"], ambiguous);
+    EXPECT_EQ(description["alphabet"], "dna-iupac");
+    EXPECT_EQ(description["letters"], ambiguous == std::string("separate") ? 3 : 5);
     return positions(read_file(path("sa")), 4);
   };
   EXPECT_THAT(order("keep"), ElementsAre(2, 5, 0, 3, 1, 4));

@@ -30,8 +30,9 @@ inline constexpr std::uint64_t longest_dc3_text = (std::uint64_t{1} << 31) - 8;
 /// \throws Error (unavailable) a text of more than longest_dc3_text symbols
 /// \throws Error (out_of_memory, device)
 /// Complexity: O(n) work; each level sorts two thirds of its symbols by three symbols. Memory: at
-/// most 24 bytes a symbol beside the text. Waits for the stream twice a level.
-/// Source: Karkkainen, Sanders: Simple Linear Work Suffix Array Construction (ICALP 2003).
+/// most 24 bytes a symbol beside the text; 16 for the first 70 Mbp of human chrX. Waits for the
+/// stream twice a level. Source: Karkkainen, Sanders: Simple Linear Work Suffix Array Construction
+/// (ICALP 2003).
 [[nodiscard]] DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context,
                                                               const DeviceText& text);
 
