@@ -35,6 +35,32 @@ void run_once(Method& method, Round round) {
   }
 }
 
+double sum_of(const PhaseSeconds& phases) {
+  double sum = 0;
+  for (const auto& [name, seconds] : phases) sum += seconds;
+  return sum;
+}
+
+// Runs a method for its phases, once all times are taken.
+void find_phases(Method& method, int repetitions) {
+  if (!method.run_phases || !method.row.agrees) return;
+  std::vector<PhaseSeconds> runs;
+  try {
+    for (int repetition = 0; repetition < std::max(repetitions, 1); ++repetition) {
+      if (method.prepare) method.prepare();
+      runs.push_back(method.run_phases());
+    }
+  } catch (const Error& error) {
+    method.row.failure = error.what();
+    method.row.agrees = false;
+    return;
+  }
+  const auto median = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+  std::nth_element(runs.begin(), median, runs.end(),
+                   [](const auto& x, const auto& y) { return sum_of(x) < sum_of(y); });
+  method.row.phases = std::move(*median);
+}
+
 // A field of CSV: quoted where it holds a comma, a quote or a line end (RFC 4180).
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -45,11 +71,61 @@ std::string csv_field(const std::string& text) {
   return result + "\"";
 }
 
+// Groups of DoublingRound::sizes by their class, "2-3" for entry 1.
+std::string size_class(std::size_t entry) {
+  const std::uint64_t from = std::uint64_t{1} << entry;
+  return fmt::format("{}-{}", from, 2 * from - 1);
+}
+
+Json rounds_json(std::span<const suffix_array::DoublingRound> rounds) {
+  Json list = Json::array();
+  for (const suffix_array::DoublingRound& round : rounds) {
+    Json sizes = Json::object();
+    for (std::size_t entry = 0; entry < round.sizes.size(); ++entry) {
+      if (round.sizes[entry] != 0) sizes[size_class(entry)] = round.sizes[entry];
+    }
+    list.push_back({{"depth", round.depth},
+                    {"unresolved", round.unresolved},
+                    {"groups", round.groups},
+                    {"largest_group", round.largest},
+                    {"groups_of_size", std::move(sizes)}});
+  }
+  return list;
+}
+
+std::string rounds_table(const Row& row) {
+  constexpr const char* layout = "    {:>12} {:>12} {:>8} {:>12} {:>12}  {}\n";
+  std::string text =
+      fmt::format(layout, "letters", "unresolved", "%", "groups", "largest", "groups of a size");
+  for (const suffix_array::DoublingRound& round : row.rounds) {
+    std::string sizes;
+    for (std::size_t entry = 0; entry < round.sizes.size(); ++entry) {
+      if (round.sizes[entry] == 0) continue;
+      sizes +=
+          fmt::format("{}{}: {}", sizes.empty() ? "" : ", ", size_class(entry), round.sizes[entry]);
+    }
+    const double share =
+        100 * static_cast<double>(round.unresolved) / static_cast<double>(row.items);
+    text += fmt::format(layout, round.depth, round.unresolved, fmt::format("{:.2f}", share),
+                        round.groups, round.largest, sizes);
+  }
+  text += "    the construction itself:";
+  for (const auto& [figure, value] : row.construction) text += fmt::format(" {} {}", figure, value);
+  return text + '\n';
+}
+
 }  // namespace
 
 std::string describe_result(const Row& row) {
   if (!row.failure.empty()) return "failed: " + row.failure;
   return row.is_wrong() ? "NO " + row.fault : "yes";
+}
+
+std::string describe_phases(const Row& row) {
+  std::string text = "   ";
+  for (const auto& [phase, seconds] : row.phases)
+    text += fmt::format(" {} {:.3f} ms", phase, 1e3 * seconds);
+  return text;
 }
 
 double Row::median_seconds() const {
@@ -101,6 +177,7 @@ std::vector<Row> measure(std::vector<Method> methods, int repetitions) {
   run_all(Round::check);
   for (int repetition = 0; repetition < repetitions; ++repetition) run_all(Round::pooled);
   for (int repetition = 0; repetition < repetitions; ++repetition) run_all(Round::allocating);
+  for (Method& method : methods) find_phases(method, repetitions);
   std::vector<Row> rows;
   for (Method& method : methods) rows.push_back(std::move(method.row));
   relate(rows);
@@ -121,10 +198,9 @@ std::string table(std::span<const Row> rows, bool with_heading) {
                         fmt::format("{:.4g}", row.rate()), row.unit,
                         row.percent_of_copy > 0 ? fmt::format("{:.1f}", row.percent_of_copy) : "",
                         ratio > 0 ? fmt::format("{:.2f}", ratio) : "", describe_result(row));
+    if (!row.construction.empty()) text += rounds_table(row);
     if (row.phases.empty()) continue;
-    text += "   ";
-    for (const auto& [phase, seconds] : row.phases)
-      text += fmt::format(" {} {:.3f} ms", phase, 1e3 * seconds);
+    text += describe_phases(row);
     if (row.imbalance >= 0) text += fmt::format(" (imbalance {:.2f} %)", 1e2 * row.imbalance);
     text += '\n';
   }
@@ -176,6 +252,12 @@ std::string json(std::span<const Row> rows) {
     if (!row.allocating_seconds.empty()) {
       list.back()["allocating_seconds"] = row.allocating_seconds;
       list.back()["median_allocating_seconds"] = row.median_allocating_seconds();
+    }
+    if (!row.construction.empty()) {
+      list.back()["rounds"] = rounds_json(row.rounds);
+      for (const auto& [figure, value] : row.construction) {
+        list.back()["construction"][figure] = value;
+      }
     }
     if (row.product) {
       const auto& space = row.product->peak_work_space;

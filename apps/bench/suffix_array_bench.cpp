@@ -3,9 +3,12 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <variant>
 
 #include "sortie/apps/bench/generator_spec.hpp"
+#include "sortie/apps/suffix_array/lcp.hpp"
 #include "sortie/core/error.hpp"
+#include "sortie/core/run_report.hpp"
 #include "sortie/sequences/fasta.hpp"
 #include "sortie/sequences/generators.hpp"
 
@@ -66,22 +69,32 @@ class SuffixArrayCase {
   std::vector<Row> run(const SuffixArrayOptions& options) {
     std::vector<Method> methods;
     std::vector<Row> rows;
+#ifdef SORTIE_HAVE_CUDA
+    std::vector<DeviceRow> on_device;
+#endif
     for (const Algorithm algorithm : methods_for(options, context_.backend)) {
 #ifdef SORTIE_HAVE_CUDA
-      if (context_.backend == Backend::cuda && algorithm == Algorithm::prefix_doubling) {
-        Row resident = row(algorithm);
-        resident.case_name += " on the device";
-        resident = std::move(
-            suffix_array_on_device<Pos>(context_, view_, std::move(resident), options.repetitions)
-                .front());
-        rows.push_back(std::move(resident));
+      const bool is_of_cuda =
+          algorithm == Algorithm::prefix_doubling || algorithm == Algorithm::dc3;
+      if (context_.backend == Backend::cuda && is_of_cuda) {
+        on_device.push_back({algorithm, row(algorithm)});
+        on_device.back().row.case_name += " on the device";
         if (!options.transfers) continue;
       }
 #endif
       methods.push_back(method(algorithm));
     }
+#ifdef SORTIE_HAVE_CUDA
+    if (!on_device.empty()) {
+      rows =
+          suffix_array_on_device<Pos>(context_, view_, std::move(on_device), options.repetitions);
+    }
+#endif
     std::vector<Row> others = measure(std::move(methods), options.repetitions);
     std::move(others.begin(), others.end(), std::back_inserter(rows));
+    if (options.rounds_from != 0 && !rows.empty()) {
+      tell_rounds(options.rounds_from, rows.front());
+    }
     return rows;
   }
 
@@ -96,6 +109,21 @@ class SuffixArrayCase {
     row.unit = "MB/s";
     row.items_a_unit = 1e6;
     return row;
+  }
+
+  /// By one more construction, by prefix doubling, and its LCP array.
+  void tell_rounds(std::uint64_t first_depth, Row& row) const {
+    RunReport report;
+    Context reporting = context_;
+    reporting.report = &report;
+    const std::vector<Pos> suffixes = suffix_array::build<Pos>(reporting, view_);
+    for (const auto& [figure, value] : report.figures()) {
+      if (const auto* count = std::get_if<std::uint64_t>(&value)) {
+        row.construction.emplace_back(figure, *count);
+      }
+    }
+    const std::vector<Pos> lcp = suffix_array::lcp_array<Pos>(context_, view_, suffixes);
+    row.rounds = suffix_array::doubling_rounds<Pos>(lcp, first_depth);
   }
 
   Method method(Algorithm algorithm) {
@@ -137,6 +165,11 @@ std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& 
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
   }
   return all;
+}
+
+sequences::Text text_of_source(const Context& context, const std::string& source,
+                               std::uint64_t seed) {
+  return make_text(context, source, seed);
 }
 
 }  // namespace sortie::bench

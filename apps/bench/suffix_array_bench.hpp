@@ -19,6 +19,9 @@ struct SuffixArrayOptions {
   /// Empty: all that the backend has but the reference, which takes time quadratic in repeats.
   std::vector<suffix_array::Algorithm> algorithms;
   bool transfers = false;  ///< on CUDA: from host memory to host memory as well
+  /// Row::rounds of the first row of every source, from a first sort by so many letters on; 0:
+  /// none.
+  std::uint64_t rounds_from = 0;
 };
 
 /// The suffix array of every source on the context's backend, one row an algorithm; MB/s counts
@@ -28,11 +31,23 @@ struct SuffixArrayOptions {
 std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& options,
                               const RowSink& sink);
 
-/// The suffix array of a text that is on the context's CUDA device and stays there. Only in builds
-/// with CUDA. \param row  all but seconds and agrees
+/// The text that a source of this benchmark names.
+/// \param seed  of generators
+/// \throws Error (usage) unknown generator; (input) as sequences::read_fasta
+[[nodiscard]] sequences::Text text_of_source(const Context& context, const std::string& source,
+                                             std::uint64_t seed);
+
+/// A row of a method that works in device memory: all but seconds and agrees.
+struct DeviceRow {
+  suffix_array::Algorithm algorithm;
+  Row row;
+};
+
+/// The suffix array of a text that is on the context's CUDA device and stays there, by each
+/// algorithm of the rows. Only in builds with CUDA.
 template <class Pos>
 [[nodiscard]] std::vector<Row> suffix_array_on_device(const Context& context,
-                                                      const suffix_array::TextView& text, Row row,
-                                                      int repetitions);
+                                                      const suffix_array::TextView& text,
+                                                      std::vector<DeviceRow> rows, int repetitions);
 
 }  // namespace sortie::bench

@@ -15,6 +15,8 @@ struct SourcesCommand : BenchOptions {
   std::string checked_by = "eigen";
   bool transpose_b = false;
   bool transfers = false;
+  bool phases = false;
+  std::uint64_t rounds_from = 0;
 };
 
 template <class Algorithm>
@@ -36,16 +38,19 @@ void run_spgemm(Job& job, const SourcesCommand& command) {
       .checked_by = spgemm::parse_algorithm(command.checked_by),
       .transpose_b = command.transpose_b,
       .transfers = command.transfers};
-  finish_bench(
-      job, command,
-      bench::spgemm(job.context(), options, table_printer(job, command, bench::spgemm_table)));
+  finish_bench(job, command,
+               bench::spgemm(job.context(), options,
+                             table_printer(job, command,
+                                           command.phases ? bench::spgemm_phase_table
+                                                          : bench::spgemm_table)));
 }
 
 void run_suffix_array(Job& job, const SourcesCommand& command) {
   job.announce_output(command.csv);
   const bench::SuffixArrayOptions options{
-      command.sources, command.common.repeat, command.common.seed,
-      parse_algorithms(command.algorithms, suffix_array::parse_algorithm), command.transfers};
+      command.sources,     command.common.repeat,
+      command.common.seed, parse_algorithms(command.algorithms, suffix_array::parse_algorithm),
+      command.transfers,   command.rounds_from};
   finish_bench(job, command,
                bench::suffix_array(job.context(), options, table_printer(job, command)));
 }
@@ -67,12 +72,12 @@ Command add_spgemm(CLI::App& bench_parser) {
   parser->add_option("--precision", options->precision, "f32 or f64")
       ->check(CLI::IsMember({"f32", "f64"}))
       ->capture_default_str();
-  parser
-      ->add_option("--check-by", options->checked_by,
-                   "Host algorithm to compare results with; row-wise takes all threads")
+  parser->add_option("--check-by", options->checked_by, "Host algorithm to compare results with")
       ->check(CLI::IsMember({"eigen", "row-wise", "reference", "essc"}))
       ->capture_default_str();
   parser->add_flag("--transpose-b", options->transpose_b, "A * A^T in place of A * A");
+  parser->add_flag("--phases", options->phases,
+                   "Show the phases of Sortie's own algorithms, of runs beside the timed ones");
   parser->add_flag("--transfers", options->transfers,
                    "On CUDA, also from host memory to host memory");
   add_bench_options(*parser, *options);
@@ -87,6 +92,12 @@ Command add_suffix_array(CLI::App& bench_parser) {
               "FASTA or FASTQ files, or gen:dna:N, gen:repeats:N, gen:fibonacci:N, gen:letter:N");
   parser->add_flag("--transfers", options->transfers,
                    "On CUDA, also from host memory to host memory");
+  parser
+      ->add_option(
+          "--rounds", options->rounds_from,
+          "Also tell what each round of prefix doubling has to sort, after a first sort by "
+          "so many letters: suffixes, groups, and how many groups there are of each size")
+      ->check(CLI::PositiveNumber);
   add_bench_options(*parser, *options);
   return make_command(parser, options, run_suffix_array);
 }
@@ -99,7 +110,8 @@ std::vector<Command> add_bench_commands(CLI::App& program) {
   parser->set_version_flag("-V,--version", program_version(), "Show the version and exit");
   parser->require_subcommand(1);
   return {add_bench_segsort_command(*parser), add_bench_sort_command(*parser),
-          add_bench_tune_command(*parser), add_spgemm(*parser), add_suffix_array(*parser)};
+          add_bench_tune_command(*parser),    add_spgemm(*parser),
+          add_suffix_array(*parser),          add_bench_query_command(*parser)};
 }
 
 }  // namespace sortie::cli

@@ -29,15 +29,19 @@ template <class Options>
 
 [[nodiscard]] Command add_spgemm_command(CLI::App& program);
 [[nodiscard]] Command add_suffix_array_command(CLI::App& program);
+[[nodiscard]] Command add_query_command(CLI::App& program);
 [[nodiscard]] Command add_sort_command(CLI::App& program);
 [[nodiscard]] Command add_info_command(CLI::App& program);
+/// `bench query`. \param bench_parser  of `bench`
+[[nodiscard]] Command add_bench_query_command(CLI::App& bench_parser);
 /// `bench segsort`. \param bench_parser  of `bench`
 [[nodiscard]] Command add_bench_segsort_command(CLI::App& bench_parser);
 /// `bench sort`. \param bench_parser  of `bench`
 [[nodiscard]] Command add_bench_sort_command(CLI::App& bench_parser);
 /// `bench tune`. \param bench_parser  of `bench`
 [[nodiscard]] Command add_bench_tune_command(CLI::App& bench_parser);
-/// `bench segsort`, `bench sort`, `bench tune`, `bench spgemm` and `bench suffix-array`.
+/// `bench segsort`, `bench sort`, `bench tune`, `bench spgemm`, `bench suffix-array` and `bench
+/// query`.
 [[nodiscard]] std::vector<Command> add_bench_commands(CLI::App& program);
 
 }  // namespace sortie::cli

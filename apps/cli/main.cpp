@@ -20,6 +20,7 @@ std::vector<Command> add_commands(CLI::App& program) {
   std::vector<Command> commands;
   commands.push_back(add_spgemm_command(program));
   commands.push_back(add_suffix_array_command(program));
+  commands.push_back(add_query_command(program));
   commands.push_back(add_sort_command(program));
   for (Command& command : add_bench_commands(program)) commands.push_back(std::move(command));
   commands.push_back(add_info_command(program));

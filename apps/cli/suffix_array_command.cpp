@@ -3,11 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "sortie/apps/cli/command.hpp"
+#include "sortie/apps/cli/indexed_text.hpp"
 #include "sortie/apps/cli/suffix_array_file.hpp"
+#include "sortie/apps/suffix_array/bounded_order.hpp"
 #include "sortie/apps/suffix_array/burrows_wheeler.hpp"
+#include "sortie/apps/suffix_array/documents.hpp"
+#include "sortie/apps/suffix_array/inverse.hpp"
 #include "sortie/apps/suffix_array/lcp.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 #include "sortie/core/error.hpp"
@@ -15,26 +18,32 @@
 namespace sortie::cli {
 namespace {
 
-using sequences::Alphabet;
-using sequences::Text;
-
 struct SuffixArrayCommand {
   CommonOptions common;
   std::string input;
   std::string output;
   std::string lcp;
   std::string bwt;
+  std::string inverse;
+  std::string documents;
   std::string width = "auto";
   bool text = false;
   std::string letter_case = "upper";
   std::string alphabet = "auto";
+  std::string ambiguous = "keep";
+  bool reverse_complement = false;
+  std::uint64_t max_context = 0;
   std::string algorithm = "auto";
   bool verify = false;
 
-  [[nodiscard]] sequences::Case chosen_case() const {
-    return letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper;
+  [[nodiscard]] TextPolicy policy() const {
+    return {letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper,
+            sequences::parse_alphabet(alphabet), sequences::parse_ambiguity(ambiguous),
+            reverse_complement};
   }
-  [[nodiscard]] std::array<const std::string*, 3> outputs() const { return {&output, &lcp, &bwt}; }
+  [[nodiscard]] std::array<const std::string*, 5> outputs() const {
+    return {&output, &lcp, &bwt, &inverse, &documents};
+  }
   /// One of the files to write; "" if there are none.
   [[nodiscard]] std::string any_output() const {
     for (const std::string* path : outputs()) {
@@ -47,11 +56,10 @@ struct SuffixArrayCommand {
 int chosen_width_bytes(const SuffixArrayCommand& command, std::uint64_t symbols) {
   const int smallest = smallest_width_bytes(symbols);
   if (command.width == "auto") return smallest;
-  const int bytes = command.width == "32" ? 4 : 8;
-  if (bytes < smallest) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--width 32: found {} symbols, expected at most {}", symbols,
-                            std::numeric_limits<std::uint32_t>::max() - 1));
+  const int bytes = command.width == "32" ? 4 : command.width == "40" ? 5 : 8;
+  if (symbols > most_symbols(bytes)) {
+    throw Error(ErrorKind::usage, fmt::format("--width {}: found {} symbols, expected at most {}",
+                                              command.width, symbols, most_symbols(bytes)));
   }
   return bytes;
 }
@@ -59,13 +67,13 @@ int chosen_width_bytes(const SuffixArrayCommand& command, std::uint64_t symbols)
 template <class Pos>
 class Indexing {
  public:
-  Indexing(Job& job, const SuffixArrayCommand& command, const Text& text)
+  Indexing(Job& job, const SuffixArrayCommand& command, const IndexedText& indexed)
       : job_(job),
         command_(command),
-        text_(text),
-        separators_(text.separators()),
-        view_(text.symbols, separators_),
-        width_bytes_(chosen_width_bytes(command, text.symbols.size())) {}
+        indexed_(indexed),
+        text_(indexed.text),
+        view_(indexed.view()),
+        width_bytes_(chosen_width_bytes(command, text_.symbols.size())) {}
 
   void run() {
     const auto algorithm = suffix_array::parse_algorithm(command_.algorithm);
@@ -85,9 +93,9 @@ class Indexing {
     RunReport& report = job_.report();
     report.set("algorithm", command_.algorithm);
     report.set("symbols", std::uint64_t{text_.symbols.size()});
-    report.set("letters", text_.letters());
+    report.set("letters", indexed_.letters());
     report.set("records", std::uint64_t{text_.records.size()});
-    report.set("alphabet", std::string(sequences::name(alphabet_)));
+    report.set("alphabet", std::string(sequences::name(indexed_.alphabet)));
     report.set("build_seconds", seconds);
     report.set("megabytes_per_second", rate(seconds));
     report.set("width_bits", std::int64_t{8} * width_bytes_);
@@ -96,12 +104,16 @@ class Indexing {
 
   // The arrays that follow from the suffix array, if they are wanted.
   void derive() {
-    if (!command_.lcp.empty()) {
+    if (!command_.lcp.empty() || command_.max_context != 0) {
       lcp_seconds_ = job_.repeated([&] {
         lcp_ = {};
         lcp_ = suffix_array::lcp_array<Pos>(job_.context(), view_, suffixes_);
       });
       job_.report().set("lcp_seconds", lcp_seconds_);
+    }
+    if (command_.max_context != 0) {
+      suffix_array::bound_order<Pos>(job_.context(), suffixes_, lcp_, command_.max_context);
+      job_.report().set("max_context", command_.max_context);
     }
     if (!command_.bwt.empty()) {
       bwt_seconds_ = job_.repeated([&] {
@@ -110,22 +122,57 @@ class Indexing {
       });
       job_.report().set("bwt_seconds", bwt_seconds_);
     }
+    if (!command_.inverse.empty()) {
+      inverse_seconds_ = job_.repeated([&] {
+        inverse_ = {};
+        inverse_ = suffix_array::inverse_suffix_array<Pos>(job_.context(), suffixes_);
+      });
+      job_.report().set("inverse_seconds", inverse_seconds_);
+    }
+    if (!command_.documents.empty()) {
+      for (const sequences::Record& record : text_.records) record_begins_.push_back(record.offset);
+      documents_seconds_ = job_.repeated([&] {
+        documents_ = {};
+        documents_ = suffix_array::document_array<Pos>(job_.context(), suffixes_, record_begins_);
+      });
+      job_.report().set("documents_seconds", documents_seconds_);
+    }
   }
 
   void verify() {
     PhaseTimer timer(job_.context(), "verify");
-    suffix_array::check<Pos>(job_.context(), view_, suffixes_);
-    if (!command_.lcp.empty()) {
-      suffix_array::check_lcp<Pos>(job_.context(), view_, suffixes_, lcp_);
+    if (command_.max_context != 0) {
+      suffix_array::check_bounded_order<Pos>(job_.context(), view_, suffixes_,
+                                             command_.max_context);
+    } else {
+      suffix_array::check<Pos>(job_.context(), view_, suffixes_);
+      if (!command_.lcp.empty()) {
+        suffix_array::check_lcp<Pos>(job_.context(), view_, suffixes_, lcp_);
+      }
     }
     if (!command_.bwt.empty()) {
       suffix_array::check_burrows_wheeler<Pos>(job_.context(), view_, suffixes_, bwt_);
+    }
+    if (!command_.inverse.empty()) verify_inverse();
+    if (!command_.documents.empty()) {
+      suffix_array::check_document_array<Pos>(job_.context(), suffixes_, record_begins_,
+                                              documents_);
+    }
+  }
+
+  void verify_inverse() const {
+    for (std::size_t entry = 0; entry < suffixes_.size(); ++entry) {
+      if (inverse_[suffixes_[entry]] == entry) continue;
+      throw Error(ErrorKind::check,
+                  fmt::format("inverse suffix array, position {}: found entry {}, expected {}",
+                              suffixes_[entry], inverse_[suffixes_[entry]], entry));
     }
   }
 
   void write() {
     PhaseTimer timer(job_.context(), "write");
-    const SuffixArraySource source{command_.input, command_.chosen_case(), alphabet_, &text_};
+    const SuffixArraySource source{command_.input, command_.policy(), command_.max_context,
+                                   &indexed_};
     const std::span<const Pos> suffixes = suffixes_;
     const std::span<const Pos> lcp = lcp_;
     RunReport& report = job_.report();
@@ -142,6 +189,18 @@ class Indexing {
     if (!command_.bwt.empty()) {
       report.set("bwt_checksum", write_burrows_wheeler(command_.bwt, bwt_, primary(), source));
     }
+    if (!command_.inverse.empty() && command_.text) {
+      write_suffix_array_text<Pos>(command_.inverse, inverse_);
+    } else if (!command_.inverse.empty()) {
+      report.set("inverse_checksum",
+                 write_inverse_suffix_array<Pos>(command_.inverse, inverse_, width_bytes_, source));
+    }
+    if (!command_.documents.empty() && command_.text) {
+      write_suffix_array_text<std::uint32_t>(command_.documents, documents_);
+    } else if (!command_.documents.empty()) {
+      report.set("documents_checksum",
+                 write_document_array(command_.documents, documents_, source));
+    }
   }
 
   /// The entry of the suffix at position 0, which is the whole first record.
@@ -157,33 +216,45 @@ class Indexing {
   [[nodiscard]] std::string summary(double seconds) const {
     std::string text = fmt::format(
         "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
-        text_.records.size(), text_.records.size() == 1 ? "record" : "records", text_.letters(),
-        sequences::name(alphabet_), suffixes_.size(), 1e3 * seconds, name(job_.context().backend),
-        command_.algorithm, rate(seconds));
+        text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
+        sequences::name(indexed_.alphabet), suffixes_.size(), 1e3 * seconds,
+        name(job_.context().backend), command_.algorithm, rate(seconds));
     if (!command_.lcp.empty()) text += fmt::format("\nLCP array in {:.3f} ms", 1e3 * lcp_seconds_);
     if (!command_.bwt.empty()) {
       text += fmt::format("\nBurrows-Wheeler transform in {:.3f} ms", 1e3 * bwt_seconds_);
     }
+    if (!command_.inverse.empty()) {
+      text += fmt::format("\ninverse in {:.3f} ms", 1e3 * inverse_seconds_);
+    }
+    if (!command_.documents.empty()) {
+      text += fmt::format("\ndocument array in {:.3f} ms", 1e3 * documents_seconds_);
+    }
     if (command_.verify) {
       text += "\nverified: every suffix is in its place";
-      if (!command_.lcp.empty()) text += ", the LCP array is right";
+      if (!command_.lcp.empty() && command_.max_context == 0) text += ", the LCP array is right";
       if (!command_.bwt.empty()) text += ", the transform is right";
+      if (!command_.inverse.empty()) text += ", the inverse is right";
+      if (!command_.documents.empty()) text += ", the document array is right";
     }
     return text;
   }
 
   Job& job_;
   const SuffixArrayCommand& command_;
-  const Text& text_;
-  std::vector<std::uint64_t> separators_;
+  const IndexedText& indexed_;
+  const sequences::Text& text_;
   suffix_array::TextView view_;
   int width_bytes_;
-  Alphabet alphabet_ = sequences::detect_alphabet(text_);
   std::vector<Pos> suffixes_;
   std::vector<Pos> lcp_;
   std::vector<std::uint8_t> bwt_;
+  std::vector<Pos> inverse_;
+  std::vector<std::uint64_t> record_begins_;
+  std::vector<std::uint32_t> documents_;
   double lcp_seconds_ = 0;
   double bwt_seconds_ = 0;
+  double inverse_seconds_ = 0;
+  double documents_seconds_ = 0;
 };
 
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
@@ -197,13 +268,11 @@ void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
                                               "at most",
                                               streams));
   }
-  const Text text =
-      sequences::read_fasta(job.context(), command.input,
-                            {command.chosen_case(), sequences::parse_alphabet(command.alphabet)});
-  if (smallest_width_bytes(text.symbols.size()) == 4) {
-    Indexing<std::uint32_t>(job, command, text).run();
+  const IndexedText indexed = read_indexed_text(job.context(), command.input, command.policy());
+  if (smallest_width_bytes(indexed.text.symbols.size()) == 4) {
+    Indexing<std::uint32_t>(job, command, indexed).run();
   } else {
-    Indexing<std::uint64_t>(job, command, text).run();
+    Indexing<std::uint64_t>(job, command, indexed).run();
   }
 }
 
@@ -223,12 +292,17 @@ Command add_suffix_array_command(CLI::App& program) {
                      "common");
   parser->add_option("--bwt", command->bwt,
                      "Write the Burrows-Wheeler transform too: a byte for every position");
-  parser->add_option("--width", command->width, "Bits of a position: 32, 64 or auto")
-      ->check(CLI::IsMember({"auto", "32", "64"}))
+  parser->add_option("--inverse", command->inverse,
+                     "Write the inverse too, in the same way: the entry of every position");
+  parser->add_option("--documents", command->documents,
+                     "Write the document array too: for every position the number of its record, "
+                     "from 0, 4 bytes each");
+  parser->add_option("--width", command->width, "Bits of a position: 32, 40, 64 or auto")
+      ->check(CLI::IsMember({"auto", "32", "40", "64"}))
       ->capture_default_str();
   parser
       ->add_flag("--text", command->text,
-                 "Write one position a line instead, and one entry of the LCP array")
+                 "Write one position a line instead, and one entry of the other arrays")
       ->needs(output);
   parser->add_option("--case", command->letter_case, "Lower case: upper (raise it) or keep")
       ->check(CLI::IsMember({"upper", "keep"}))
@@ -239,8 +313,21 @@ Command add_suffix_array_command(CLI::App& program) {
       ->check(CLI::IsMember({"auto", "dna", "dna-iupac", "rna", "rna-iupac", "protein", "bytes"}))
       ->capture_default_str();
   parser
+      ->add_option("--ambiguous", command->ambiguous,
+                   "N and other letters that are no base: keep, unify (all become N) or separate "
+                   "(each ends what can be found, like a record's end)")
+      ->check(CLI::IsMember({"keep", "unify", "separate"}))
+      ->capture_default_str();
+  parser->add_flag("--reverse-complement", command->reverse_complement,
+                   "Append the reverse complement of every record as a record of its own");
+  parser
+      ->add_option("--max-context", command->max_context,
+                   "Order by so many letters only, and by position where they agree (default: by "
+                   "all letters)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  parser
       ->add_option("--algorithm", command->algorithm,
-                   "auto, prefix-doubling, divsufsort or reference")
+                   "auto, prefix-doubling, dc3, divsufsort or reference")
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
                    "Check all that is written, in linear time; exit 3 if wrong");

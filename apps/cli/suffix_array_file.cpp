@@ -30,16 +30,22 @@ void append_little_endian(std::vector<char>& out, std::uint64_t value, int width
 
 /// What every description says of the text.
 Json described_source(std::string_view format, const SuffixArraySource& source) {
-  const sequences::Text& text = *source.text;
-  return {{"format", format},
-          {"format_version", 1},
-          {"written_by", fmt::format("sortie {} ({})", version(), commit())},
-          {"input", source.input},
-          {"symbols", text.symbols.size()},
-          {"letters", text.letters()},
-          {"alphabet", sequences::name(source.alphabet)},
-          {"case", source.letter_case == sequences::Case::upper ? "upper" : "keep"},
-          {"separator", sequences::Text::separator}};
+  const sequences::Text& text = source.text->text;
+  Json description = {
+      {"format", format},
+      {"format_version", 1},
+      {"written_by", fmt::format("sortie {} ({})", version(), commit())},
+      {"input", source.input},
+      {"symbols", text.symbols.size()},
+      {"letters", source.text->letters()},
+      {"alphabet", sequences::name(source.text->alphabet)},
+      {"case", source.policy.letter_case == sequences::Case::upper ? "upper" : "keep"},
+      {"ambiguous", sequences::name(source.policy.ambiguity)},
+      {"reverse_complement", source.policy.reverse_complement},
+      {"separator", sequences::Text::separator},
+      {"text_checksum", text_checksum(text)}};
+  if (source.max_context != 0) description["max_context"] = source.max_context;
+  return description;
 }
 
 Json described_records(const sequences::Text& text) {
@@ -61,7 +67,7 @@ Json described_suffix_array(const SuffixArraySource& source, std::size_t positio
       "suffixes by byte value up to the end of their record, a suffix before its extensions, equal "
       "ones by position; separators first";
   description["checksum_of"] = "the positions as written, 64-bit FNV-1a";
-  description["records"] = described_records(*source.text);
+  description["records"] = described_records(source.text->text);
   return description;
 }
 
@@ -116,6 +122,14 @@ std::string write_integers(const std::string& path, std::span<const Pos> values,
 
 }  // namespace
 
+std::string text_checksum(const sequences::Text& text) {
+  return checksum(text.symbols.data(), text.symbols.size());
+}
+
+std::uint64_t most_symbols(int width_bytes) {
+  return (~std::uint64_t{0} >> (64 - 8 * width_bytes)) - 1;
+}
+
 int smallest_width_bytes(std::uint64_t symbols) {
   return symbols < std::numeric_limits<std::uint32_t>::max() ? 4 : 8;
 }
@@ -140,6 +154,18 @@ std::string write_lcp_array(const std::string& path, std::span<const Pos> lcp, i
   return write_integers(path, lcp, width_bytes, std::move(description));
 }
 
+template <class Pos>
+std::string write_inverse_suffix_array(const std::string& path, std::span<const Pos> inverse,
+                                       int width_bytes, const SuffixArraySource& source) {
+  Json description = described_source("sortie inverse suffix array", source);
+  description["entries"] = inverse.size();
+  description["width_bits"] = 8 * width_bytes;
+  description["byte_order"] = "little";
+  description["entry"] = "the entry of the suffix array where the suffix at this position stands";
+  description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
+  return write_integers(path, inverse, width_bytes, std::move(description));
+}
+
 std::string write_burrows_wheeler(const std::string& path, std::span<const std::uint8_t> transform,
                                   std::uint64_t primary, const SuffixArraySource& source) {
   Json description = described_source("sortie Burrows-Wheeler transform", source);
@@ -155,6 +181,20 @@ std::string write_burrows_wheeler(const std::string& path, std::span<const std::
                            const auto part = transform.subspan(begin, end - begin);
                            out.insert(out.end(), part.begin(), part.end());
                          });
+}
+
+std::string write_document_array(const std::string& path, std::span<const std::uint32_t> documents,
+                                 const SuffixArraySource& source) {
+  Json description = described_source("sortie document array", source);
+  description["entries"] = documents.size();
+  description["width_bits"] = 32;
+  description["byte_order"] = "little";
+  description["entry"] =
+      "the number, from 0, of the record that the suffix starts in; a separator belongs to the "
+      "record before it";
+  description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
+  description["records"] = described_records(source.text->text);
+  return write_integers(path, documents, 4, std::move(description));
 }
 
 template <class Pos>
@@ -176,6 +216,10 @@ template std::string write_lcp_array(const std::string&, std::span<const std::ui
                                      const SuffixArraySource&);
 template std::string write_lcp_array(const std::string&, std::span<const std::uint64_t>, int,
                                      const SuffixArraySource&);
+template std::string write_inverse_suffix_array(const std::string&, std::span<const std::uint32_t>,
+                                                int, const SuffixArraySource&);
+template std::string write_inverse_suffix_array(const std::string&, std::span<const std::uint64_t>,
+                                                int, const SuffixArraySource&);
 template void write_suffix_array_text(const std::string&, std::span<const std::uint32_t>);
 template void write_suffix_array_text(const std::string&, std::span<const std::uint64_t>);
 

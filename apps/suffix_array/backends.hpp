@@ -11,6 +11,9 @@
 /// exists for both position widths.
 namespace sortie::suffix_array {
 
+/// \throws Error (usage) the begins of patterns are not ascending within their letters
+void require_patterns(const PatternView& patterns);
+
 namespace host {
 
 /// Prefix doubling by Kokkos threads; see host/prefix_doubling.cpp for the steps and the memory.
@@ -39,6 +42,21 @@ template <Position Pos>
                                            std::span<const Pos> suffixes,
                                            const PatternView& patterns);
 
+/// suffix_array::locate for texts and patterns that are not empty.
+template <Position Pos>
+[[nodiscard]] Occurrences<Pos> locate(const Context& context, const TextView& text,
+                                      std::span<const Pos> suffixes, const PatternView& patterns,
+                                      std::uint64_t most_hits);
+
+/// suffix_array::document_array for suffix arrays that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<std::uint32_t> document_array(
+    const Context& context, std::span<const Pos> suffixes,
+    std::span<const std::uint64_t> record_begins);
+
+/// A bit a position, set where a record ends; empty where there are no separators.
+[[nodiscard]] std::vector<std::uint32_t> separator_bits(const TextView& text);
+
 }  // namespace host
 
 namespace cuda {
@@ -46,6 +64,11 @@ namespace cuda {
 /// Prefix doubling on a GPU. \throws Error (unavailable) in a build without CUDA
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
+
+/// The skew algorithm on a GPU (cuda/dc3/device_dc3.hpp).
+/// \throws Error (unavailable) in a build without CUDA
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_dc3(const Context& context, const TextView& text);
 
 /// suffix_array::inverse_suffix_array for suffix arrays that are not empty.
 template <Position Pos>
@@ -67,6 +90,18 @@ template <Position Pos>
 [[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
                                            std::span<const Pos> suffixes,
                                            const PatternView& patterns);
+
+/// suffix_array::locate for texts and patterns that are not empty.
+template <Position Pos>
+[[nodiscard]] Occurrences<Pos> locate(const Context& context, const TextView& text,
+                                      std::span<const Pos> suffixes, const PatternView& patterns,
+                                      std::uint64_t most_hits);
+
+/// suffix_array::document_array for suffix arrays that are not empty.
+template <Position Pos>
+[[nodiscard]] std::vector<std::uint32_t> document_array(
+    const Context& context, std::span<const Pos> suffixes,
+    std::span<const std::uint64_t> record_begins);
 
 }  // namespace cuda
 

@@ -10,6 +10,11 @@ std::vector<Pos> build_prefix_doubling(const Context&, const TextView&) {
 }
 
 template <Position Pos>
+std::vector<Pos> build_dc3(const Context&, const TextView&) {
+  throw Error(ErrorKind::unavailable, "suffix array: this build of Sortie has no CUDA");
+}
+
+template <Position Pos>
 std::vector<Pos> invert(const Context&, std::span<const Pos>) {
   throw Error(ErrorKind::unavailable, "inverse suffix array: this build of Sortie has no CUDA");
 }
@@ -32,8 +37,22 @@ std::vector<EntryRange> find(const Context&, const TextView&, std::span<const Po
   throw Error(ErrorKind::unavailable, "suffix array query: this build of Sortie has no CUDA");
 }
 
+template <Position Pos>
+Occurrences<Pos> locate(const Context&, const TextView&, std::span<const Pos>, const PatternView&,
+                        std::uint64_t) {
+  throw Error(ErrorKind::unavailable, "suffix array query: this build of Sortie has no CUDA");
+}
+
+template <Position Pos>
+std::vector<std::uint32_t> document_array(const Context&, std::span<const Pos>,
+                                          std::span<const std::uint64_t>) {
+  throw Error(ErrorKind::unavailable, "document array: this build of Sortie has no CUDA");
+}
+
 template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
 template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
+template std::vector<std::uint32_t> build_dc3(const Context&, const TextView&);
+template std::vector<std::uint64_t> build_dc3(const Context&, const TextView&);
 template std::vector<std::uint32_t> invert(const Context&, std::span<const std::uint32_t>);
 template std::vector<std::uint64_t> invert(const Context&, std::span<const std::uint64_t>);
 template std::vector<std::uint32_t> lcp_array(const Context&, const TextView&,
@@ -48,5 +67,15 @@ template std::vector<EntryRange> find(const Context&, const TextView&,
                                       std::span<const std::uint32_t>, const PatternView&);
 template std::vector<EntryRange> find(const Context&, const TextView&,
                                       std::span<const std::uint64_t>, const PatternView&);
+template Occurrences<std::uint32_t> locate(const Context&, const TextView&,
+                                           std::span<const std::uint32_t>, const PatternView&,
+                                           std::uint64_t);
+template Occurrences<std::uint64_t> locate(const Context&, const TextView&,
+                                           std::span<const std::uint64_t>, const PatternView&,
+                                           std::uint64_t);
+template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint32_t>,
+                                                   std::span<const std::uint64_t>);
+template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint64_t>,
+                                                   std::span<const std::uint64_t>);
 
 }  // namespace sortie::suffix_array::cuda

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sortie/apps/suffix_array/backends.hpp"
 #include "sortie/apps/suffix_array/binary_search.hpp"
+#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/first_fault.hpp"
 #include "sortie/apps/suffix_array/host/preconditions.hpp"
 #include "sortie/apps/suffix_array/host/work_space.hpp"
@@ -24,6 +27,8 @@ void require_same_size(const TextView& text, std::uint64_t entries) {
                   entries, text.size()));
 }
 
+}  // namespace
+
 void require_patterns(const PatternView& patterns) {
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < patterns.begins.size(); ++i) {
@@ -38,7 +43,7 @@ void require_patterns(const PatternView& patterns) {
   }
 }
 
-std::vector<std::uint32_t> separator_bits(const TextView& text) {
+std::vector<std::uint32_t> host::separator_bits(const TextView& text) {
   if (text.separators.empty()) return {};
   std::vector<std::uint32_t> bits(text.size() / 32 + 1);
   for (const std::uint64_t position : text.separators) {
@@ -46,8 +51,6 @@ std::vector<std::uint32_t> separator_bits(const TextView& text) {
   }
   return bits;
 }
-
-}  // namespace
 
 template <Position Pos>
 std::vector<EntryRange> host::find(const Context& context, const TextView& text,
@@ -80,6 +83,46 @@ std::vector<EntryRange> find(const Context& context, const TextView& text,
                                   : host::find(context, text, suffixes, patterns);
 }
 
+template <Position Pos>
+Occurrences<Pos> host::locate(const Context& context, const TextView& text,
+                              std::span<const Pos> suffixes, const PatternView& patterns,
+                              std::uint64_t most_hits) {
+  Occurrences<Pos> found;
+  found.ranges = host::find(context, text, suffixes, patterns);
+  found.begins.assign(1, 0);
+  found.begins.reserve(found.ranges.size() + 1);
+  for (const EntryRange& range : found.ranges) {
+    found.begins.push_back(found.begins.back() + std::min(range.count(), most_hits));
+  }
+  const std::uint64_t total = found.begins.back();
+  require_memory(context, title, total * sizeof(Pos));
+  PhaseTimer timer(context, "locate", 2 * total * sizeof(Pos));
+  found.positions = allocate_vector<Pos>(total);
+  const EntryRange* ranges = found.ranges.data();
+  const std::uint64_t* begins = found.begins.data();
+  const Pos* entries = suffixes.data();
+  Pos* const positions = found.positions.data();
+  Kokkos::parallel_for("locate", IndexRange(0, patterns.size()), [=](std::uint64_t i) {
+    std::copy_n(entries + ranges[i].begin, begins[i + 1] - begins[i], positions + begins[i]);
+  });
+  return found;
+}
+
+template <Position Pos>
+Occurrences<Pos> locate(const Context& context, const TextView& text, std::span<const Pos> suffixes,
+                        const PatternView& patterns, std::uint64_t most_hits) {
+  require_same_size(text, suffixes.size());
+  require_patterns(patterns);
+  const Backend backend = resolve_backend(context);
+  if (text.size() == 0 || patterns.size() == 0) {
+    return {std::vector<EntryRange>(patterns.size()),
+            std::vector<std::uint64_t>(patterns.size() + 1),
+            {}};
+  }
+  return backend == Backend::cuda ? cuda::locate(context, text, suffixes, patterns, most_hits)
+                                  : host::locate(context, text, suffixes, patterns, most_hits);
+}
+
 template std::vector<EntryRange> host::find(const Context&, const TextView&,
                                             std::span<const std::uint32_t>, const PatternView&);
 template std::vector<EntryRange> host::find(const Context&, const TextView&,
@@ -88,5 +131,17 @@ template std::vector<EntryRange> find(const Context&, const TextView&,
                                       std::span<const std::uint32_t>, const PatternView&);
 template std::vector<EntryRange> find(const Context&, const TextView&,
                                       std::span<const std::uint64_t>, const PatternView&);
+template Occurrences<std::uint32_t> host::locate(const Context&, const TextView&,
+                                                 std::span<const std::uint32_t>, const PatternView&,
+                                                 std::uint64_t);
+template Occurrences<std::uint64_t> host::locate(const Context&, const TextView&,
+                                                 std::span<const std::uint64_t>, const PatternView&,
+                                                 std::uint64_t);
+template Occurrences<std::uint32_t> locate(const Context&, const TextView&,
+                                           std::span<const std::uint32_t>, const PatternView&,
+                                           std::uint64_t);
+template Occurrences<std::uint64_t> locate(const Context&, const TextView&,
+                                           std::span<const std::uint64_t>, const PatternView&,
+                                           std::uint64_t);
 
 }  // namespace sortie::suffix_array

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -49,5 +50,31 @@ template <Position Pos>
 [[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
                                            std::span<const Pos> suffixes,
                                            const PatternView& patterns);
+
+/// No bound of the positions that locate() gives for a pattern.
+inline constexpr std::uint64_t all_hits = std::numeric_limits<std::uint64_t>::max();
+
+/// Where patterns occur: pattern i at positions[begins[i] .. begins[i + 1]), in the order of the
+/// suffix array, and ranges[i].count() times in all.
+template <Position Pos>
+struct Occurrences {
+  std::vector<EntryRange> ranges;     ///< one a pattern
+  std::vector<std::uint64_t> begins;  ///< one more than there are patterns
+  std::vector<Pos> positions;
+};
+
+/// Finds each pattern as find() does, and tells the positions where it occurs: of a pattern that
+/// occurs more than `most_hits` times those of the first entries of its range.
+///
+/// \param context  as for find(); phase "locate" too, and on a GPU the figure
+///                 "device_search_seconds": the search and the gathering of positions between two
+///                 CUDA events, copies not counted
+/// \throws Error as find()
+/// Complexity: find(), and a read of the suffix array for each position. Extra memory beside the
+/// result, on a GPU: all of the result, too.
+template <Position Pos>
+[[nodiscard]] Occurrences<Pos> locate(const Context& context, const TextView& text,
+                                      std::span<const Pos> suffixes, const PatternView& patterns,
+                                      std::uint64_t most_hits = all_hits);
 
 }  // namespace sortie::suffix_array

@@ -18,10 +18,10 @@ constexpr std::array host_algorithms = {Algorithm::prefix_doubling, Algorithm::r
 #else
 constexpr std::array host_algorithms = {Algorithm::prefix_doubling, Algorithm::reference};
 #endif
-constexpr std::array cuda_algorithms = {Algorithm::prefix_doubling};
+constexpr std::array cuda_algorithms = {Algorithm::prefix_doubling, Algorithm::dc3};
 
 constexpr std::array all_algorithms = {Algorithm::automatic, Algorithm::prefix_doubling,
-                                       Algorithm::reference, Algorithm::divsufsort};
+                                       Algorithm::dc3, Algorithm::divsufsort, Algorithm::reference};
 
 template <Position Pos>
 void require_addressable(const TextView& text) {
@@ -49,9 +49,13 @@ void require_separators_in_order(const TextView& text) {
 }
 
 /// The backend for an algorithm: baselines run on the host, wherever the context points, unless
-/// CUDA was asked for by name.
+/// CUDA was asked for by name; dc3 runs on CUDA.
 Backend backend_for(const Context& context, Algorithm algorithm) {
   if (algorithm == Algorithm::prefix_doubling) return resolve_backend(context);
+  if (algorithm == Algorithm::dc3) {
+    if (resolve_backend(context) == Backend::cuda) return Backend::cuda;
+    throw Error(ErrorKind::unavailable, "suffix array: dc3 runs on CUDA only");
+  }
   if (context.backend == Backend::cuda) {
     throw Error(ErrorKind::unavailable,
                 fmt::format("suffix array: {} runs on the host only", name(algorithm)));
@@ -71,6 +75,8 @@ std::string_view name(Algorithm algorithm) {
       return "reference";
     case Algorithm::divsufsort:
       return "divsufsort";
+    case Algorithm::dc3:
+      return "dc3";
   }
   return "unknown";
 }
@@ -81,7 +87,7 @@ Algorithm parse_algorithm(std::string_view text) {
   }
   throw Error(ErrorKind::usage,
               fmt::format("suffix array algorithm: found {}, expected auto, prefix-doubling, "
-                          "reference or divsufsort",
+                          "dc3, divsufsort or reference",
                           quoted(text)));
 }
 
@@ -100,6 +106,7 @@ std::vector<Pos> build(const Context& context, const TextView& text, Algorithm a
   try {
     if (algorithm == Algorithm::reference) return baselines::build_reference<Pos>(context, text);
     if (algorithm == Algorithm::divsufsort) return baselines::build_divsufsort<Pos>(context, text);
+    if (algorithm == Algorithm::dc3) return cuda::build_dc3<Pos>(context, text);
     return backend == Backend::cuda ? cuda::build_prefix_doubling<Pos>(context, text)
                                     : host::build_prefix_doubling<Pos>(context, text);
   } catch (const std::bad_alloc&) {

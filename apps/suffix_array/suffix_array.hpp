@@ -17,6 +17,7 @@ enum class Algorithm {
   prefix_doubling,  ///< packed prefixes, then doubling by segmented sort (host and CUDA)
   reference,        ///< comparison sort of suffixes, for tests
   divsufsort,       ///< libdivsufsort (host)
+  dc3,              ///< the skew algorithm of Karkkainen and Sanders (CUDA), a baseline
 };
 
 [[nodiscard]] std::string_view name(Algorithm algorithm);

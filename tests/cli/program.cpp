@@ -30,7 +30,9 @@ std::string program_path() {
 // The place after the subcommand where options may be put in; none for calls that compute nothing.
 std::size_t subcommand_length(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return 0;
-  if (arguments[0] == "spgemm" || arguments[0] == "suffix-array") return 1;
+  for (const char* name : {"spgemm", "suffix-array", "query"}) {
+    if (arguments[0] == name) return 1;
+  }
   return arguments[0] == "bench" && arguments.size() > 1 ? 2 : 0;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/program.hpp"
 #include "sortie/core/run_report.hpp"
 #include "sortie/sequences/fasta.hpp"
+#include "support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -59,6 +60,10 @@ TEST_F(SuffixArrayCommand, WritesTheWidthAskedFor) {
   EXPECT_EQ(narrow.out.size(), 24u);
   EXPECT_EQ(wide.out.size(), 48u);
   EXPECT_EQ(positions(wide.out, 8), positions(narrow.out, 4));
+  const Result middle = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--width", "40"});
+  EXPECT_EQ(middle.exit_code, 0) << middle.err;
+  EXPECT_EQ(positions(read_file(path("sa")), 5), positions(narrow.out, 4));
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("sa.json")))["width_bits"], 40);
 }
 
 // The text is A C | G T T | (empty) with separators at 2 and 6: separators first, by position.
@@ -196,6 +201,109 @@ TEST_F(SuffixArrayCommand, BothBackendsWriteTheSameLcpArrayAndTransform) {
       EXPECT_EQ(result.out, host.out) << name;
     }
   }
+}
+
+// The text is A C | G T T | (empty): see SeparatesRecords.
+TEST_F(SuffixArrayCommand, WritesTheDocumentArray) {
+  write_file(path("in.fa"), ">first\nac\n>second\ngtt\n>third\n");
+  const Result result = run({"suffix-array", path("in.fa"), "--documents", path("da"), "--verify",
+                             "--json", path("report.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the document array is right"));
+  const std::string bytes = read_file(path("da"));
+  EXPECT_THAT(positions(bytes, 4), ElementsAre(0, 1, 0, 0, 1, 1, 1));
+  const auto description = nlohmann::json::parse(read_file(path("da.json")));
+  EXPECT_EQ(description["format"], "sortie document array");
+  EXPECT_EQ(description["entries"], 7);
+  EXPECT_EQ(description["width_bits"], 32);
+  EXPECT_EQ(description["records"][1]["name"], "second");
+  EXPECT_EQ(description["checksum"], checksum(bytes.data(), bytes.size()));
+  const auto report = nlohmann::json::parse(read_file(path("report.json")));
+  EXPECT_EQ(report["figures"]["documents_checksum"], description["checksum"]);
+  const Result text =
+      run({"suffix-array", path("in.fa"), "-o", path("sa"), "--text", "--documents", "-"});
+  EXPECT_EQ(text.out, "0\n1\n0\n0\n1\n1\n1\n");
+}
+
+TEST_F(SuffixArrayCommand, WritesTheInverse) {
+  write_file(path("in.fa"), ">x\nBANANA\n");  // 5 3 1 0 4 2
+  const Result result = run({"suffix-array", path("in.fa"), "--inverse", path("isa"), "--width",
+                             "64", "--verify", "--json", path("report.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the inverse is right"));
+  const std::string bytes = read_file(path("isa"));
+  EXPECT_THAT(positions(bytes, 8), ElementsAre(3, 2, 5, 1, 4, 0));
+  const auto description = nlohmann::json::parse(read_file(path("isa.json")));
+  EXPECT_EQ(description["format"], "sortie inverse suffix array");
+  EXPECT_EQ(description["width_bits"], 64);
+  EXPECT_EQ(description["checksum"], checksum(bytes.data(), bytes.size()));
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("report.json")))["figures"]["inverse_checksum"],
+            description["checksum"]);
+  const Result text =
+      run({"suffix-array", path("in.fa"), "-o", path("sa"), "--text", "--inverse", "-"});
+  EXPECT_EQ(text.out, "3\n2\n5\n1\n4\n0\n");
+}
+
+TEST_F(SuffixArrayCommand, AppendsTheReverseComplement) {
+  // A C | G T T | G T | A A C
+  write_file(path("in.fa"), ">x\nac\n>y\ngtt\n");
+  const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--bwt", path("bwt"),
+                             "--reverse-complement", "--verify"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto description = nlohmann::json::parse(read_file(path("sa.json")));
+  EXPECT_EQ(description["reverse_complement"], true);
+  EXPECT_EQ(description["symbols"], 13);
+  ASSERT_EQ(description["records"].size(), 4u);
+  EXPECT_EQ(description["records"][3]["name"], "y/reverse-complement");
+  EXPECT_EQ(description["records"][3]["offset"], 10);
+  write_file(path("both.fa"), ">x\nac\n>y\ngtt\n>z\ngt\n>w\naac\n");
+  const Result both = run({"suffix-array", path("both.fa"), "-o", "-"});
+  EXPECT_EQ(read_file(path("sa")), both.out);
+  write_file(path("protein.fa"), ">x\nMFEL\n");
+  expect_error(run({"suffix-array", path("protein.fa"), "--reverse-complement"}), 1,
+               path("protein.fa") +
+                   ": found protein symbols, expected nucleotides, which --ambiguous and "
+                   "--reverse-complement are for");
+}
+
+// The text A N | C R A: kept, with all codes N, and with an end at each.
+TEST_F(SuffixArrayCommand, TreatsAmbiguousLettersAsTold) {
+  write_file(path("in.fa"), ">x\nAN\n>y\nCRA\n");
+  const auto order = [&](const char* ambiguous) {
+    const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--ambiguous",
+                               ambiguous, "--lcp", path("lcp"), "--verify"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const auto description = nlohmann::json::parse(read_file(path("sa.json")));
+    EXPECT_EQ(description["ambiguous"], ambiguous);
+    EXPECT_EQ(description["alphabet"], "dna-iupac");
+    EXPECT_EQ(description["letters"], ambiguous == std::string("separate") ? 3 : 5);
+    return positions(read_file(path("sa")), 4);
+  };
+  EXPECT_THAT(order("keep"), ElementsAre(2, 5, 0, 3, 1, 4));
+  EXPECT_THAT(order("unify"), ElementsAre(2, 5, 0, 3, 1, 4));
+  EXPECT_THAT(order("separate"), ElementsAre(1, 2, 4, 0, 5, 3));
+}
+
+TEST_F(SuffixArrayCommand, OrdersByAFewLettersAndThenByPosition) {
+  write_file(path("in.fa"), ">x\nBANANA\n");
+  const Result result = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--lcp", path("lcp"),
+                             "--bwt", path("bwt"), "--max-context", "2", "--verify"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(positions(read_file(path("sa")), 4), ElementsAre(5, 1, 3, 0, 2, 4));
+  EXPECT_THAT(positions(read_file(path("lcp")), 4), ElementsAre(0, 1, 2, 0, 0, 2));
+  EXPECT_EQ(read_file(path("bwt")), "NBNAAA");
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("sa.json")))["max_context"], 2);
+}
+
+TEST_F(SuffixArrayCommand, BuildsBySkewOnCuda) {
+  const std::string file = sequence("mirbase_hairpin_200.fa");
+  const Result result = run({"suffix-array", file, "-o", "-", "--verify", "--algorithm", "dc3"});
+  if (backend() == Backend::host) {
+    expect_error(result, 1, "suffix array: dc3 runs on CUDA only");
+    return;
+  }
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, run({"suffix-array", file, "-o", "-"}).out);
 }
 
 TEST_F(SuffixArrayCommand, WritesOneResultToStandardOutput) {

@@ -15,8 +15,8 @@ using Usage = ProgramTest;
 
 TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
   const std::vector<std::vector<std::string>> places = {
-      {},       {"spgemm"}, {"suffix-array"},     {"sort"},
-      {"info"}, {"bench"},  {"bench", "segsort"}, {"bench", "tune"}};
+      {},       {"spgemm"}, {"suffix-array"},     {"query"},          {"sort"},
+      {"info"}, {"bench"},  {"bench", "segsort"}, {"bench", "query"}, {"bench", "tune"}};
   for (auto place : places) {
     for (const char* flag : {"-h", "--help", "-V", "--version"}) {
       std::vector<std::string> arguments = place;
@@ -97,12 +97,27 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"spgemm", small, "-o", "-", "--json", "-"},
                    "found two results for standard output, expected one at most"},
         WrongUsage{{"suffix-array", genome, "--text"}, "--text requires --output"},
-        WrongUsage{{"suffix-array", genome, "--width", "16"}, "--width: 16 not in {auto,32,64}"},
+        WrongUsage{{"suffix-array", genome, "--width", "16"}, "--width: 16 not in {auto,32,40,64}"},
         WrongUsage{{"suffix-array", genome, "--alphabet", "klingon"},
                    "--alphabet: klingon not in {auto,dna,dna-iupac,rna,rna-iupac,protein,bytes}"},
         WrongUsage{{"suffix-array", genome, "--algorithm", "magic"},
                    "suffix array algorithm: found \"magic\", expected auto, prefix-doubling, "
-                   "reference or divsufsort"},
+                   "dc3, divsufsort or reference"},
+        WrongUsage{{"suffix-array", genome, "--ambiguous", "drop"},
+                   "--ambiguous: drop not in {keep,unify,separate}"},
+        WrongUsage{{"suffix-array", genome, "--max-context", "0"},
+                   "--max-context: Value 0 not in range 1 to 1099511627776"},
+        WrongUsage{{"query", genome}, "ARRAY is required"},
+        WrongUsage{{"query", genome, "x.sa"},
+                   "found no patterns, expected --pattern or --patterns"},
+        WrongUsage{{"query", genome, "-", "-p", "A"},
+                   "found standard input for the suffix array, expected a file, which has a "
+                   "description beside it"},
+        WrongUsage{{"query", genome, "x.sa", "-p", "A", "--count", "--max-hits", "3"},
+                   "--count excludes --max-hits"},
+        WrongUsage{{"bench", "query", "gen:dna:100", "--length", "101"},
+                   "gen:dna:100: found no record of 101 letters, expected one to draw patterns "
+                   "from"},
         WrongUsage{{"bench", "search"},
                    "found \"search\", expected a subcommand (sortie --help lists them)"},
         WrongUsage{{"bench", "sort", "--classics", "--items", "1000"},

@@ -8,7 +8,9 @@
 # BACKEND  host (default) or cuda
 #
 # Matrices: C = A*A (A*A^T where A is not square), compared with Eigen by --verify.
-# Sequences: the suffix array must equal libdivsufsort's, byte for byte, and pass the O(n) check.
+# Sequences: the suffix array must equal libdivsufsort's, byte for byte, and pass the O(n) check; on
+# CUDA that of dc3 must be the same. Patterns cut from the file must be found where a search of the text
+# finds them.
 # One line an input; the last line is "N passed, N failed". Exits with 1 when anything failed.
 set -u
 sortie=$1
@@ -47,6 +49,20 @@ while IFS= read -r file; do
       --algorithm divsufsort -q >&2 &&
     cmp "$work/ours.sa" "$work/theirs.sa"
   report "suffix-array $name" $? "$(seconds_since "$start")"
+  if [ "$backend" = cuda ]; then
+    start=$(date +%s.%N)
+    "$sortie" suffix-array "$work/input.fa" -o "$work/theirs.sa" --backend cuda --algorithm dc3 -q >&2 &&
+      cmp "$work/ours.sa" "$work/theirs.sa"
+    report "dc3 $name" $? "$(seconds_since "$start")"
+  fi
+  # Up to 100 000 patterns of up to 24 letters, from lines all over the file.
+  awk '!/^>/ && length >= 12 && NR % 7 == 3 {print substr($0, 1, 24)}' "$work/input.fa" |
+    awk 'NR <= 100000' >"$work/patterns"
+  [ -s "$work/patterns" ] || awk '!/^>/ && length >= 12 {print substr($0, 1, 24)}' "$work/input.fa" >"$work/patterns"
+  start=$(date +%s.%N)
+  "$sortie" query "$work/input.fa" "$work/ours.sa" -f "$work/patterns" --max-hits 100 -o "$work/found" \
+    --backend "$backend" --verify -q >&2 && [ "$(wc -l <"$work/found")" = "$(wc -l <"$work/patterns")" ]
+  report "query $name" $? "$(seconds_since "$start")"
   rm -f "$work"/*.sa
 done < <(find "$data/sequences" -name '*.fa.xz' | sort)
 

@@ -21,14 +21,14 @@ Error error_of(const Call& call) {
 
 TEST(SuffixArrayAlgorithms, NamesCanBeParsed) {
   for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::prefix_doubling,
-                                    Algorithm::reference, Algorithm::divsufsort}) {
+                                    Algorithm::reference, Algorithm::divsufsort, Algorithm::dc3}) {
     EXPECT_EQ(parse_algorithm(name(algorithm)), algorithm);
   }
   const Error error = error_of([] { (void)parse_algorithm("skew"); });
   EXPECT_EQ(error.kind(), ErrorKind::usage);
   EXPECT_STREQ(error.what(),
-               "suffix array algorithm: found \"skew\", expected auto, prefix-doubling, reference "
-               "or divsufsort");
+               "suffix array algorithm: found \"skew\", expected auto, prefix-doubling, dc3, "
+               "divsufsort or reference");
 }
 
 TEST(SuffixArrayAlgorithms, EveryBackendDoublesPrefixes) {
@@ -46,6 +46,18 @@ TEST(SuffixArrayAlgorithms, BaselinesAreNotOnTheGpu) {
       error_of([&] { (void)build<std::uint32_t>(cuda, text.view(), Algorithm::reference); });
   EXPECT_EQ(error.kind(), ErrorKind::unavailable);
   EXPECT_STREQ(error.what(), "suffix array: reference runs on the host only");
+}
+
+TEST(SuffixArrayAlgorithms, SkewIsOnTheGpuOnly) {
+  const auto list = algorithms(Backend::host);
+  EXPECT_EQ(std::count(list.begin(), list.end(), Algorithm::dc3), 0);
+  const test::NamedText text = test::single("", "GATTACA");
+  Context host;
+  host.backend = Backend::host;
+  const Error error =
+      error_of([&] { (void)build<std::uint32_t>(host, text.view(), Algorithm::dc3); });
+  EXPECT_EQ(error.kind(), ErrorKind::unavailable);
+  EXPECT_STREQ(error.what(), "suffix array: dc3 runs on CUDA only");
 }
 
 TEST(SuffixArrayAlgorithms, CudaIsRefusedWhereItIsNot) {

@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "sortie/apps/suffix_array/plain_search.hpp"
 #include "sortie/core/error.hpp"
+#include "sortie/core/run_report.hpp"
 #include "sortie/sequences/fasta.hpp"
 #include "suffix_array/patterns.hpp"
 #include "suffix_array/texts.hpp"
@@ -100,6 +102,49 @@ TYPED_TEST(Query, FindsEvery32LettersOfARealGenome) {
   }
 }
 
+TYPED_TEST(Query, LocatesInTheOrderOfTheSuffixArrayUpToABound) {
+  const test::NamedText text = test::single("", "banana");
+  const std::vector<TypeParam> suffixes = {5, 3, 1, 0, 4, 2};
+  const test::Patterns patterns({"ana", "nab", "", "banana"});
+  Context context = test::context();
+  RunReport report;
+  context.report = &report;
+  const auto all = locate<TypeParam>(context, text.view(), suffixes, patterns.view());
+  EXPECT_EQ(all.ranges, (std::vector<EntryRange>{{1, 3}, {5, 5}, {0, 6}, {3, 4}}));
+  EXPECT_EQ(all.begins, (std::vector<std::uint64_t>{0, 2, 2, 8, 9}));
+  EXPECT_EQ(all.positions, (std::vector<TypeParam>{3, 1, 5, 3, 1, 0, 4, 2, 0}));
+  const bool has_device_seconds =
+      std::any_of(report.figures().begin(), report.figures().end(),
+                  [](const auto& figure) { return figure.first == "device_search_seconds"; });
+  EXPECT_EQ(has_device_seconds, test::backend() == Backend::cuda);
+  const auto some = locate<TypeParam>(test::context(), text.view(), suffixes, patterns.view(), 2);
+  EXPECT_EQ(some.ranges, all.ranges);
+  EXPECT_EQ(some.begins, (std::vector<std::uint64_t>{0, 2, 2, 4, 5}));
+  EXPECT_EQ(some.positions, (std::vector<TypeParam>{3, 1, 5, 3, 0}));
+  const auto none = locate<TypeParam>(test::context(), text.view(), suffixes, patterns.view(), 0);
+  EXPECT_EQ(none.ranges, all.ranges);
+  EXPECT_TRUE(none.positions.empty());
+}
+
+TYPED_TEST(Query, LocatesWhatASearchOfTheTextFinds) {
+  const std::string letters = test::random_letters(20000, 2, 'A', 7);
+  for (const test::NamedText& text :
+       {test::single("one record", letters), test::single("one letter", std::string(3000, 'A')),
+        test::joined("records", {letters.substr(0, 9000), "", "AB", letters.substr(5000)})}) {
+    SCOPED_TRACE(text.name);
+    const auto suffixes = build<TypeParam>(test::context(), text.view());
+    std::vector<std::string> words = {"A", "B", letters, "C"};
+    for (std::size_t i = 0; i < 1000; ++i) words.push_back(letters.substr(7 * i, 3 + i % 30));
+    const test::Patterns patterns(words);
+    for (const std::uint64_t most : {all_hits, std::uint64_t{5}, std::uint64_t{0}}) {
+      const auto found =
+          locate<TypeParam>(test::context(), text.view(), suffixes, patterns.view(), most);
+      EXPECT_NO_THROW(
+          check_occurrences<TypeParam>(test::context(), text.view(), patterns.view(), found, most));
+    }
+  }
+}
+
 TYPED_TEST(Query, TakesEmptyTextsAndNoPatterns) {
   const test::Patterns patterns({"A", ""});
   EXPECT_EQ(find<TypeParam>(test::context(), {}, {}, patterns.view()),
@@ -107,6 +152,11 @@ TYPED_TEST(Query, TakesEmptyTextsAndNoPatterns) {
   const test::NamedText text = test::single("", "A");
   const std::vector<TypeParam> suffixes = {0};
   EXPECT_TRUE(find<TypeParam>(test::context(), text.view(), suffixes, {}).empty());
+  const auto nothing = locate<TypeParam>(test::context(), {}, {}, patterns.view());
+  EXPECT_EQ(nothing.ranges, (std::vector<EntryRange>{{0, 0}, {0, 0}}));
+  EXPECT_EQ(nothing.begins, (std::vector<std::uint64_t>{0, 0, 0}));
+  EXPECT_EQ(locate<TypeParam>(test::context(), text.view(), suffixes, {}).begins,
+            std::vector<std::uint64_t>{0});
 }
 
 TYPED_TEST(Query, RefusesBeginsOutOfOrderAndArraysOfAnotherText) {

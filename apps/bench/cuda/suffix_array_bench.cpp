@@ -5,23 +5,39 @@
 #include <utility>
 
 #include "sortie/apps/bench/suffix_array_bench.hpp"
+#include "sortie/apps/suffix_array/cuda/dc3/device_dc3.hpp"
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
 #include "sortie/apps/suffix_array/cuda/device_check.hpp"
 #include "sortie/core/cuda/check.hpp"
 #include "sortie/core/cuda/device_buffer.cuh"
 #include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
 
 namespace sortie::bench {
 namespace {
 
+using suffix_array::Algorithm;
 using suffix_array::cuda::DeviceText;
+
+template <class Pos>
+DeviceBuffer<Pos> build_by(const Context& context, const DeviceText& text, Algorithm algorithm) {
+  if (algorithm != Algorithm::dc3) {
+    return suffix_array::cuda::build_on_device<Pos>(context, text);
+  }
+  if constexpr (sizeof(Pos) == sizeof(std::uint32_t)) {
+    return suffix_array::cuda::build_dc3_on_device(context, text);
+  } else {
+    throw Error(ErrorKind::unavailable, "dc3: found 64-bit positions, expected 32 bits");
+  }
+}
 
 /// A text and its suffix array in device memory.
 template <class Pos>
 class ResidentText {
  public:
-  ResidentText(const Context& context, const suffix_array::TextView& text)
+  ResidentText(const Context& context, const suffix_array::TextView& text, Algorithm algorithm)
       : context_(context),
+        algorithm_(algorithm),
         symbols_(text.symbols, context.stream),
         separators_(text.separators, context.stream) {
     wait();
@@ -37,7 +53,7 @@ class ResidentText {
     wait();
   }
   void run() {
-    suffixes_ = suffix_array::cuda::build_on_device<Pos>(context_, text());
+    suffixes_ = build_by<Pos>(context_, text(), algorithm_);
     wait();
   }
   void check() const {
@@ -52,6 +68,7 @@ class ResidentText {
   void wait() const { check_cuda(cudaStreamSynchronize(context_.stream)); }
 
   const Context& context_;
+  Algorithm algorithm_;
   DeviceBuffer<std::uint8_t> symbols_;
   DeviceBuffer<std::uint64_t> separators_;
   DeviceBuffer<Pos> suffixes_;
@@ -61,27 +78,29 @@ class ResidentText {
 
 template <class Pos>
 std::vector<Row> suffix_array_on_device(const Context& context, const suffix_array::TextView& text,
-                                        Row row, int repetitions) {
+                                        std::vector<DeviceRow> rows, int repetitions) {
   const DeviceScope scope(context);
-  const auto resident = std::make_shared<ResidentText<Pos>>(context, text);
-  Method method;
-  method.row = std::move(row);
-  method.prepare = [resident] { resident->prepare(); };
-  method.run = [resident] { resident->run(); };
-  method.check = [resident] {
-    resident->check();
-    return true;
-  };
   std::vector<Method> methods;
-  methods.push_back(std::move(method));
+  for (DeviceRow& row : rows) {
+    const auto resident = std::make_shared<ResidentText<Pos>>(context, text, row.algorithm);
+    Method method;
+    method.row = std::move(row.row);
+    method.prepare = [resident] { resident->prepare(); };
+    method.run = [resident] { resident->run(); };
+    method.check = [resident] {
+      resident->check();
+      return true;
+    };
+    methods.push_back(std::move(method));
+  }
   return measure(std::move(methods), repetitions);
 }
 
 template std::vector<Row> suffix_array_on_device<std::uint32_t>(const Context&,
-                                                                const suffix_array::TextView&, Row,
-                                                                int);
+                                                                const suffix_array::TextView&,
+                                                                std::vector<DeviceRow>, int);
 template std::vector<Row> suffix_array_on_device<std::uint64_t>(const Context&,
-                                                                const suffix_array::TextView&, Row,
-                                                                int);
+                                                                const suffix_array::TextView&,
+                                                                std::vector<DeviceRow>, int);
 
 }  // namespace sortie::bench

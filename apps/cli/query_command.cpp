@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <numeric>
+
+#include "sortie/apps/cli/command.hpp"
+#include "sortie/apps/cli/query_patterns.hpp"
+#include "sortie/apps/cli/suffix_array_file.hpp"
+#include "sortie/apps/cli/suffix_array_reader.hpp"
+#include "sortie/apps/suffix_array/plain_search.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/whole_file.hpp"
+
+namespace sortie::cli {
+namespace {
+
+using suffix_array::Occurrences;
+
+struct QueryCommand {
+  CommonOptions common;
+  std::string text;
+  std::string array;
+  std::vector<std::string> words;
+  std::string patterns;
+  std::string output = "-";
+  std::uint64_t max_hits = suffix_array::all_hits;
+  bool count = false;
+  bool verify = false;
+};
+
+/// Names positions: RECORD:OFFSET where there are several records, else the offset alone.
+class PlaceWriter {
+ public:
+  explicit PlaceWriter(const sequences::Text& text) : text_(text) {
+    for (std::size_t i = 0; text.records.size() > 1 && i < text.records.size(); ++i) {
+      const std::string& name = text.records[i].name;
+      const std::string word = name.substr(0, name.find_first_of(" \t"));
+      names_.push_back(word.empty() ? fmt::format("#{}", i + 1) : word);
+    }
+  }
+
+  void append(std::uint64_t position, fmt::memory_buffer& out) const {
+    if (names_.empty()) {
+      fmt::format_to(std::back_inserter(out), "{}", position);
+      return;
+    }
+    const std::size_t record = text_.record_of(position);
+    fmt::format_to(std::back_inserter(out), "{}:{}", names_[record],
+                   position - text_.records[record].offset);
+  }
+
+ private:
+  const sequences::Text& text_;
+  std::vector<std::string> names_;
+};
+
+template <class Pos>
+class Query {
+ public:
+  Query(Job& job, const QueryCommand& command, const SuffixArrayDescription& description,
+        const IndexedText& text)
+      : job_(job),
+        command_(command),
+        description_(description),
+        text_(text),
+        patterns_(read_query_patterns(job.context(), command.words, command.patterns,
+                                      description.policy)) {
+    if (description.max_context != 0) require_patterns_up_to(patterns_, description.max_context);
+  }
+
+  void run() {
+    suffixes_ = read_suffix_array<Pos>(job_.context(), description_);
+    // Files of versions that wrote no checksum of the text tell nothing else of it.
+    if (description_.text_checksum.empty()) require_suffix_array_of_text();
+    const double seconds = job_.repeated([&] { search(); });
+    if (command_.verify) verify();
+    report(seconds);
+    write();
+    job_.say(summary(seconds));
+  }
+
+ private:
+  void require_suffix_array_of_text() const {
+    PhaseTimer timer(job_.context(), "check array");
+    try {
+      suffix_array::check<Pos>(job_.context(), text_.view(), suffixes_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::check) throw;
+      throw Error(ErrorKind::input, fmt::format("{} does not belong to {}: {}", description_.path,
+                                                command_.text, error.what()));
+    }
+  }
+
+  void search() {
+    found_ = {};
+    if (command_.count) {
+      found_.ranges =
+          suffix_array::find<Pos>(job_.context(), text_.view(), suffixes_, patterns_.view());
+      found_.begins.assign(patterns_.size() + 1, 0);
+    } else {
+      found_ = suffix_array::locate<Pos>(job_.context(), text_.view(), suffixes_, patterns_.view(),
+                                         command_.max_hits);
+    }
+  }
+
+  void verify() {
+    PhaseTimer timer(job_.context(), "verify");
+    suffix_array::check_occurrences<Pos>(job_.context(), text_.view(), patterns_.view(), found_,
+                                         command_.count ? 0 : command_.max_hits);
+  }
+
+  void report(double seconds) {
+    for (const auto& range : found_.ranges) {
+      occurrences_ += range.count();
+      if (range.count() != 0) ++patterns_found_;
+    }
+    RunReport& report = job_.report();
+    report.set("symbols", std::uint64_t{text_.text.symbols.size()});
+    report.set("records", std::uint64_t{text_.text.records.size()});
+    report.set("patterns", patterns_.size());
+    report.set("patterns_found", patterns_found_);
+    report.set("occurrences", occurrences_);
+    report.set("positions", std::uint64_t{found_.positions.size()});
+    report.set("query_seconds", seconds);
+    report.set("verified", command_.verify);
+  }
+
+  void write() {
+    PhaseTimer timer(job_.context(), "write");
+    WholeFile file(command_.output);
+    const PlaceWriter places(text_.text);
+    fmt::memory_buffer line;
+    for (std::uint64_t i = 0; i < patterns_.size(); ++i) {
+      line.clear();
+      fmt::format_to(std::back_inserter(line), "{}\t{}", patterns_.names[i],
+                     found_.ranges[i].count());
+      if (!command_.count) append_positions(i, places, line);
+      line.push_back('\n');
+      file.write(std::string_view(line.data(), line.size()));
+    }
+    file.commit();
+    timer.set_bytes(file.bytes_written());
+  }
+
+  /// In the order of the text.
+  void append_positions(std::uint64_t pattern, const PlaceWriter& places,
+                        fmt::memory_buffer& line) {
+    line.push_back('\t');
+    const auto all = found_.positions.begin();
+    const auto begin = all + static_cast<std::ptrdiff_t>(found_.begins[pattern]);
+    const auto end = all + static_cast<std::ptrdiff_t>(found_.begins[pattern + 1]);
+    std::sort(begin, end);
+    for (auto position = begin; position != end; ++position) {
+      if (position != begin) line.push_back(',');
+      places.append(*position, line);
+    }
+  }
+
+  [[nodiscard]] std::string summary(double seconds) const {
+    std::string text = fmt::format(
+        "{} of {} {} found, {} times in all, {} {}, in {:.3f} ms on {}", patterns_found_,
+        patterns_.size(), patterns_.size() == 1 ? "pattern" : "patterns", occurrences_,
+        found_.positions.size(), "positions listed", 1e3 * seconds, name(job_.context().backend));
+    if (command_.verify) text += "\nverified: a search of the text itself finds the same";
+    return text;
+  }
+
+  Job& job_;
+  const QueryCommand& command_;
+  const SuffixArrayDescription& description_;
+  const IndexedText& text_;
+  QueryPatterns patterns_;
+  std::vector<Pos> suffixes_;
+  Occurrences<Pos> found_;
+  std::uint64_t occurrences_ = 0;
+  std::uint64_t patterns_found_ = 0;
+};
+
+void run_query(Job& job, const QueryCommand& command) {
+  if (command.words.empty() && command.patterns.empty()) {
+    throw Error(ErrorKind::usage, "found no patterns, expected --pattern or --patterns");
+  }
+  if (command.text == "-" && command.patterns == "-") {
+    throw Error(ErrorKind::usage,
+                "found standard input for the text and the patterns, expected one file at least");
+  }
+  job.announce_output(command.output);
+  const SuffixArrayDescription description = read_suffix_array_description(command.array);
+  const IndexedText text = read_indexed_text(job.context(), command.text, description.policy);
+  require_same_text(description, command.text, text.text);
+  if (smallest_width_bytes(text.text.symbols.size()) == 4) {
+    Query<std::uint32_t>(job, command, description, text).run();
+  } else {
+    Query<std::uint64_t>(job, command, description, text).run();
+  }
+}
+
+}  // namespace
+
+Command add_query_command(CLI::App& program) {
+  auto command = std::make_shared<QueryCommand>();
+  CLI::App* parser = program.add_subcommand(
+      "query", "Count and locate patterns by a suffix array that suffix-array wrote");
+  parser->footer(
+      "A line a pattern: the pattern (of FASTA, its name), how often it occurs, and where, from "
+      "0,\n"
+      "in the order of the text: OFFSET,OFFSET,... or RECORD:OFFSET,... where the text has "
+      "several\n"
+      "records. Letters go the way of the text: case and ambiguous ones as ARRAY was built.");
+  add_common_options(*parser, command->common);
+  parser
+      ->add_option("TEXT", command->text,
+                   "The file that the suffix array was built from (-: standard input)")
+      ->required();
+  parser->add_option("ARRAY", command->array, "The suffix array; ARRAY.json describes it")
+      ->required();
+  parser->add_option("-p,--pattern", command->words, "Pattern (may be repeated)")
+      ->allow_extra_args(false);
+  parser->add_option("-f,--patterns", command->patterns,
+                     "File of patterns: one a line, or FASTA or FASTQ; gzip too (-: standard "
+                     "input)");
+  parser->add_option("-o,--output", command->output, "Write the lines to this file")
+      ->capture_default_str();
+  CLI::Option* count = parser->add_flag("-c,--count", command->count, "Only tell how often");
+  parser
+      ->add_option("--max-hits", command->max_hits,
+                   "Positions of a pattern to list at most, the first in the order of the suffix "
+                   "array (default: all)")
+      ->excludes(count);
+  parser->add_flag("--verify", command->verify,
+                   "Check the result by a search of the text itself; exit 3 if wrong");
+  return make_command(parser, command, run_query);
+}
+
+}  // namespace sortie::cli

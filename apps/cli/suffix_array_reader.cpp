@@ -1,0 +1,194 @@
+#include "sortie/apps/cli/suffix_array_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sortie/apps/cli/suffix_array_file.hpp"
+#include "sortie/core/byte_source.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/large_pages.hpp"
+#include "sortie/core/run_report.hpp"
+
+namespace sortie::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t positions_a_block = 1 << 16;
+
+[[noreturn]] void fail(const std::string& path, const std::string& found,
+                       const std::string& expected) {
+  throw input_error(path, 0, found, expected);
+}
+
+Json parse(const std::string& path) {
+  const ByteBuffer bytes = read_all(path);
+  const std::span<const char> text = bytes.span();
+  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (!json.is_object()) fail(path, "something else", "a JSON object that describes an array");
+  return json;
+}
+
+template <class Value>
+Value field(const Json& json, const std::string& path, const char* key, const char* expected) {
+  try {
+    return json.at(key).get<Value>();
+  } catch (const Json::exception&) {
+    fail(path, json.contains(key) ? json[key].dump() : fmt::format("no \"{}\"", key), expected);
+  }
+}
+
+TextPolicy described_policy(const Json& json, const std::string& path) {
+  TextPolicy policy;
+  const auto letter_case = field<std::string>(json, path, "case", "\"case\": upper or keep");
+  if (letter_case != "upper" && letter_case != "keep") {
+    fail(path, sortie::quoted(letter_case), "\"case\": upper or keep");
+  }
+  policy.letter_case = letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper;
+  // The alphabet is the smallest that holds the text. Whether the text given is the same, its
+  // checksum tells; here it only decides whether control characters are symbols.
+  const auto alphabet = sequences::parse_alphabet(
+      field<std::string>(json, path, "alphabet", "the name of an alphabet"));
+  policy.alphabet =
+      alphabet == sequences::Alphabet::bytes ? alphabet : sequences::Alphabet::automatic;
+  // Neither is in files of the first version, which had no such policies.
+  if (json.contains("ambiguous")) {
+    policy.ambiguity = sequences::parse_ambiguity(
+        field<std::string>(json, path, "ambiguous", "keep, unify or separate"));
+  }
+  if (json.contains("reverse_complement")) {
+    policy.reverse_complement = field<bool>(json, path, "reverse_complement", "true or false");
+  }
+  return policy;
+}
+
+/// Integers of `width` bytes, little-endian, as positions; what Pos cannot hold becomes its
+/// greatest value, which is no position of any text.
+/// \tparam width  known to the compiler, which so makes one or two loads of the bytes
+template <int width, class Pos>
+void convert_positions(const char* bytes, std::size_t count, Pos* positions) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t value = 0;
+    for (int byte = 0; byte < width; ++byte) {
+      value |= std::uint64_t{static_cast<unsigned char>(bytes[byte])} << (8 * byte);
+    }
+    positions[i] =
+        static_cast<Pos>(std::min(value, std::uint64_t{std::numeric_limits<Pos>::max()}));
+    bytes += width;
+  }
+}
+
+template <class Pos>
+void convert_positions(const char* bytes, std::size_t count, int width, Pos* positions) {
+  if (width == 4) return convert_positions<4>(bytes, count, positions);
+  if (width == 5) return convert_positions<5>(bytes, count, positions);
+  convert_positions<8>(bytes, count, positions);
+}
+
+}  // namespace
+
+SuffixArrayDescription read_suffix_array_description(const std::string& path) {
+  if (path == "-") {
+    throw Error(ErrorKind::usage,
+                "found standard input for the suffix array, expected a file, which has a "
+                "description beside it");
+  }
+  const std::string json_path = path + ".json";
+  const Json json = parse(json_path);
+  SuffixArrayDescription description;
+  description.path = path;
+  const std::string format = "\"format\": sortie suffix array";
+  if (field<std::string>(json, json_path, "format", format.c_str()) != "sortie suffix array") {
+    fail(json_path, json["format"].dump(), format);
+  }
+  const auto version = field<int>(json, json_path, "format_version", "\"format_version\": 1");
+  if (version != 1) fail(json_path, std::to_string(version), "\"format_version\": 1");
+  description.symbols = field<std::uint64_t>(json, json_path, "symbols", "a number of symbols");
+  const auto bits = field<int>(json, json_path, "width_bits", "\"width_bits\": 32, 40 or 64");
+  if (bits != 32 && bits != 40 && bits != 64) {
+    fail(json_path, std::to_string(bits), "\"width_bits\": 32, 40 or 64");
+  }
+  description.width_bytes = bits / 8;
+  description.policy = described_policy(json, json_path);
+  if (json.contains("max_context")) {
+    description.max_context =
+        field<std::uint64_t>(json, json_path, "max_context", "a number of letters");
+  }
+  description.checksum = field<std::string>(json, json_path, "checksum", "a checksum");
+  if (json.contains("text_checksum")) {
+    description.text_checksum =
+        field<std::string>(json, json_path, "text_checksum", "a checksum of the text");
+  }
+  return description;
+}
+
+void require_same_text(const SuffixArrayDescription& description, const std::string& text_path,
+                       const sequences::Text& text) {
+  if (text.symbols.size() != description.symbols) {
+    fail(description.path, fmt::format("a suffix array of {} symbols", description.symbols),
+         fmt::format("{}, as {} has", text.symbols.size(), text_path));
+  }
+  if (description.text_checksum.empty()) return;
+  const std::string sum = text_checksum(text);
+  if (sum == description.text_checksum) return;
+  fail(description.path,
+       fmt::format("the suffix array of a text with checksum {}", description.text_checksum),
+       fmt::format("{}, as {} has", sum, text_path));
+}
+
+template <suffix_array::Position Pos>
+std::vector<Pos> read_suffix_array(const Context& context,
+                                   const SuffixArrayDescription& description) {
+  const int width = description.width_bytes;
+  const std::uint64_t size = description.symbols;
+  const std::string& path = description.path;
+  PhaseTimer timer(context, "read array", size * static_cast<std::uint64_t>(width));
+  ByteSource source(path);
+  std::vector<Pos> positions;
+  positions.reserve(size);
+  advise_large_pages(positions.data(), size * sizeof(Pos));
+  positions.resize(size);
+  std::vector<char> block(positions_a_block * static_cast<std::size_t>(width));
+  std::uint64_t sum = checksum_seed;
+  std::uint64_t done = 0;
+  while (true) {
+    const std::size_t got = source.read(block);
+    const std::uint64_t count = got / static_cast<std::size_t>(width);
+    if (got % static_cast<std::size_t>(width) != 0 || done + count > size) {
+      fail(path,
+           fmt::format("{} bytes{}", done * static_cast<std::uint64_t>(width) + got,
+                       got == block.size() ? " and more" : ""),
+           fmt::format("{} positions of {} bytes", size, width));
+    }
+    sum = extend_checksum(sum, block.data(), got);
+    convert_positions(block.data(), count, width, positions.data() + done);
+    done += count;
+    if (got < block.size()) break;
+    if (context.progress) context.progress("read array", done, size);
+  }
+  if (done != size) {
+    fail(path, fmt::format("{} positions", done), fmt::format("{}", size));
+  }
+  const std::string sum_text = fmt::format("{:016x}", sum);
+  if (sum_text != description.checksum) {
+    fail(path, fmt::format("checksum {}", sum_text),
+         fmt::format("{}, as {}.json says", description.checksum, path));
+  }
+  const auto beyond = std::find_if(positions.begin(), positions.end(),
+                                   [=](Pos position) { return position >= size; });
+  if (beyond != positions.end()) {
+    fail(path, fmt::format("position {} at entry {}", *beyond, beyond - positions.begin()),
+         fmt::format("one below {}", size));
+  }
+  return positions;
+}
+
+template std::vector<std::uint32_t> read_suffix_array(const Context&,
+                                                      const SuffixArrayDescription&);
+template std::vector<std::uint64_t> read_suffix_array(const Context&,
+                                                      const SuffixArrayDescription&);
+
+}  // namespace sortie::cli

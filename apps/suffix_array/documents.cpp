@@ -1,0 +1,112 @@
+#include "sortie/apps/suffix_array/documents.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/first_fault.hpp"
+#include "sortie/apps/suffix_array/host/work_space.hpp"
+#include "sortie/apps/suffix_array/record_search.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
+
+namespace sortie::suffix_array {
+namespace {
+
+void require_records(std::uint64_t entries, std::span<const std::uint64_t> begins) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 32;
+  if (entries != 0 && begins.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("document array: found {} entries and no record, expected one at least",
+                            entries));
+  }
+  if (begins.size() > most) {
+    throw Error(ErrorKind::usage, fmt::format("document array: found {} records, expected at most "
+                                              "{}",
+                                              begins.size(), most));
+  }
+  const auto fault = std::is_sorted_until(begins.begin(), begins.end());
+  if (fault == begins.end() && (begins.empty() || begins.front() == 0)) return;
+  const auto record = fault == begins.end() ? begins.begin() : fault;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("document array, record {}: found begin {}, expected {}", record - begins.begin(),
+                  *record, record == begins.begin() ? "0" : "begins in ascending order"));
+}
+
+}  // namespace
+
+template <Position Pos>
+std::vector<std::uint32_t> host::document_array(const Context& context,
+                                                std::span<const Pos> suffixes,
+                                                std::span<const std::uint64_t> record_begins) {
+  const std::uint64_t size = suffixes.size();
+  require_memory(context, "document array", size * sizeof(std::uint32_t));
+  start_host_runtime(context.threads);
+  PhaseTimer timer(context, "documents", size * (sizeof(Pos) + sizeof(std::uint32_t)));
+  std::vector<std::uint32_t> documents = allocate_vector<std::uint32_t>(size);
+  std::uint32_t* const result = documents.data();
+  const Pos* entries = suffixes.data();
+  const std::uint64_t* begins = record_begins.data();
+  const std::uint64_t records = record_begins.size();
+  Kokkos::parallel_for("documents", IndexRange(0, size), [=](std::uint64_t i) {
+    result[i] = record_at(begins, records, entries[i]);
+  });
+  return documents;
+}
+
+template <Position Pos>
+std::vector<std::uint32_t> document_array(const Context& context, std::span<const Pos> suffixes,
+                                          std::span<const std::uint64_t> record_begins) {
+  require_records(suffixes.size(), record_begins);
+  const Backend backend = resolve_backend(context);
+  if (suffixes.empty()) return {};
+  return backend == Backend::cuda ? cuda::document_array(context, suffixes, record_begins)
+                                  : host::document_array(context, suffixes, record_begins);
+}
+
+template <Position Pos>
+void check_document_array(const Context& context, std::span<const Pos> suffixes,
+                          std::span<const std::uint64_t> record_begins,
+                          std::span<const std::uint32_t> documents) {
+  require_records(suffixes.size(), record_begins);
+  if (documents.size() != suffixes.size()) {
+    throw Error(ErrorKind::check, fmt::format("document array: found {} entries, expected {}",
+                                              documents.size(), suffixes.size()));
+  }
+  start_host_runtime(context.threads);
+  const Pos* entries = suffixes.data();
+  const std::uint32_t* found = documents.data();
+  const std::uint64_t* begins = record_begins.data();
+  const std::uint64_t records = record_begins.size();
+  const std::uint64_t fault = host::first_fault(0, suffixes.size(), [=](std::uint64_t i) {
+    const std::uint64_t record = found[i];
+    return record >= records || entries[i] < begins[record] ||
+           (record + 1 < records && entries[i] >= begins[record + 1]);
+  });
+  if (fault == host::no_fault) return;
+  throw Error(ErrorKind::check,
+              fmt::format("document array, entry {}: found record {}, expected that of position {}",
+                          fault, documents[fault], suffixes[fault]));
+}
+
+template std::vector<std::uint32_t> host::document_array(const Context&,
+                                                         std::span<const std::uint32_t>,
+                                                         std::span<const std::uint64_t>);
+template std::vector<std::uint32_t> host::document_array(const Context&,
+                                                         std::span<const std::uint64_t>,
+                                                         std::span<const std::uint64_t>);
+template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint32_t>,
+                                                   std::span<const std::uint64_t>);
+template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint64_t>,
+                                                   std::span<const std::uint64_t>);
+template void check_document_array(const Context&, std::span<const std::uint32_t>,
+                                   std::span<const std::uint64_t>, std::span<const std::uint32_t>);
+template void check_document_array(const Context&, std::span<const std::uint64_t>,
+                                   std::span<const std::uint64_t>, std::span<const std::uint32_t>);
+
+}  // namespace sortie::suffix_array

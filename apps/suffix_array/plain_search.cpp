@@ -1,0 +1,226 @@
+#include "sortie/apps/suffix_array/plain_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <map>
+#include <string_view>
+
+#include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/binary_search.hpp"
+#include "sortie/apps/suffix_array/host/first_fault.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
+
+namespace sortie::suffix_array {
+namespace {
+
+/// Odd, and without the regularity that makes polynomials of small bases collide modulo 2^64.
+constexpr std::uint64_t base = 0x9e3779b97f4a7c15ULL;
+
+/// Windows that a thread rolls over at a time: many more than the letters that its first hash
+/// takes.
+constexpr std::uint64_t least_stretch = 1 << 16;
+
+/// Bits of the filter before the table, for each pattern: one window in 16 passes by chance.
+constexpr std::uint64_t filter_bits_a_pattern = 16;
+
+std::uint64_t hash_of(const std::uint8_t* letters, std::uint64_t length) {
+  std::uint64_t hash = 0;
+  for (std::uint64_t i = 0; i < length; ++i) hash = hash * base + letters[i] + 1;
+  return hash;
+}
+
+/// The place of a hash among 2^bits; the lowest bits of a polynomial know only the last letters.
+std::uint64_t slot(std::uint64_t hash, int bits) {
+  return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ULL >> (64 - bits);
+}
+
+/// Different patterns of one length, to be found by their hash.
+class HashTable {
+ public:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  /// \param members  patterns of one length, maybe with equal ones among them
+  HashTable(const PatternView& patterns, const std::vector<std::uint64_t>& members)
+      : patterns_(patterns),
+        length_(patterns.begins[members.front() + 1] - patterns.begins[members.front()]),
+        slot_bits_(std::bit_width(2 * members.size())),
+        filter_bits_(std::max(
+            6, static_cast<int>(std::bit_width(filter_bits_a_pattern * members.size() - 1)))),
+        slots_(std::uint64_t{1} << slot_bits_, Entry{0, none}),
+        filter_(std::uint64_t{1} << (filter_bits_ - 6)) {
+    for (const std::uint64_t pattern : members) insert(pattern);
+  }
+
+  [[nodiscard]] std::uint64_t length() const { return length_; }
+
+  /// The first of the equal patterns that are these letters; none if there is no such pattern.
+  [[nodiscard]] std::uint64_t find(const std::uint8_t* letters, std::uint64_t hash) const {
+    const std::uint64_t bit = slot(hash, filter_bits_);
+    if ((filter_[bit / 64] >> bit % 64 & 1) == 0) return none;
+    return slots_[place_of(letters, hash)].pattern;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t hash;
+    std::uint64_t pattern;
+  };
+
+  [[nodiscard]] const std::uint8_t* letters_of(std::uint64_t pattern) const {
+    return patterns_.letters.data() + patterns_.begins[pattern];
+  }
+  /// Where those letters are, or would be. The table is never more than half full.
+  [[nodiscard]] std::uint64_t place_of(const std::uint8_t* letters, std::uint64_t hash) const {
+    std::uint64_t at = slot(hash, slot_bits_);
+    while (slots_[at].pattern != none &&
+           (slots_[at].hash != hash ||
+            !std::equal(letters, letters + length_, letters_of(slots_[at].pattern)))) {
+      at = (at + 1) & (slots_.size() - 1);
+    }
+    return at;
+  }
+  void insert(std::uint64_t pattern) {
+    const std::uint8_t* letters = letters_of(pattern);
+    const std::uint64_t hash = hash_of(letters, length_);
+    const std::uint64_t bit = slot(hash, filter_bits_);
+    filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
+    Entry& entry = slots_[place_of(letters, hash)];
+    if (entry.pattern == none) entry = {hash, pattern};
+  }
+
+  const PatternView& patterns_;
+  std::uint64_t length_;
+  int slot_bits_;
+  int filter_bits_;
+  std::vector<Entry> slots_;
+  std::vector<std::uint64_t> filter_;
+};
+
+/// Adds the occurrences of a table's patterns to their counts, each to the first of equal patterns.
+void count_windows(const TextView& text, const RecordEnds& is_end, const HashTable& table,
+                   std::uint64_t* counts) {
+  const std::uint64_t length = table.length();
+  if (text.size() < length) return;
+  const std::uint64_t windows = text.size() - length + 1;
+  const std::uint64_t stretch = std::max(least_stretch, 4 * length);
+  const std::uint8_t* symbols = text.symbols.data();
+  std::uint64_t last_power = 1;  // base^(length - 1): the weight of a window's first letter
+  for (std::uint64_t i = 1; i < length; ++i) last_power *= base;
+  const std::uint64_t stretches = (windows + stretch - 1) / stretch;
+  Kokkos::parallel_for("plain_search", host::IndexRange(0, stretches), [&](std::uint64_t number) {
+    const std::uint64_t first = number * stretch;
+    const std::uint64_t end = std::min(first + stretch, windows);
+    std::uint64_t clear_from = first;  // no end within [clear_from, last letter of the window]
+    for (std::uint64_t p = first; p + 1 < first + length; ++p) {
+      if (is_end(p)) clear_from = p + 1;
+    }
+    std::uint64_t hash = hash_of(symbols + first, length - 1);
+    for (std::uint64_t begin = first; begin < end; ++begin) {
+      const std::uint64_t last = begin + length - 1;
+      if (is_end(last)) clear_from = last + 1;
+      hash = hash * base + symbols[last] + 1;
+      if (clear_from <= begin) {
+        const std::uint64_t pattern = table.find(symbols + begin, hash);
+        if (pattern != HashTable::none) {
+          std::atomic_ref<std::uint64_t>(counts[pattern]).fetch_add(1, std::memory_order_relaxed);
+        }
+      }
+      hash -= last_power * (std::uint64_t{symbols[begin]} + 1);
+    }
+  });
+}
+
+Error fault(std::uint64_t pattern, const std::string& words) {
+  return {ErrorKind::check, fmt::format("suffix array query, pattern {}: {}", pattern, words)};
+}
+
+/// True when the pattern stands at that position, within one record.
+bool stands_at(const TextView& text, const RecordEnds& is_end, const PatternView& patterns,
+               std::uint64_t pattern, std::uint64_t position) {
+  if (position >= text.size()) return false;
+  for (std::uint64_t i = patterns.begins[pattern]; i < patterns.begins[pattern + 1]; ++i) {
+    if (is_end(position) || text.symbols[position] != patterns.letters[i]) return false;
+    ++position;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> count_by_plain_search(const Context& context, const TextView& text,
+                                                 const PatternView& patterns) {
+  require_patterns(patterns);
+  start_host_runtime(context.threads);
+  PhaseTimer timer(context, "plain search", text.size());
+  std::vector<std::uint64_t> counts(patterns.size());
+  const std::vector<std::uint32_t> bits = host::separator_bits(text);
+  const RecordEnds is_end{bits.empty() ? nullptr : bits.data(), text.size()};
+  std::map<std::uint64_t, std::vector<std::uint64_t>> by_length;
+  for (std::uint64_t i = 0; i < patterns.size(); ++i) {
+    by_length[patterns.begins[i + 1] - patterns.begins[i]].push_back(i);
+  }
+  for (const auto& [length, members] : by_length) {
+    if (length == 0) {
+      for (const std::uint64_t i : members) counts[i] = text.size();
+      continue;
+    }
+    const HashTable table(patterns, members);
+    count_windows(text, is_end, table, counts.data());
+    for (const std::uint64_t i : members) {
+      const std::uint8_t* letters = patterns.letters.data() + patterns.begins[i];
+      counts[i] = counts[table.find(letters, hash_of(letters, length))];
+    }
+  }
+  return counts;
+}
+
+template <Position Pos>
+void check_occurrences(const Context& context, const TextView& text, const PatternView& patterns,
+                       const Occurrences<Pos>& occurrences, std::uint64_t most_hits) {
+  const std::uint64_t size = patterns.size();
+  if (occurrences.ranges.size() != size || occurrences.begins.size() != size + 1 ||
+      occurrences.begins.back() != occurrences.positions.size()) {
+    throw Error(ErrorKind::check,
+                fmt::format("suffix array query: found results of {} patterns, {} positions, "
+                            "expected {} and {}",
+                            occurrences.ranges.size(), occurrences.positions.size(), size,
+                            occurrences.begins.empty() ? 0 : occurrences.begins.back()));
+  }
+  const std::vector<std::uint64_t> counts = count_by_plain_search(context, text, patterns);
+  const std::vector<std::uint32_t> bits = host::separator_bits(text);
+  const RecordEnds is_end{bits.empty() ? nullptr : bits.data(), text.size()};
+  std::vector<Pos> sorted;
+  for (std::uint64_t i = 0; i < size; ++i) {
+    if (occurrences.ranges[i].count() != counts[i]) {
+      throw fault(i, fmt::format("found {} occurrences, expected {}", occurrences.ranges[i].count(),
+                                 counts[i]));
+    }
+    const std::uint64_t begin = occurrences.begins[i];
+    const std::uint64_t listed = occurrences.begins[i + 1] - begin;
+    if (listed != std::min(counts[i], most_hits)) {
+      throw fault(i, fmt::format("found {} positions, expected {}", listed,
+                                 std::min(counts[i], most_hits)));
+    }
+    const auto first = occurrences.positions.begin() + static_cast<std::ptrdiff_t>(begin);
+    sorted.assign(first, first + static_cast<std::ptrdiff_t>(listed));
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) throw fault(i, fmt::format("found position {} twice", *twice));
+    for (const Pos position : sorted) {
+      if (stands_at(text, is_end, patterns, i, position)) continue;
+      throw fault(i, fmt::format("found position {}, where other letters stand", position));
+    }
+  }
+}
+
+template void check_occurrences(const Context&, const TextView&, const PatternView&,
+                                const Occurrences<std::uint32_t>&, std::uint64_t);
+template void check_occurrences(const Context&, const TextView&, const PatternView&,
+                                const Occurrences<std::uint64_t>&, std::uint64_t);
+
+}  // namespace sortie::suffix_array
