@@ -231,6 +231,9 @@ TEST_F(QueryCommand, RefusesPatternsThatAreNone) {
   expect_error(query({}), 2, "found no patterns, expected --pattern or --patterns");
   expect_error(query({"-p", ""}), 2,
                "--pattern: found an empty pattern, expected one letter at least");
+  write_file(path("p"), "");
+  expect_error(query({"-f", path("p")}), 1,
+               path("p") + ": found an empty file, expected one pattern at least");
   write_file(path("p"), "A\n\nB\n");
   expect_error(query({"-f", path("p")}), 1,
                path("p") + ":2: found an empty line, expected a pattern");
