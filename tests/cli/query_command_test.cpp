@@ -57,6 +57,8 @@ TEST_F(QueryCommand, LocatesPatterns) {
 TEST_F(QueryCommand, CountsPatterns) {
   index(">x\nBANANA\n");
   EXPECT_THAT(found({"--count", "-p", "ANA", "-p", "NAB"}), ElementsAre("ANA\t2", "NAB\t0"));
+  EXPECT_THAT(query({"--count", "-p", "ANA"}).err,
+              HasSubstr("1 of 1 pattern found, 2 times in all, in "));
 }
 
 TEST_F(QueryCommand, NamesRecords) {
@@ -135,7 +137,7 @@ TEST_F(QueryCommand, WritesAFileAndAReport) {
                                path("report.json"), "--verify", "--repeat", "2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("1 of 2 patterns found, 2 times in all"));
+  EXPECT_THAT(result.err, HasSubstr("1 of 2 patterns found, 2 times in all, 2 positions listed, "));
   EXPECT_THAT(result.err, HasSubstr("verified: a search of the text itself finds the same"));
   EXPECT_EQ(read_file(path("out")), "ANA\t2\t1,3\nX\t0\t\n");
   const auto report = nlohmann::json::parse(read_file(path("report.json")));
