@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "sortie/core/devices.hpp"
 #include "sortie/core/host_memory.hpp"
@@ -20,6 +21,10 @@ namespace sortie {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Pending phases are settled when there are so many: what they hold must not grow without end in
+/// a loop that goes on for days.
+constexpr std::size_t most_pending = 1024;
 
 double seconds_between(std::chrono::steady_clock::time_point from,
                        std::chrono::steady_clock::time_point to) {
@@ -66,12 +71,29 @@ Json gpu_json(int device) {
 
 }  // namespace
 
+RunReport::Phase& RunReport::phase_named(std::string_view name) {
+  const auto phase = std::find_if(phases_.begin(), phases_.end(),
+                                  [name](const Phase& known) { return known.name == name; });
+  return phase == phases_.end() ? phases_.emplace_back(Phase{std::string(name), 0, 0}) : *phase;
+}
+
 void RunReport::add_phase(std::string_view name, double seconds, std::uint64_t bytes) {
-  auto phase = std::find_if(phases_.begin(), phases_.end(),
-                            [name](const Phase& known) { return known.name == name; });
-  if (phase == phases_.end()) phase = phases_.insert(phase, {std::string(name), 0, 0});
-  phase->seconds += seconds;
-  phase->bytes += bytes;
+  Phase& phase = phase_named(name);
+  phase.seconds += seconds;
+  phase.bytes += bytes;
+}
+
+void RunReport::add_pending_phase(std::string_view name, std::function<double()> seconds) {
+  if (pending_.size() == most_pending) static_cast<void>(phases());
+  const auto phase = static_cast<std::size_t>(&phase_named(name) - phases_.data());
+  pending_.push_back({phase, std::move(seconds)});
+}
+
+const std::vector<RunReport::Phase>& RunReport::phases() const {
+  for (const Pending& pending : std::exchange(pending_, {})) {
+    phases_[pending.phase].seconds += pending.seconds();
+  }
+  return phases_;
 }
 
 void RunReport::set(std::string_view key, Value value) {
@@ -100,7 +122,7 @@ std::string RunReport::to_json(const std::vector<std::string>& command,
   const int threads = host_threads() > 0 ? host_threads() : context.threads;
 
   Json phases = Json::array();
-  for (const auto& phase : phases_)
+  for (const auto& phase : this->phases())
     phases.push_back({{"name", phase.name}, {"seconds", phase.seconds}, {"bytes", phase.bytes}});
   Json figures = Json::object();
   for (const auto& [key, value] : figures_)

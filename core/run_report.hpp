@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,10 +32,14 @@ class RunReport {
 
   /// Adds to the phase of that name, or appends it.
   void add_phase(std::string_view name, double seconds, std::uint64_t bytes = 0);
+  /// The same for a phase whose end is yet to come, such as work on a device that nobody waits for:
+  /// `seconds` is called once, and may wait, when the phases are asked for.
+  void add_pending_phase(std::string_view name, std::function<double()> seconds);
   /// Sets a named figure ("nnz_c", "rounds"); later calls replace it.
   void set(std::string_view key, Value value);
 
-  [[nodiscard]] const std::vector<Phase>& phases() const { return phases_; }
+  /// In the order in which they were added first; waits for the ends of pending ones.
+  [[nodiscard]] const std::vector<Phase>& phases() const;
   [[nodiscard]] const std::vector<std::pair<std::string, Value>>& figures() const {
     return figures_;
   }
@@ -46,7 +52,18 @@ class RunReport {
                                     const Context& context) const;
 
  private:
-  std::vector<Phase> phases_;
+  /// A phase, and the seconds that it is to get.
+  struct Pending {
+    std::size_t phase = 0;
+    std::function<double()> seconds;
+  };
+
+  Phase& phase_named(std::string_view name);
+
+  // Looking at the phases settles the pending ones, which changes nothing that could be seen
+  // before.
+  mutable std::vector<Phase> phases_;
+  mutable std::vector<Pending> pending_;
   std::vector<std::pair<std::string, Value>> figures_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

@@ -141,6 +141,26 @@ void WholeFile::write_through(std::span<const char> bytes) {
   }
 }
 
+bool WholeFile::takes_rewrites(const std::string& path) {
+  if (path == "-") return false;
+  const auto existing = mode_of(path);
+  return !existing || S_ISREG(*existing);
+}
+
+void WholeFile::rewrite(std::uint64_t offset, std::string_view text) {
+  flush();
+  while (!text.empty()) {
+    const ssize_t written =
+        ::pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw write_error(path_, errno);
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
 void WholeFile::commit() {
   flush();
   if (descriptor_ == STDOUT_FILENO) {

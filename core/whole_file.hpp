@@ -28,6 +28,15 @@ class WholeFile {
   void write(const std::string& text) { write(std::string_view(text)); }
   void write(const char* text) { write(std::string_view(text)); }
 
+  /// True when a file of this name could take rewrite(): one that is written beside its name. Not
+  /// so for standard output, devices and pipes.
+  [[nodiscard]] static bool takes_rewrites(const std::string& path);
+
+  /// Writes over bytes that were written before, for what is known only after them.
+  /// \pre takes_rewrites() of its path, and offset + text.size() <= bytes_written()
+  /// \throws Error (output)
+  void rewrite(std::uint64_t offset, std::string_view text);
+
   /// Flushes, closes and renames. \throws Error (output)
   void commit();
 

@@ -35,6 +35,32 @@ void run_once(Method& method, Round round) {
   }
 }
 
+double sum_of(const PhaseSeconds& phases) {
+  double sum = 0;
+  for (const auto& [name, seconds] : phases) sum += seconds;
+  return sum;
+}
+
+// Runs a method for its phases, once all times are taken.
+void find_phases(Method& method, int repetitions) {
+  if (!method.run_phases || !method.row.agrees) return;
+  std::vector<PhaseSeconds> runs;
+  try {
+    for (int repetition = 0; repetition < std::max(repetitions, 1); ++repetition) {
+      if (method.prepare) method.prepare();
+      runs.push_back(method.run_phases());
+    }
+  } catch (const Error& error) {
+    method.row.failure = error.what();
+    method.row.agrees = false;
+    return;
+  }
+  const auto median = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+  std::nth_element(runs.begin(), median, runs.end(),
+                   [](const auto& x, const auto& y) { return sum_of(x) < sum_of(y); });
+  method.row.phases = std::move(*median);
+}
+
 // A field of CSV: quoted where it holds a comma, a quote or a line end (RFC 4180).
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -95,6 +121,13 @@ std::string describe_result(const Row& row) {
   return row.is_wrong() ? "NO " + row.fault : "yes";
 }
 
+std::string describe_phases(const Row& row) {
+  std::string text = "   ";
+  for (const auto& [phase, seconds] : row.phases)
+    text += fmt::format(" {} {:.3f} ms", phase, 1e3 * seconds);
+  return text;
+}
+
 double Row::median_seconds() const {
   return median(seconds);
 }
@@ -144,6 +177,7 @@ std::vector<Row> measure(std::vector<Method> methods, int repetitions) {
   run_all(Round::check);
   for (int repetition = 0; repetition < repetitions; ++repetition) run_all(Round::pooled);
   for (int repetition = 0; repetition < repetitions; ++repetition) run_all(Round::allocating);
+  for (Method& method : methods) find_phases(method, repetitions);
   std::vector<Row> rows;
   for (Method& method : methods) rows.push_back(std::move(method.row));
   relate(rows);
@@ -166,9 +200,7 @@ std::string table(std::span<const Row> rows, bool with_heading) {
                         ratio > 0 ? fmt::format("{:.2f}", ratio) : "", describe_result(row));
     if (!row.construction.empty()) text += rounds_table(row);
     if (row.phases.empty()) continue;
-    text += "   ";
-    for (const auto& [phase, seconds] : row.phases)
-      text += fmt::format(" {} {:.3f} ms", phase, 1e3 * seconds);
+    text += describe_phases(row);
     if (row.imbalance >= 0) text += fmt::format(" (imbalance {:.2f} %)", 1e2 * row.imbalance);
     text += '\n';
   }

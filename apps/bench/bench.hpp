@@ -22,10 +22,13 @@ struct ProductFigures {
   std::optional<std::uint64_t> peak_work_space;
 };
 
+/// Names of phases and the seconds of each, in order.
+using PhaseSeconds = std::vector<std::pair<std::string, double>>;
+
 /// One method on one case.
 struct Row {
   std::string case_name;
-  std::string method;
+  std::string method;           ///< empty: the case itself could not be made; see `failure`
   std::string backend;          ///< "host" or "cuda"
   bool baseline = false;        ///< a peer that Sortie's methods are compared with
   bool limit = false;           ///< a copy of the same bytes: the physical limit, no competitor
@@ -38,8 +41,7 @@ struct Row {
   bool agrees = false;        ///< the result was checked and is right
   std::string fault;          ///< what is wrong with the result, where the check says so
   std::string failure;        ///< why there is no result; empty when there is one
-  /// Seconds of each phase of one more run, which waits after each; may be empty.
-  std::vector<std::pair<std::string, double>> phases;
+  PhaseSeconds phases;        ///< of further runs that no other time is taken from; may be empty
   /// Of that run: by how much of its share what a device has to sort differs from it, at most; less
   /// than 0: not known.
   double imbalance = -1;
@@ -80,16 +82,23 @@ struct Method {
   std::function<void()> prepare_allocating = {};
   std::function<void()> run;    ///< timed
   std::function<bool()> check;  ///< called once after the first run; says whether it is right
+  /// Runs once more, after all that is timed, and tells the seconds of each phase; may be empty.
+  std::function<PhaseSeconds()> run_phases = {};
 };
 
 /// Times methods by turns, so that a change of the machine's speed meets all of them alike: one
 /// untimed round that checks the results, then `repetitions` rounds, and as many again of the
-/// methods that have prepare_allocating. A method that throws Error keeps its message as `failure`
-/// and is left out from then on. \return the rows, related to each other
+/// methods that have prepare_allocating; then `repetitions` runs for the phases of those that tell
+/// them, of which the one whose phases take the median of the seconds counts. A method that throws
+/// Error keeps its message as `failure` and is left out from then on.
+/// \return the rows, related to each other
 [[nodiscard]] std::vector<Row> measure(std::vector<Method> methods, int repetitions);
 
 /// Whether a row's result is right, in a word or with what is wrong.
 [[nodiscard]] std::string describe_result(const Row& row);
+
+/// The phases of a row and their milliseconds, indented, without a line end.
+[[nodiscard]] std::string describe_phases(const Row& row);
 
 /// A table for people: a heading when `with_heading`, then a line a row.
 [[nodiscard]] std::string table(std::span<const Row> rows, bool with_heading);

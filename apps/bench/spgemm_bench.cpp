@@ -3,15 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "sortie/apps/bench/generator_spec.hpp"
+#include "sortie/apps/bench/timing.hpp"
+#include "sortie/apps/spgemm/product_check.hpp"
+#include "sortie/core/byte_source.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/host_memory.hpp"
 #include "sortie/matrices/generators.hpp"
 #include "sortie/matrices/matrix_market.hpp"
+#include "sortie/matrices/matrix_market_text.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -67,33 +73,31 @@ Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
   spec.unknown(generator_forms);
 }
 
-template <class Value>
-Csr<Value> make_matrix(const Context& context, const std::string& source, std::uint64_t seed) {
-  if (GeneratorSpec::matches(source)) return generate<Value>(GeneratorSpec(source), seed);
-  return matrices::read_matrix_market<Value>(context, source);
+bool is_peer(spgemm::Algorithm algorithm) {
+  return algorithm != spgemm::Algorithm::automatic && algorithm != spgemm::Algorithm::essc &&
+         algorithm != spgemm::Algorithm::fused && algorithm != spgemm::Algorithm::row_wise;
 }
 
-bool is_peer(spgemm::Algorithm algorithm) {
-  return algorithm != spgemm::Algorithm::essc && algorithm != spgemm::Algorithm::fused &&
-         algorithm != spgemm::Algorithm::row_wise;
+/// Sortie's own, and ESC as it stands here, tell their phases.
+bool tells_phases(spgemm::Algorithm algorithm) {
+  return !is_peer(algorithm) || algorithm == spgemm::Algorithm::esc;
 }
 
 template <class Value>
 class SpgemmCase {
  public:
-  SpgemmCase(const Context& context, const SpgemmOptions& options, const std::string& source)
-      : context_(context), options_(options), source_(source) {
+  /// \throws Error (input) a matrix that is not square, for A * A; as ProductCheck
+  SpgemmCase(const Context& context, const SpgemmOptions& options, const std::string& source,
+             Csr<Value> matrix)
+      : context_(context), options_(options), source_(source), matrix_(std::move(matrix)) {
     context_.report = nullptr;  // phases of many methods would run together
     context_.backend = resolve_backend(context);
-    matrix_ = make_matrix<Value>(context_, source, options.seed);
     if (options.transpose_b) transposed_ = matrices::transpose(matrix_);
     if (!options.transpose_b && matrix_.rows != matrix_.cols) {
       throw input_error(source, 0, fmt::format("a {} x {} matrix", matrix_.rows, matrix_.cols),
                         "a square one, which can be multiplied by itself");
     }
-    Context host = context_;
-    host.backend = Backend::host;
-    expected_ = spgemm::multiply(host, matrix_, b(), options.checked_by);
+    check_.emplace(context_, matrix_, b(), options.checked_by);
   }
 
   std::vector<Row> run() {
@@ -114,7 +118,6 @@ class SpgemmCase {
     const auto offered = spgemm::algorithms(context_.backend);
     std::vector<spgemm::Algorithm> chosen = options_.algorithms;
     if (chosen.empty()) chosen.assign(offered.begin(), offered.end());
-    std::erase(chosen, spgemm::Algorithm::automatic);
     return chosen;
   }
 
@@ -127,14 +130,13 @@ class SpgemmCase {
     row.items = 2 * static_cast<std::uint64_t>(spgemm::count_products(matrix_, b()));
     row.unit = "GFLOP/s";
     row.product = ProductFigures{.products = static_cast<std::int64_t>(row.items / 2),
-                                 .nnz_c = expected_.nnz(),
+                                 .nnz_c = check_->expected().nnz(),
                                  .peak_work_space = std::nullopt};
     return row;
   }
 
-  bool is_right(const Csr<Value>& result) const {
-    const double tolerance = options_.single_precision ? 1e-4 : 1e-11;
-    spgemm::compare(result, expected_, matrix_, b(), tolerance);
+  [[nodiscard]] bool is_right(const Csr<Value>& result) const {
+    check_->compare(result);
     return true;
   }
 
@@ -157,7 +159,20 @@ class SpgemmCase {
       *result = {};
       return right;
     };
+    if (tells_phases(algorithm)) {
+      method.run_phases = [this, result, algorithm] { return phases_of(algorithm, *result); };
+    }
     return method;
+  }
+
+  PhaseSeconds phases_of(spgemm::Algorithm algorithm, Csr<Value>& result) const {
+    RunReport report;
+    Context reporting = context_;
+    reporting.report = &report;
+    const double all =
+        timed_seconds([&] { result = spgemm::multiply(reporting, matrix_, b(), algorithm); });
+    result = {};
+    return phase_seconds(report, all);
   }
 
 #ifdef SORTIE_HAVE_CUDA
@@ -180,24 +195,88 @@ class SpgemmCase {
 
   Csr<Value> matrix_;
   std::optional<Csr<Value>> transposed_;
-  Csr<Value> expected_;
+  std::optional<spgemm::ProductCheck<Value, std::int32_t>> check_;
 };
 
+/// The rows of a case whose matrix is there.
+template <class Value>
+std::vector<Row> run_case(const Context& context, const SpgemmOptions& options,
+                          const std::string& source, Csr<Value> matrix) {
+  return SpgemmCase<Value>(context, options, source, std::move(matrix)).run();
+}
+
+std::vector<Row> run_generated(const Context& context, const SpgemmOptions& options,
+                               const std::string& source) {
+  const GeneratorSpec spec(source);
+  return options.single_precision
+             ? run_case(context, options, source, generate<float>(spec, options.seed))
+             : run_case(context, options, source, generate<double>(spec, options.seed));
+}
+
+std::vector<Row> run_file(const Context& context, const SpgemmOptions& options,
+                          const std::string& source) {
+  // Standard input can be read only once, so the text is, too.
+  const std::string shown = source == "-" ? "<stdin>" : source;
+  ByteBuffer text = read_all(source);
+  const auto run = [&]<class Value>(Value) {
+    Csr<Value> matrix = matrices::parse_matrix_market<Value>(context, shown, text.span());
+    text = {};
+    return run_case(context, options, source, std::move(matrix));
+  };
+  const auto header = matrices::parse_matrix_market_header(shown, text.span());
+  if (header.field != matrices::Field::complex)
+    return options.single_precision ? run(float{}) : run(double{});
+  if (options.single_precision) {
+    throw input_error(shown, 0, "complex entries",
+                      "real ones, for f32: complex matrices are multiplied in f64 only");
+  }
+  return run(std::complex<double>{});
+}
+
+/// The row of a source that no method could be given.
+Row failed_source(const Context& context, const std::string& source, const Error& error) {
+  Row row;
+  row.case_name = source;
+  row.backend = name(resolve_backend(context));
+  row.unit = "GFLOP/s";
+  row.failure = error.what();
+  return row;
+}
+
 }  // namespace
+
+PhaseSeconds phase_seconds(const RunReport& report, double all_seconds) {
+  PhaseSeconds phases;
+  double rest = all_seconds;
+  for (const RunReport::Phase& phase : report.phases()) {
+    phases.emplace_back(phase.name, phase.seconds);
+    rest -= phase.seconds;
+  }
+  phases.emplace_back("rest", std::max(rest, 0.0));
+  return phases;
+}
 
 std::vector<Row> spgemm(const Context& context, const SpgemmOptions& options, const RowSink& sink) {
   std::vector<Row> all;
   for (const std::string& source : options.sources) {
-    std::vector<Row> rows = options.single_precision
-                                ? SpgemmCase<float>(context, options, source).run()
-                                : SpgemmCase<double>(context, options, source).run();
+    std::vector<Row> rows;
+    try {
+      rows = GeneratorSpec::matches(source) ? run_generated(context, options, source)
+                                            : run_file(context, options, source);
+    } catch (const Error& error) {
+      // One bad file of many must not cost the rows of the others.
+      if (error.kind() != ErrorKind::input && error.kind() != ErrorKind::out_of_memory) throw;
+      rows = {failed_source(context, source, error)};
+    }
     if (sink) sink(rows);
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
   }
   return all;
 }
 
-std::string spgemm_table(std::span<const Row> rows, bool with_heading) {
+namespace {
+
+std::string spgemm_lines(std::span<const Row> rows, bool with_heading, bool with_phases) {
   constexpr const char* layout =
       "{:<28} {:<22} {:<5} {:>11} {:>11} {:>9} {:>12} {:>12} {:>11} {:>7}  {}\n";
   std::string text;
@@ -216,8 +295,19 @@ std::string spgemm_table(std::span<const Row> rows, bool with_heading) {
                         shown(row.rate(), "{:.4g}"), figures.products, figures.nnz_c,
                         figures.peak_work_space ? format_bytes(*figures.peak_work_space) : "",
                         shown(row.ratio_to_best_baseline(), "{:.2f}"), describe_result(row));
+    if (with_phases && !row.phases.empty()) text += describe_phases(row) + '\n';
   }
   return text;
+}
+
+}  // namespace
+
+std::string spgemm_table(std::span<const Row> rows, bool with_heading) {
+  return spgemm_lines(rows, with_heading, false);
+}
+
+std::string spgemm_phase_table(std::span<const Row> rows, bool with_heading) {
+  return spgemm_lines(rows, with_heading, true);
 }
 
 }  // namespace sortie::bench

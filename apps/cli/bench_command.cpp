@@ -15,6 +15,7 @@ struct SourcesCommand : BenchOptions {
   std::string checked_by = "eigen";
   bool transpose_b = false;
   bool transfers = false;
+  bool phases = false;
   std::uint64_t rounds_from = 0;
 };
 
@@ -37,9 +38,11 @@ void run_spgemm(Job& job, const SourcesCommand& command) {
       .checked_by = spgemm::parse_algorithm(command.checked_by),
       .transpose_b = command.transpose_b,
       .transfers = command.transfers};
-  finish_bench(
-      job, command,
-      bench::spgemm(job.context(), options, table_printer(job, command, bench::spgemm_table)));
+  finish_bench(job, command,
+               bench::spgemm(job.context(), options,
+                             table_printer(job, command,
+                                           command.phases ? bench::spgemm_phase_table
+                                                          : bench::spgemm_table)));
 }
 
 void run_suffix_array(Job& job, const SourcesCommand& command) {
@@ -69,12 +72,12 @@ Command add_spgemm(CLI::App& bench_parser) {
   parser->add_option("--precision", options->precision, "f32 or f64")
       ->check(CLI::IsMember({"f32", "f64"}))
       ->capture_default_str();
-  parser
-      ->add_option("--check-by", options->checked_by,
-                   "Host algorithm to compare results with; row-wise takes all threads")
+  parser->add_option("--check-by", options->checked_by, "Host algorithm to compare results with")
       ->check(CLI::IsMember({"eigen", "row-wise", "reference", "essc"}))
       ->capture_default_str();
   parser->add_flag("--transpose-b", options->transpose_b, "A * A^T in place of A * A");
+  parser->add_flag("--phases", options->phases,
+                   "Show the phases of Sortie's own algorithms, of runs beside the timed ones");
   parser->add_flag("--transfers", options->transfers,
                    "On CUDA, also from host memory to host memory");
   add_bench_options(*parser, *options);

@@ -41,7 +41,7 @@ bench::RowSink table_printer(Job& job, const BenchOptions& options, TableMaker m
 }
 
 void finish_with_part(Job& job, const std::string& key, const std::string& part,
-                      const std::string& complaint) {
+                      const std::string& complaint, ErrorKind kind) {
   job.set_json([&job, key, part] {
     Json report = Json::parse(job.report().to_json(job.command(), job.context()));
     report[key] = Json::parse(part);
@@ -49,7 +49,7 @@ void finish_with_part(Job& job, const std::string& key, const std::string& part,
   });
   if (complaint.empty()) return;
   job.finish();
-  throw Error(ErrorKind::check, complaint);
+  throw Error(kind, complaint);
 }
 
 void finish_bench(Job& job, const BenchOptions& options, const std::vector<bench::Row>& rows) {
@@ -60,12 +60,20 @@ void finish_bench(Job& job, const BenchOptions& options, const std::vector<bench
   }
   const auto wrong =
       std::find_if(rows.begin(), rows.end(), [](const bench::Row& row) { return row.is_wrong(); });
+  const auto is_missing = [](const bench::Row& row) { return row.method.empty(); };
+  const auto missing = std::find_if(rows.begin(), rows.end(), is_missing);
   std::string complaint;
+  ErrorKind kind = ErrorKind::check;
   if (wrong != rows.end()) {
     complaint = fmt::format("{}: the result of {} is wrong{}{}", wrong->case_name, wrong->method,
                             wrong->fault.empty() ? "" : ": ", wrong->fault);
+  } else if (missing != rows.end()) {
+    complaint = missing->failure;
+    kind = ErrorKind::input;
+    if (const auto others = std::count_if(missing + 1, rows.end(), is_missing); others != 0)
+      complaint += fmt::format(" (and {} of the other sources failed)", others);
   }
-  finish_with_part(job, "rows", bench::json(rows), complaint);
+  finish_with_part(job, "rows", bench::json(rows), complaint, kind);
 }
 
 }  // namespace sortie::cli

@@ -8,6 +8,7 @@
 #include "sortie/apps/bench/bench.hpp"
 #include "sortie/apps/cli/common_options.hpp"
 #include "sortie/apps/cli/job.hpp"
+#include "sortie/core/error.hpp"
 
 namespace sortie::cli {
 
@@ -33,12 +34,13 @@ using TableMaker = std::string (*)(std::span<const bench::Row> rows, bool with_h
 
 /// Adds `part`, a JSON text, to the report as `key`. Where there is a complaint, writes the report
 /// first, since what is right in it is worth its file. \param complaint  empty, or what is wrong
-/// \throws Error (check) a complaint
+/// \throws Error (kind) a complaint
 void finish_with_part(Job& job, const std::string& key, const std::string& part,
-                      const std::string& complaint);
+                      const std::string& complaint, ErrorKind kind = ErrorKind::check);
 
 /// Writes what was asked for, and refuses to call a wrong result a benchmark.
 /// \throws Error (check) a row is wrong
+/// \throws Error (input) a source could not be measured (Row::method is empty)
 void finish_bench(Job& job, const BenchOptions& options, const std::vector<bench::Row>& rows);
 
 }  // namespace sortie::cli

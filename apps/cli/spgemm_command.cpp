@@ -8,7 +8,10 @@
 #include "sortie/apps/cli/command.hpp"
 #include "sortie/apps/cli/spgemm_dry_run.hpp"
 #include "sortie/apps/cli/spgemm_operands.hpp"
+#include "sortie/apps/cli/spgemm_outcome.hpp"
+#include "sortie/apps/cli/spgemm_stream.hpp"
 #include "sortie/apps/cli/spgemm_structure.hpp"
+#include "sortie/apps/spgemm/product_check.hpp"
 #include "sortie/apps/spgemm/spgemm.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/matrices/matrix_market.hpp"
@@ -18,11 +21,6 @@ namespace {
 
 using matrices::Csr;
 using spgemm::Algorithm;
-
-// Largest error that --verify lets pass, relative to the products that make up an entry: some
-// thousand roundings of the precision at hand, far below any wrong or missing product.
-constexpr double single_tolerance = 1e-4;
-constexpr double double_tolerance = 1e-11;
 
 template <class Value, class Idx>
 std::string checksum_of(const Csr<Value, Idx>& matrix) {
@@ -54,69 +52,36 @@ class Multiplication {
       PhaseTimer timer(job_.context(), "drop zeros");
       job_.report().set("zeros_dropped", matrices::drop_zeros(c_));
     }
-    report(seconds);
     if (command_.verify) verify();
+    const ProductOutcome outcome{.algorithm = algorithm_,
+                                 .rows_c = c_.rows,
+                                 .cols_c = c_.cols,
+                                 .nnz_c = c_.nnz(),
+                                 .products = spgemm::count_products(a(), b()),
+                                 .seconds = seconds,
+                                 .verified = command_.verify};
+    report_outcome(job_.report(), operands_, outcome);
+    job_.report().set("checksum_c", checksum_of(c_));
     if (!command_.output.empty()) {
       PhaseTimer timer(job_.context(), "write");
       matrices::write_matrix_market(job_.context(), command_.output, c_);
     }
-    job_.summarize(command_.output, summary(seconds));
+    job_.summarize(command_.output, describe_outcome(job_.context(), operands_, outcome));
   }
 
  private:
   [[nodiscard]] const Csr<Value, Idx>& a() const { return operands_.a(); }
   [[nodiscard]] const Csr<Value, Idx>& b() const { return operands_.b(); }
 
-  void report(double seconds) {
-    products_ = spgemm::count_products(a(), b());
-    RunReport& report = job_.report();
-    report.set("algorithm", std::string(spgemm::name(algorithm_)));
-    report.set("value_type", value_type<Value>());
-    report.set("index_bits", std::int64_t{8 * sizeof(Idx)});
-    report_shape(report, "a", a().rows, a().cols, a().nnz());
-    report_shape(report, "b", b().rows, b().cols, b().nnz());
-    report_shape(report, "c", c_.rows, c_.cols, c_.nnz());
-    report.set("products", products_);
-    report.set("multiply_seconds", seconds);
-    report.set("gflops", gflops(seconds));
-    report.set("checksum_c", checksum_of(c_));
-  }
-
-  void verify() {
+  void verify() const {
     PhaseTimer timer(job_.context(), "verify");
-    Context host = job_.context();
-    host.backend = Backend::host;
-    host.report = nullptr;
-    const Algorithm other = checking_algorithm(algorithm_);
-    const double tolerance = std::is_same_v<Value, float> ? single_tolerance : double_tolerance;
-    const Csr<Value, Idx> expected = spgemm::multiply(host, a(), b(), other);
+    const spgemm::ProductCheck<Value, Idx> check(job_.context(), a(), b(),
+                                                 checking_algorithm(algorithm_));
     if (command_.drop_zeros) {
-      spgemm::compare_without_zeros(c_, expected, a(), b(), tolerance);
+      check.compare_without_zeros(c_);
     } else {
-      spgemm::compare(c_, expected, a(), b(), tolerance);
+      check.compare(c_);
     }
-    job_.report().set("verified_by", std::string(spgemm::name(other)));
-  }
-
-  [[nodiscard]] double gflops(double seconds) const {
-    return seconds > 0 ? 2e-9 * static_cast<double>(products_) / seconds : 0;
-  }
-
-  [[nodiscard]] std::string summary(double seconds) const {
-    const auto line = [](const char* label, const Csr<Value, Idx>& csr) {
-      return fmt::format("{}  {}, {} entries\n", label, shape(csr.rows, csr.cols), csr.nnz());
-    };
-    std::string text = line("A", a());
-    if (!operands_.b_is_a()) text += line("B", b());
-    text += line("C", c_);
-    text += fmt::format("{} products in {:.3f} ms on {} ({}, {}): {:.3f} GFLOP/s", products_,
-                        1e3 * seconds, name(job_.context().backend), spgemm::name(algorithm_),
-                        value_type<Value>(), gflops(seconds));
-    if (command_.verify) {
-      text += fmt::format("\nverified: equal to the product by {}",
-                          spgemm::name(checking_algorithm(algorithm_)));
-    }
-    return text;
   }
 
   Job& job_;
@@ -124,7 +89,6 @@ class Multiplication {
   const Operands<Value, Idx>& operands_;
   Algorithm algorithm_;
   Csr<Value, Idx> c_;
-  std::int64_t products_ = 0;
 };
 
 std::string choose_precision(const SpgemmCommand& command, bool any_complex) {
@@ -146,6 +110,8 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
       if (command.structure_only) return multiply_structures(job, command, std::move(operands));
     }
     if (command.dry_run) return show_estimate(job, command, operands);
+    if (wants_streaming(job.context(), command, operands))
+      return stream_product(job, command, operands);
     Multiplication<Value, Idx>(job, command, operands).run();
   };
   const auto run_with = [&](auto value) {

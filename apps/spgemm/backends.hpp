@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sortie/apps/spgemm/estimate.hpp"
+#include "sortie/apps/spgemm/multiply_in_chunks.hpp"
 #include "sortie/apps/spgemm/spgemm.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/matrices/pattern.hpp"
@@ -11,7 +12,8 @@
 /// The implementations behind multiply(), one function each. multiply() has checked that the shapes
 /// conform, has chosen the backend and writes the figures of the report; the functions add their
 /// phases. All are instantiated for the types of SORTIE_SPGEMM_FOR_EACH_TYPE. The ..._work_space()
-/// functions stand behind work_space() in the same way.
+/// functions stand behind work_space() in the same way, the ..._in_chunks() functions behind
+/// multiply_in_chunks().
 namespace sortie::spgemm {
 
 using matrices::Csr;
@@ -35,12 +37,18 @@ template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
                                             const Csr<Value, Idx>& b);
 template <Scalar Value, Index Idx>
+void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+                             const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
+template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
 
 /// Two passes over the rows, each row by sorting or by a dense accumulator.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>& a,
                                                 const Csr<Value, Idx>& b);
+template <Scalar Value, Index Idx>
+void multiply_row_wise_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+                                 const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
 template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace row_wise_work_space(const Context& context, const ProductSize& size);
 
@@ -66,6 +74,13 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_eigen(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b);
 
+/// The same by Eigen on all threads: each multiplies blocks of rows of A. Bit for bit as
+/// multiply_eigen(). \pre the host runtime runs
+/// Extra memory: A, B and C once more.
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> multiply_eigen_by_blocks(const Csr<Value, Idx>& a,
+                                                       const Csr<Value, Idx>& b);
+
 /// KokkosSparse::spgemm, symbolic and numeric phase, rows sorted after it. Only where CMake found
 /// KokkosKernels. \throws Error (unavailable) more than 2^31 - 1 entries in A, B or C
 template <Scalar Value, Index Idx>
@@ -83,6 +98,9 @@ template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
                                             const Csr<Value, Idx>& b);
 template <Scalar Value, Index Idx>
+void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+                             const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
+template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
 
 /// Every row in registers and shared memory; see FusedProduct.
@@ -90,6 +108,10 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_fused(const Context& context, const Csr<Value, Idx>& a,
                                              const Csr<Value, Idx>& b);
+
+template <Scalar Value, Index Idx>
+void multiply_fused_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+                              const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
 
 /// Where fused cannot make a product, what essc takes, as multiply_automatic() does.
 template <Scalar Value, Index Idx>
@@ -99,6 +121,10 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_automatic(const Context& context, const Csr<Value, Idx>& a,
                                                  const Csr<Value, Idx>& b);
+
+template <Scalar Value, Index Idx>
+void multiply_automatic_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+                                  const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
 
 /// Expansion, one global sort by (row, column), compression.
 template <Scalar Value, Index Idx>

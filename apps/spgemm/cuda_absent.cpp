@@ -40,6 +40,24 @@ Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&, const 
 }
 
 template <Scalar Value, Index Idx>
+void multiply_essc_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&,
+                             const ProductSink<Value, Idx>&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
+void multiply_fused_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&,
+                              const ProductSink<Value, Idx>&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
+void multiply_automatic_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&,
+                                  const ProductSink<Value, Idx>&) {
+  throw_unavailable();
+}
+
+template <Scalar Value, Index Idx>
 WorkSpace essc_work_space(const Context&, const ProductSize&) {
   throw_unavailable();
 }
@@ -54,19 +72,26 @@ WorkSpace fused_work_space(const Context&, const ProductSize&) {
   throw_unavailable();
 }
 
-#define INSTANTIATE(Value, Idx)                                                       \
-  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&,      \
-                                         const Csr<Value, Idx>&);                     \
-  template Csr<Value, Idx> multiply_fused(const Context&, const Csr<Value, Idx>&,     \
-                                          const Csr<Value, Idx>&);                    \
-  template Csr<Value, Idx> multiply_automatic(const Context&, const Csr<Value, Idx>&, \
-                                              const Csr<Value, Idx>&);                \
-  template Csr<Value, Idx> multiply_esc(const Context&, const Csr<Value, Idx>&,       \
-                                        const Csr<Value, Idx>&);                      \
-  template Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&,  \
-                                             const Csr<Value, Idx>&, Algorithm);      \
-  template WorkSpace essc_work_space<Value, Idx>(const Context&, const ProductSize&); \
-  template WorkSpace esc_work_space<Value, Idx>(const Context&, const ProductSize&);  \
+#define INSTANTIATE(Value, Idx)                                                                   \
+  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&,                  \
+                                         const Csr<Value, Idx>&);                                 \
+  template Csr<Value, Idx> multiply_fused(const Context&, const Csr<Value, Idx>&,                 \
+                                          const Csr<Value, Idx>&);                                \
+  template Csr<Value, Idx> multiply_automatic(const Context&, const Csr<Value, Idx>&,             \
+                                              const Csr<Value, Idx>&);                            \
+  template Csr<Value, Idx> multiply_esc(const Context&, const Csr<Value, Idx>&,                   \
+                                        const Csr<Value, Idx>&);                                  \
+  template Csr<Value, Idx> multiply_cusparse(const Context&, const Csr<Value, Idx>&,              \
+                                             const Csr<Value, Idx>&, Algorithm);                  \
+  template void multiply_essc_in_chunks(const Context&, const Csr<Value, Idx>&,                   \
+                                        const Csr<Value, Idx>&, const ProductSink<Value, Idx>&);  \
+  template void multiply_fused_in_chunks(const Context&, const Csr<Value, Idx>&,                  \
+                                         const Csr<Value, Idx>&, const ProductSink<Value, Idx>&); \
+  template void multiply_automatic_in_chunks(const Context&, const Csr<Value, Idx>&,              \
+                                             const Csr<Value, Idx>&,                              \
+                                             const ProductSink<Value, Idx>&);                     \
+  template WorkSpace essc_work_space<Value, Idx>(const Context&, const ProductSize&);             \
+  template WorkSpace esc_work_space<Value, Idx>(const Context&, const ProductSize&);              \
   template WorkSpace fused_work_space<Value, Idx>(const Context&, const ProductSize&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE

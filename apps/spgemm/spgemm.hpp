@@ -48,7 +48,8 @@ template <matrices::Scalar Value, matrices::Index Idx>
 /// with the same algorithm, backend and machine, for any thread count and memory budget. Entries
 /// that become zero by cancellation are kept, so that the structure depends on the structures of A
 /// and B only; matrices::drop_zeros() takes them out. Where the structure is all that is wanted,
-/// multiply_structure() (structure.hpp) needs no values.
+/// multiply_structure() (structure.hpp) needs no values; where no memory holds C,
+/// multiply_in_chunks() (multiply_in_chunks.hpp) hands its rows out as they are finished.
 ///
 /// \param context  backend, device, threads, progress; memory budget for work space, the result not
 ///                 counted; report: figures "products" and "nnz_c", phases "analysis", "expansion",

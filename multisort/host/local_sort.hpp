@@ -193,7 +193,7 @@ class LocalSort {
     if constexpr (sizeof(Key) >= 4) {
       sort_segment_of(items, scratch, n);
     } else {
-      std::array<std::uint32_t, short_part> keys;
+      std::array<std::uint32_t, short_part> keys{};
       std::array<std::uint32_t, short_part> key_scratch;
       std::copy_n(items.keys, n, keys.begin());
       sort_segment_of<std::uint32_t>({keys.data(), items.values},

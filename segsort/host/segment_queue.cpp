@@ -20,15 +20,14 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
   const std::uint64_t count = segments.count();
   const std::uint64_t num_blocks = (count + segments_per_block - 1) / segments_per_block;
   std::vector<BlockSummary> summaries(num_blocks);
-  const auto for_block = [&](std::uint64_t block, auto body) {
-    const std::uint64_t end = std::min(count, (block + 1) * segments_per_block);
-    for (std::uint64_t i = block * segments_per_block; i < end; ++i) body(segments.length(i), i);
-  };
   parallel_for(num_blocks, [&](std::uint64_t block) {
-    for_block(block, [&](std::uint64_t length, std::uint64_t) {
-      summaries[block].items += length;
-      summaries[block].longest = std::max(summaries[block].longest, length);
-    });
+    BlockSummary summary;
+    segments.for_each(first_of(block), first_of(block + 1),
+                      [&](std::uint64_t, std::uint64_t, std::uint64_t length) {
+                        summary.items += length;
+                        summary.longest = std::max(summary.longest, length);
+                      });
+    summaries[block] = summary;
   });
 
   std::uint64_t items = 0;
@@ -37,24 +36,26 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
   longest_allowed_ = threads == 1 ? items : std::max(smallest_giant, items / (4 * threads));
 
   block_starts_.reserve(num_blocks + 1);
+  idle_.reserve(num_blocks);
   std::uint64_t cost = 0;
   for (std::uint64_t block = 0; block < num_blocks; ++block) {
     block_starts_.push_back(cost);
     BlockSummary& summary = summaries[block];
     if (summary.longest > longest_allowed_) {
       summary.longest = 0;
-      for_block(block, [&](std::uint64_t length, std::uint64_t i) {
-        if (length <= longest_allowed_) {
-          summary.longest = std::max(summary.longest, length);
-        } else {
-          giants_.push_back(i);
-          summary.items -= length;
-        }
-      });
+      segments.for_each(first_of(block), first_of(block + 1),
+                        [&](std::uint64_t i, std::uint64_t, std::uint64_t length) {
+                          if (length <= longest_allowed_) {
+                            summary.longest = std::max(summary.longest, length);
+                          } else {
+                            giants_.push_back(i);
+                            summary.items -= length;
+                          }
+                        });
     }
     longest_ = std::max(longest_, summary.longest);
-    cost += summary.items + segment_cost * (std::min(count, (block + 1) * segments_per_block) -
-                                            block * segments_per_block);
+    idle_.push_back(summary.longest <= 1);
+    cost += summary.items + segment_cost * (first_of(block + 1) - first_of(block));
   }
   block_starts_.push_back(cost);
   portions_ = {cost, std::min(cost, portions_per_thread * threads)};

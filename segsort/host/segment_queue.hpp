@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "sortie/segsort/host/parallel_parts.hpp"
+#include "sortie/segsort/host/segment_batch.hpp"
 #include "sortie/segsort/segmented_sort.hpp"
 
 namespace sortie::segsort {
@@ -16,6 +18,23 @@ struct Segments {
 
   [[nodiscard]] std::uint64_t count() const { return begins.size; }
   [[nodiscard]] std::uint64_t length(std::uint64_t i) const { return ends[i] - begins[i]; }
+
+  /// Calls body(i, begin, length) for the segments [first, last). The width of the offsets is asked
+  /// once, not for each of them.
+  template <class Body>
+  void for_each(std::uint64_t first, std::uint64_t last, Body body) const {
+    const auto visit = [&]<class Offset>(Offset) {
+      const auto* const begin = static_cast<const Offset*>(begins.data);
+      const auto* const end = static_cast<const Offset*>(ends.data);
+      for (std::uint64_t i = first; i < last; ++i)
+        body(i, std::uint64_t{begin[i]}, std::uint64_t{end[i]} - begin[i]);
+    };
+    if (begins.bytes == 4) {
+      visit(std::uint32_t{});
+    } else {
+      visit(std::uint64_t{});
+    }
+  }
 };
 
 /// Deals out the segments that one thread sorts alone, in portions of about the same work.
@@ -37,30 +56,35 @@ class SegmentQueue {
   /// Items of the longest segment that work() deals out.
   [[nodiscard]] std::uint64_t longest() const { return longest_; }
 
-  /// Calls sort(i) for the segments of the next portion; false when there is none. Thread-safe.
+  /// Calls sort(batch) for batches that hold the segments of the next portion, of two items or
+  /// more; `sort` empties them. False when no portion is left. Thread-safe, with a batch a thread.
   template <class Sort>
-  bool work(Sort sort) {
+  bool work(SegmentBatch& batch, Sort sort) {
     const std::uint64_t portion = next_portion_.fetch_add(1, std::memory_order_relaxed);
     if (portion >= portions_.count) return false;
     const std::uint64_t cost_begin = portions_.begin(portion);
     const std::uint64_t cost_end = portions_.begin(portion + 1);
-    std::uint64_t block = block_of(cost_begin);
-    std::uint64_t segment = block * segments_per_block;
-    std::uint64_t cost = block_starts_[block];
-    for (; segment < segments_.count() && cost < cost_end; ++segment) {
-      const std::uint64_t length = segments_.length(segment);
-      if (length <= longest_allowed_) {
-        if (cost >= cost_begin && length > 1) sort(segment);
-        cost += length;
-      }
-      cost += segment_cost;
+    for (std::uint64_t block = block_of(cost_begin);
+         block < idle_.size() && block_starts_[block] < cost_end; ++block) {
+      if (idle_[block]) continue;
+      std::uint64_t cost = block_starts_[block];
+      segments_.for_each(first_of(block), first_of(block + 1),
+                         [&](std::uint64_t, std::uint64_t begin, std::uint64_t length) {
+                           if (length <= longest_allowed_) {
+                             if (length > 1 && cost >= cost_begin && cost < cost_end)
+                               batch.add(begin, length);
+                             cost += length;
+                           }
+                           cost += segment_cost;
+                         });
+      if (!batch.empty()) sort(batch);
     }
     return true;
   }
 
  private:
   /// Segments that share one partial sum of the costs.
-  static constexpr std::uint64_t segments_per_block = 1024;
+  static constexpr std::uint64_t segments_per_block = SegmentBatch::capacity;
   /// What a segment costs beside its items, in items: the offsets, the call.
   static constexpr std::uint64_t segment_cost = 4;
   /// Below this many items a segment is sorted sooner than all threads can be told of it: the
@@ -71,6 +95,9 @@ class SegmentQueue {
   static constexpr std::uint64_t portions_per_thread = 16;
 
   [[nodiscard]] std::uint64_t block_of(std::uint64_t cost) const;
+  [[nodiscard]] std::uint64_t first_of(std::uint64_t block) const {
+    return std::min(segments_.count(), block * segments_per_block);
+  }
 
   Segments segments_;
   std::uint64_t longest_allowed_ = 0;
@@ -78,6 +105,7 @@ class SegmentQueue {
   Parts portions_{0, 0};  ///< of the costs of all segments
   std::vector<std::uint64_t> giants_;
   std::vector<std::uint64_t> block_starts_;  ///< cost of all segments before each block, and in all
+  std::vector<bool> idle_;                   ///< blocks without a segment that work() deals out
   std::atomic<std::uint64_t> next_portion_{0};
 };
 

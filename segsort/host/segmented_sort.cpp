@@ -1,10 +1,10 @@
 // Segmented sort on the host.
 //
 // Keys become unsigned integers of the same order (KeyForm). Threads take portions of segments of
-// equal work (SegmentQueue) and sort each segment alone (sort_segment); a segment too long for that
-// is first split by all threads into segments of one digit value each (GiantSegment), which are
-// then sorted in the same way. Everything is stable, so the result is the same for any number of
-// threads.
+// equal work (SegmentQueue), bin them by length (SegmentBatch) and sort each alone (sort_segment);
+// a segment too long for that is first split by all threads into segments of one digit value each
+// (GiantSegment), which are then sorted in the same way. Everything is stable, so the result is the
+// same for any number of threads.
 
 #include "sortie/segsort/segmented_sort.hpp"
 
@@ -87,7 +87,7 @@ class SegmentSorter {
     SegmentQueue queue(segments, threads());
     for (const std::uint64_t giant : queue.giants())
       sort_giant(segments.begins[giant], segments.length(giant));
-    sort_queued(segments, queue);
+    sort_queued(queue);
   }
 
  private:
@@ -95,16 +95,28 @@ class SegmentSorter {
     return values_ + (detail::has_values<Value> ? i : 0);
   }
 
-  void sort_queued(const Segments& segments, SegmentQueue& queue) const {
+  void sort_queued(SegmentQueue& queue) const {
     const std::uint64_t longest = queue.longest();
     const Scratch<UKey, Value> scratch(allocator_, longest * threads());
     parallel_for(threads(), [&](std::uint64_t thread) {
-      const auto sort_one = [&](std::uint64_t i) {
-        sort_alone(segments.begins[i], segments.length(i), scratch, longest * thread);
+      const auto sort_batch = [&](SegmentBatch& batch) {
+        batch.drain([&](std::uint64_t begin, auto length) {
+          sort_alone(begin, length, scratch, longest * thread);
+        });
       };
-      while (queue.work(sort_one)) {
+      SegmentBatch batch;
+      while (queue.work(batch, sort_batch)) {
       }
     });
+  }
+
+  template <std::size_t Size>
+  void sort_alone(std::uint64_t begin, std::integral_constant<std::size_t, Size> n,
+                  const Scratch<UKey, Value>&, std::uint64_t) const {
+    UKey* const keys = keys_ + begin;
+    form_.encode(keys, n);
+    detail::rank_sort<Size>(keys, values_at(begin));
+    form_.decode(keys, n);
   }
 
   void sort_alone(std::uint64_t begin, std::uint64_t n, const Scratch<UKey, Value>& scratch,

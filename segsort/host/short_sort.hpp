@@ -21,22 +21,6 @@ struct NoValue {};
 template <class Value>
 inline constexpr bool has_values = !std::same_as<Value, NoValue>;
 
-/// For two or three items; from four on its branches cost more than counting ranks.
-template <std::unsigned_integral UKey, class Value>
-inline void insertion_sort(UKey* keys, Value* values, std::size_t n) {
-  for (std::size_t i = 1; i < n; ++i) {
-    const UKey key = keys[i];
-    const Value value = values[has_values<Value> ? i : 0];
-    std::size_t to = i;
-    for (; to > 0 && key < keys[to - 1]; --to) {
-      keys[to] = keys[to - 1];
-      if constexpr (has_values<Value>) values[to] = values[to - 1];
-    }
-    keys[to] = key;
-    if constexpr (has_values<Value>) values[to] = value;
-  }
-}
-
 /// Blocks of up to this many keys are sorted by counting for each key the keys before it: n^2 / 2
 /// independent comparisons, which the compiler turns into vector instructions.
 inline constexpr std::size_t rank_block_size = 16;
@@ -44,25 +28,20 @@ inline constexpr std::size_t rank_block_size = 16;
 /// Four 32-bit lanes: the vector that every x86-64 and ARMv8 has.
 using Lanes = std::int32_t __attribute__((vector_size(16)));
 
-/// The order of unsigned keys as the order of signed lanes.
-[[nodiscard]] inline std::int32_t to_lane(std::uint32_t key) {
-  return static_cast<std::int32_t>(key ^ 0x80000000U);
-}
-
 /// Writes to rank[i] the place of keys[i] in the stable order of `Width` keys.
 ///
 /// rank[j] is the number of keys i < j that are not after key j, plus the keys i > j before it.
 /// Starting from j, a comparison with key i takes one off or adds one; four j at a time.
 template <std::size_t Width>
-inline void rank_keys(const std::array<std::uint32_t, Width>& keys,
-                      std::array<std::uint32_t, Width>& rank) {
+requires(Width > 4) inline void rank_keys(const std::array<std::uint32_t, Width>& keys,
+                                          std::array<std::uint32_t, Width>& rank) {
   constexpr std::size_t vectors = Width / 4;
   Lanes key[vectors];
   Lanes place[vectors];
   for (std::size_t v = 0; v < vectors; ++v) {
     const auto j = static_cast<std::int32_t>(4 * v);
-    key[v] = Lanes{to_lane(keys[4 * v]), to_lane(keys[4 * v + 1]), to_lane(keys[4 * v + 2]),
-                   to_lane(keys[4 * v + 3])};
+    std::memcpy(&key[v], &keys[4 * v], sizeof key[v]);
+    key[v] ^= std::numeric_limits<std::int32_t>::min();  // unsigned order as signed order
     place[v] = Lanes{j, j + 1, j + 2, j + 3};
   }
 #pragma GCC unroll 4
@@ -83,10 +62,10 @@ inline void rank_keys(const std::array<std::uint32_t, Width>& keys,
   std::memcpy(rank.data(), place, sizeof place);
 }
 
-/// The same for keys of 64 bits, which the smallest vector units cannot compare.
-template <std::size_t Width>
-inline void rank_keys(const std::array<std::uint64_t, Width>& keys,
-                      std::array<std::uint32_t, Width>& rank) {
+/// The same for up to four keys, and for keys of 64 bits, which the smallest vector units cannot
+/// compare.
+template <std::size_t Width, std::unsigned_integral UKey>
+inline void rank_keys(const std::array<UKey, Width>& keys, std::array<std::uint32_t, Width>& rank) {
   for (std::size_t i = 0; i < Width; ++i) {
     std::uint32_t before = 0;
 #pragma GCC unroll 16
@@ -99,35 +78,64 @@ inline void rank_keys(const std::array<std::uint64_t, Width>& keys,
   }
 }
 
-/// Calls place(i, rank of keys[i]) for each of `n` <= Width keys.
+/// Calls place(i, keys[i], rank of keys[i]) for each of `Size` keys, which place() may overwrite.
 ///
-/// The block is filled up with the largest key. These fillers come last in the stable order even
-/// when a real key is as large, so the ranks of the n real keys are 0..n-1.
-template <std::size_t Width, std::unsigned_integral UKey, class Place>
-inline void rank_block(const UKey* keys, std::size_t n, Place place) {
-  std::array<UKey, Width> block;
-  std::array<std::uint32_t, Width> rank;
-  block.fill(std::numeric_limits<UKey>::max());
-  std::copy_n(keys, n, block.begin());
+/// The size is known when this is compiled, so that copies are a few vector moves. With a size
+/// known at run time they were calls of memmove, which took as long as the comparisons. Four lanes
+/// at a time, the block is filled up with the largest key: fillers come last in the stable order
+/// even when a real key is as large, so the ranks of the real keys are 0..Size-1.
+template <std::size_t Size, std::unsigned_integral UKey, class Place>
+inline void rank_block(const UKey* keys, Place place) {
+  constexpr std::size_t width = sizeof(UKey) == 4 && Size > 4 ? (Size + 3) / 4 * 4 : Size;
+  std::array<UKey, width> block;
+  std::array<std::uint32_t, width> rank{};
+  std::memcpy(block.data(), keys, Size * sizeof(UKey));
+  for (std::size_t i = Size; i < width; ++i) block[i] = std::numeric_limits<UKey>::max();
   rank_keys(block, rank);
-  for (std::size_t i = 0; i < n; ++i) place(i, std::size_t{rank[i]});
+  for (std::size_t i = 0; i < Size; ++i) place(i, block[i], std::size_t{rank[i]});
 }
 
-/// Sorts n <= Width pairs.
-template <std::size_t Width, std::unsigned_integral UKey, class Value>
-inline void rank_sort(UKey* keys, Value* values, std::size_t n) {
-  std::array<UKey, Width> keys_in;
-  std::copy_n(keys, n, keys_in.begin());
+/// Sorts `Size` items by their ranks.
+template <std::size_t Size, std::unsigned_integral UKey, class Value>
+inline void rank_sort(UKey* keys, Value* values) {
   if constexpr (has_values<Value>) {
-    std::array<Value, Width> values_in;
-    std::copy_n(values, n, values_in.begin());
-    rank_block<Width>(keys_in.data(), n, [&](std::size_t i, std::size_t to) {
-      keys[to] = keys_in[i];
+    std::array<Value, Size> values_in;
+    std::memcpy(values_in.data(), values, Size * sizeof(Value));
+    rank_block<Size>(keys, [&](std::size_t i, UKey key, std::size_t to) {
+      keys[to] = key;
       values[to] = values_in[i];
     });
   } else {
-    rank_block<Width>(keys_in.data(), n,
-                      [&](std::size_t i, std::size_t to) { keys[to] = keys_in[i]; });
+    rank_block<Size>(keys, [&](std::size_t, UKey key, std::size_t to) { keys[to] = key; });
+  }
+}
+
+/// Calls body(std::integral_constant of n) for n <= rank_block_size.
+template <class Body>
+inline void with_size(std::size_t n, Body body) {
+  static_assert(rank_block_size == 16);
+  switch (n) {
+#define SORTIE_CASE(size) \
+  case size:              \
+    return body(std::integral_constant<std::size_t, size>{});
+    SORTIE_CASE(2)
+    SORTIE_CASE(3)
+    SORTIE_CASE(4)
+    SORTIE_CASE(5)
+    SORTIE_CASE(6)
+    SORTIE_CASE(7)
+    SORTIE_CASE(8)
+    SORTIE_CASE(9)
+    SORTIE_CASE(10)
+    SORTIE_CASE(11)
+    SORTIE_CASE(12)
+    SORTIE_CASE(13)
+    SORTIE_CASE(14)
+    SORTIE_CASE(15)
+    SORTIE_CASE(16)
+#undef SORTIE_CASE
+    default:
+      return;
   }
 }
 
@@ -204,10 +212,11 @@ void merge_sort(const UKey* keys, const Payload* payloads, std::size_t n,
                 MergeItem<UKey, Payload>* out, MergeItem<UKey, Payload>* other) {
   constexpr bool has_payload = has_values<Payload>;
   if (n <= rank_block_size) {
-    rank_block<rank_block_size>(keys, n, [&](std::size_t i, std::size_t to) {
-      out[to] = {keys[i], payloads[has_payload ? i : 0]};
+    return with_size(n, [&](auto size) {
+      rank_block<size()>(keys, [&](std::size_t i, UKey key, std::size_t to) {
+        out[to] = {key, payloads[has_payload ? i : 0]};
+      });
     });
-    return;
   }
   const std::size_t half = n / 2;
   const Payload* const upper_payloads = payloads + (has_payload ? half : 0);

@@ -18,7 +18,7 @@ namespace sortie::segsort {
 /// \param key_scratch, value_scratch  n items each, overwritten; must not overlap the input
 /// \tparam Value  trivially copyable, of any size
 ///
-/// Up to 3 items insertion, up to 16 counting of ranks, up to longest_merged (160 for 32-bit keys,
+/// Up to 16 items counting of ranks, up to longest_merged (160 for 32-bit keys,
 /// 1024 for 64-bit keys) merging on the stack (36 KiB, and 1024 values where these are larger than
 /// keys), beyond that radix sort in O(n * differing bits / 8).
 /// One Zen 5 core, random u32 keys and u32 values, nanoseconds a pair (std::sort of pairs in
@@ -27,14 +27,8 @@ namespace sortie::segsort {
 template <std::unsigned_integral UKey, class Value>
 void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
                   Value* value_scratch) {
-  if (n < 4) {
-    detail::insertion_sort(keys, values, n);
-  } else if (n == 4) {
-    detail::rank_sort<4>(keys, values, n);
-  } else if (n <= 8) {
-    detail::rank_sort<8>(keys, values, n);
-  } else if (n <= detail::rank_block_size) {
-    detail::rank_sort<detail::rank_block_size>(keys, values, n);
+  if (n <= detail::rank_block_size) {
+    detail::with_size(n, [&](auto size) { detail::rank_sort<size()>(keys, values); });
   } else if (n <= detail::longest_merged<UKey>) {
     detail::merge_sort_segment(keys, values, n);
   } else {

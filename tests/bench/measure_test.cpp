@@ -9,6 +9,7 @@
 #include "sortie/apps/bench/bench.hpp"
 #include "sortie/apps/bench/spgemm_bench.hpp"
 #include "sortie/core/error.hpp"
+#include "sortie/core/run_report.hpp"
 
 namespace sortie::test {
 namespace {
@@ -54,6 +55,20 @@ TEST(Measure, AllocatesAnewAfterAllTheRest) {
   EXPECT_GT(rows[1].median_allocating_seconds(), 0);
 }
 
+TEST(Measure, FindsPhasesWhenAllTimesAreTaken) {
+  std::string log;
+  Method second = method("b", log);
+  double seconds = 4;
+  second.run_phases = [&] {
+    log += 'P';
+    return bench::PhaseSeconds{{"sort", --seconds}, {"rest", 0.5}};
+  };
+  const auto rows = bench::measure({method("a", log), second}, 3);
+  EXPECT_EQ(log, "pa?pb?papbpapbpapbpPpPpP");
+  EXPECT_TRUE(rows[0].phases.empty());
+  EXPECT_EQ(rows[1].phases, (bench::PhaseSeconds{{"sort", 2}, {"rest", 0.5}}));
+}
+
 TEST(Measure, LeavesOutWhatFails) {
   std::string log;
   Method failing = method("f", log);
@@ -92,6 +107,26 @@ TEST(SpgemmTable, HasALineARow) {
                            " 15999000 ", " 3.00 MiB ", " yes\n"}) {
     EXPECT_THAT(text, testing::HasSubstr(part));
   }
+}
+
+TEST(SpgemmTable, ShowsPhasesWhereAsked) {
+  Row row = product_row();
+  row.phases = {{"counting", 0.001}, {"making", 0.0025}};
+  const std::vector<Row> rows{row, product_row()};
+  const std::string plain = bench::spgemm_table(rows, false);
+  EXPECT_EQ(std::count(plain.begin(), plain.end(), '\n'), 2);
+  const std::string text = bench::spgemm_phase_table(rows, false);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_THAT(text, testing::HasSubstr("\n    counting 1.000 ms making 2.500 ms\n"));
+}
+
+TEST(PhaseSeconds, LeaveARest) {
+  RunReport report;
+  report.add_phase("analysis", 1);
+  report.add_phase("making", 2);
+  EXPECT_EQ(bench::phase_seconds(report, 3.5),
+            (bench::PhaseSeconds{{"analysis", 1}, {"making", 2}, {"rest", 0.5}}));
+  EXPECT_EQ(bench::phase_seconds(report, 2.9).back(), std::pair(std::string("rest"), 0.0));
 }
 
 TEST(RowsAsJson, HaveFiguresOfProductsOnlyWhereThereAreSome) {

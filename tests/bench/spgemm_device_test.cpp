@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "sortie/apps/bench/spgemm_bench.hpp"
 #include "sortie/core/cuda/device_buffer.cuh"
@@ -47,6 +49,70 @@ TEST(SpgemmBenchOnTheDevice, HasARowAMethodAndItsFigures) {
   }
   EXPECT_EQ(methods.count("cusparse-reuse"), 1u);
   EXPECT_EQ(methods.count("cusparse-reuse values"), 1u);
+  EXPECT_EQ(methods.count("fused values"), 1u);
+}
+
+/// The row of a method, whose result must be right.
+const Row& row_of(const std::vector<Row>& rows, const std::string& method) {
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const Row& candidate) { return candidate.method == method; });
+  if (row == rows.end()) throw std::runtime_error("no row of " + method);
+  EXPECT_TRUE(row->agrees) << row->fault << row->failure;
+  return *row;
+}
+
+std::vector<std::string> phase_names(const Row& row) {
+  std::vector<std::string> names;
+  for (const auto& [name, seconds] : row.phases) names.push_back(name);
+  return names;
+}
+
+// By events, in runs beside those that are timed; together they are what a run takes.
+TEST(SpgemmBenchOnTheDevice, PhasesShareTheTimeOfAProduct) {
+  bench::SpgemmOptions options;
+  options.sources = {"gen:er:60000:30"};
+  options.repetitions = 5;
+  options.checked_by = spgemm::Algorithm::row_wise;
+  options.algorithms = {spgemm::Algorithm::essc, spgemm::Algorithm::fused};
+  const std::vector<Row> rows = bench::spgemm(context(), options, {});
+  ASSERT_EQ(rows.size(), 3u);
+  const Row& essc = row_of(rows, "essc");
+  const Row& fused = row_of(rows, "fused");
+  EXPECT_THAT(phase_names(essc),
+              testing::ElementsAre("analysis", "expansion", "sort", "compression", "rest"));
+  EXPECT_THAT(phase_names(fused), testing::ElementsAre("analysis", "counting", "making", "rest"));
+  EXPECT_TRUE(row_of(rows, "fused values").phases.empty());
+  for (const Row* row : {&essc, &fused}) {
+    double sum = 0;
+    for (const auto& [name, seconds] : row->phases) {
+      EXPECT_GE(seconds, 0) << name;
+      sum += seconds;
+    }
+    // Measured apart, so only the order of magnitude is sure on a shared machine.
+    EXPECT_LT(sum, 2 * row->max_seconds());
+    EXPECT_GT(sum, row->min_seconds() / 2);
+  }
+}
+
+TEST(SpgemmBenchOnTheDevice, MultipliesComplexMatrices) {
+  bench::SpgemmOptions options;
+  options.sources = {SORTIE_TEST_DATA "/matrices/valid/young1c.mtx"};
+  options.repetitions = 1;
+  const std::vector<Row> rows = bench::spgemm(context(), options, {});
+  for (const char* method : {"essc", "fused", "fused values", "esc", "cusparse"}) {
+    SCOPED_TRACE(method);
+    EXPECT_GT(row_of(rows, method).median_seconds(), 0);
+  }
+}
+
+TEST(SpgemmBenchOnTheDevice, MultipliesByTheTransposeWithoutEntries) {
+  bench::SpgemmOptions options;
+  options.sources = {SORTIE_TEST_DATA "/matrices/valid/3by0.mtx",
+                     SORTIE_TEST_DATA "/matrices/valid/5_by_3_no_entries.mtx"};
+  options.repetitions = 1;
+  options.transpose_b = true;
+  for (const Row& row : bench::spgemm(context(), options, {}))
+    EXPECT_TRUE(row.agrees) << row.case_name << ' ' << row.method << row.fault << row.failure;
 }
 
 TEST(SpgemmBenchOnTheDevice, HostMemoryToHostMemoryWhereAsked) {

@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 
+#include <complex>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "sortie/matrices/generators.hpp"
 #include "sortie/matrices/matrix_market.hpp"
+#include "support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -176,6 +179,96 @@ TEST_F(SpgemmCommand, KeepsToTheMemoryBudgetWithTheSameResult) {
   EXPECT_EQ(free.exit_code, 0) << free.err;
   EXPECT_EQ(tight.exit_code, 0) << tight.err;
   EXPECT_EQ(tight.out, free.out);
+}
+
+/// A Matrix Market text from its first entry on.
+std::string entries_of(const std::string& text) {
+  std::size_t line = text.find('\n') + 1;
+  while (text.at(line) == '%') line = text.find('\n', line) + 1;
+  return text.substr(text.find('\n', line) + 1);
+}
+
+/// Files and options of a product that has to be done in chunks on the backend of this run.
+struct LargeProduct {
+  std::string budget;
+  std::vector<std::string> algorithms;
+};
+
+LargeProduct large_product() {
+  if (backend() == Backend::cuda) return {"3M", {"auto", "fused", "essc"}};
+  return {"256K", {"auto", "row-wise", "essc"}};
+}
+
+// C is larger than the memory given: it goes to its file in chunks of rows, and is the same.
+TEST_F(SpgemmCommand, StreamsAProductThatDoesNotFitTheMemoryGiven) {
+  matrices::write_matrix_market({}, path("g.mtx"), matrices::erdos_renyi<double>(5000, 5000, 8, 7));
+  const LargeProduct large = large_product();
+  for (const std::string& algorithm : large.algorithms) {
+    SCOPED_TRACE(algorithm);
+    const Result whole =
+        run({"spgemm", path("g.mtx"), "-o", path("whole.mtx"), "--algorithm", algorithm});
+    EXPECT_EQ(whole.exit_code, 0) << whole.err;
+    for (const std::vector<std::string>& extra : {std::vector<std::string>{},
+                                                  {"--verify"},
+                                                  {"--drop-zeros", "--verify"},
+                                                  {"--repeat", "2"}}) {
+      std::vector<std::string> arguments{
+          "spgemm",  path("g.mtx"),  "-o",         path("c.mtx"), "--algorithm",
+          algorithm, "--max-memory", large.budget, "--json",      path("r")};
+      arguments.insert(arguments.end(), extra.begin(), extra.end());
+      const Result result = run(arguments);
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      const auto figures = nlohmann::json::parse(read_file(path("r")))["figures"];
+      EXPECT_EQ(figures["streamed"], true);
+      EXPECT_GT(figures["chunks"], 1);
+      EXPECT_FALSE(figures.contains("checksum_c"));
+      EXPECT_EQ(figures["verified_by"].is_string(), !extra.empty() && extra.back() == "--verify");
+      EXPECT_EQ(entries_of(read_file(path("c.mtx"))), entries_of(read_file(path("whole.mtx"))));
+      EXPECT_EQ(read<double>("c.mtx"), read<double>("whole.mtx"));
+      EXPECT_EQ(figures["nnz_c"], read<double>("c.mtx").nnz());
+    }
+  }
+}
+
+TEST_F(SpgemmCommand, StreamsComplexAndRectangularProducts) {
+  matrices::write_matrix_market({}, path("a.mtx"),
+                                matrices::erdos_renyi<std::complex<double>>(3000, 500, 20, 1));
+  matrices::write_matrix_market({}, path("b.mtx"),
+                                matrices::erdos_renyi<std::complex<double>>(500, 4000, 20, 2));
+  const Result whole = run({"spgemm", path("a.mtx"), path("b.mtx"), "-o", path("whole.mtx")});
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  const Result result = run({"spgemm", path("a.mtx"), path("b.mtx"), "-o", path("c.mtx"),
+                             "--verify", "--max-memory", large_product().budget});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(" chunks of rows"));
+  EXPECT_EQ(entries_of(read_file(path("c.mtx"))), entries_of(read_file(path("whole.mtx"))));
+}
+
+// What cannot be gone back in gets C as a whole; so does a C that fits the memory given.
+TEST_F(SpgemmCommand, DoesNotStreamToPipesNorWithoutNeed) {
+  const std::string file = matrix("plskz362.mtx");
+  const Result piped = run({"spgemm", file, "-o", "-", "--max-memory", large_product().budget});
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+  const Result fitting = run({"spgemm", file, "-o", path("c.mtx"), "--max-memory", "1G"});
+  EXPECT_EQ(fitting.exit_code, 0) << fitting.err;
+  EXPECT_EQ(read_file(path("c.mtx")), piped.out);
+}
+
+// On CUDA only after chunks have been written does a row turn out not to fit: no file is left.
+TEST_F(SpgemmCommand, LeavesNoFileWhereALaterChunkFails) {
+  auto a = matrices::erdos_renyi<double>(60'000, 60'000, 3, 1);
+  const auto row = matrices::erdos_renyi<double>(1, 60'000, 60'000, 2);
+  a.row_ptr.back() = a.row_ptr[59'999] + row.nnz();
+  a.col_idx.resize(static_cast<std::size_t>(a.row_ptr[59'999]));
+  a.values.resize(a.col_idx.size());
+  a.col_idx.insert(a.col_idx.end(), row.col_idx.begin(), row.col_idx.end());
+  a.values.insert(a.values.end(), row.values.begin(), row.values.end());
+  matrices::write_matrix_market({}, path("a.mtx"), a);
+  const Result result = run({"spgemm", path("a.mtx"), "-o", path("c.mtx"), "--algorithm", "essc",
+                             "--max-memory", backend() == Backend::cuda ? "5M" : "3M"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("out of memory: the 239997 products of row 60000 of C"));
+  EXPECT_THAT(names(), ElementsAre("a.mtx", "b.mtx"));
 }
 
 // A * B has 1 + 1 and 1 products.

@@ -33,6 +33,32 @@ TEST(RunReport, PhasesKeepTheirOrderAndAddUp) {
   EXPECT_EQ(report.phases()[1].name, "sort");
 }
 
+TEST(RunReport, PendingPhasesAreAskedOnceWhenLookedAt) {
+  sortie::RunReport report;
+  int asked = 0;
+  report.add_pending_phase("sort", [&asked] { return ++asked, 0.5; });
+  report.add_phase("write", 2);
+  report.add_pending_phase("sort", [&asked] { return ++asked, 0.25; });
+  report.add_pending_phase("write", [&asked] { return ++asked, 1.0; });
+  EXPECT_EQ(asked, 0);
+  ASSERT_EQ(report.phases().size(), 2U);
+  EXPECT_EQ(report.phases()[0].name, "sort");
+  EXPECT_DOUBLE_EQ(report.phases()[0].seconds, 0.75);
+  EXPECT_DOUBLE_EQ(report.phases()[1].seconds, 3);
+  EXPECT_EQ(asked, 3);
+  report.add_pending_phase("sort", [] { return 0.25; });
+  EXPECT_DOUBLE_EQ(Json::parse(report.to_json({}, host_context()))["phases"][0]["seconds"], 1);
+}
+
+TEST(RunReport, PendingPhasesDoNotPileUp) {
+  sortie::RunReport report;
+  int asked = 0;
+  for (int i = 0; i < 100'000; ++i)
+    report.add_pending_phase("step", [&asked] { return ++asked, 0.5; });
+  EXPECT_GT(asked, 90'000);
+  EXPECT_DOUBLE_EQ(report.phases().at(0).seconds, 50'000);
+}
+
 TEST(RunReport, LaterFiguresReplaceEarlierOnes) {
   sortie::RunReport report;
   report.set("rounds", std::int64_t{3});

@@ -63,6 +63,39 @@ TEST(WholeFile, AppearsOnCommit) {
   EXPECT_EQ(folder.entries(), 1U);
 }
 
+// Over bytes that still wait to be written, and over those that are in the file.
+TEST(WholeFile, RewritesWhatWasWritten) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("result");
+  std::string expected = "head 000\n";
+  WholeFile file(path);
+  file.write(expected);
+  file.rewrite(5, "12");
+  expected.replace(5, 2, "12");
+  for (int i = 0; i < 5; ++i) {
+    file.write(std::string(200'000, static_cast<char>('a' + i)));
+    expected += std::string(200'000, static_cast<char>('a' + i));
+  }
+  file.rewrite(7, "3\nxyz");
+  expected.replace(7, 5, "3\nxyz");
+  file.rewrite(expected.size() - 1, "!");
+  expected.back() = '!';
+  file.write("end");
+  EXPECT_EQ(file.bytes_written(), expected.size() + 3);
+  file.commit();
+  EXPECT_EQ(content_of(path), expected + "end");
+}
+
+TEST(WholeFile, TakesRewritesWhereItCanGoBack) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(WholeFile::takes_rewrites(folder.path("new")));
+  EXPECT_TRUE(WholeFile::takes_rewrites(folder.write("old", "text")));
+  EXPECT_FALSE(WholeFile::takes_rewrites("-"));
+  EXPECT_FALSE(WholeFile::takes_rewrites("/dev/null"));
+  ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(WholeFile::takes_rewrites(folder.path("pipe")));
+}
+
 TEST(WholeFile, LeavesNothingWithoutCommit) {
   const TemporaryFolder folder;
   {

@@ -32,11 +32,13 @@ programs=(core_cuda device_segmented_sort bench_device spgemm_device suffix_arra
 read -ra programs <<<"${PROGRAMS:-${programs[*]}}"
 
 huge='*Large*'
+# Rows of a million products take memcheck half a minute for each type: one type will do.
+other_types='LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRows/5.*'
 # What racecheck and initcheck run of a program; of those not named, all but huge inputs.
 declare -A small=(
   [device_segmented_sort]='DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*-*SortsOfTheSameData*'
   [bench_device]='SegsortPeers.*:TuneOnDevice.EveryBinding*'
-  [spgemm_device]='*/0.*'
+  [spgemm_device]='*/0.*-*Million*'
   [suffix_array_device]='DeviceBuild/0.*'
   [segmented_sort]='SegmentedSortTest/?.SortsEveryShape:SegmentOffset*'
   [spgemm]='Multiply/0.*-*ColumnsBeyondMemory*'
@@ -81,7 +83,7 @@ for step in "${steps[@]}"; do
         run "tests-$program" "$build/tests/${program}_tests" --gtest_brief=1
       done
       ;;
-    memcheck) for program in "${programs[@]}"; do sanitize memcheck "$program" "-$huge"; done ;;
+    memcheck) for program in "${programs[@]}"; do sanitize memcheck "$program" "-$huge:$other_types"; done ;;
     racecheck)
       for program in "${programs[@]}"; do
         sanitize racecheck "$program" "${small[$program]:--$huge}" "" \

@@ -15,6 +15,7 @@
 #include "sortie/core/random.hpp"
 #include "sortie/matrices/generators.hpp"
 #include "sortie/matrices/matrix_market.hpp"
+#include "sortie/matrices/matrix_market_rows.hpp"
 #include "support/backend.hpp"
 
 namespace sortie::test {
@@ -148,6 +149,76 @@ TEST(WriteMatrixMarket, Pattern) {
   const auto read = read_matrix_market<double>(context(), folder.file("pattern.mtx"), &header);
   EXPECT_EQ(header.field, Field::pattern);
   EXPECT_EQ(read, with_ones<double>(pattern));
+}
+
+/// Rows first .. first + count as a matrix of their own.
+template <class Matrix>
+Matrix rows_of(const Matrix& matrix, std::int64_t first, std::int64_t count) {
+  Matrix part;
+  part.rows = count;
+  part.cols = matrix.cols;
+  const std::int64_t begin = matrix.row_ptr[first];
+  for (std::int64_t row = first + 1; row <= first + count; ++row)
+    part.row_ptr.push_back(matrix.row_ptr[row] - begin);
+  part.col_idx.assign(matrix.col_idx.begin() + begin,
+                      matrix.col_idx.begin() + begin + part.row_ptr.back());
+  part.values.assign(matrix.values.begin() + begin,
+                     matrix.values.begin() + begin + part.row_ptr.back());
+  return part;
+}
+
+TYPED_TEST(RoundTrip, InChunksOfRows) {
+  using Value = typename TypeParam::value_type;
+  using Idx = typename TypeParam::index_type;
+  const Folder folder;
+  const auto matrix = power_law<Value, Idx>(5000, 700, 0.5, 100, 1);
+  write_matrix_market(context(), folder.file("whole.mtx"), matrix);
+  const std::string whole = slurp(folder.file("whole.mtx"));
+  const std::size_t sizes = whole.find('\n') + 1;
+  for (const std::int64_t rows : {1, 7, 1999, 5000}) {
+    MatrixMarketRows<Value, Idx> file(context(), folder.file("rows.mtx"), matrix.rows, matrix.cols);
+    for (std::int64_t first = 0; first < matrix.rows; first += rows)
+      file.append(rows_of(matrix, first, std::min(rows, matrix.rows - first)));
+    EXPECT_EQ(file.nnz(), matrix.nnz());
+    EXPECT_FALSE(std::filesystem::exists(folder.file("rows.mtx")));
+    file.commit();
+    const std::string text = slurp(folder.file("rows.mtx"));
+    // A comment line, and else the same bytes.
+    const std::size_t end_of_comment = text.find('\n', sizes) + 1;
+    EXPECT_EQ(text.substr(sizes, 1), "%");
+    EXPECT_EQ(text.substr(0, sizes) + text.substr(end_of_comment), whole);
+    EXPECT_EQ((read_matrix_market<Value, Idx>(context(), folder.file("rows.mtx"))), matrix);
+    std::filesystem::remove(folder.file("rows.mtx"));
+  }
+}
+
+TEST(MatrixMarketInChunks, TextWithoutRowsAndEntries) {
+  const Folder folder;
+  MatrixMarketRows<double, std::int32_t> file(context(), folder.file("rows.mtx"), 0, 12);
+  file.commit();
+  EXPECT_EQ(slurp(folder.file("rows.mtx")),
+            "%%MatrixMarket matrix coordinate real general\n%                  \n0 12 0\n");
+}
+
+TEST(MatrixMarketInChunks, RefusesRowsThatDoNotBelong) {
+  const Folder folder;
+  const auto matrix = erdos_renyi<double>(4, 5, 2, 1);
+  {
+    MatrixMarketRows<double, std::int32_t> file(context(), folder.file("rows.mtx"), 6, 5);
+    file.append(matrix);
+    EXPECT_THROW(file.append(matrix), Error);
+    EXPECT_THROW(file.append(erdos_renyi<double>(2, 6, 2, 1)), Error);
+    EXPECT_THROW(file.commit(), Error);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.file("rows.mtx")));
+  for (const char* path : {"-", "/dev/null"}) {
+    try {
+      const MatrixMarketRows<double, std::int32_t> file(context(), path, 6, 5);
+      FAIL() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::output);
+    }
+  }
 }
 
 TEST(WriteMatrixMarket, RefusesAFolderThatIsNotThere) {

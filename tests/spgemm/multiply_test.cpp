@@ -60,6 +60,30 @@ TYPED_TEST(Multiply, MatricesWithoutEntries) {
   expect_products(this->random(300, 200, 3), this->empty(200, 100));
 }
 
+// The shapes of test file 3by0.mtx, and a product whose inner size is nothing.
+TYPED_TEST(Multiply, RectangularMatricesWithoutEntries) {
+  expect_products(this->empty(3, 0), this->empty(0, 3));
+  expect_products(this->empty(0, 3), this->empty(3, 0));
+  expect_products(this->empty(5, 3), this->empty(3, 5));
+  expect_products(this->empty(1, 1), this->empty(1, 1));
+}
+
+// A and B have entries, but every one of A meets an empty row of B.
+TYPED_TEST(Multiply, EntriesThatNeverMeet) {
+  using Value = typename TypeParam::Value;
+  typename TestFixture::Entries even;
+  typename TestFixture::Entries odd;
+  for (int row = 0; row < 600; ++row) {
+    for (int column = row % 3; column < 500; column += 40) even.emplace_back(row, column & ~1, 2);
+    if (row % 2 == 1) odd.emplace_back(row, row % 70, Value(row));
+  }
+  const auto a = this->entries(600, 600, even);
+  const auto b = this->entries(600, 70, odd);
+  EXPECT_EQ(spgemm::count_products(a, b), 0);
+  expect_products(a, b);
+  EXPECT_EQ(spgemm::multiply(context(), a, b).nnz(), 0);
+}
+
 TYPED_TEST(Multiply, SingleEntry) {
   const auto one = this->entries(1, 1, {{0, 0, typename TypeParam::Value(-3)}});
   expect_products(one, one);

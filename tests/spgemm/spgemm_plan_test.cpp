@@ -114,6 +114,13 @@ TYPED_TEST(Plan, RowTimesColumn) {
   this->expect_plan(row, matrices::transpose(row));
 }
 
+// A million products a row: into a thousand columns, and into one each.
+TYPED_TEST(Plan, RowsOfAMillionProducts) {
+  const auto a = stairs<TypeParam>({1000, 0, 1, 1000, 17});
+  this->expect_plan(a, matrices::erdos_renyi<TypeParam>(1000, 1000, 1000, 5));
+  this->expect_plan(a, matrices::erdos_renyi<TypeParam>(1000, 4'000'000, 1000, 6));
+}
+
 TYPED_TEST(Plan, EmptyShapes) {
   this->expect_plan(empty_matrix<TypeParam>(0, 5), empty_matrix<TypeParam>(5, 7));
   this->expect_plan(empty_matrix<TypeParam>(7, 0), empty_matrix<TypeParam>(0, 5));

@@ -1,18 +1,22 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "sortie/apps/bench/cuda/event_timer.hpp"
 #include "sortie/apps/bench/spgemm_bench.hpp"
 #include "sortie/apps/spgemm/cuda/cusp_product.hpp"
 #include "sortie/apps/spgemm/cuda/cusparse_product.hpp"
 #include "sortie/apps/spgemm/cuda/cusparse_reuse.hpp"
 #include "sortie/apps/spgemm/cuda/device_multiply.hpp"
+#include "sortie/apps/spgemm/cuda/spgemm_plan.hpp"
 #include "sortie/core/cuda/device_pool.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/devices.hpp"
@@ -38,6 +42,11 @@ class ResidentMethod {
   /// Waits for the device where sizes must be known, and may leave work behind.
   virtual void run() = 0;
   [[nodiscard]] virtual DeviceCsr<Value> take_result() = 0;
+
+  /// True for those that run_reporting() tells more of than of run().
+  [[nodiscard]] virtual bool tells_phases() const { return false; }
+  /// As run(), with phases in the report.
+  virtual void run_reporting(RunReport& /*report*/) { run(); }
 };
 
 template <class Value>
@@ -52,12 +61,64 @@ class OwnAlgorithm : public ResidentMethod<Value> {
   void run() override { result_ = spgemm::cuda::multiply_on_device(context_, a_, b_, algorithm_); }
   DeviceCsr<Value> take_result() override { return std::move(result_); }
 
+  [[nodiscard]] bool tells_phases() const override { return true; }
+  void run_reporting(RunReport& report) override {
+    Context reporting = context_;
+    reporting.report = &report;
+    result_ = spgemm::cuda::multiply_on_device(reporting, a_, b_, algorithm_);
+  }
+
  private:
   const Context& context_;
   const DeviceCsr<Value>& a_;
   const DeviceCsr<Value>& b_;
   Algorithm algorithm_;
   DeviceCsr<Value> result_;
+};
+
+/// The values of C alone: the plan is made in prepare(), untimed, and the room for them, too, as
+/// CusparseReuse has it.
+template <class Value>
+class PlanMethod : public ResidentMethod<Value> {
+ public:
+  PlanMethod(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b)
+      : context_(context), a_(a), b_(b) {}
+
+  void release() override {
+    plan_.reset();
+    values_.reset();
+  }
+  void prepare() override {
+    plan_.emplace(context_, view(a_), view(b_));
+    values_ = DeviceBuffer<Value>(static_cast<std::size_t>(plan_->nnz()), context_.stream);
+  }
+  void run() override { plan_->multiply(a_.values.data(), b_.values.data(), values_.data()); }
+  DeviceCsr<Value> take_result() override {
+    DeviceCsr<Value> c;
+    c.rows = plan_->rows();
+    c.cols = plan_->cols();
+    c.row_ptr = copy_of(plan_->row_ptr());
+    c.col_idx = copy_of(plan_->col_idx());
+    c.values = std::move(values_);
+    return c;
+  }
+
+ private:
+  template <class T>
+  [[nodiscard]] DeviceBuffer<T> copy_of(const DeviceBuffer<T>& buffer) const {
+    DeviceBuffer<T> copy(buffer.size(), context_.stream);
+    if (buffer.size() != 0) {
+      check_cuda(cudaMemcpyAsync(copy.data(), buffer.data(), buffer.bytes(),
+                                 cudaMemcpyDeviceToDevice, context_.stream));
+    }
+    return copy;
+  }
+
+  const Context& context_;
+  const DeviceCsr<Value>& a_;
+  const DeviceCsr<Value>& b_;
+  std::optional<spgemm::cuda::SpgemmPlan<Value>> plan_;
+  DeviceBuffer<Value> values_;
 };
 
 template <class Value>
@@ -140,25 +201,34 @@ class ResidentMethods {
 
   void add(Algorithm algorithm, Row row, std::function<bool(const matrices::Csr<Value>&)> check) {
 #ifdef SORTIE_HAVE_CUSP
-    if (algorithm == Algorithm::cusp) {
-      add(std::make_unique<CuspMethod<Value>>(context_, a_, b()), std::move(row), std::move(check));
-      return;
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (algorithm == Algorithm::cusp) {
+        add(std::make_unique<CuspMethod<Value>>(context_, a_, b()), std::move(row),
+            std::move(check));
+        return;
+      }
     }
 #endif
-    if (algorithm == Algorithm::cusparse_reuse) {
-      add(std::make_unique<CusparseReuseMethod<Value>>(context_, a_, b(), false), row, check);
-      // Less work than a product, so nothing that products are compared with.
-      row.method += " values";
-      row.baseline = false;
-      add(std::make_unique<CusparseReuseMethod<Value>>(context_, a_, b(), true), std::move(row),
-          std::move(check));
-    } else if (algorithm == Algorithm::fused || algorithm == Algorithm::essc ||
-               algorithm == Algorithm::esc) {
-      add(std::make_unique<OwnAlgorithm<Value>>(context_, a_, b(), algorithm), std::move(row),
-          std::move(check));
-    } else {
-      add(std::make_unique<CusparseMethod<Value>>(context_, a_, b(), algorithm), std::move(row),
-          std::move(check));
+    switch (algorithm) {
+      case Algorithm::automatic:
+      case Algorithm::essc:
+      case Algorithm::esc:
+        add(std::make_unique<OwnAlgorithm<Value>>(context_, a_, b(), algorithm), std::move(row),
+            std::move(check));
+        break;
+      case Algorithm::fused:
+        add(std::make_unique<OwnAlgorithm<Value>>(context_, a_, b(), algorithm), row, check);
+        add(std::make_unique<PlanMethod<Value>>(context_, a_, b()), of_values(std::move(row)),
+            std::move(check));
+        break;
+      case Algorithm::cusparse_reuse:
+        add(std::make_unique<CusparseReuseMethod<Value>>(context_, a_, b(), false), row, check);
+        add(std::make_unique<CusparseReuseMethod<Value>>(context_, a_, b(), true),
+            of_values(std::move(row)), std::move(check));
+        break;
+      default:
+        add(std::make_unique<CusparseMethod<Value>>(context_, a_, b(), algorithm), std::move(row),
+            std::move(check));
     }
   }
 
@@ -171,6 +241,14 @@ class ResidentMethods {
   }
 
  private:
+  /// The row of computing values alone: less work than a product, so nothing that products are
+  /// compared with.
+  static Row of_values(Row row) {
+    row.method += " values";
+    row.baseline = false;
+    return row;
+  }
+
   void add(std::unique_ptr<ResidentMethod<Value>> owner, Row row,
            std::function<bool(const matrices::Csr<Value>&)> check) {
     const std::size_t index = methods_.size();
@@ -193,6 +271,16 @@ class ResidentMethods {
       work_spaces_[index] = peak - std::min(peak, in_use);
       return check(spgemm::cuda::to_host<std::int32_t>(resident->take_result()));
     };
+    if (resident->tells_phases()) {
+      method.run_phases = [this, resident] { return phases_of(*resident); };
+    }
+  }
+
+  PhaseSeconds phases_of(ResidentMethod<Value>& resident) {
+    RunReport report;
+    EventTimer timer;
+    const double all = timer.time(context_.stream, [&] { resident.run_reporting(report); });
+    return phase_seconds(report, all);
   }
 
   void prepare(ResidentMethod<Value>& next, bool empty_pool) {
@@ -234,11 +322,13 @@ std::vector<Row> spgemm_on_device(const Context& context, const matrices::Csr<Va
   return resident.measured(repetitions);
 }
 
-template std::vector<Row> spgemm_on_device(const Context&, const matrices::Csr<float>&,
-                                           const matrices::Csr<float>&,
-                                           std::vector<SpgemmMethod<float>>, int);
-template std::vector<Row> spgemm_on_device(const Context&, const matrices::Csr<double>&,
-                                           const matrices::Csr<double>&,
-                                           std::vector<SpgemmMethod<double>>, int);
+#define SORTIE_INSTANTIATE(Value)                                                         \
+  template std::vector<Row> spgemm_on_device(const Context&, const matrices::Csr<Value>&, \
+                                             const matrices::Csr<Value>&,                 \
+                                             std::vector<SpgemmMethod<Value>>, int);
+SORTIE_INSTANTIATE(float)
+SORTIE_INSTANTIATE(double)
+SORTIE_INSTANTIATE(std::complex<double>)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::bench

@@ -84,6 +84,8 @@ class ChunkedProduct {
   /// Offsets of C: rows + 1; complete after the last chunk.
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
   [[nodiscard]] std::int64_t nnz() const { return nnz_; }
+  /// Rows of C that next() has handed out.
+  [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
  private:
   // The sums of the table above.

@@ -2,30 +2,67 @@
 
 #include <cuda_runtime_api.h>
 
+#include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "sortie/core/cuda/check.hpp"
 #include "sortie/core/run_report.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// Times a phase of device work. Waits for the stream at its end when the context has a report, so
-/// that the seconds are those of the phase; without a report nothing waits.
+/// Times a phase of work on the context's stream by two CUDA events, where the context has a
+/// report, and does nothing else. Nothing waits for the device before the report is read, so that
+/// phases take the time that they take without a report; those that follow each other without a gap
+/// on the host share the stream's whole time among them.
 class DevicePhase {
  public:
   DevicePhase(const Context& context, std::string_view name)
-      : stream_(context.stream), waits_(context.report != nullptr), timer_(context, name) {}
+      : report_(context.report), stream_(context.stream), name_(name) {
+    if (report_ == nullptr) return;
+    events_ = std::make_shared<Events>();
+    check_cuda(cudaEventRecord(events_->start, stream_));
+  }
+  DevicePhase(const DevicePhase&) = delete;
+  DevicePhase& operator=(const DevicePhase&) = delete;
 
-  /// Ends the phase. A phase that is left by an exception ends without waiting.
+  /// Ends the phase, once. One that is left by an exception is not reported.
   void stop() {
-    if (waits_) check_cuda(cudaStreamSynchronize(stream_));
-    timer_.stop();
+    if (report_ == nullptr) return;
+    check_cuda(cudaEventRecord(events_->stop, stream_));
+    report_->add_pending_phase(name_, [events = std::move(events_)] { return events->seconds(); });
   }
 
  private:
+  struct Events {
+    Events() {
+      check_cuda(cudaEventCreate(&start));
+      check_cuda(cudaEventCreate(&stop));
+    }
+    ~Events() {
+      static_cast<void>(cudaEventDestroy(start));
+      static_cast<void>(cudaEventDestroy(stop));
+    }
+    Events(const Events&) = delete;
+    Events& operator=(const Events&) = delete;
+
+    /// Waits for the end.
+    [[nodiscard]] double seconds() const {
+      check_cuda(cudaEventSynchronize(stop));
+      float milliseconds = 0;
+      check_cuda(cudaEventElapsedTime(&milliseconds, start, stop));
+      return 1e-3 * static_cast<double>(milliseconds);
+    }
+
+    cudaEvent_t start = nullptr;
+    cudaEvent_t stop = nullptr;
+  };
+
+  RunReport* report_;
   cudaStream_t stream_;
-  bool waits_;
-  PhaseTimer timer_;
+  std::string name_;
+  std::shared_ptr<Events> events_;  ///< std::function copies what it holds
 };
 
 }  // namespace sortie::spgemm::cuda

@@ -43,23 +43,46 @@ DeviceCsr<Value, Column> essc_on_device(const Context& context,
       context, ChunkedProduct<Value, Column, SegmentedRowSort<Column>>(context, a, b), a, b);
 }
 
-template <Scalar Value, Index Idx>
-Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
-                              const Csr<Value, Idx>& b) {
+namespace {
+
+/// finish(product, A, B) for operands that are brought to the device.
+template <Scalar Value, Index Idx, class Finish>
+auto with_product(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                  const Finish& finish) {
   return with_operands(context, a, b,
                        [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
                                          const DeviceCsr<Value, Column>& device_b) {
                          const auto view_a = view(device_a);
                          const auto view_b = view(device_b);
-                         using Product = ChunkedProduct<Value, Column, SegmentedRowSort<Column>>;
-                         return product_on_host<Idx>(context, Product(context, view_a, view_b),
-                                                     view_a, view_b);
+                         ChunkedProduct<Value, Column, SegmentedRowSort<Column>> product(
+                             context, view_a, view_b);
+                         return finish(product, view_a, view_b);
                        });
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
+                              const Csr<Value, Idx>& b) {
+  return with_product(context, a, b, [&](auto& product, const auto& view_a, const auto& view_b) {
+    return product_on_host<Idx>(context, product, view_a, view_b);
+  });
+}
+
+template <Scalar Value, Index Idx>
+void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+                             const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink) {
+  with_product(context, a, b, [&](auto& product, const auto&, const auto&) {
+    product_in_chunks(context, product, b.cols, sink);
+  });
 }
 
 #define SORTIE_INSTANTIATE(Value, Idx)                                           \
   template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&, \
-                                         const Csr<Value, Idx>&);
+                                         const Csr<Value, Idx>&);                \
+  template void multiply_essc_in_chunks(const Context&, const Csr<Value, Idx>&,  \
+                                        const Csr<Value, Idx>&, const ProductSink<Value, Idx>&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE
 

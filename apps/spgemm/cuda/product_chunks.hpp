@@ -6,6 +6,7 @@
 
 #include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
 #include "sortie/apps/spgemm/cuda/device_phase.hpp"
+#include "sortie/apps/spgemm/multiply_in_chunks.hpp"
 
 namespace sortie::spgemm::cuda {
 
@@ -72,6 +73,37 @@ template <class Idx, class Product, class Value, class Column>
   product.row_ptr().copy_to(std::span(c.row_ptr));
   check_cuda(cudaStreamSynchronize(context.stream));
   return c;
+}
+
+/// The rows of C as they are finished, each chunk on the host while it is handed out, and C never
+/// as a whole anywhere. \param product  has next(), rows_done() and row_ptr() as ChunkedProduct has
+/// them
+/// \param cols  of C
+template <class Product, class Value, class Idx>
+void product_in_chunks(const Context& context, Product& product, std::int64_t cols,
+                       const ProductSink<Value, Idx>& sink) {
+  const std::int64_t* const row_ptr = product.row_ptr().data();
+  std::int64_t first_row = 0;
+  matrices::Csr<Value, Idx> rows;  // its memory serves every chunk
+  while (auto chunk = product.next()) {
+    DevicePhase phase(context, "copy out");
+    rows.rows = product.rows_done() - first_row;
+    rows.cols = cols;
+    rows.row_ptr.resize(static_cast<std::size_t>(rows.rows) + 1);
+    check_cuda(cudaMemcpyAsync(rows.row_ptr.data(), row_ptr + first_row,
+                               rows.row_ptr.size() * sizeof(std::int64_t), cudaMemcpyDeviceToHost,
+                               context.stream));
+    rows.col_idx.clear();
+    rows.values.clear();
+    append_entries(chunk->col_idx, chunk->values, rows);
+    check_cuda(cudaStreamSynchronize(context.stream));
+    phase.stop();
+    chunk.reset();
+    const std::int64_t before = rows.row_ptr.front();
+    for (std::int64_t& offset : rows.row_ptr) offset -= before;
+    first_row = product.rows_done();
+    sink(rows);
+  }
 }
 
 }  // namespace sortie::spgemm::cuda

@@ -71,7 +71,7 @@ class SpgemmPlan {
   [[nodiscard]] std::uint64_t bytes() const;
 
   /// Computes the values of C in the order of col_idx(). Only launches kernels; with a report in
-  /// the context it waits for the end of phase "making".
+  /// the context it records two events for phase "making", too, which the report waits for.
   /// \param a_values, b_values  on the device, in the order of the operands' col_idx
   /// \param c_values  nnz() elements on the device, to be overwritten; not an operand's
   /// \throws Error (device)

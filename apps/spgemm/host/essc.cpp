@@ -186,37 +186,63 @@ void join(std::vector<Entries>& chunks, Csr<Value, Idx>& c) {
   }
 }
 
-}  // namespace
-
-template <Scalar Value, Index Idx>
-Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
-                              const Csr<Value, Idx>& b) {
+/// Expands and sorts all rows, chunk after chunk.
+/// \param compress  called as compress(chunk, first row, last row), to make the entries of these
+/// rows
+template <Scalar Value, Index Idx, class Compress>
+void for_each_chunk(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                    const Compress& compress) {
   start_host_runtime(context.threads);
   PhaseTimer analysis(context, "analysis");
   const std::vector<std::int64_t> offsets = product_offsets(a, b);
   const std::int64_t most = chunk_products<Value, Idx>(context, offsets);
   const std::vector<std::int64_t> cuts = cut_rows(offsets, most, std::max<std::int64_t>(1, most));
   analysis.stop();
-
-  Csr<Value, Idx> c;
-  c.rows = a.rows;
-  c.cols = b.cols;
-  c.row_ptr.assign(a.rows + 1, 0);
   Chunk<Value, Idx> chunk(context, a, b, offsets);
-  std::vector<typename Chunk<Value, Idx>::Entries> entries;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     chunk.expand(cuts[i], cuts[i + 1]);
     chunk.sort();
-    entries.push_back(
-        chunk.compress(std::span(c.row_ptr).subspan(cuts[i], cuts[i + 1] - cuts[i] + 1)));
+    compress(chunk, cuts[i], cuts[i + 1]);
     if (context.progress) {
       context.progress("essc", static_cast<std::uint64_t>(offsets[cuts[i + 1]]),
                        static_cast<std::uint64_t>(offsets.back()));
     }
   }
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
+                              const Csr<Value, Idx>& b) {
+  Csr<Value, Idx> c;
+  c.rows = a.rows;
+  c.cols = b.cols;
+  c.row_ptr.assign(a.rows + 1, 0);
+  std::vector<typename Chunk<Value, Idx>::Entries> entries;
+  for_each_chunk(
+      context, a, b, [&](Chunk<Value, Idx>& chunk, std::int64_t first, std::int64_t last) {
+        entries.push_back(chunk.compress(std::span(c.row_ptr).subspan(first, last - first + 1)));
+      });
   const PhaseTimer compression(context, "compression");
   join(entries, c);
   return c;
+}
+
+template <Scalar Value, Index Idx>
+void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+                             const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink) {
+  for_each_chunk(context, a, b,
+                 [&](Chunk<Value, Idx>& chunk, std::int64_t first, std::int64_t last) {
+                   Csr<Value, Idx> rows;
+                   rows.rows = last - first;
+                   rows.cols = b.cols;
+                   rows.row_ptr.assign(rows.rows + 1, 0);
+                   auto entries = chunk.compress(rows.row_ptr);
+                   rows.col_idx = std::move(entries.col_idx);
+                   rows.values = std::move(entries.values);
+                   sink(rows);
+                 });
 }
 
 template <Scalar Value, Index Idx>
@@ -234,9 +260,11 @@ WorkSpace essc_work_space(const Context& context, const ProductSize& size) {
           .limit = limit};
 }
 
-#define INSTANTIATE(Value, Idx)                                                  \
-  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&, \
-                                         const Csr<Value, Idx>&);                \
+#define INSTANTIATE(Value, Idx)                                                                  \
+  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&,                 \
+                                         const Csr<Value, Idx>&);                                \
+  template void multiply_essc_in_chunks(const Context&, const Csr<Value, Idx>&,                  \
+                                        const Csr<Value, Idx>&, const ProductSink<Value, Idx>&); \
   template WorkSpace essc_work_space<Value, Idx>(const Context&, const ProductSize&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE

@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sortie/apps/spgemm/backends.hpp"
 #include "sortie/apps/spgemm/host/dense_row.hpp"
@@ -109,37 +113,105 @@ Plan make_plan(const Context& context, const Csr<Value, Idx>& b,
   return plan;
 }
 
+/// Rows whose entries are counted, and what makes them.
+template <Scalar Value, Index Idx>
+class CountedRows {
+ public:
+  /// Counts the entries of all rows, in phase "analysis".
+  CountedRows(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b)
+      : row_ptr_(a.rows + 1, 0) {
+    start_host_runtime(context.threads);
+    const PhaseTimer analysis(context, "analysis");
+    offsets_ = product_offsets(a, b);
+    const Plan plan = make_plan(context, b, offsets_);
+    for (int i = 0; i < plan.workers; ++i) workers_.emplace_back(a, b, plan);
+    for_each_row_of(context, "analysis", 0, a.rows, [&](auto& worker, std::int64_t row) {
+      row_ptr_[row + 1] = worker.count(row, products(row));
+    });
+    std::partial_sum(row_ptr_.begin(), row_ptr_.end(), row_ptr_.begin());
+  }
+
+  /// Where the entries of each row begin: rows + 1 offsets.
+  [[nodiscard]] std::vector<std::int64_t>& row_ptr() { return row_ptr_; }
+
+  /// Writes the entries of rows first .. last, in phase "accumulation".
+  /// \param offsets  of these rows, from 0
+  void make(const Context& context, std::int64_t first, std::int64_t last,
+            const std::vector<std::int64_t>& offsets, Idx* columns, Value* values) {
+    for_each_row_of(context, "accumulation", first, last, [&](auto& worker, std::int64_t row) {
+      const std::int64_t begin = offsets[row - first];
+      worker.fill(row, products(row), columns + begin, values + begin);
+    });
+  }
+
+ private:
+  [[nodiscard]] std::int64_t products(std::int64_t row) const {
+    return offsets_[row + 1] - offsets_[row];
+  }
+
+  template <class Body>
+  void for_each_row_of(const Context& context, std::string_view phase, std::int64_t first,
+                       std::int64_t last, const Body& body) {
+    const auto offsets = std::span(offsets_).subspan(first, last - first + 1);
+    const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
+    for_each_row(context, phase, static_cast<int>(workers_.size()), cuts,
+                 [&](int worker, std::int64_t row) { body(workers_[worker], first + row); });
+  }
+
+  std::vector<std::int64_t> offsets_;  ///< of the products
+  std::vector<RowWorker<Value, Idx>> workers_;
+  std::vector<std::int64_t> row_ptr_;
+};
+
 }  // namespace
 
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>& a,
                                   const Csr<Value, Idx>& b) {
-  start_host_runtime(context.threads);
-  PhaseTimer analysis(context, "analysis");
-  const std::vector<std::int64_t> offsets = product_offsets(a, b);
-  const Plan plan = make_plan(context, b, offsets);
-  const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
-  std::vector<RowWorker<Value, Idx>> workers;
-  for (int i = 0; i < plan.workers; ++i) workers.emplace_back(a, b, plan);
-
+  CountedRows<Value, Idx> counted(context, a, b);
+  const PhaseTimer accumulation(context, "accumulation");
   Csr<Value, Idx> c;
   c.rows = a.rows;
   c.cols = b.cols;
-  c.row_ptr.assign(a.rows + 1, 0);
-  for_each_row(context, "analysis", plan.workers, cuts, [&](int worker, std::int64_t row) {
-    c.row_ptr[row + 1] = workers[worker].count(row, offsets[row + 1] - offsets[row]);
-  });
-  std::partial_sum(c.row_ptr.begin(), c.row_ptr.end(), c.row_ptr.begin());
-  analysis.stop();
-
-  const PhaseTimer accumulation(context, "accumulation");
+  c.row_ptr = std::move(counted.row_ptr());
   resize_in_parallel(c.col_idx, c.row_ptr.back());
   resize_in_parallel(c.values, c.row_ptr.back());
-  for_each_row(context, "accumulation", plan.workers, cuts, [&](int worker, std::int64_t row) {
-    workers[worker].fill(row, offsets[row + 1] - offsets[row], c.col_idx.data() + c.row_ptr[row],
-                         c.values.data() + c.row_ptr[row]);
-  });
+  counted.make(context, 0, a.rows, c.row_ptr, c.col_idx.data(), c.values.data());
   return c;
+}
+
+template <Scalar Value, Index Idx>
+void multiply_row_wise_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+                                 const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink) {
+  // Long enough for every thread to have work, and for the calls not to count.
+  constexpr std::uint64_t preferred_chunk_bytes = std::uint64_t{256} << 20;
+  const std::uint64_t chunk_bytes =
+      context.memory_budget != 0 ? context.memory_budget : preferred_chunk_bytes;
+  const auto most = static_cast<std::int64_t>(chunk_bytes / (sizeof(Idx) + sizeof(Value)));
+  CountedRows<Value, Idx> counted(context, a, b);
+  const std::vector<std::int64_t>& row_ptr = counted.row_ptr();
+  const std::vector<std::int64_t> cuts = cut_rows(row_ptr, most, std::max<std::int64_t>(1, most));
+  Context silent = context;  // progress is told of all rows, not of those of a chunk
+  silent.progress = nullptr;
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    PhaseTimer accumulation(context, "accumulation");
+    Csr<Value, Idx> rows;
+    rows.rows = cuts[i + 1] - cuts[i];
+    rows.cols = b.cols;
+    rows.row_ptr.clear();
+    for (std::int64_t row = cuts[i]; row <= cuts[i + 1]; ++row)
+      rows.row_ptr.push_back(row_ptr[row] - row_ptr[cuts[i]]);
+    resize_in_parallel(rows.col_idx, rows.row_ptr.back());
+    resize_in_parallel(rows.values, rows.row_ptr.back());
+    counted.make(silent, cuts[i], cuts[i + 1], rows.row_ptr, rows.col_idx.data(),
+                 rows.values.data());
+    accumulation.stop();
+    sink(rows);
+    if (context.progress) {
+      context.progress("accumulation", static_cast<std::uint64_t>(cuts[i + 1]),
+                       static_cast<std::uint64_t>(a.rows));
+    }
+  }
 }
 
 template <Scalar Value, Index Idx>
@@ -159,6 +231,9 @@ WorkSpace row_wise_work_space(const Context& context, const ProductSize& size) {
 #define INSTANTIATE(Value, Idx)                                                      \
   template Csr<Value, Idx> multiply_row_wise(const Context&, const Csr<Value, Idx>&, \
                                              const Csr<Value, Idx>&);                \
+  template void multiply_row_wise_in_chunks(const Context&, const Csr<Value, Idx>&,  \
+                                            const Csr<Value, Idx>&,                  \
+                                            const ProductSink<Value, Idx>&);         \
   template WorkSpace row_wise_work_space<Value, Idx>(const Context&, const ProductSize&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
