@@ -158,10 +158,11 @@ class Query {
   }
 
   [[nodiscard]] std::string summary(double seconds) const {
-    std::string text = fmt::format(
-        "{} of {} {} found, {} times in all, {} {}, in {:.3f} ms on {}", patterns_found_,
-        patterns_.size(), patterns_.size() == 1 ? "pattern" : "patterns", occurrences_,
-        found_.positions.size(), "positions listed", 1e3 * seconds, name(job_.context().backend));
+    std::string text =
+        fmt::format("{} of {} {} found, {} times in all", patterns_found_, patterns_.size(),
+                    patterns_.size() == 1 ? "pattern" : "patterns", occurrences_);
+    if (!command_.count) text += fmt::format(", {} positions listed", found_.positions.size());
+    text += fmt::format(", in {:.3f} ms on {}", 1e3 * seconds, name(job_.context().backend));
     if (command_.verify) text += "\nverified: a search of the text itself finds the same";
     return text;
   }

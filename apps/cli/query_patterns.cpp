@@ -79,7 +79,8 @@ QueryPatterns read_query_patterns(const Context& context, const std::vector<std:
     const ByteBuffer bytes = read_all(path);
     const std::string file = path == "-" ? "<stdin>" : path;
     const std::span<const char> content = bytes.span();
-    if (!content.empty() && (content.front() == '>' || content.front() == '@')) {
+    if (content.empty()) throw input_error(file, 0, "an empty file", "one pattern at least");
+    if (content.front() == '>' || content.front() == '@') {
       add_records(patterns, file, content);
     } else {
       add_lines(patterns, file, {content.data(), content.size()});

@@ -27,7 +27,7 @@ struct QueryPatterns {
 /// \param path    of the file; "" for none
 /// \param policy  of the text; letters are mapped in the same way
 /// \throws Error (usage)  an empty pattern on the command line
-/// \throws Error (input)  an empty pattern, or a control character, in the file
+/// \throws Error (input)  no pattern, an empty one, or a control character in the file
 [[nodiscard]] QueryPatterns read_query_patterns(const Context& context,
                                                 const std::vector<std::string>& words,
                                                 const std::string& path, const TextPolicy& policy);
