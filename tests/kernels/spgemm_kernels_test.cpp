@@ -139,6 +139,78 @@ void expect_window_row(const Matrix<Value>& a, const Matrix<Value>& b, std::uint
   expect_row(expected, c_columns, c_values);
 }
 
+/// Rows 0, 1 and 2 have the same columns of A, row 3 has others, and row 4 is like row 3; each has
+/// values of its own. Made whole, and in parts, for which the rows are long ones.
+TEST(FusedWindows, RowsAlike) {
+  const std::uint32_t columns = 70'000;
+  const std::uint32_t stretches = (columns + 1023) / 1024;
+  const auto b = matrix_of<double>({200, 40, 2, 130, 7, 64, 300, 90}, columns);
+  auto a = matrix_of<double>({3, 3, 3, 3, 3}, 8);
+  for (int i = 0; i < 15; ++i) {
+    constexpr std::uint32_t first[] = {0, 3, 6};
+    constexpr std::uint32_t second[] = {0, 3, 7};
+    a.col_idx[i] = i < 9 ? first[i % 3] : second[i % 3];
+  }
+  const std::vector<std::uint32_t> rows{0, 1, 2, 3, 4};
+  std::vector<std::uint32_t> bounds(column_windows + 1);
+  for (std::uint32_t w = 0; w <= column_windows; ++w) bounds[w] = w * stretches / column_windows;
+  std::vector<std::uint32_t> starts(5 * (column_windows + 1), 77);
+  std::vector<std::uint64_t> image_at(5, 77);
+  std::vector<std::uint32_t> images(10'000);
+  std::vector<std::uint32_t> entries(5, 77);
+  std::vector<std::int64_t> counts(5, 77);
+  WindowCounters counters{};
+  WindowArguments<double> args{a.arrays(), b.arrays()};
+  args.rows = rows.data();
+  args.bounds = bounds.data();
+  args.columns = columns;
+  args.window_starts = starts.data();
+  args.image_at = image_at.data();
+  args.images = images.data();
+  args.image_capacity = images.size();
+  args.counters = &counters;
+  args.entries = entries.data();
+  args.counts = counts.data();
+  args.layout = {0, 2188, 0};
+  for (unsigned block = 0; block < 5; ++block)
+    cuda_on_host::run_block(
+        64, [&] { count_window_rows_kernel<2>(args); }, block);
+  EXPECT_EQ(image_at[1], kLikeRowBefore);
+  EXPECT_EQ(image_at[2], kLikeRowBefore);
+  EXPECT_EQ(image_at[4], kLikeRowBefore);
+  args.layout = {69, 800, 1024};
+  for (std::uint32_t row = 0; row < 5; ++row) {
+    SCOPED_TRACE(row);
+    const std::uint32_t like = counted_row(image_at.data(), row);
+    ASSERT_EQ(like, row < 3 ? 0 : 3);
+    const auto expected = expected_row(a, b, row);
+    ASSERT_EQ(entries[like], expected.size());
+    const std::vector<std::int64_t> c_row_ptr(5, 0);
+    for (const int parts : {1, 3}) {
+      std::vector<std::uint32_t> c_columns(expected.size(), 77);
+      std::vector<double> c_values(expected.size(), 77);
+      args.c_row_ptr = c_row_ptr.data();
+      args.c_col_idx = c_columns.data();
+      args.c_values = c_values.data();
+      for (int part = 0; part < parts; ++part) {
+        const auto window = [&](int p) {
+          return static_cast<std::uint16_t>(p * column_windows / parts);
+        };
+        const WindowTask task{row, window(part), window(part + 1)};
+        args.tasks = &task;
+        cuda_on_host::run_block(64, [&] {
+          if (parts == 1) {
+            make_window_rows_kernel<2, false>(args);
+          } else {
+            make_window_rows_kernel<2, true>(args);
+          }
+        });
+      }
+      expect_row(expected, c_columns, c_values);
+    }
+  }
+}
+
 /// Rows of B of many lengths, of which some share many columns.
 template <class Value>
 Matrix<Value> many_lengths(std::uint32_t columns) {

@@ -21,7 +21,7 @@ CountedRows count_rows(const ProductOperands<Value>& operands, const RowBins& bi
   } else {
     count_sorted_rows(operands, bins, row_ptr, count);
   }
-  list_window_tasks(bins, counted.windows, stream);
+  list_window_tasks(bins, counted.windows, row_ptr, stream);
   exclusive_sum(row_ptr, rows + 1, stream);
   check_cuda(cudaMemcpyAsync(&counted.entries, row_ptr + rows, sizeof(counted.entries),
                              cudaMemcpyDeviceToHost, stream));

@@ -63,10 +63,19 @@ struct TaskLists {
   std::uint32_t begin[task_classes];
 };
 
-// Thread i puts row i on the list of its class. The last class is the parts of long rows: further
+/// What is known of the rows when they have been counted.
+struct RowCounts {
+  const std::uint32_t* rows;  ///< of C
+  const std::uint64_t* image_at;
+  const std::uint32_t* entries;  ///< of rows that are counted
+  std::int64_t* counts;          ///< of each row of C
+};
+
+// Thread i puts row i on the list of its class, and gives C the number of its entries where that is
+// the one of a row that it is like. The last class is the parts of long rows: further
 // warps divide one of those each, and lane l holds where windows l and 32 + l end.
 __global__ void __launch_bounds__(kBlockThreads)
-    list_tasks_kernel(std::uint32_t rows, const std::uint32_t* entries,
+    list_tasks_kernel(std::uint32_t rows, const RowCounts counted,
                       const std::uint32_t* window_starts, std::uint32_t first_of_long,
                       WindowCounters* counters, TaskLists lists) {
   constexpr int parts = task_classes - 1;
@@ -74,9 +83,14 @@ __global__ void __launch_bounds__(kBlockThreads)
   static_assert(column_windows == 64);
   const auto row = static_cast<std::uint32_t>(global_thread());
   if (row < (rows + 31) / 32 * 32) {
-    int task_class = row < rows ? 0 : -1;
-    if (row < rows)
-      while (task_class < parts && entries[row] > class_entries(task_class)) ++task_class;
+    int task_class = -1;
+    if (row < rows) {
+      const std::uint32_t like = counted_row(counted.image_at, row);
+      const std::uint32_t entries = counted.entries[like];
+      if (like != row) counted.counts[counted.rows[row]] = entries;
+      task_class = 0;
+      while (task_class < parts && entries > class_entries(task_class)) ++task_class;
+    }
     const unsigned members = __match_any_sync(all_lanes, task_class);
     if (task_class < 0 || task_class == parts) return;
     std::uint32_t place = 0;
@@ -88,10 +102,12 @@ __global__ void __launch_bounds__(kBlockThreads)
     return;
   }
   const std::uint32_t own = first_of_long + (row - (rows + 31) / 32 * 32) / 32;
-  if (own >= rows || entries[own] <= class_entries(parts - 1)) return;
+  if (own >= rows) return;
+  const std::uint32_t like = counted_row(counted.image_at, own);
+  if (counted.entries[like] <= class_entries(parts - 1)) return;
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t* const starts =
-      window_starts + std::size_t{own - first_of_long} * (column_windows + 1);
+      window_starts + std::size_t{like - first_of_long} * (column_windows + 1);
   const std::uint32_t end_low = starts[lane + 1];
   const std::uint32_t end_high = starts[lane + 33];
   const auto for_each_part = [&](const auto& take) {
@@ -246,15 +262,18 @@ void count_window_rows(const ProductOperands<Value>& operands, const RowBins& bi
   launch_count<2>(args, bins, RowBins::sorted, group);
 }
 
-void list_window_tasks(const RowBins& bins, WindowRows& rows, cudaStream_t stream) {
+void list_window_tasks(const RowBins& bins, WindowRows& rows, std::int64_t* counts,
+                       cudaStream_t stream) {
   const std::uint32_t count = bins.window_rows();
   if (count == 0) return;
   TaskLists lists{rows.tasks.data(), {}};
   for (int i = 0; i + 1 < task_classes; ++i) lists.begin[i + 1] = lists.begin[i] + rows.capacity[i];
   const std::int64_t threads = (count + 31) / 32 * 32 + (count - rows.first_of_long) * 32ll;
   list_tasks_kernel<<<blocks_for(threads), kBlockThreads, 0, stream>>>(
-      count, rows.counts.data(), rows.window_starts.data(), rows.first_of_long,
-      rows.counters.data(), lists);
+      count,
+      RowCounts{bins.rows.data() + bins.begin[RowBins::sorted], rows.image_at.data(),
+                rows.counts.data(), counts},
+      rows.window_starts.data(), rows.first_of_long, rows.counters.data(), lists);
   check_cuda(cudaGetLastError());
 }
 
