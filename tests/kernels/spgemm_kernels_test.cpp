@@ -289,7 +289,7 @@ TEST(FusedWindows, ComplexEntries) {
   expect_window_row<2, 4>(a, b, columns, {{0, 10, 0}, {0, 10, 512}, 100}, 1);
 }
 
-/// Makes every row of A * B by `kernel`, and has it counted.
+/// Makes every row of A * B by `make`, each in a place of its own, and has it counted by `count`.
 template <class Value, class Count, class Make>
 void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uint32_t room,
                         int lanes_of_row, const Count& count, const Make& make) {
@@ -297,6 +297,9 @@ void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uin
   const auto at_once = static_cast<std::uint32_t>(32 * sorting_warps / lanes_of_row);
   std::vector<std::int64_t> counts(rows, 77);
   std::vector<std::int64_t> made_counts(rows, 77);
+  std::vector<std::uint32_t> places(rows);
+  for (std::uint32_t row = 0; row < rows; ++row)
+    places[row] = (rows - 1 - row) * (room / entries_of_place);
   std::vector<std::uint32_t> columns(std::size_t{rows} * room, 77);
   std::vector<Value> values(columns.size(), Value(77));
   for (std::uint32_t first = 0; first < rows; first += at_once) {
@@ -304,19 +307,18 @@ void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uin
     for (std::uint32_t row = first; row < std::min(rows, first + at_once); ++row)
       list.push_back(row);
     const auto size = static_cast<std::uint32_t>(list.size());
-    const std::size_t before = std::size_t{first} * room;
     cuda_on_host::run_block(32 * sorting_warps, [&] {
-      count(list.data(), size, RowsOut<Value>{counts.data(), nullptr, nullptr, nullptr});
+      count(list.data(), size, RowsOut<Value>{counts.data(), nullptr, nullptr, nullptr, nullptr});
     });
     cuda_on_host::run_block(32 * sorting_warps, [&] {
       make(list.data(), size,
-           RowsOut<Value>{made_counts.data(), nullptr, columns.data() + before,
-                          values.data() + before});
+           RowsOut<Value>{made_counts.data(), nullptr, places.data(), columns.data(),
+                          values.data()});
     });
   }
   EXPECT_EQ(counts, made_counts);
   for (std::uint32_t row = 0; row < rows; ++row) {
-    const auto first = static_cast<std::ptrdiff_t>(std::size_t{row} * room);
+    const auto first = static_cast<std::ptrdiff_t>(places[row]) * entries_of_place;
     expect_row(expected_row(a, b, row),
                std::vector(columns.begin() + first, columns.begin() + first + counts[row]),
                std::vector(values.begin() + first, values.begin() + first + counts[row]));
@@ -326,22 +328,66 @@ void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uin
 template <int Lanes>
 void expect_tiny_rows(const std::vector<std::uint32_t>& b_lengths) {
   const auto b = matrix_of<double>(b_lengths, 40);
-  const auto a =
-      matrix_of<double>({1, 2, 0, 3, 4, 2, 1}, static_cast<std::uint32_t>(b_lengths.size()));
+  const auto entries = static_cast<std::uint32_t>(b_lengths.size());
+  const auto a = matrix_of<double>({1, 2, 0, 3, 4, 2, 1, entries, entries - 1}, entries);
+  const auto bins = [](const std::uint32_t* rows, std::uint32_t count) {
+    // The only block is the first of the bin that has rows.
+    const ListedRows some{rows, count, 0};
+    const ListedRows none{nullptr, 0, 1};
+    return TinyBins{Lanes == 8 ? some : none, Lanes == 16 ? some : none, Lanes == 32 ? some : none};
+  };
   expect_sorted_rows(
       a, b, Lanes, Lanes,
       [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
-        tiny_rows_kernel<Lanes, false>(a.arrays(), b.arrays(), rows, count, out);
+        tiny_rows_kernel<false>(a.arrays(), b.arrays(), bins(rows, count), out);
       },
       [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
-        tiny_rows_kernel<Lanes, true>(a.arrays(), b.arrays(), rows, count, out);
+        tiny_rows_kernel<true>(a.arrays(), b.arrays(), bins(rows, count), out);
       });
 }
 
 TEST(FusedSorted, TinyRows) {
-  expect_tiny_rows<8>({2, 1, 0, 2, 1, 0, 2});
-  expect_tiny_rows<16>({4, 0, 3, 1, 4, 4, 2});
-  expect_tiny_rows<32>({8, 5, 0, 7, 8, 8, 1});
+  expect_tiny_rows<8>({2, 1, 0, 2, 1, 0, 2, 0, 0, 0, 0});
+  expect_tiny_rows<16>({4, 0, 3, 1, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+  expect_tiny_rows<32>({8, 5, 0, 7, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+                        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
+}
+
+/// Rows of many lengths, some without entries and some that are not copied, in any order of places.
+TEST(FusedSorted, CopiesOfRows) {
+  const std::vector<std::int64_t> lengths{3, 0,   60, 1,  512, 0, 0,  5, 8,
+                                          8, 300, 2,  33, 32,  0, 70, 4};
+  constexpr int rows = 17;
+  std::vector<std::int64_t> c_row_ptr{0};
+  for (const std::int64_t length : lengths) c_row_ptr.push_back(c_row_ptr.back() + length);
+  std::vector<std::uint32_t> places(rows, no_place);
+  std::uint32_t next = 0;
+  for (int row = rows - 1; row >= 0; --row) {
+    if (row == 7 || row == 10) continue;  // not copied
+    places[row] = next;
+    next += static_cast<std::uint32_t>(lengths[row] + 7) / entries_of_place;
+  }
+  std::vector<std::uint32_t> columns(std::size_t{next} * entries_of_place);
+  std::vector<double> values(columns.size());
+  for (std::uint32_t i = 0; i < columns.size(); ++i) {
+    columns[i] = i;
+    values[i] = 2.0 * i;
+  }
+  const auto size = static_cast<std::size_t>(c_row_ptr.back());
+  std::vector<std::uint32_t> c_columns(size, 7777);
+  std::vector<double> c_values(size, 7777);
+  cuda_on_host::run_block(32 * sorting_warps, [&] {
+    copy_rows_kernel<double>(rows, places.data(), columns.data(), values.data(), c_row_ptr.data(),
+                             c_columns.data(), c_values.data());
+  });
+  for (int row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < lengths[row]; ++i) {
+      const std::int64_t at = c_row_ptr[row] + i;
+      const std::uint32_t from = places[row] * entries_of_place + static_cast<std::uint32_t>(i);
+      EXPECT_EQ(c_columns[at], places[row] == no_place ? 7777 : from) << "row " << row;
+      EXPECT_EQ(c_values[at], places[row] == no_place ? 7777 : 2.0 * from) << "row " << row;
+    }
+  }
 }
 
 template <int Items>

@@ -148,7 +148,7 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
   std::optional<StagedRows<Value>> staged;
   if (static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins)) <= spare)
     staged.emplace(bins, stream);
-  const auto image_words = std::min(image_words_for(bins.products),
+  const auto image_words = std::min(image_words_for(bins.window_products),
                                     static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
 
   // Offsets of the chunk's rows from its first one; with one chunk they are those of C.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
@@ -10,16 +11,18 @@
 
 namespace sortie::spgemm::cuda {
 
-/// What is known about the rows that are made in windows, numbered as RowBins lists them.
+/// What is known about the rows that are made in windows, numbered as RowBins lists them. All but
+/// the images lie in one piece of memory.
 struct WindowRows {
-  DeviceBuffer<WindowCounters> counters;      ///< to be read back with the number of C's entries
-  DeviceBuffer<std::uint32_t> bounds;         ///< first stretch of 1024 columns of each window
-  DeviceBuffer<std::uint32_t> counts;         ///< entries of C of each row that is counted itself
-  DeviceBuffer<std::uint32_t> window_starts;  ///< windows + 1 a row: entries before each window
-  DeviceBuffer<std::uint64_t> image_at;       ///< where each row's image is, or which row's it has
-  DeviceBuffer<std::uint32_t> images;         ///< sets of columns, as bits
-  DeviceBuffer<WindowTask> tasks;             ///< one list a class
-  std::uint32_t first_of_long = 0;            ///< first row that has window_starts
+  DeviceBuffer<std::byte> room;        ///< empty where there are no such rows
+  DeviceBuffer<std::uint32_t> images;  ///< sets of columns, as bits
+  WindowCounters* counters{};          ///< to be read back with the number of C's entries
+  std::uint32_t* bounds{};             ///< first stretch of 1024 columns of each window
+  std::uint32_t* counts{};             ///< entries of C of each row that is counted itself
+  std::uint32_t* window_starts{};      ///< windows + 1 a row: entries before each window
+  std::uint64_t* image_at{};           ///< where each row's image is, or which row's it has
+  WindowTask* tasks{};                 ///< one list a class
+  std::uint32_t first_of_long = 0;     ///< first row that has window_starts
   std::array<std::uint32_t, task_classes> capacity{};  ///< of each list
 };
 
