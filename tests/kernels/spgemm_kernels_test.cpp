@@ -139,6 +139,78 @@ void expect_window_row(const Matrix<Value>& a, const Matrix<Value>& b, std::uint
   expect_row(expected, c_columns, c_values);
 }
 
+/// Rows 0, 1 and 2 have the same columns of A, row 3 has others, and row 4 is like row 3; each has
+/// values of its own. Made whole, and in parts, for which the rows are long ones.
+TEST(FusedWindows, RowsAlike) {
+  const std::uint32_t columns = 70'000;
+  const std::uint32_t stretches = (columns + 1023) / 1024;
+  const auto b = matrix_of<double>({200, 40, 2, 130, 7, 64, 300, 90}, columns);
+  auto a = matrix_of<double>({3, 3, 3, 3, 3}, 8);
+  for (int i = 0; i < 15; ++i) {
+    constexpr std::uint32_t first[] = {0, 3, 6};
+    constexpr std::uint32_t second[] = {0, 3, 7};
+    a.col_idx[i] = i < 9 ? first[i % 3] : second[i % 3];
+  }
+  const std::vector<std::uint32_t> rows{0, 1, 2, 3, 4};
+  std::vector<std::uint32_t> bounds(column_windows + 1);
+  for (std::uint32_t w = 0; w <= column_windows; ++w) bounds[w] = w * stretches / column_windows;
+  std::vector<std::uint32_t> starts(5 * (column_windows + 1), 77);
+  std::vector<std::uint64_t> image_at(5, 77);
+  std::vector<std::uint32_t> images(10'000);
+  std::vector<std::uint32_t> entries(5, 77);
+  std::vector<std::int64_t> counts(5, 77);
+  WindowCounters counters{};
+  WindowArguments<double> args{a.arrays(), b.arrays()};
+  args.rows = rows.data();
+  args.bounds = bounds.data();
+  args.columns = columns;
+  args.window_starts = starts.data();
+  args.image_at = image_at.data();
+  args.images = images.data();
+  args.image_capacity = images.size();
+  args.counters = &counters;
+  args.entries = entries.data();
+  args.counts = counts.data();
+  args.layout = {0, 2188, 0};
+  for (unsigned block = 0; block < 5; ++block)
+    cuda_on_host::run_block(
+        64, [&] { count_window_rows_kernel<2>(args); }, block);
+  EXPECT_EQ(image_at[1], kLikeRowBefore);
+  EXPECT_EQ(image_at[2], kLikeRowBefore);
+  EXPECT_EQ(image_at[4], kLikeRowBefore);
+  args.layout = {69, 800, 1024};
+  for (std::uint32_t row = 0; row < 5; ++row) {
+    SCOPED_TRACE(row);
+    const std::uint32_t like = counted_row(image_at.data(), row);
+    ASSERT_EQ(like, row < 3 ? 0 : 3);
+    const auto expected = expected_row(a, b, row);
+    ASSERT_EQ(entries[like], expected.size());
+    const std::vector<std::int64_t> c_row_ptr(5, 0);
+    for (const int parts : {1, 3}) {
+      std::vector<std::uint32_t> c_columns(expected.size(), 77);
+      std::vector<double> c_values(expected.size(), 77);
+      args.c_row_ptr = c_row_ptr.data();
+      args.c_col_idx = c_columns.data();
+      args.c_values = c_values.data();
+      for (int part = 0; part < parts; ++part) {
+        const auto window = [&](int p) {
+          return static_cast<std::uint16_t>(p * column_windows / parts);
+        };
+        const WindowTask task{row, window(part), window(part + 1)};
+        args.tasks = &task;
+        cuda_on_host::run_block(64, [&] {
+          if (parts == 1) {
+            make_window_rows_kernel<2, false>(args);
+          } else {
+            make_window_rows_kernel<2, true>(args);
+          }
+        });
+      }
+      expect_row(expected, c_columns, c_values);
+    }
+  }
+}
+
 /// Rows of B of many lengths, of which some share many columns.
 template <class Value>
 Matrix<Value> many_lengths(std::uint32_t columns) {
@@ -217,7 +289,7 @@ TEST(FusedWindows, ComplexEntries) {
   expect_window_row<2, 4>(a, b, columns, {{0, 10, 0}, {0, 10, 512}, 100}, 1);
 }
 
-/// Makes every row of A * B by `kernel`, and has it counted.
+/// Makes every row of A * B by `make`, each in a place of its own, and has it counted by `count`.
 template <class Value, class Count, class Make>
 void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uint32_t room,
                         int lanes_of_row, const Count& count, const Make& make) {
@@ -225,6 +297,9 @@ void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uin
   const auto at_once = static_cast<std::uint32_t>(32 * sorting_warps / lanes_of_row);
   std::vector<std::int64_t> counts(rows, 77);
   std::vector<std::int64_t> made_counts(rows, 77);
+  std::vector<std::uint32_t> places(rows);
+  for (std::uint32_t row = 0; row < rows; ++row)
+    places[row] = (rows - 1 - row) * (room / entries_of_place);
   std::vector<std::uint32_t> columns(std::size_t{rows} * room, 77);
   std::vector<Value> values(columns.size(), Value(77));
   for (std::uint32_t first = 0; first < rows; first += at_once) {
@@ -232,19 +307,18 @@ void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uin
     for (std::uint32_t row = first; row < std::min(rows, first + at_once); ++row)
       list.push_back(row);
     const auto size = static_cast<std::uint32_t>(list.size());
-    const std::size_t before = std::size_t{first} * room;
     cuda_on_host::run_block(32 * sorting_warps, [&] {
-      count(list.data(), size, RowsOut<Value>{counts.data(), nullptr, nullptr, nullptr});
+      count(list.data(), size, RowsOut<Value>{counts.data(), nullptr, nullptr, nullptr, nullptr});
     });
     cuda_on_host::run_block(32 * sorting_warps, [&] {
       make(list.data(), size,
-           RowsOut<Value>{made_counts.data(), nullptr, columns.data() + before,
-                          values.data() + before});
+           RowsOut<Value>{made_counts.data(), nullptr, places.data(), columns.data(),
+                          values.data()});
     });
   }
   EXPECT_EQ(counts, made_counts);
   for (std::uint32_t row = 0; row < rows; ++row) {
-    const auto first = static_cast<std::ptrdiff_t>(std::size_t{row} * room);
+    const auto first = static_cast<std::ptrdiff_t>(places[row]) * entries_of_place;
     expect_row(expected_row(a, b, row),
                std::vector(columns.begin() + first, columns.begin() + first + counts[row]),
                std::vector(values.begin() + first, values.begin() + first + counts[row]));
@@ -254,22 +328,66 @@ void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uin
 template <int Lanes>
 void expect_tiny_rows(const std::vector<std::uint32_t>& b_lengths) {
   const auto b = matrix_of<double>(b_lengths, 40);
-  const auto a =
-      matrix_of<double>({1, 2, 0, 3, 4, 2, 1}, static_cast<std::uint32_t>(b_lengths.size()));
+  const auto entries = static_cast<std::uint32_t>(b_lengths.size());
+  const auto a = matrix_of<double>({1, 2, 0, 3, 4, 2, 1, entries, entries - 1}, entries);
+  const auto bins = [](const std::uint32_t* rows, std::uint32_t count) {
+    // The only block is the first of the bin that has rows.
+    const ListedRows some{rows, count, 0};
+    const ListedRows none{nullptr, 0, 1};
+    return TinyBins{Lanes == 8 ? some : none, Lanes == 16 ? some : none, Lanes == 32 ? some : none};
+  };
   expect_sorted_rows(
       a, b, Lanes, Lanes,
       [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
-        tiny_rows_kernel<Lanes, false>(a.arrays(), b.arrays(), rows, count, out);
+        tiny_rows_kernel<false>(a.arrays(), b.arrays(), bins(rows, count), out);
       },
       [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
-        tiny_rows_kernel<Lanes, true>(a.arrays(), b.arrays(), rows, count, out);
+        tiny_rows_kernel<true>(a.arrays(), b.arrays(), bins(rows, count), out);
       });
 }
 
 TEST(FusedSorted, TinyRows) {
-  expect_tiny_rows<8>({2, 1, 0, 2, 1, 0, 2});
-  expect_tiny_rows<16>({4, 0, 3, 1, 4, 4, 2});
-  expect_tiny_rows<32>({8, 5, 0, 7, 8, 8, 1});
+  expect_tiny_rows<8>({2, 1, 0, 2, 1, 0, 2, 0, 0, 0, 0});
+  expect_tiny_rows<16>({4, 0, 3, 1, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+  expect_tiny_rows<32>({8, 5, 0, 7, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+                        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
+}
+
+/// Rows of many lengths, some without entries and some that are not copied, in any order of places.
+TEST(FusedSorted, CopiesOfRows) {
+  const std::vector<std::int64_t> lengths{3, 0,   60, 1,  512, 0, 0,  5, 8,
+                                          8, 300, 2,  33, 32,  0, 70, 4};
+  constexpr int rows = 17;
+  std::vector<std::int64_t> c_row_ptr{0};
+  for (const std::int64_t length : lengths) c_row_ptr.push_back(c_row_ptr.back() + length);
+  std::vector<std::uint32_t> places(rows, no_place);
+  std::uint32_t next = 0;
+  for (int row = rows - 1; row >= 0; --row) {
+    if (row == 7 || row == 10) continue;  // not copied
+    places[row] = next;
+    next += static_cast<std::uint32_t>(lengths[row] + 7) / entries_of_place;
+  }
+  std::vector<std::uint32_t> columns(std::size_t{next} * entries_of_place);
+  std::vector<double> values(columns.size());
+  for (std::uint32_t i = 0; i < columns.size(); ++i) {
+    columns[i] = i;
+    values[i] = 2.0 * i;
+  }
+  const auto size = static_cast<std::size_t>(c_row_ptr.back());
+  std::vector<std::uint32_t> c_columns(size, 7777);
+  std::vector<double> c_values(size, 7777);
+  cuda_on_host::run_block(32 * sorting_warps, [&] {
+    copy_rows_kernel<double>(rows, places.data(), columns.data(), values.data(), c_row_ptr.data(),
+                             c_columns.data(), c_values.data());
+  });
+  for (int row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < lengths[row]; ++i) {
+      const std::int64_t at = c_row_ptr[row] + i;
+      const std::uint32_t from = places[row] * entries_of_place + static_cast<std::uint32_t>(i);
+      EXPECT_EQ(c_columns[at], places[row] == no_place ? 7777 : from) << "row " << row;
+      EXPECT_EQ(c_values[at], places[row] == no_place ? 7777 : 2.0 * from) << "row " << row;
+    }
+  }
 }
 
 template <int Items>

@@ -62,6 +62,32 @@ TYPED_TEST(Fused, ColumnsFarApart) {
   this->expect_fused(stairs<TypeParam>({10, 60, 200, 600, 1500, 4000, 4000}), b);
 }
 
+// Three unknowns a point: rows of A with the same columns, whose rows of C are counted once. So are
+// hundreds of rows that are all alike.
+TYPED_TEST(Fused, RowsAlike) {
+  const auto stencil = matrices::stencil<TypeParam>(27, 7, 6, 8, 3);
+  this->expect_fused(stencil, stencil);
+  Csr<TypeParam, std::int32_t> alike;
+  alike.rows = 300;
+  alike.cols = 50;
+  alike.row_ptr = {0};
+  for (std::int32_t row = 0; row < 300; ++row) {
+    for (std::int32_t i = 0; i < 30; ++i) {
+      alike.col_idx.push_back(row == 200 && i == 29 ? 49 : i);
+      alike.values.push_back(static_cast<TypeParam>(row % 7 + i));
+    }
+    alike.row_ptr.push_back(static_cast<std::int64_t>(alike.col_idx.size()));
+  }
+  for (const std::int64_t columns : {300, 200'000})
+    this->expect_fused(alike, matrices::erdos_renyi<TypeParam>(50, columns, 40, 8));
+  // In parts: 12 000 entries or so each.
+  alike.rows = 9;
+  alike.row_ptr.resize(10);
+  alike.col_idx.resize(270);
+  alike.values.resize(270);
+  this->expect_fused(alike, matrices::erdos_renyi<TypeParam>(50, 200'000, 400, 8));
+}
+
 TYPED_TEST(Fused, EmptyShapes) {
   this->expect_fused(empty_matrix<TypeParam>(0, 5), empty_matrix<TypeParam>(5, 7));
   this->expect_fused(empty_matrix<TypeParam>(7, 0), empty_matrix<TypeParam>(0, 5));

@@ -33,11 +33,12 @@ void SpgemmPlan<Value>::find_structure() {
     if (bytes > budget) throw out_of_memory_error(what, bytes, budget);
   };
   const auto rows = static_cast<std::uint64_t>(a_.rows);
-  const std::uint64_t lasting = fused_bytes_per_row * (rows + 1) + sizeof(std::uint32_t) * rows;
+  const std::uint64_t lasting = fused_bytes_per_row * (rows + 1) + 2 * sizeof(std::uint32_t) * rows;
   require(lasting, "the analysis of A * B");
   DeviceBuffer<std::uint64_t> products = count_row_products(a_, b_, stream);
   bins_ = find_row_bins(products.data(), a_.rows, stream);
   products.reset();
+  bins_.places.reset();
   row_ptr_ = DeviceBuffer<std::int64_t>(rows + 1, stream);
   check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, row_ptr_.bytes(), stream));
   analysis.stop();
@@ -47,12 +48,10 @@ void SpgemmPlan<Value>::find_structure() {
   require(lasting + of_windows, "the structure of A * B");
   const std::uint64_t most = lasting + most_bytes_of_rows<Value>(a_.rows, bins_);
   const std::uint64_t spare = budget > most ? (budget - most) / 2 : 0;
-  const auto image_words = std::min(image_words_for(bins_.products),
+  const auto image_words = std::min(image_words_for(bins_.window_products),
                                     static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
   counted_ = count_rows<Value>(operands(a_.values, b_.values), bins_, a_.rows, image_words,
                                row_ptr_.data(), nullptr, stream);
-  counted_.windows.counts.reset();
-  counted_.windows.counters.reset();
   keep_used_images();
   const auto entries = static_cast<std::uint64_t>(nnz());
   require(bytes() + entries * entry_bytes<Value>, "the plan of A * B with C");
@@ -82,9 +81,8 @@ ProductOperands<Value> SpgemmPlan<Value>::operands(const Value* a_values,
 template <class Value>
 std::uint64_t SpgemmPlan<Value>::bytes() const {
   const WindowRows& windows = counted_.windows;
-  return bins_.rows.bytes() + windows.bounds.bytes() + windows.window_starts.bytes() +
-         windows.image_at.bytes() + windows.images.bytes() + windows.tasks.bytes() +
-         row_ptr_.bytes() + col_idx_.bytes();
+  return bins_.rows.bytes() + windows.room.bytes() + windows.images.bytes() + row_ptr_.bytes() +
+         col_idx_.bytes();
 }
 
 template <class Value>

@@ -30,7 +30,7 @@ namespace sortie::spgemm::cuda {
 /// | long rows' windows, tasks          | < n                  | always                     |
 /// | images of long rows                | <= 2 n, what is used | always; less where less is |
 /// |                                    |                      | left                       |
-/// | products of rows                   | 8 rows               | construction               |
+/// | products of rows, places           | 12 rows              | construction               |
 /// | room for images                    | <= 2 n               | construction               |
 /// | values of C                        | V nnz(C)             | construction               |
 template <class Value>

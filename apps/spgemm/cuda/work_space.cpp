@@ -85,10 +85,11 @@ WorkSpace fused_work_space(const Context& context, const ProductSize& size) {
   const std::uint64_t needed = fused_bytes_per_row_of_chunk * rows +
                                entry * static_cast<std::uint64_t>(size.nnz_c_bound) +
                                window_bytes_per_product * products;
-  // Images of long rows, and room for the short ones, at most twice what they have.
+  // Images of long rows, and room for the short ones: up to seven entries more than products each.
   constexpr auto longest_sorted = static_cast<std::uint64_t>(RowBins::limits[RowBins::sorted - 1]);
   const std::uint64_t helpful =
-      2 * products + 2 * entry * std::min(products, longest_sorted * rows);
+      2 * products +
+      entry * std::min(8 * products, std::min(products, longest_sorted * rows) + 7 * rows);
   space.least = fixed + fused_bytes_per_row_of_chunk +
                 entry * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
                 window_bytes_per_product * longest;

@@ -123,12 +123,12 @@ std::uint64_t exchange_in_warp(std::uint64_t value, const Result& result) {
   return found;
 }
 
-/// Runs body() as a grid of one block of so many threads.
+/// Runs body() as a block of so many threads, the last of a grid.
 template <class Body>
-void run_block(unsigned int threads, const Body& body) {
+void run_block(unsigned int threads, const Body& body, unsigned int number = 0) {
   blockDim.x = threads;
-  gridDim.x = 1;
-  blockIdx.x = 0;
+  gridDim.x = number + 1;
+  blockIdx.x = number;
   block.all = std::make_unique<std::barrier<>>(threads);
   block.warps.clear();
   block.teams.clear();

@@ -1,13 +1,11 @@
 #include "sortie/apps/spgemm/cuda/fused/counted_rows.hpp"
 
 #include <complex>
-#include <span>
 
 #include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
 #include "sortie/apps/spgemm/cuda/scan.hpp"
 
 namespace sortie::spgemm::cuda {
-
 template <class Value>
 CountedRows count_rows(const ProductOperands<Value>& operands, const RowBins& bins,
                        std::int64_t rows, std::int64_t image_words, std::int64_t* row_ptr,
@@ -21,13 +19,21 @@ CountedRows count_rows(const ProductOperands<Value>& operands, const RowBins& bi
   } else {
     count_sorted_rows(operands, bins, row_ptr, count);
   }
-  list_window_tasks(bins, counted.windows, stream);
+  list_window_tasks(bins, counted.windows, row_ptr, stream);
   exclusive_sum(row_ptr, rows + 1, stream);
-  check_cuda(cudaMemcpyAsync(&counted.entries, row_ptr + rows, sizeof(counted.entries),
-                             cudaMemcpyDeviceToHost, stream));
-  if (counted.windows.counters.size() != 0)
-    counted.windows.counters.copy_to(std::span(&counted.found, 1));
+  if (counted.windows.room.size() == 0) {
+    check_cuda(cudaMemcpyAsync(&counted.entries, row_ptr + rows, sizeof(counted.entries),
+                               cudaMemcpyDeviceToHost, stream));
+  } else {
+    // One copy to the host, which waits for it, is enough.
+    WindowCounters* const counters = counted.windows.counters;
+    check_cuda(cudaMemcpyAsync(&counters->entries, row_ptr + rows, sizeof(counters->entries),
+                               cudaMemcpyDeviceToDevice, stream));
+    check_cuda(cudaMemcpyAsync(&counted.found, counters, sizeof(counted.found),
+                               cudaMemcpyDeviceToHost, stream));
+  }
   check_cuda(cudaStreamSynchronize(stream));
+  if (counted.windows.room.size() != 0) counted.entries = counted.found.entries;
   return counted;
 }
 

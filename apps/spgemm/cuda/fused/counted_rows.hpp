@@ -17,10 +17,11 @@ namespace sortie::spgemm::cuda {
 }
 
 /// What the fused product takes besides C for each row of A: as long as it lives, its number of
-/// products and its offset in C; and for the rows of a chunk, the list of them and their offsets.
+/// products and its offset in C; and for the rows of a chunk, the list of them, their places and
+/// their offsets.
 inline constexpr std::uint64_t fused_bytes_per_row = sizeof(std::uint64_t) + sizeof(std::int64_t);
 inline constexpr std::uint64_t fused_bytes_per_row_of_chunk =
-    sizeof(std::uint32_t) + sizeof(std::int64_t);
+    2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
 
 /// Of an entry of C: its column and its value.
 template <class Value>

@@ -58,13 +58,21 @@ FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsrView<Va
                                   const DeviceCsrView<Value>& b)
     : context_(context), a_(a), b_(b) {
   DevicePhase phase(context, "analysis");
+  const auto offsets = static_cast<std::size_t>(a.rows + 1);
+  if (a.nnz == 0 || b.nnz == 0) {
+    row_ptr_ = DeviceBuffer<std::int64_t>(offsets, context.stream);
+    check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, row_ptr_.bytes(), context.stream));
+    next_row_ = a.rows;  // there is nothing to make
+    phase.stop();
+    return;
+  }
   // Asked for the memory while the device counts: for small products that takes as long.
   products_ = count_row_products(a, b, context.stream);
   budget_ = device_memory_budget(context);
   if (context.memory_budget == 0) budget_ = usable_part(budget_);
   reserved_ = fused_bytes_per_row * static_cast<std::uint64_t>(a.rows + 1);
   if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
-  row_ptr_ = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows + 1), context.stream);
+  row_ptr_ = DeviceBuffer<std::int64_t>(offsets, context.stream);
   check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, row_ptr_.bytes(), context.stream));
   phase.stop();
 }
@@ -140,7 +148,7 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
   std::optional<StagedRows<Value>> staged;
   if (static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins)) <= spare)
     staged.emplace(bins, stream);
-  const auto image_words = std::min(image_words_for(bins.products),
+  const auto image_words = std::min(image_words_for(bins.window_products),
                                     static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
 
   // Offsets of the chunk's rows from its first one; with one chunk they are those of C.

@@ -24,27 +24,32 @@ template <class Value>
 /// C = A * B without the expanded matrix in device memory: rows are put into bins by their number
 /// of products, and each row is made in registers and shared memory.
 ///
-/// | products of a row | made by |
-/// |-------------------|----------------------------------------------------------------------------|
-/// | up to 32          | as many lanes: one product each, sorted by column in registers | | up to
-/// 512         | a warp: sorted by column in registers, products in shared memory            | |
-/// more              | a block: the columns as bits in shared memory, which give every column its |
-/// |                   | rank, and sums by rank; rows of more than 6144 entries in several blocks,
-/// | |                   | each with a window of columns |
+/// | products of a row | made by                                                                 |
+/// |-------------------|-------------------------------------------------------------------------|
+/// | up to 32          | as many lanes: one product each, sorted by column in registers          |
+/// | up to 512         | a warp: sorted by column in registers, products in shared memory        |
+/// | more              | a block: the columns as bits in shared memory, which give every column  |
+/// |                   | its rank, and sums by rank; rows of more than 6144 entries in several   |
+/// |                   | blocks, each with a window of columns                                   |
+///
+/// Neighbouring rows of more than 512 products that have the same columns of A, as the unknowns of
+/// a point have them, are counted once.
 ///
 /// Every entry of C is the sum of its products in an order that depends on A and B only. Used as
 /// ChunkedProduct is; rows are made in chunks where C does not fit the memory budget.
 ///
 /// Work space (n: products, rows: of A; all beside C):
 ///
-/// | array                              | bytes               | lives                             |
-/// |------------------------------------|---------------------|-----------------------------------|
-/// | products of rows, row_ptr          | 16 rows             | always                            |
-/// | rows by bins                       | 4 rows              | chunk                             |
-/// | long rows' windows, tasks          | < n                 | chunk                             |
-/// | images of long rows                | <= 2 n              | chunk; less where less is left    |
-/// | short rows before C is there       | <= 2 (4 + V) of the products of short rows | chunk; none
-/// | |                                    |                     | where it does not fit |
+/// | array                              | bytes                                   | lives        |
+/// |------------------------------------|-----------------------------------------|--------------|
+/// | products of rows, row_ptr          | 16 rows                                 | always       |
+/// | rows by bins, places               | 8 rows                                  | chunk        |
+/// | long rows' windows, tasks          | < n                                     | chunk        |
+/// | images of long rows                | 2 of their products; less where less is | chunk        |
+/// |                                    | left                                    |              |
+/// | short rows before C is there       | 4 + V of their products, these rounded  | chunk        |
+/// |                                    | up to 8 a row; none where it does not   |              |
+/// |                                    | fit                                     |              |
 template <class Value>
 class FusedProduct {
  public:

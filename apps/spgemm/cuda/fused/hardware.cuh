@@ -116,6 +116,27 @@ __device__ __forceinline__ std::uint32_t read_shared_word(const std::uint32_t& w
   return *static_cast<const volatile std::uint32_t*>(&word);
 }
 
+/// What is written once and read much later, if at all, and what is read for the last time: it
+/// leaves the second-level cache before the rows of B do, which are read again.
+template <class T>
+__device__ __forceinline__ void write_once(T* place, T value) {
+  __stcs(place, value);
+}
+// By halves: a complex number need not be aligned to its size.
+__device__ __forceinline__ void write_once(std::complex<double>* place,
+                                           std::complex<double> value) {
+  __stcs(reinterpret_cast<double*>(place), value.real());
+  __stcs(reinterpret_cast<double*>(place) + 1, value.imag());
+}
+template <class T>
+__device__ __forceinline__ T read_once(const T* place) {
+  return __ldcs(place);
+}
+__device__ __forceinline__ std::complex<double> read_once(const std::complex<double>* place) {
+  const auto* const halves = reinterpret_cast<const double*>(place);
+  return {__ldcs(halves), __ldcs(halves + 1)};
+}
+
 /// The dynamic shared memory of the block.
 __device__ __forceinline__ unsigned char* dynamic_shared_memory() {
   extern __shared__ __align__(16) unsigned char shared_bytes[];

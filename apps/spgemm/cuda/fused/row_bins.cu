@@ -1,5 +1,6 @@
 #include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
 
+#include "sortie/apps/spgemm/cuda/fused/row_places.hpp"
 #include "sortie/apps/spgemm/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
@@ -19,8 +20,11 @@ struct LongRows {
 
 struct Counters {
   unsigned long long products;
+  unsigned long long window_products;
+  unsigned long long places;
   std::uint32_t rows[RowBins::count];   ///< of each bin
-  std::uint32_t taken[RowBins::count];  ///< places given away
+  std::uint32_t taken[RowBins::count];  ///< of the list, by each bin
+  std::uint32_t taken_places;
 };
 
 __device__ __forceinline__ int bin_of(std::uint64_t products) {
@@ -30,6 +34,10 @@ __device__ __forceinline__ int bin_of(std::uint64_t products) {
   for (int i = 0; i + 1 < RowBins::count; ++i)
     bin += products > static_cast<std::uint64_t>(limits[i]) ? 1 : 0;
   return bin;
+}
+
+__device__ __forceinline__ bool is_sorted_bin(int bin) {
+  return bin > 0 && bin < RowBins::sorted;
 }
 
 __device__ __forceinline__ std::uint64_t sum_over_warp(std::uint64_t value) {
@@ -107,36 +115,72 @@ __global__ void __launch_bounds__(kBlockThreads)
     count_bins_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters) {
   __shared__ std::uint32_t in_bin[RowBins::count];
   __shared__ unsigned long long sum;
+  __shared__ unsigned long long window_sum;
+  __shared__ unsigned long long place_sum;
   if (threadIdx.x < RowBins::count) in_bin[threadIdx.x] = 0;
-  if (threadIdx.x == 0) sum = 0;
+  if (threadIdx.x == 0) {
+    sum = 0;
+    window_sum = 0;
+    place_sum = 0;
+  }
   __syncthreads();
   std::uint64_t count = 0;
+  std::uint64_t window_count = 0;
+  std::uint64_t places = 0;
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t row = global_thread(); row - threadIdx.x % 32 < rows; row += stride) {
     int bin = 0;
     if (row < rows) {
-      count += products[row];
-      bin = bin_of(products[row]);
+      const std::uint64_t own = products[row];
+      bin = bin_of(own);
+      count += own;
+      if (is_sorted_bin(bin)) {
+        places += places_of_row(own);
+      } else {
+        window_count += own;
+      }
     }
     const unsigned members = __match_any_sync(all, bin);
     if ((members & ((1u << threadIdx.x % 32) - 1)) == 0) atomicAdd(&in_bin[bin], __popc(members));
   }
   count = sum_over_warp(count);
-  if (threadIdx.x % 32 == 0 && count != 0) atomicAdd(&sum, static_cast<unsigned long long>(count));
+  window_count = sum_over_warp(window_count);
+  places = sum_over_warp(places);
+  if (threadIdx.x % 32 == 0 && count != 0) {
+    atomicAdd(&sum, static_cast<unsigned long long>(count));
+    atomicAdd(&window_sum, static_cast<unsigned long long>(window_count));
+    atomicAdd(&place_sum, static_cast<unsigned long long>(places));
+  }
   __syncthreads();
   if (threadIdx.x < RowBins::count && in_bin[threadIdx.x] != 0)
     atomicAdd(&counters->rows[threadIdx.x], in_bin[threadIdx.x]);
-  if (threadIdx.x == 0 && sum != 0) atomicAdd(&counters->products, sum);
+  if (threadIdx.x == 0 && sum != 0) {
+    atomicAdd(&counters->products, sum);
+    atomicAdd(&counters->window_products, window_sum);
+    atomicAdd(&counters->places, place_sum);
+  }
 }
 
-// Each block finds room in every bin for its rows, which stay in order within it.
+// Each block finds room in every bin for its rows, which stay in order within it, and places for
+// those that are sorted.
 __global__ void __launch_bounds__(kBlockThreads)
     list_rows_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters,
-                     std::uint32_t* list) {
+                     std::uint32_t* list, std::uint32_t* places) {
   __shared__ std::uint32_t in_bin[RowBins::count];
   __shared__ std::uint32_t begin[RowBins::count];
+  __shared__ std::uint32_t warp_places[kBlockThreads / 32];
+  __shared__ std::uint32_t first_place;
   const std::int64_t row = global_thread();
-  const int bin = row < rows ? bin_of(products[row]) : 0;
+  const std::uint64_t own = row < rows ? products[row] : 0;
+  const int bin = bin_of(own);
+  const auto own_places = is_sorted_bin(bin) ? static_cast<std::uint32_t>(places_of_row(own)) : 0u;
+  std::uint32_t place_end = own_places;  // within the warp, then the block
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t other = __shfl_up_sync(all, place_end, distance);
+    if (static_cast<int>(threadIdx.x % 32) >= distance) place_end += other;
+  }
+  if (threadIdx.x % 32 == 31) warp_places[threadIdx.x / 32] = place_end;
   if (threadIdx.x < RowBins::count) in_bin[threadIdx.x] = 0;
   __syncthreads();
   const unsigned members = __match_any_sync(all, bin);
@@ -150,8 +194,15 @@ __global__ void __launch_bounds__(kBlockThreads)
     for (int b = 1; b < static_cast<int>(threadIdx.x); ++b) before += counters->rows[b];
     begin[threadIdx.x] = before + atomicAdd(&counters->taken[threadIdx.x], in_bin[threadIdx.x]);
   }
+  if (threadIdx.x == kBlockThreads - 1) {
+    std::uint32_t of_block = 0;
+    for (const std::uint32_t of_warp : warp_places) of_block += of_warp;
+    first_place = of_block == 0 ? 0 : atomicAdd(&counters->taken_places, of_block);
+  }
   __syncthreads();
   if (bin != 0) list[begin[bin] + place] = static_cast<std::uint32_t>(row);
+  for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) place_end += warp_places[warp];
+  if (row < rows) places[row] = own_places == 0 ? no_place : first_place + place_end - own_places;
 }
 
 }  // namespace
@@ -186,6 +237,7 @@ RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, cudaStre
   RowBins bins;
   if (rows == 0) return bins;
   bins.rows = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(rows), stream);
+  bins.places = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(rows), stream);
   DeviceBuffer<Counters> counters(1, stream);
   check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
   const unsigned blocks = blocks_for(rows);
@@ -193,12 +245,14 @@ RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, cudaStre
                                                                            counters.data());
   check_cuda(cudaGetLastError());
   list_rows_kernel<<<blocks, kBlockThreads, 0, stream>>>(rows, products, counters.data(),
-                                                         bins.rows.data());
+                                                         bins.rows.data(), bins.places.data());
   check_cuda(cudaGetLastError());
   Counters found{};
   counters.copy_to(std::span(&found, 1));
   check_cuda(cudaStreamSynchronize(stream));
   bins.products = static_cast<std::int64_t>(found.products);
+  bins.window_products = static_cast<std::int64_t>(found.window_products);
+  bins.room = static_cast<std::int64_t>(found.places * entries_of_place);
   for (int bin = 1; bin < RowBins::count; ++bin)
     bins.begin[bin + 1] = bins.begin[bin] + found.rows[bin];
   return bins;

@@ -28,6 +28,10 @@ struct RowBins {
   DeviceBuffer<std::uint32_t> rows;
   std::array<std::uint32_t, count + 1> begin{};  ///< of each bin in `rows`
   std::int64_t products = 0;
+  std::int64_t window_products = 0;  ///< of rows that are made in windows
+  /// Of every row: where it is made, if it is one that is sorted, before C is there; else no_place.
+  DeviceBuffer<std::uint32_t> places;
+  std::int64_t room = 0;  ///< entries that all places are for
 
   [[nodiscard]] std::uint32_t size(int bin) const { return begin[bin + 1] - begin[bin]; }
   /// Rows that are made in windows of columns.

@@ -4,6 +4,7 @@
 
 #include "sortie/apps/spgemm/cuda/fused/hardware.cuh"
 #include "sortie/apps/spgemm/cuda/fused/operands.hpp"
+#include "sortie/apps/spgemm/cuda/fused/row_places.hpp"
 #include "sortie/apps/spgemm/cuda/fused/row_walk.cuh"
 #include "sortie/apps/spgemm/cuda/fused/value.cuh"
 #include "sortie/segsort/cuda/word_network.cuh"
@@ -15,38 +16,46 @@ namespace sortie::spgemm::cuda {
 inline constexpr int sorting_warps = 4;
 inline constexpr std::uint32_t no_word = 0xffffffffu;
 
-/// Where the rows of a bin go: their numbers of entries; or their columns and values, in C or,
-/// where C is not there yet, in room for as many entries as a row may have.
+/// Where rows go: their numbers of entries; or their columns and values, in C or, where C is not
+/// there yet, in places of their own.
 template <class Value>
 struct RowsOut {
   std::int64_t* counts;         ///< of rows of C, or null
   const std::int64_t* row_ptr;  ///< of C, or null
+  const std::uint32_t* places;  ///< of rows of C, where there is no row_ptr
   std::uint32_t* col_idx;
   Value* values;
 
-  [[nodiscard]] __device__ std::int64_t first_entry(std::uint32_t row, std::uint32_t number,
-                                                    std::uint32_t room) const {
-    return row_ptr != nullptr ? row_ptr[row] : std::int64_t{number} * room;
+  [[nodiscard]] __device__ std::int64_t first_entry(std::uint32_t row) const {
+    return row_ptr != nullptr ? row_ptr[row] : std::int64_t{places[row]} * entries_of_place;
   }
 };
 
-// `Lanes` lanes make a row of up to as many products.
-//
-//   lane l: an entry of A and its stretch of B; then product l of the row, as a word of its column
-//           and l; after the sort the word of rank l
-//
-// The lane at the head of a run of equal columns fetches the products of the others and adds them
-// up, in order of A's entries.
+/// Rows of one bin, as a kernel takes them that makes those of several.
+struct ListedRows {
+  const std::uint32_t* rows;
+  std::uint32_t count;
+  std::uint32_t first_block;  ///< of the grid, that takes rows of the bin
+};
+
+/// Makes rows of a bin of up to `Lanes` products, `Lanes` lanes a row; the block is the block-th
+/// that has the bin's rows.
+///
+///   lane l: an entry of A and its stretch of B; then product l of the row, as a word of its column
+///           and l; after the sort the word of rank l
+///
+/// The lane at the head of a run of equal columns fetches the products of the others and adds them
+/// up, in order of A's entries.
 template <int Lanes, bool WithValues, class Value>
-__global__ void __launch_bounds__(32 * sorting_warps)
-    tiny_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const std::uint32_t* rows,
-                     std::uint32_t count, RowsOut<Value> out) {
+__device__ __forceinline__ void make_tiny_rows(const MatrixArrays<Value>& a,
+                                               const MatrixArrays<Value>& b,
+                                               const ListedRows& listed, std::uint32_t block,
+                                               const RowsOut<Value>& out) {
   constexpr int index_bits = Lanes == 8 ? 3 : Lanes == 16 ? 4 : 5;
-  let_next_kernel_start();
   const int lane = static_cast<int>(threadIdx.x % Lanes);
-  const std::uint32_t number = (blockIdx.x * (32 * sorting_warps) + threadIdx.x) / Lanes;
-  const bool is_row = number < count;
-  const std::uint32_t row = is_row ? rows[number] : 0;
+  const std::uint32_t number = (block * (32 * sorting_warps) + threadIdx.x) / Lanes;
+  const bool is_row = number < listed.count;
+  const std::uint32_t row = is_row ? listed.rows[number] : 0;
   std::int64_t entry = is_row ? a.row_ptr[row] : 0;
   const std::int64_t row_end = is_row ? a.row_ptr[row + std::int64_t{1}] : 0;
   std::uint32_t word = no_word;
@@ -111,11 +120,33 @@ __global__ void __launch_bounds__(32 * sorting_warps)
       if (i < run) total = sum(total, other);
     }
     if (is_head) {
-      const std::int64_t at =
-          out.first_entry(row, number, Lanes) + __popc(heads & ((1u << lane) - 1));
-      out.col_idx[at] = column;
-      out.values[at] = total;
+      const std::int64_t at = out.first_entry(row) + __popc(heads & ((1u << lane) - 1));
+      write_once(out.col_idx + at, column);
+      write_once(out.values + at, total);
     }
+  }
+}
+
+/// The bins of up to 8, 16 and 32 products.
+struct TinyBins {
+  ListedRows of_8;
+  ListedRows of_16;
+  ListedRows of_32;
+};
+
+// Makes the rows of up to 32 products: those of up to 32 first, then 16, then 8, by as many lanes
+// each.
+template <bool WithValues, class Value>
+__global__ void __launch_bounds__(32 * sorting_warps)
+    tiny_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const TinyBins bins,
+                     const RowsOut<Value> out) {
+  let_next_kernel_start();
+  if (blockIdx.x >= bins.of_8.first_block) {
+    make_tiny_rows<8, WithValues>(a, b, bins.of_8, blockIdx.x - bins.of_8.first_block, out);
+  } else if (blockIdx.x >= bins.of_16.first_block) {
+    make_tiny_rows<16, WithValues>(a, b, bins.of_16, blockIdx.x - bins.of_16.first_block, out);
+  } else {
+    make_tiny_rows<32, WithValues>(a, b, bins.of_32, blockIdx.x, out);
   }
   end_after_kernels_before();
 }
@@ -184,7 +215,7 @@ __global__ void __launch_bounds__(32 * sorting_warps)
 #pragma unroll
     for (int r = 0; r < Items; ++r) shared.word(lane * Items + r) = words[r];
     __syncwarp();
-    const std::int64_t first = out.first_entry(row, number, 32 * Items);
+    const std::int64_t first = out.first_entry(row);
     std::int64_t at = first;
     for (int i = lane; i - lane < products; i += 32) {
       bool is_head = false;
@@ -202,8 +233,8 @@ __global__ void __launch_bounds__(32 * sorting_warps)
           total = sum(total, shared.products()[next & (Shared::capacity - 1)]);
         }
         const std::int64_t place = at + __popc(heads & lanes_below());
-        out.col_idx[place] = word >> index_bits;
-        out.values[place] = total;
+        write_once(out.col_idx + place, word >> index_bits);
+        write_once(out.values + place, total);
       }
       at += __popc(heads);
     }
@@ -212,23 +243,71 @@ __global__ void __launch_bounds__(32 * sorting_warps)
   end_after_kernels_before();
 }
 
-// `Lanes` lanes copy a row from where it was made to C.
-template <int Lanes, class Value>
+/// Rows of C that a warp copies, and entries that each lane has under way.
+inline constexpr int copied_rows = 8;
+inline constexpr int copied_steps = 4;
+
+// Copies rows from where they were made to C, in order of rows: what is written next to each other
+// is written at about the same time, and goes to memory as a whole. A warp copies the entries of
+// some neighbouring rows, one after another, whatever rows they belong to.
+//
+//   lane l: row l of the warp's, its length and where it is; those with entries go to shared
+//           memory, one behind another. Then entry l of a step: the heads of the rows among the 32
+//           entries of a step are a word of bits, by which each lane finds its row.
+template <class Value>
 __global__ void __launch_bounds__(32 * sorting_warps)
-    copy_rows_kernel(const std::uint32_t* rows, std::uint32_t count, std::uint32_t room,
-                     const std::uint32_t* columns, const Value* values,
-                     const std::int64_t* c_row_ptr, std::uint32_t* c_col_idx, Value* c_values) {
+    copy_rows_kernel(std::int64_t rows, const std::uint32_t* places, const std::uint32_t* columns,
+                     const Value* values, const std::int64_t* c_row_ptr, std::uint32_t* c_col_idx,
+                     Value* c_values) {
+  // Of each row with entries: where entry 0 of the warp's would be, before and after.
+  __shared__ std::int64_t from_of_rows[sorting_warps][copied_rows];
+  __shared__ std::int64_t to_of_rows[sorting_warps][copied_rows];
   let_next_kernel_start();
-  const std::uint32_t number = (blockIdx.x * (32 * sorting_warps) + threadIdx.x) / Lanes;
-  if (number < count) {
-    const std::uint32_t row = rows[number];
-    const std::int64_t begin = c_row_ptr[row];
-    const auto length = static_cast<int>(c_row_ptr[row + std::int64_t{1}] - begin);
-    const std::int64_t from = std::int64_t{number} * room;
-#pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x % Lanes); i < length; i += Lanes) {
-      c_col_idx[begin + i] = columns[from + i];
-      c_values[begin + i] = values[from + i];
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  std::int64_t* const from = from_of_rows[threadIdx.x / 32];
+  std::int64_t* const to = to_of_rows[threadIdx.x / 32];
+  const std::int64_t row =
+      (std::int64_t{blockIdx.x} * sorting_warps + threadIdx.x / 32) * copied_rows + lane;
+  std::uint32_t place = no_place;
+  std::uint32_t length = 0;
+  std::int64_t begin = 0;
+  if (lane < copied_rows && row < rows) {
+    place = places[row];
+    begin = c_row_ptr[row];
+    if (place != no_place) length = static_cast<std::uint32_t>(c_row_ptr[row + 1] - begin);
+  }
+  const std::uint32_t up_to = sum_up_to_lane(length);
+  const std::uint32_t total = __shfl_sync(all_lanes, up_to, 31);
+  const std::uint32_t head = length != 0 ? up_to - length : 0xffffffffu;
+  const int own = __popc(__ballot_sync(all_lanes, length != 0) & lanes_below());
+  if (length != 0) {
+    from[own] = std::int64_t{place} * entries_of_place - head;
+    to[own] = begin - head;
+  }
+  __syncwarp();
+  int rows_before = -1;
+  for (std::uint32_t first = 0; first < total; first += 32 * copied_steps) {
+    int mine[copied_steps];
+    std::uint32_t column[copied_steps];
+    Value value[copied_steps];
+#pragma unroll
+    for (int i = 0; i < copied_steps; ++i) {
+      const std::uint32_t step = first + 32 * i;
+      const unsigned heads = or_over_warp(head - step < 32 ? 1u << (head - step) : 0u);
+      mine[i] = rows_before + __popc(heads & (lanes_below() << 1 | 1));
+      rows_before += __popc(heads);
+      if (step + lane < total) {
+        column[i] = read_once(columns + from[mine[i]] + step + lane);
+        value[i] = read_once(values + from[mine[i]] + step + lane);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < copied_steps; ++i) {
+      const std::uint32_t entry = first + 32 * i + lane;
+      if (entry < total) {
+        write_once(c_col_idx + to[mine[i]] + entry, column[i]);
+        write_once(c_values + to[mine[i]] + entry, value[i]);
+      }
     }
   }
   end_after_kernels_before();

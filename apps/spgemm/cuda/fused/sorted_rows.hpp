@@ -9,7 +9,7 @@
 namespace sortie::spgemm::cuda {
 
 /// Room for the rows of the sorted bins where they are made before C is there: for as many entries
-/// as a row of each bin may have.
+/// as each has products, up to the next place.
 template <class Value>
 struct StagedRows {
   DeviceBuffer<std::uint32_t> columns;

@@ -133,6 +133,9 @@ struct WindowArguments {
 /// are; the upper level, where it has one; and the lower one.
 constexpr std::uint64_t kNoImage = ~std::uint64_t{0};
 constexpr std::uint64_t kImageHasUpper = std::uint64_t{1} << 63;
+/// The row has the same columns as the row before it in the list: number of entries, image and what
+/// is before each window are those of that one.
+constexpr std::uint64_t kLikeRowBefore = ~std::uint64_t{0} - 1;
 constexpr std::uint32_t kImageHead = 2;
 
 /// The sum of the products of all lanes with the rank of the calling one, in order of lanes, on the
@@ -221,7 +224,38 @@ __device__ __forceinline__ BlockRange blocks_of_row(const WindowArguments<Value>
   return range;
 }
 
-// A block counts the entries of a row.
+/// Rows in the list of which the first one is counted in any case, so that few steps lead from a
+/// row to the one that it is like: a multiple of the usual numbers of unknowns a point.
+constexpr std::uint32_t kMostAlike = 48;
+
+/// The row of the list, `number` or one before it, that all this is kept for.
+__device__ __forceinline__ std::uint32_t counted_row(const std::uint64_t* image_at,
+                                                     std::uint32_t number) {
+  while (image_at[number] == kLikeRowBefore) --number;
+  return number;
+}
+
+/// Whether row `number` of the list has the same columns of A, and so of C, as the one before it in
+/// the list. All threads, which are together afterwards.
+template <int Warps, class Value>
+__device__ __forceinline__ bool is_like_row_before(const WindowArguments<Value>& args,
+                                                   std::uint32_t number, std::uint32_t row) {
+  if (number == args.first_row || number % kMostAlike == 0) return false;
+  const std::uint32_t other = args.rows[number - 1];
+  const std::int64_t begin = args.a.row_ptr[row];
+  const std::int64_t length = args.a.row_ptr[row + std::int64_t{1}] - begin;
+  const std::int64_t other_begin = args.a.row_ptr[other];
+  if (args.a.row_ptr[other + std::int64_t{1}] - other_begin != length) return false;
+  for (std::int64_t first = 0; first < length; first += 32 * Warps) {
+    const std::int64_t i = first + threadIdx.x;
+    const bool differs = i < length && args.a.col_idx[begin + i] != args.a.col_idx[other_begin + i];
+    if (__syncthreads_or(differs ? 1 : 0) != 0) return false;
+  }
+  return true;
+}
+
+// A block counts the entries of a row. A row with the same columns of A as the one before it, as
+// the unknowns of a point have them, is only marked: it has the count and the image of that one.
 //
 //   upper[s]:  which of the blocks 32s .. 32s+31 of 32 columns each have entries, and how many
 //              blocks have in the stretches before; not needed where C has few blocks, or the row
@@ -248,6 +282,10 @@ __global__ void __launch_bounds__(32 * Warps)
   let_next_kernel_start();
   const std::uint32_t number = args.first_row + blockIdx.x;
   const std::uint32_t row = args.rows[number];
+  if (is_like_row_before<Warps>(args, number, row)) {
+    if (threadIdx.x == 0) args.image_at[number] = kLikeRowBefore;
+    return;  // not the first block, which waits for the kernels before
+  }
   const ColumnRange range{};
   std::uint32_t base = 0;
   std::uint32_t blocks = args.blocks();
@@ -363,16 +401,17 @@ __global__ void __launch_bounds__(32 * Warps)
 
   const WindowTask task = args.tasks[blockIdx.x];
   const std::uint32_t row = args.rows[task.row];
+  const std::uint32_t counted = counted_row(args.image_at, task.row);
   std::int64_t at = args.c_row_ptr[row];
   std::uint32_t first_stretch = 0;
   std::uint32_t end_stretch = args.stretches();
   if constexpr (IsRanged) {
-    at += args.starts_of(task.row)[task.first_window];
+    at += args.starts_of(counted)[task.first_window];
     first_stretch = args.bounds[task.first_window];
     end_stretch = args.bounds[task.end_window];
   }
   const ColumnRange range{first_stretch * 1024, end_stretch * 1024};
-  const std::uint64_t image_at = args.image_at[task.row];
+  const std::uint64_t image_at = args.image_at[counted];
   const bool has_image = image_at != kNoImage;
   const bool image_has_upper = has_image && (image_at & kImageHasUpper) != 0;
   const std::uint32_t* image = args.images + (has_image ? image_at & ~kImageHasUpper : 0);

@@ -15,6 +15,9 @@ namespace {
 constexpr int kCounters = most_window_columns / 1024;
 constexpr int kBoundsThreads = 1024;
 
+/// Of the parts of WindowRows::room, in bytes.
+constexpr std::size_t kAlignment = 256;
+
 __global__ void __launch_bounds__(kBlockThreads)
     count_columns_kernel(const std::uint32_t* col_idx, std::int64_t nnz, std::uint32_t* counters) {
   __shared__ std::uint32_t own[kCounters];
@@ -63,10 +66,19 @@ struct TaskLists {
   std::uint32_t begin[task_classes];
 };
 
-// Thread i puts row i on the list of its class. The last class is the parts of long rows: further
+/// What is known of the rows when they have been counted.
+struct RowCounts {
+  const std::uint32_t* rows;  ///< of C
+  const std::uint64_t* image_at;
+  const std::uint32_t* entries;  ///< of rows that are counted
+  std::int64_t* counts;          ///< of each row of C
+};
+
+// Thread i puts row i on the list of its class, and gives C the number of its entries where that is
+// the one of a row that it is like. The last class is the parts of long rows: further
 // warps divide one of those each, and lane l holds where windows l and 32 + l end.
 __global__ void __launch_bounds__(kBlockThreads)
-    list_tasks_kernel(std::uint32_t rows, const std::uint32_t* entries,
+    list_tasks_kernel(std::uint32_t rows, const RowCounts counted,
                       const std::uint32_t* window_starts, std::uint32_t first_of_long,
                       WindowCounters* counters, TaskLists lists) {
   constexpr int parts = task_classes - 1;
@@ -74,9 +86,14 @@ __global__ void __launch_bounds__(kBlockThreads)
   static_assert(column_windows == 64);
   const auto row = static_cast<std::uint32_t>(global_thread());
   if (row < (rows + 31) / 32 * 32) {
-    int task_class = row < rows ? 0 : -1;
-    if (row < rows)
-      while (task_class < parts && entries[row] > class_entries(task_class)) ++task_class;
+    int task_class = -1;
+    if (row < rows) {
+      const std::uint32_t like = counted_row(counted.image_at, row);
+      const std::uint32_t entries = counted.entries[like];
+      if (like != row) counted.counts[counted.rows[row]] = entries;
+      task_class = 0;
+      while (task_class < parts && entries > class_entries(task_class)) ++task_class;
+    }
     const unsigned members = __match_any_sync(all_lanes, task_class);
     if (task_class < 0 || task_class == parts) return;
     std::uint32_t place = 0;
@@ -88,10 +105,12 @@ __global__ void __launch_bounds__(kBlockThreads)
     return;
   }
   const std::uint32_t own = first_of_long + (row - (rows + 31) / 32 * 32) / 32;
-  if (own >= rows || entries[own] <= class_entries(parts - 1)) return;
+  if (own >= rows) return;
+  const std::uint32_t like = counted_row(counted.image_at, own);
+  if (counted.entries[like] <= class_entries(parts - 1)) return;
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t* const starts =
-      window_starts + std::size_t{own - first_of_long} * (column_windows + 1);
+      window_starts + std::size_t{like - first_of_long} * (column_windows + 1);
   const std::uint32_t end_low = starts[lane + 1];
   const std::uint32_t end_high = starts[lane + 33];
   const auto for_each_part = [&](const auto& take) {
@@ -167,7 +186,7 @@ void launch_make(WindowArguments<Value> args, const WindowRows& rows, const Wind
                  int task_class, KernelGroup& group) {
   if (found.tasks[task_class] == 0) return;
   args.layout = layout_to_make<Value>(task_class, args.columns);
-  args.tasks = rows.tasks.data();
+  args.tasks = rows.tasks;
   for (int i = 0; i < task_class; ++i) args.tasks += rows.capacity[i];
   group.launch(make_window_rows_kernel<Warps, IsRanged, Value>, found.tasks[task_class], 32 * Warps,
                bytes_to_make<Warps, Value>(task_class, args.columns), args);
@@ -179,10 +198,10 @@ WindowArguments<Value> arguments_for(const ProductOperands<Value>& operands, con
   WindowArguments<Value> args{operands.a, operands.b};
   args.columns = static_cast<std::uint32_t>(operands.columns);
   args.rows = bins.rows.data() + bins.begin[RowBins::sorted];
-  args.bounds = rows.bounds.data();
+  args.bounds = rows.bounds;
   args.first_of_long = rows.first_of_long;
-  args.window_starts = const_cast<std::uint32_t*>(rows.window_starts.data());
-  args.image_at = const_cast<std::uint64_t*>(rows.image_at.data());
+  args.window_starts = rows.window_starts;
+  args.image_at = rows.image_at;
   args.images = const_cast<std::uint32_t*>(rows.images.data());
   return args;
 }
@@ -205,28 +224,40 @@ WindowRows find_window_rows(const ProductOperands<Value>& operands, const RowBin
   constexpr int first_long_bin = RowBins::count - 2;
   rows.first_of_long = bins.begin[first_long_bin] - bins.begin[RowBins::sorted];
   const std::uint32_t long_rows = count - rows.first_of_long;
-  rows.counters = DeviceBuffer<WindowCounters>(1, stream);
-  check_cuda(cudaMemsetAsync(rows.counters.data(), 0, rows.counters.bytes(), stream));
-  rows.bounds = DeviceBuffer<std::uint32_t>(column_windows + 1, stream);
-  rows.counts = DeviceBuffer<std::uint32_t>(count, stream);
-  rows.window_starts =
-      DeviceBuffer<std::uint32_t>(std::size_t{long_rows} * (column_windows + 1), stream);
-  rows.image_at = DeviceBuffer<std::uint64_t>(count, stream);
-  rows.images = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(image_words), stream);
   for (int i = 0; i < task_classes; ++i) rows.capacity[i] = count;
   rows.capacity[task_classes - 1] = long_rows * column_windows;
-  rows.tasks = DeviceBuffer<WindowTask>(
-      std::accumulate(rows.capacity.begin(), rows.capacity.end(), std::size_t{0}), stream);
+  const auto tasks = std::accumulate(rows.capacity.begin(), rows.capacity.end(), std::size_t{0});
+  // What begins as zeros comes first.
+  std::uint32_t* columns_in_stretches = nullptr;
+  std::size_t zeros = 0;
+  const auto divide = [&](std::byte* begin) {
+    std::size_t end = 0;
+    const auto take = [&]<class T>(T*& part, std::size_t size) {
+      part = reinterpret_cast<T*>(begin + end);
+      end += (size * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    take(rows.counters, 1);
+    take(columns_in_stretches, long_rows == 0 ? 0 : kCounters);
+    zeros = end;
+    take(rows.bounds, column_windows + 1);
+    take(rows.counts, count);
+    take(rows.window_starts, std::size_t{long_rows} * (column_windows + 1));
+    take(rows.image_at, count);
+    take(rows.tasks, tasks);
+    return end;
+  };
+  rows.room = DeviceBuffer<std::byte>(divide(nullptr), stream);
+  divide(rows.room.data());
+  check_cuda(cudaMemsetAsync(rows.room.data(), 0, zeros, stream));
+  rows.images = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(image_words), stream);
   if (long_rows == 0) return rows;
-  DeviceBuffer<std::uint32_t> counters(kCounters, stream);
-  check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
   count_columns_kernel<<<std::min(blocks_for(operands.b_entries, 16 * kBlockThreads), 512u),
                          kBlockThreads, 0, stream>>>(operands.b.col_idx, operands.b_entries,
-                                                     counters.data());
+                                                     columns_in_stretches);
   check_cuda(cudaGetLastError());
   find_bounds_kernel<<<1, kBoundsThreads, 0, stream>>>(
-      counters.data(), operands.b_entries,
-      static_cast<std::uint32_t>((operands.columns + 1023) / 1024), rows.bounds.data());
+      columns_in_stretches, operands.b_entries,
+      static_cast<std::uint32_t>((operands.columns + 1023) / 1024), rows.bounds);
   check_cuda(cudaGetLastError());
   return rows;
 }
@@ -237,8 +268,8 @@ void count_window_rows(const ProductOperands<Value>& operands, const RowBins& bi
   if (bins.window_rows() == 0) return;
   WindowArguments<Value> args = arguments_for(operands, bins, rows);
   args.image_capacity = rows.images.size();
-  args.counters = rows.counters.data();
-  args.entries = rows.counts.data();
+  args.counters = rows.counters;
+  args.entries = rows.counts;
   args.counts = counts;
   launch_count<32>(args, bins, RowBins::sorted + 3, group);
   launch_count<8>(args, bins, RowBins::sorted + 2, group);
@@ -246,15 +277,17 @@ void count_window_rows(const ProductOperands<Value>& operands, const RowBins& bi
   launch_count<2>(args, bins, RowBins::sorted, group);
 }
 
-void list_window_tasks(const RowBins& bins, WindowRows& rows, cudaStream_t stream) {
+void list_window_tasks(const RowBins& bins, WindowRows& rows, std::int64_t* counts,
+                       cudaStream_t stream) {
   const std::uint32_t count = bins.window_rows();
   if (count == 0) return;
-  TaskLists lists{rows.tasks.data(), {}};
+  TaskLists lists{rows.tasks, {}};
   for (int i = 0; i + 1 < task_classes; ++i) lists.begin[i + 1] = lists.begin[i] + rows.capacity[i];
   const std::int64_t threads = (count + 31) / 32 * 32 + (count - rows.first_of_long) * 32ll;
   list_tasks_kernel<<<blocks_for(threads), kBlockThreads, 0, stream>>>(
-      count, rows.counts.data(), rows.window_starts.data(), rows.first_of_long,
-      rows.counters.data(), lists);
+      count,
+      RowCounts{bins.rows.data() + bins.begin[RowBins::sorted], rows.image_at, rows.counts, counts},
+      rows.window_starts, rows.first_of_long, rows.counters, lists);
   check_cuda(cudaGetLastError());
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
@@ -10,16 +11,18 @@
 
 namespace sortie::spgemm::cuda {
 
-/// What is known about the rows that are made in windows, numbered as RowBins lists them.
+/// What is known about the rows that are made in windows, numbered as RowBins lists them. All but
+/// the images lie in one piece of memory.
 struct WindowRows {
-  DeviceBuffer<WindowCounters> counters;      ///< to be read back with the number of C's entries
-  DeviceBuffer<std::uint32_t> bounds;         ///< first stretch of 1024 columns of each window
-  DeviceBuffer<std::uint32_t> counts;         ///< entries of C of each row
-  DeviceBuffer<std::uint32_t> window_starts;  ///< windows + 1 a row: entries before each window
-  DeviceBuffer<std::uint64_t> image_at;       ///< where each row's image is
-  DeviceBuffer<std::uint32_t> images;         ///< sets of columns, as bits
-  DeviceBuffer<WindowTask> tasks;             ///< one list a class
-  std::uint32_t first_of_long = 0;            ///< first row that has window_starts
+  DeviceBuffer<std::byte> room;        ///< empty where there are no such rows
+  DeviceBuffer<std::uint32_t> images;  ///< sets of columns, as bits
+  WindowCounters* counters{};          ///< to be read back with the number of C's entries
+  std::uint32_t* bounds{};             ///< first stretch of 1024 columns of each window
+  std::uint32_t* counts{};             ///< entries of C of each row that is counted itself
+  std::uint32_t* window_starts{};      ///< windows + 1 a row: entries before each window
+  std::uint64_t* image_at{};           ///< where each row's image is, or which row's it has
+  WindowTask* tasks{};                 ///< one list a class
+  std::uint32_t first_of_long = 0;     ///< first row that has window_starts
   std::array<std::uint32_t, task_classes> capacity{};  ///< of each list
 };
 
@@ -41,13 +44,16 @@ template <class Value>
                                           const RowBins& bins, std::int64_t image_words,
                                           cudaStream_t stream);
 
-/// Counts the entries of C in the rows beyond the sorted bins: counts[row].
+/// Counts the entries of C in the rows beyond the sorted bins: counts[row]; those of rows that are
+/// like the one before are there after list_window_tasks().
 template <class Value>
 void count_window_rows(const ProductOperands<Value>& operands, const RowBins& bins,
                        WindowRows& rows, std::int64_t* counts, KernelGroup& group);
 
 /// Lists the tasks that make the rows, which have been counted.
-void list_window_tasks(const RowBins& bins, WindowRows& rows, cudaStream_t stream);
+/// \param counts  as for count_window_rows()
+void list_window_tasks(const RowBins& bins, WindowRows& rows, std::int64_t* counts,
+                       cudaStream_t stream);
 
 /// Makes those rows, from c.row_ptr[row] on.
 /// \param found  counters of `rows`

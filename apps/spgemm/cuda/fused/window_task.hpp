@@ -32,6 +32,7 @@ constexpr std::uint32_t class_entries(int task_class) {
 /// What the kernels find, and the host has to know.
 struct WindowCounters {
   unsigned long long image_words;
+  std::int64_t entries;  ///< of C in all rows, those that are not made in windows included
   std::uint32_t tasks[task_classes];  ///< of each class
 };
 

@@ -73,6 +73,15 @@ inline std::uint32_t read_shared_word(const std::uint32_t& word) {
   return std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(word)).load();
 }
 
+template <class T>
+void write_once(T* place, T value) {
+  *place = value;
+}
+template <class T>
+T read_once(const T* place) {
+  return *place;
+}
+
 inline unsigned char* dynamic_shared_memory() {
   alignas(128) static unsigned char bytes[240 * 1024];
   return bytes;
