@@ -12,6 +12,7 @@ export PATH=$work/bin:$PATH
 cp "$source/tests/data/matrices/valid/can___24.mtx" "$work/A.mtx"
 cp "$work/A.mtx" "$work/B.mtx"
 printf '>one\nGATTACA\n>two\nTAGACC\n' | gzip >"$work/genome.fa.gz"
+printf '>read\nTTAC\n' >"$work/reads.fa"
 printf 'dddd....cccc....bbbb....' >"$work/keys.bin"
 cp "$work/keys.bin" "$work/pairs.bin"
 cd "$work"
@@ -22,7 +23,7 @@ while IFS= read -r line; do
   echo "+ $line"
   bash -euo pipefail -c "$line" </dev/null
 done <<<"$lines"
-for file in C.mtx report.json genome.sa genome.sa.json sorted.bin sorted_pairs.bin; do
+for file in C.mtx report.json genome.sa genome.sa.json places.txt sorted.bin sorted_pairs.bin; do
   [ -s "$file" ] || { echo "found no $file, expected the command lines to write it"; exit 1; }
 done
 [ "$(wc -c <genome.sa)" = $((4 * 14)) ] || { echo "genome.sa: expected 14 positions of 4 bytes"; exit 1; }
