@@ -239,7 +239,17 @@ void multiply_in_chunks(const Context& context, const matrices::Csr<Value, Idx>&
     sink(rows);
   };
   try {
-    make_chunks(context, a, b, counting, algorithm, backend);
+    if (a.nnz() == 0 || b.nnz() == 0) {  // there are no rows to be finished: all of C is one chunk
+      if (a.rows != 0) {
+        Csr<Value, Idx> rows;
+        rows.rows = a.rows;
+        rows.cols = b.cols;
+        rows.row_ptr.assign(static_cast<std::size_t>(a.rows) + 1, 0);
+        counting(rows);
+      }
+    } else {
+      make_chunks(context, a, b, counting, algorithm, backend);
+    }
   } catch (const std::bad_alloc&) {
     throw out_of_memory_error("a chunk of A * B, at most,",
                               count_products(a, b) * (sizeof(Value) + sizeof(Idx)),
