@@ -89,12 +89,7 @@ void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value,
 
 #define INSTANTIATE(Value, Idx) \
   template void show_estimate(Job&, const SpgemmCommand&, const Operands<Value, Idx>&);
-INSTANTIATE(float, std::int32_t)
-INSTANTIATE(float, std::int64_t)
-INSTANTIATE(double, std::int32_t)
-INSTANTIATE(double, std::int64_t)
-INSTANTIATE(std::complex<double>, std::int32_t)
-INSTANTIATE(std::complex<double>, std::int64_t)
+SORTIE_CLI_FOR_EACH_OPERANDS(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace sortie::cli

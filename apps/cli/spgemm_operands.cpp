@@ -94,11 +94,8 @@ std::string value_type<std::complex<double>>() {
   return "complex";
 }
 
-template class Operands<float, std::int32_t>;
-template class Operands<float, std::int64_t>;
-template class Operands<double, std::int32_t>;
-template class Operands<double, std::int64_t>;
-template class Operands<std::complex<double>, std::int32_t>;
-template class Operands<std::complex<double>, std::int64_t>;
+#define INSTANTIATE(Value, Idx) template class Operands<Value, Idx>;
+SORTIE_CLI_FOR_EACH_OPERANDS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace sortie::cli

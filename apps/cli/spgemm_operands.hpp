@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -93,3 +94,12 @@ template <class Value>
 [[nodiscard]] std::string value_type();
 
 }  // namespace sortie::cli
+
+/// The types that operands are read as: MACRO(Value, Idx) for each.
+#define SORTIE_CLI_FOR_EACH_OPERANDS(MACRO) \
+  MACRO(float, std::int32_t)                \
+  MACRO(float, std::int64_t)                \
+  MACRO(double, std::int32_t)               \
+  MACRO(double, std::int64_t)               \
+  MACRO(std::complex<double>, std::int32_t) \
+  MACRO(std::complex<double>, std::int64_t)

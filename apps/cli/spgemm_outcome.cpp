@@ -48,12 +48,7 @@ std::string describe_outcome(const Context& context, const Operands<Value, Idx>&
   template void report_outcome(RunReport&, const Operands<Value, Idx>&, const ProductOutcome&); \
   template std::string describe_outcome(const Context&, const Operands<Value, Idx>&,            \
                                         const ProductOutcome&);
-INSTANTIATE(float, std::int32_t)
-INSTANTIATE(float, std::int64_t)
-INSTANTIATE(double, std::int32_t)
-INSTANTIATE(double, std::int64_t)
-INSTANTIATE(std::complex<double>, std::int32_t)
-INSTANTIATE(std::complex<double>, std::int64_t)
+SORTIE_CLI_FOR_EACH_OPERANDS(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace sortie::cli

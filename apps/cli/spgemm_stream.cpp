@@ -142,12 +142,7 @@ void stream_product(Job& job, const SpgemmCommand& command, const Operands<Value
   template bool wants_streaming(const Context&, const SpgemmCommand&, \
                                 const Operands<Value, Idx>&);         \
   template void stream_product(Job&, const SpgemmCommand&, const Operands<Value, Idx>&);
-INSTANTIATE(float, std::int32_t)
-INSTANTIATE(float, std::int64_t)
-INSTANTIATE(double, std::int32_t)
-INSTANTIATE(double, std::int64_t)
-INSTANTIATE(std::complex<double>, std::int32_t)
-INSTANTIATE(std::complex<double>, std::int64_t)
+SORTIE_CLI_FOR_EACH_OPERANDS(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace sortie::cli

@@ -110,13 +110,8 @@ TYPED_TEST(Chunks, EmptyRowsAreNotLost) {
 }
 
 TYPED_TEST(Chunks, EmptyShapes) {
-  using Matrix = typename TestFixture::Matrix;
   const auto empty = [](std::int64_t rows, std::int64_t cols) {
-    Matrix matrix;
-    matrix.rows = rows;
-    matrix.cols = cols;
-    matrix.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
-    return matrix;
+    return from_entries<typename TypeParam::Value, typename TypeParam::Idx>(rows, cols, {});
   };
   for (const Algorithm algorithm : this->in_chunks()) {
     SCOPED_TRACE(std::string(spgemm::name(algorithm)));

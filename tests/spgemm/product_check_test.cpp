@@ -78,13 +78,8 @@ TYPED_TEST(Check, NamesTheFirstFaultOfManyByItsRowInTheWhole) {
 }
 
 TYPED_TEST(Check, MatricesWithoutRowsOrEntries) {
-  using Matrix = typename TestFixture::Matrix;
   const auto empty = [](std::int64_t rows, std::int64_t cols) {
-    Matrix matrix;
-    matrix.rows = rows;
-    matrix.cols = cols;
-    matrix.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
-    return matrix;
+    return from_entries<typename TypeParam::Value, typename TypeParam::Idx>(rows, cols, {});
   };
   for (const auto& [rows, inner, cols] :
        {std::tuple{0, 0, 0}, std::tuple{3, 0, 3}, std::tuple{0, 3, 0}, std::tuple{9, 4, 7}}) {
