@@ -78,9 +78,10 @@ bool is_peer(spgemm::Algorithm algorithm) {
          algorithm != spgemm::Algorithm::fused && algorithm != spgemm::Algorithm::row_wise;
 }
 
-/// Sortie's own, and ESC as it stands here, tell their phases.
+/// Sortie's own, and ESC as it stands here, tell their phases; GraphBLAS its copies and product.
 bool tells_phases(spgemm::Algorithm algorithm) {
-  return !is_peer(algorithm) || algorithm == spgemm::Algorithm::esc;
+  return !is_peer(algorithm) || algorithm == spgemm::Algorithm::esc ||
+         algorithm == spgemm::Algorithm::graphblas;
 }
 
 template <class Value>

@@ -141,8 +141,8 @@ Command add_spgemm_command(CLI::App& program) {
           ->capture_default_str();
   parser
       ->add_option("--algorithm", command->algorithm,
-                   "auto, fused, essc, row-wise, reference, eigen, kokkos-kernels, esc, cusparse, "
-                   "cusparse-alg1 ... alg3, cusparse-reuse, cusp")
+                   "auto, fused, essc, row-wise, reference, eigen, kokkos-kernels, graphblas, esc, "
+                   "cusparse, cusparse-alg1 ... alg3, cusparse-reuse, cusp")
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
                    "Compare C with the product by Eigen; exit 3 when they differ");

@@ -88,6 +88,19 @@ template <Scalar Value, Index Idx>
                                                       const Csr<Value, Idx>& a,
                                                       const Csr<Value, Idx>& b);
 
+/// GrB_mxm of SuiteSparse:GraphBLAS over (+, *), with everything that the library puts off done.
+/// Only where CMake found it. Phases: "import", A and B copied into arrays of the library, whose
+/// offsets and columns have 64 bits; "product"; "export", the way back. Extra memory: A, B and C
+/// once more, columns as 64-bit numbers, beside what the library takes. The library is started by
+/// the first call and finished at the end of the program; one that the embedding program has
+/// started is used, with the threads of the host runtime from then on, and never finished.
+/// \throws std::bad_alloc  not enough memory
+/// \throws Error (device)  a call of the library failed
+/// Source: Davis, ACM TOMS 45 (2019) 44, and 49 (2023) 28.
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> multiply_graphblas(const Context& context, const Csr<Value, Idx>& a,
+                                                 const Csr<Value, Idx>& b);
+
 }  // namespace baselines
 
 /// In a build without CUDA these throw Error (unavailable).

@@ -36,12 +36,16 @@ constexpr std::array names{
     NamedAlgorithm{Algorithm::cusparse_reuse, "cusparse-reuse"},
     NamedAlgorithm{Algorithm::cusp, "cusp"},
     NamedAlgorithm{Algorithm::kokkos_kernels, "kokkos-kernels"},
+    NamedAlgorithm{Algorithm::graphblas, "graphblas"},
 };
 
 constexpr std::array host_algorithms{
     Algorithm::essc,           Algorithm::row_wise, Algorithm::reference, Algorithm::eigen,
 #ifdef SORTIE_HAVE_KOKKOS_KERNELS
     Algorithm::kokkos_kernels,
+#endif
+#ifdef SORTIE_HAVE_GRAPHBLAS
+    Algorithm::graphblas,
 #endif
 };
 constexpr std::array cuda_algorithms{
@@ -70,6 +74,7 @@ Backend choose_backend(const Context& context, Algorithm algorithm) {
   };
   require_built(host_algorithms, Algorithm::kokkos_kernels,
                 "KokkosKernels that goes with its Kokkos");
+  require_built(host_algorithms, Algorithm::graphblas, "SuiteSparse:GraphBLAS");
   require_built(cuda_algorithms, Algorithm::cusp, "CUSP that goes with its CUDA");
   const bool on_host = algorithm == Algorithm::automatic || is_one_of(host_algorithms, algorithm);
   const bool on_cuda = algorithm == Algorithm::automatic || is_one_of(cuda_algorithms, algorithm);
@@ -115,6 +120,10 @@ Matrix multiply_on_host(const Context& context, const Matrix& a, const Matrix& b
 #ifdef SORTIE_HAVE_KOKKOS_KERNELS
     case Algorithm::kokkos_kernels:
       return baselines::multiply_kokkos_kernels(context, a, b);
+#endif
+#ifdef SORTIE_HAVE_GRAPHBLAS
+    case Algorithm::graphblas:
+      return baselines::multiply_graphblas(context, a, b);
 #endif
     default:
       return host::multiply_row_wise(context, a, b);

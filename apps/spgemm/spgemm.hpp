@@ -24,10 +24,11 @@ enum class Algorithm {
   cusparse_reuse,  ///< cuSPARSE's SpGEMMreuse: the structure first, then the values
   cusp,            ///< CUSP's product (CUDA), where CMake found CUSP
   kokkos_kernels,  ///< KokkosSparse::spgemm (host), where CMake found KokkosKernels
+  graphblas,       ///< GrB_mxm of SuiteSparse:GraphBLAS (host), where CMake found it
 };
 
 /// "auto", "essc", "fused", "row-wise", "reference", "eigen", "esc", "cusparse", "cusparse-alg1",
-/// ..., "cusparse-reuse", "cusp", "kokkos-kernels"
+/// ..., "cusparse-reuse", "cusp", "kokkos-kernels", "graphblas"
 [[nodiscard]] std::string_view name(Algorithm algorithm);
 /// The reverse of name(). \throws Error (usage)
 [[nodiscard]] Algorithm parse_algorithm(std::string_view text);

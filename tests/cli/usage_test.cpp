@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"spgemm", small, "--algorithm", "magic"},
                    "algorithm: found \"magic\", expected one of auto, essc, fused, row-wise, "
                    "reference, eigen, esc, cusparse, cusparse-alg1, cusparse-alg2, cusparse-alg3, "
-                   "cusparse-reuse, cusp, kokkos-kernels"},
+                   "cusparse-reuse, cusp, kokkos-kernels, graphblas"},
         WrongUsage{{"spgemm", small, "--precision", "f16"},
                    "--precision: f16 not in {auto,f32,f64,complex}"},
         WrongUsage{{"spgemm", "--backend", "tpu", small}, "--backend: tpu not in {auto,cuda,host}"},

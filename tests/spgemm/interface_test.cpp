@@ -21,7 +21,8 @@ constexpr Algorithm every_algorithm[] = {Algorithm::automatic,     Algorithm::fu
                                          Algorithm::esc,           Algorithm::cusparse_default,
                                          Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
                                          Algorithm::cusparse_alg3, Algorithm::cusparse_reuse,
-                                         Algorithm::cusp,          Algorithm::kokkos_kernels};
+                                         Algorithm::cusp,          Algorithm::kokkos_kernels,
+                                         Algorithm::graphblas};
 
 /// The kind and text of the error that `call` throws.
 template <class Call>
@@ -55,9 +56,10 @@ TEST(SpgemmInterface, HostAlgorithmsAreListed) {
   const std::vector<Algorithm> host(list.begin(), list.end());
   EXPECT_THAT(host, testing::IsSupersetOf({Algorithm::essc, Algorithm::row_wise,
                                            Algorithm::reference, Algorithm::eigen}));
-  // And KokkosKernels, where CMake found it.
+  // And KokkosKernels and GraphBLAS, where CMake found them.
   EXPECT_THAT(host, testing::IsSubsetOf({Algorithm::essc, Algorithm::row_wise, Algorithm::reference,
-                                         Algorithm::eigen, Algorithm::kokkos_kernels}));
+                                         Algorithm::eigen, Algorithm::kokkos_kernels,
+                                         Algorithm::graphblas}));
 }
 
 TEST(SpgemmInterface, LibrariesThatAreNotInThisBuildAreUnavailable) {
@@ -72,6 +74,9 @@ TEST(SpgemmInterface, LibrariesThatAreNotInThisBuildAreUnavailable) {
   expect_absent(Backend::host, Algorithm::kokkos_kernels,
                 "SpGEMM: algorithm kokkos-kernels is not in this build: CMake found no "
                 "KokkosKernels that goes with its Kokkos");
+  expect_absent(Backend::host, Algorithm::graphblas,
+                "SpGEMM: algorithm graphblas is not in this build: CMake found no "
+                "SuiteSparse:GraphBLAS");
   if (backend() == Backend::host) return;  // without a GPU there is no list of what was built
   expect_absent(Backend::cuda, Algorithm::cusp,
                 "SpGEMM: algorithm cusp is not in this build: CMake found no CUSP that goes with "
@@ -122,6 +127,21 @@ TEST(SpgemmInterface, ReportsPhasesAndFigures) {
   using Figure = std::pair<std::string, RunReport::Value>;
   EXPECT_THAT(report.figures(), Contains(Figure("products", std::int64_t{480})));
   EXPECT_THAT(report.figures(), Contains(Figure("nnz_c", c.nnz())));
+}
+
+TEST(SpgemmInterface, GraphBlasTellsItsCopiesFromItsProduct) {
+  const std::span<const Algorithm> host = spgemm::algorithms(Backend::host);
+  if (std::find(host.begin(), host.end(), Algorithm::graphblas) == host.end())
+    GTEST_SKIP() << "not in this build";
+  const auto a = matrices::erdos_renyi<double>(30, 30, 4, 1);
+  RunReport report;
+  Context reporting;
+  reporting.backend = Backend::host;
+  reporting.report = &report;
+  (void)spgemm::multiply(reporting, a, a, Algorithm::graphblas);
+  std::vector<std::string> phases;
+  for (const RunReport::Phase& phase : report.phases()) phases.push_back(phase.name);
+  EXPECT_THAT(phases, testing::ElementsAre("import", "product", "export"));
 }
 
 TEST(SpgemmInterface, ProgressReachesItsTotal) {

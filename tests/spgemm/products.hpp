@@ -89,7 +89,7 @@ inline bool is_cusparse(Algorithm algorithm) {
 /// True for algorithms that are not Sortie's own and sum in an order of their own.
 inline bool is_library(Algorithm algorithm) {
   return is_cusparse(algorithm) || algorithm == Algorithm::cusp ||
-         algorithm == Algorithm::kokkos_kernels;
+         algorithm == Algorithm::kokkos_kernels || algorithm == Algorithm::graphblas;
 }
 
 /// Multiplies by `algorithm` on the backend of this run and checks the result against `expected`:
