@@ -28,7 +28,7 @@ if(SORTIE_SORT_PEERS)
   if(TARGET TBB::tbb)
     set(SORTIE_HAVE_TBB TRUE)
   endif()
-  find_package(Boost 1.69 QUIET CONFIG) # the first in which these sorts take C++20
+  find_package(Boost 1.74 QUIET CONFIG) # Debian's; older ones were not tried
   if(TARGET Boost::headers)
     cmake_push_check_state(RESET)
     set(CMAKE_REQUIRED_LIBRARIES Boost::headers)

@@ -1,5 +1,8 @@
 #include <boost/sort/sort.hpp>
 #include <boost/sort/spreadsort/spreadsort.hpp>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
 
 #include "sortie/apps/bench/sort_peers/sort_peer.hpp"
 

@@ -5,7 +5,8 @@
 namespace sortie::bench {
 namespace {
 
-// Calls `function` with the place of each item's parts in all three arrays, and their bytes.
+// Calls copy.key() and copy.value() with the parts of each item, and where in the arrays of keys
+// and of values they belong, in bytes.
 template <class Copy>
 void with_parts(const PeerItems& array, Copy copy) {
   with_key_type(array.key, [&]<class Key>(Key) {
@@ -69,18 +70,18 @@ void scatter(const PeerItems& from, std::span<std::byte> keys, std::span<std::by
 
 std::vector<SortPeer> sort_peers() {
   return {
-      {"std::sort", false, false, sort_by_std},
-      {"std::stable_sort", true, false, sort_by_std_stable},
+      {"std::sort", false, sort_by_std},
+      {"std::stable_sort", true, sort_by_std_stable},
 #ifdef SORTIE_HAVE_GNU_PARALLEL
-      {"gnu-parallel-sort", false, true, sort_by_gnu_parallel},
+      {"gnu-parallel-sort", false, sort_by_gnu_parallel},
 #endif
 #ifdef SORTIE_HAVE_TBB
-      {"tbb-parallel-sort", false, true, sort_by_tbb},
+      {"tbb-parallel-sort", false, sort_by_tbb},
 #endif
 #ifdef SORTIE_HAVE_BOOST_SORT
-      {"boost-pdqsort", false, false, sort_by_boost_pdqsort},
-      {"boost-spreadsort", false, false, sort_by_boost_spreadsort},
-      {"boost-block-indirect-sort", false, true, sort_by_boost_block_indirect},
+      {"boost-pdqsort", false, sort_by_boost_pdqsort},
+      {"boost-spreadsort", false, sort_by_boost_spreadsort},
+      {"boost-block-indirect-sort", false, sort_by_boost_block_indirect},
 #endif
   };
 }

@@ -60,7 +60,6 @@ using PeerSort = void (*)(const PeerItems& array, int threads);
 struct SortPeer {
   std::string name;
   bool stable = false;
-  bool parallel = false;
   PeerSort sort = nullptr;
 };
 
