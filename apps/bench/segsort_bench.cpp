@@ -4,8 +4,8 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
-#include <thread>
 
+#include "sortie/apps/bench/host_copy.hpp"
 #include "sortie/apps/bench/key_dispatch.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/host_runtime.hpp"
@@ -49,26 +49,14 @@ struct Workload {
   }
 };
 
-// Copies with as many threads as the sort has.
-void copy(std::span<const std::byte> from, std::span<std::byte> to) {
-  const auto threads = static_cast<std::size_t>(std::max(host_threads(), 1));
-  const std::size_t share = (from.size() + threads - 1) / threads;
-  std::vector<std::jthread> team;
-  for (std::size_t begin = 0; begin < from.size(); begin += share) {
-    team.emplace_back([=] {
-      std::memcpy(to.data() + begin, from.data() + begin, std::min(share, from.size() - begin));
-    });
-  }
-}
-
 Method copy_method(Workload& work) {
   Method method;
   method.row = work.row("memcpy");
   method.row.limit = true;
   method.prepare = [&work] { work.restore(); };
   method.run = [&work] {
-    copy(work.input_keys, work.keys);
-    copy(work.input_values, work.values);
+    copy_by_threads(work.input_keys, work.keys);
+    copy_by_threads(work.input_values, work.values);
   };
   method.check = [&work] {
     return work.keys == work.input_keys && work.values == work.input_values;

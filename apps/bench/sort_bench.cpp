@@ -63,8 +63,7 @@ std::vector<Row> sort_over_gpus(const Context& context, const SortBenchOptions& 
   for (const std::string& text : names) cases.push_back(parse_sort_case(text));
   if (resolve_backend(context) != Backend::cuda)
     throw Error(ErrorKind::unavailable,
-                "bench sort: found the host backend, expected CUDA; `sortie sort gen:...` times "
-                "the host");
+                "bench sort over GPUs: found the host backend, expected CUDA");
 #ifdef SORTIE_HAVE_CUDA
   return sort_on_cuda(context, cases, options, sink);
 #else

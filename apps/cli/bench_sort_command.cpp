@@ -2,6 +2,7 @@
 #include <map>
 
 #include "sortie/apps/bench/classics_bench.hpp"
+#include "sortie/apps/bench/host_sort_bench.hpp"
 #include "sortie/apps/bench/sort_bench.hpp"
 #include "sortie/apps/cli/bench_options.hpp"
 #include "sortie/apps/cli/command.hpp"
@@ -12,8 +13,10 @@ namespace {
 const std::map<std::string, int> value_types = {
     {"none", 0}, {"u32", 4}, {"f32", 4}, {"u64", 8}, {"f64", 8}};
 
+constexpr const char* items_on_cuda = "256M";
+
 struct SortBenchCommand : BenchOptions {
-  std::string items = "256M";
+  std::string items;  ///< empty: as the backend has it
   std::string type = "u32";
   std::string values = "none";
   std::vector<int> devices;
@@ -27,7 +30,7 @@ struct SortBenchCommand : BenchOptions {
 
 void run_classics(Job& job, const SortBenchCommand& command) {
   bench::ClassicsOptions options;
-  options.most_items = parse_bytes(command.items);
+  options.most_items = parse_bytes(command.items.empty() ? items_on_cuda : command.items);
   options.repetitions = command.common.repeat;
   options.seed = command.common.seed;
   finish_bench(job, command,
@@ -38,7 +41,12 @@ void run(Job& job, const SortBenchCommand& command) {
   job.announce_output(command.csv);
   if (command.classics) return run_classics(job, command);
   bench::SortBenchOptions options;
-  options.items = parse_bytes(command.items);
+  const bool on_cuda = resolve_backend(job.context()) == Backend::cuda;
+  if (!command.items.empty()) {
+    options.items = parse_bytes(command.items);
+  } else {
+    options.items = on_cuda ? parse_bytes(items_on_cuda) : bench::default_sort_items_on_host;
+  }
   options.key = multisort::parse_key_type(command.type);
   options.value_bytes = value_types.at(command.values);
   options.devices = command.devices;
@@ -50,8 +58,8 @@ void run(Job& job, const SortBenchCommand& command) {
   options.repetitions = command.common.repeat;
   options.seed = command.common.seed;
   options.cases = command.cases;
-  finish_bench(job, command,
-               bench::sort_over_gpus(job.context(), options, table_printer(job, command)));
+  const auto sort = on_cuda ? bench::sort_over_gpus : bench::sort_on_host;
+  finish_bench(job, command, sort(job.context(), options, table_printer(job, command)));
 }
 
 }  // namespace
@@ -59,18 +67,23 @@ void run(Job& job, const SortBenchCommand& command) {
 Command add_bench_sort_command(CLI::App& bench_parser) {
   auto options = std::make_shared<SortBenchCommand>();
   CLI::App* parser = bench_parser.add_subcommand(
-      "sort", "On CUDA: one array over GPUs, by every algorithm, beside CUB on one GPU");
-  parser->add_option("--items", options->items, "Items in all, e.g. 4G")->capture_default_str();
+      "sort",
+      "One array, by every algorithm: on CUDA over GPUs, beside CUB on one of them; on the host "
+      "beside std::sort and the parallel sorts of libstdc++, TBB and Boost, as far as this build "
+      "has them");
+  parser->add_option("--items", options->items,
+                     "Items in all, e.g. 4G (default: 256M on CUDA, 64M on the host)");
   parser
       ->add_option("--type", options->type,
-                   "Keys: u8, i8, u16, i16, u32, i32, f32, u64, i64 or f64")
+                   "Keys: u32, i32, f32, u64, i64 or f64; on CUDA also u8, i8, u16 or i16")
       ->capture_default_str();
   parser->add_option("--values", options->values, "Type of values; only the width matters")
       ->check(CLI::IsMember(value_types))
       ->capture_default_str();
   parser
-      ->add_option("--gpus", options->devices,
-                   "Logical devices, on the GPUs in turn (may be repeated; default: one a GPU)")
+      ->add_option(
+          "--gpus", options->devices,
+          "On CUDA: logical devices, on the GPUs in turn (may be repeated; default: one a GPU)")
       ->check(CLI::Range(1, 128));
   parser->add_option("--algorithm", options->algorithms,
                      "Only this algorithm (may be repeated; default: all there are)");
@@ -78,14 +91,15 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
                      "Only this case (may be repeated): uniform, normal[:DEVIATION], "
                      "zipf[:EXPONENT], sorted, reverse, nearly[:PLACES], entropy[:BITS], equal or "
                      "shared-digit");
-  parser->add_option("--transport", options->transport, "Between GPUs: auto, peer or staged")
+  parser
+      ->add_option("--transport", options->transport, "On CUDA, between GPUs: auto, peer or staged")
       ->capture_default_str();
   parser->add_flag("--host-to-host", options->host_to_host,
-                   "The array starts and ends in page-locked host memory");
-  parser->add_flag("--without-cub", options->without_cub, "Leave CUB on one GPU out");
-  CLI::Option* const classics =
-      parser->add_flag("--classics", options->classics,
-                       "Instead: the classic algorithms on u32 keys, for lengths up to --items");
+                   "On CUDA: the array starts and ends in page-locked host memory");
+  parser->add_flag("--without-cub", options->without_cub, "On CUDA: leave CUB on one GPU out");
+  CLI::Option* const classics = parser->add_flag(
+      "--classics", options->classics,
+      "Instead, on CUDA: the classic algorithms on u32 keys, for lengths up to --items");
   for (const char* const other : {"--type", "--values", "--gpus", "--algorithm", "--case",
                                   "--transport", "--host-to-host", "--without-cub"})
     classics->excludes(parser->get_option(other));

@@ -137,9 +137,49 @@ void put_value(std::uint64_t number, char* into) {
   std::memcpy(into, &value, sizeof value);
 }
 
-using Put = void (*)(std::uint64_t, char*);
+NumberWriter value_writer(KeyType type) {
+  switch (type) {
+    case KeyType::f32:
+      return put_value<float>;
+    case KeyType::f64:
+      return put_value<double>;
+    default:
+      return multisort::key_bytes(type) == 4 ? put_value<std::uint32_t> : put_value<std::uint64_t>;
+  }
+}
 
-Put key_writer(KeyType type) {
+class RecordGenerator : public RecordSource {
+ public:
+  RecordGenerator(const GeneratedRecords& wanted, const RecordFormat& format)
+      : records_(wanted.records),
+        format_(format),
+        numbers_(wanted, 8 * multisort::key_bytes(format.key)) {}
+
+  std::uint64_t read(std::span<char> into) override {
+    const std::uint64_t count = std::min(into.size() / format_.record_bytes(), records_ - next_);
+    const int key_bytes = multisort::key_bytes(format_.key);
+    const NumberWriter put_the_key = key_writer(format_.key);
+    const NumberWriter put_the_value = format_.value ? value_writer(*format_.value) : nullptr;
+    char* at = into.data();
+    for (std::uint64_t i = 0; i < count; ++i, ++next_, at += format_.record_bytes()) {
+      put_the_key(numbers_(next_), at);
+      if (put_the_value != nullptr) put_the_value(next_, at + key_bytes);
+    }
+    return count;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> records() const override { return records_; }
+
+ private:
+  std::uint64_t records_;
+  RecordFormat format_;
+  NumberGenerator numbers_;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace
+
+NumberWriter key_writer(KeyType type) {
   switch (type) {
     case KeyType::u8:
       return put_key<std::uint8_t>;
@@ -163,48 +203,6 @@ Put key_writer(KeyType type) {
       return put_key<double>;
   }
 }
-
-Put value_writer(KeyType type) {
-  switch (type) {
-    case KeyType::f32:
-      return put_value<float>;
-    case KeyType::f64:
-      return put_value<double>;
-    default:
-      return multisort::key_bytes(type) == 4 ? put_value<std::uint32_t> : put_value<std::uint64_t>;
-  }
-}
-
-class RecordGenerator : public RecordSource {
- public:
-  RecordGenerator(const GeneratedRecords& wanted, const RecordFormat& format)
-      : records_(wanted.records),
-        format_(format),
-        numbers_(wanted, 8 * multisort::key_bytes(format.key)) {}
-
-  std::uint64_t read(std::span<char> into) override {
-    const std::uint64_t count = std::min(into.size() / format_.record_bytes(), records_ - next_);
-    const int key_bytes = multisort::key_bytes(format_.key);
-    const Put put_the_key = key_writer(format_.key);
-    const Put put_the_value = format_.value ? value_writer(*format_.value) : nullptr;
-    char* at = into.data();
-    for (std::uint64_t i = 0; i < count; ++i, ++next_, at += format_.record_bytes()) {
-      put_the_key(numbers_(next_), at);
-      if (put_the_value != nullptr) put_the_value(next_, at + key_bytes);
-    }
-    return count;
-  }
-
-  [[nodiscard]] std::optional<std::uint64_t> records() const override { return records_; }
-
- private:
-  std::uint64_t records_;
-  RecordFormat format_;
-  NumberGenerator numbers_;
-  std::uint64_t next_ = 0;
-};
-
-}  // namespace
 
 std::unique_ptr<RecordSource> generate_records(const GeneratedRecords& wanted,
                                                const RecordFormat& format) {

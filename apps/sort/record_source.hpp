@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sortie/apps/sort/record_format.hpp"
+#include "sortie/multisort/key_types.hpp"
 
 namespace sortie::sorting {
 
@@ -43,6 +44,13 @@ enum class Distribution {
   nearly_sorted,  ///< sorted, displaced by a normal deviation of so many places as the parameter
   entropy,        ///< as many low bits as the parameter uniform, the others 0
 };
+
+/// Writes a number to memory of any alignment.
+using NumberWriter = void (*)(std::uint64_t number, char* into);
+
+/// Writes a number below 2^width as the key that has its place in the order of a type, as
+/// Distribution says.
+[[nodiscard]] NumberWriter key_writer(multisort::KeyType type);
 
 struct GeneratedRecords {
   Distribution distribution = Distribution::uniform;

@@ -52,13 +52,51 @@ TEST_F(BenchCommand, SortsEveryCaseOfSegments) {
   for (const auto& row : found) EXPECT_EQ(row["items"], 65536);
 }
 
-TEST_F(BenchCommand, SortsOneArrayOnGpusOnly) {
-  if (backend() != Backend::cuda) {
-    const Result result = run({"bench", "sort", "--items", "10K", "--backend", "host"});
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.err, HasSubstr("bench sort: found the host backend, expected CUDA"));
-    return;
+TEST_F(BenchCommand, SortsOneArrayOnTheHostBesidePeers) {
+  for (const char* type : {"u32", "u64", "f32", "f64"}) {
+    const Result result =
+        run({"bench", "sort", "--backend", "host", "--items", "20K", "--type", type, "--values",
+             "u64", "--repeat", "1", "--json", path("rows.json"), "--csv", path("rows.csv")});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(lines(result.out).front(), HasSubstr("median ms"));
+    const auto report = nlohmann::json::parse(read_file(path("rows.json")));
+    const std::vector<nlohmann::json> found = report["rows"];
+    EXPECT_EQ(lines(read_file(path("rows.csv"))).size(), found.size() + 1);
+    EXPECT_EQ(column(found, "case").size(), 13u);
+    for (const char* method :
+         {"memcpy", "sortie radix", "sortie merge", "std::sort", "std::stable_sort"})
+      EXPECT_EQ(column(found, "method").count(method), 1u) << method;
+    for (const auto& row : found) {
+      EXPECT_EQ(row["backend"], "host");
+      EXPECT_EQ(row["items"], 20480);
+      EXPECT_TRUE(row["agrees"]) << row;
+    }
   }
+}
+
+TEST_F(BenchCommand, SortOnTheHostRefusesWhatIsForGpus) {
+  const std::vector<std::string> command = {"bench", "sort", "--backend", "host", "--items", "1K"};
+  const std::vector<std::pair<std::vector<std::string>, int>> wrong = {
+      {{"--gpus", "2"}, 2},           {{"--host-to-host"}, 2}, {{"--without-cub"}, 2},
+      {{"--transport", "staged"}, 2}, {{"--type", "u8"}, 2},   {{"--algorithm", "rmg"}, 1}};
+  for (const auto& [more, exit_code] : wrong) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(run(arguments).exit_code, exit_code) << more.front();
+  }
+}
+
+TEST_F(BenchCommand, SortWithoutGpuTakesTheHost) {
+  if (backend() == Backend::cuda) GTEST_SKIP() << "auto is CUDA here";
+  const Result result =
+      run({"bench", "sort", "--items", "1K", "--case", "uniform", "--repeat", "1", "--json", "-"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const auto& row : nlohmann::json::parse(result.out)["rows"])
+    EXPECT_EQ(row["backend"], "host");
+}
+
+TEST_F(BenchCommand, SortsOneArrayOverGpus) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "no GPU";
   const Result result =
       run({"bench", "sort", "--items", "300K", "--gpus", "1", "--gpus", "3", "--values", "u32",
            "--algorithm", "radix", "--algorithm", "rmg", "--repeat", "1", "--json", "-"});
