@@ -106,21 +106,6 @@ struct Workload {
   }
 };
 
-Method copy_method(Workload& work) {
-  Method method;
-  method.row = work.row("memcpy");
-  method.row.limit = true;
-  method.prepare = [&work] { work.restore(); };
-  method.run = [&work] {
-    copy_by_threads(work.input_keys, work.keys);
-    copy_by_threads(work.input_values, work.values);
-  };
-  method.check = [&work] {
-    return work.keys == work.input_keys && work.values == work.input_values;
-  };
-  return method;
-}
-
 Method sortie_method(Workload& work, SortAlgorithm algorithm) {
   const auto sort = [&work, algorithm](RunReport* report) {
     Context host = work.context;

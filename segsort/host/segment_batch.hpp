@@ -13,8 +13,9 @@ namespace sortie::segsort {
 ///
 /// Lengths of short segments vary from one to the next, and each change costs a mispredicted
 /// branch, as long as sorting ten items. So the segments of one length are sorted one after
-/// another, by the code for that length. A batch spans a few thousand items, which stay in the
-/// first-level cache however they are visited.
+/// another, by the code for that length. The short segments of a batch have 16 K items at most,
+/// which stay in the second-level cache in whatever order they are visited; longer ones keep their
+/// order.
 class SegmentBatch {
  public:
   /// Segments that a batch can hold.
