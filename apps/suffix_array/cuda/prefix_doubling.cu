@@ -1,14 +1,16 @@
-// The host's way to the GPU and back: text in, suffix array out. The algorithm is in
-// device_build.cu.
+// The host's way to the GPU and back: text in, suffix array out. The algorithms are in
+// device_build.cu and ranges/range_build.cu.
 #include <utility>
 
 #include "sortie/apps/suffix_array/backends.hpp"
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
 #include "sortie/apps/suffix_array/cuda/device_phase.hpp"
+#include "sortie/apps/suffix_array/cuda/ranges/range_build.hpp"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/core/cuda/append_to_host.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
+#include "sortie/core/large_pages.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -35,20 +37,19 @@ DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream)
   }
 }
 
+/// Whether all that comes before the rounds fits; how much these take, they tell themselves.
 template <class Index>
-void require_memory(const Context& context, const TextView& text) {
+bool fits_before_rounds(const Context& context, const TextView& text) {
   const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
                                bytes_before_rounds<Index>(text.size());
-  const std::uint64_t budget = device_memory_budget(context);
-  if (wanted > budget) throw out_of_memory_error("prefix doubling on the device", wanted, budget);
+  return wanted <= device_memory_budget(context);
 }
 
-/// Builds with positions of type Index on the device.
+/// Builds in one piece, with positions of type Index on the device.
+/// \throws Error (out_of_memory, device)
 template <class Pos, class Index>
-std::vector<Pos> build_by(const Context& context, const TextView& text) {
+std::vector<Pos> build_at_once(const Context& context, const TextView& text) {
   const cudaStream_t stream = context.stream;
-  require_memory<Index>(context, text);
-
   DevicePhase copy_in(context, "copy in", text.size());
   DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
   DeviceBuffer<std::uint64_t> separators(text.separators, stream);
@@ -63,6 +64,35 @@ std::vector<Pos> build_by(const Context& context, const TextView& text) {
   append_to_host(result.data(), result.size(), suffixes, stream);
   copy_out.finish();
   return suffixes;
+}
+
+/// Builds a range after the other.
+template <class Pos, class Index>
+std::vector<Pos> build_by_ranges(const Context& context, const TextView& text) {
+  std::vector<Pos> suffixes;
+  suffixes.reserve(text.size());
+  touch_new_memory(suffixes.data(), text.size() * sizeof(Pos));
+  build_in_ranges<Index>(context, text, [&](DeviceBuffer<Index> positions) {
+    DevicePhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
+    const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), context.stream);
+    append_to_host(result.data(), result.size(), suffixes, context.stream);
+    copy_out.finish();
+  });
+  return suffixes;
+}
+
+/// In one piece where that fits, else in ranges.
+template <class Pos, class Index>
+std::vector<Pos> build_by(const Context& context, const TextView& text) {
+  if (fits_before_rounds<Index>(context, text)) {
+    try {
+      return build_at_once<Pos, Index>(context, text);
+    } catch (const Error& error) {
+      // The text repeats itself more than memory allows for.
+      if (error.kind() != ErrorKind::out_of_memory) throw;
+    }
+  }
+  return build_by_ranges<Pos, Index>(context, text);
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "sortie/apps/suffix_array/cuda/ranges/range_plan.hpp"
+#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/core/context.hpp"
+#include "sortie/core/cuda/device_buffer.cuh"
+
+namespace sortie::suffix_array::cuda {
+
+/// Receives the suffix array, a range of it after the other.
+template <Position Index>
+using RangeSink = std::function<void(DeviceBuffer<Index> suffixes)>;
+
+/// Builds a suffix array whose construction in one piece (device_build.hpp) does not fit in the
+/// memory of the device, a range of it after the other. The result is the same.
+///
+/// Steps:
+///   1. The text goes to the device, is packed (symbol_stream.cuh), and leaves it.
+///   2. The suffixes at positions of a difference cover, 8.8 to 1.7 % of all, are ranked
+///      (cover_ranks.hpp). From then on any two suffixes can be compared, whatever they repeat, by
+///      the symbols of a period at most (suffix_order.cuh).
+///   3. Suffixes drawn at random are sorted; between them all others are counted, and so cut into
+///      ranges that fit (borders.hpp).
+///   4. Each range is gathered by a pass over the text, sorted (range_sort.hpp) and handed over.
+///
+/// \tparam Index   type of positions on the device
+/// \param context  stream, memory budget, progress (one call a range), report (phases "copy in",
+///                 "pack", "cover", "borders", "ranges"; figures "ranges", "cover_period",
+///                 "cover_rounds", "unresolved_after_first_sort", "compared"). The current device
+///                 must be the context's (see DeviceScope).
+/// \param text     in host memory, of at least one symbol that Index can address
+/// \param sink     may use the memory that a range took beside its suffixes
+/// \throws Error (out_of_memory) naming the bytes wanted at least, before any sort; (device)
+///
+/// Complexity: O(n) for each range and O(n log c) for c candidates, beside the sorts; on texts with
+/// long repeats O(log n) comparisons of up to a period of symbols for each suffix.
+///
+/// Memory with 32-bit positions, for n symbols of b bits, s = 0.017 n to 0.088 n positions of the
+/// cover and ranges of m suffixes, beside 3 MiB:
+///
+///   | name                 | bytes      | lifetime                    |
+///   |----------------------|------------|-----------------------------|
+///   | text, ends           | n (9 n/8)  | step 1                      |
+///   | packed text          | b n / 8    | everywhere                  |
+///   | cover's sort         | 41 s       | step 2                      |
+///   | ranks                | 4 s        | steps 3 and 4               |
+///   | set of members       | n / 16     | step 4                      |
+///   | a range              | 38 m       | step 4                      |
+///
+/// A text of one record with m = n / 64 takes 1.5 bytes a symbol for DNA (b = 3), and 2.4 for bytes
+/// (b = 9) with at most 9/8 for the text at first; the rest of the budget makes ranges larger.
+/// The constant counts for texts below some 10^7 symbols.
+///
+/// Source: Karkkainen: Fast BWT in small space by blockwise suffix sorting (Theoretical Computer
+/// Science 2007), with GPU sorts in place of multikey quicksort.
+template <Position Index>
+void build_in_ranges(const Context& context, const TextView& text, const RangeSink<Index>& sink);
+
+/// The same by a plan of the caller, however much memory that takes.
+template <Position Index>
+void build_in_ranges(const Context& context, const TextView& text, const RangePlan& plan,
+                     const RangeSink<Index>& sink);
+
+}  // namespace sortie::suffix_array::cuda
