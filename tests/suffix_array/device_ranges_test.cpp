@@ -157,7 +157,7 @@ TYPED_TEST(DeviceRanges, HoldNoMoreMemoryThanPlannedWithPositionsOfTheirOwnWidth
     const std::uint64_t before = device_memory_in_use();
     reset_peak_device_memory(context.device);
     std::vector<TypeParam> suffixes;
-    build_in_ranges<TypeParam>(context, text.view(), [&](DeviceBuffer<TypeParam> range) {
+    build_in_ranges<TypeParam>(context, text.view(), 0, [&](DeviceBuffer<TypeParam> range) {
       const std::size_t done = suffixes.size();
       suffixes.resize(done + range.size());
       range.copy_to(std::span(suffixes).subspan(done));
@@ -205,7 +205,8 @@ TYPED_TEST(DeviceRanges, NameTheBytesWantedWhenEvenTheyDoNotFit) {
   const test::NamedText text = test::single("", test::random_letters(1 << 22, 4, 'A', 1));
   Context context = test::context();
   context.memory_budget = text.symbols.size();
-  const std::uint64_t wanted = least_bytes<std::uint32_t>({text.symbols.size(), 0, 1});
+  const std::uint64_t wanted =
+      least_bytes<std::uint32_t>({text.symbols.size(), 0, 1, sizeof(TypeParam)});
   try {
     (void)build<TypeParam>(context, text.view());
     ADD_FAILURE() << "worked within one byte a symbol";

@@ -6,11 +6,11 @@
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
 #include "sortie/apps/suffix_array/cuda/device_phase.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/range_build.hpp"
+#include "sortie/apps/suffix_array/cuda/ranges/ranges_to_host.hpp"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/core/cuda/append_to_host.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
-#include "sortie/core/large_pages.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -66,19 +66,18 @@ std::vector<Pos> build_at_once(const Context& context, const TextView& text) {
   return suffixes;
 }
 
-/// Builds a range after the other.
+/// Builds a range after the other; while one is copied, the next is sorted.
 template <class Pos, class Index>
 std::vector<Pos> build_by_ranges(const Context& context, const TextView& text) {
-  std::vector<Pos> suffixes;
-  suffixes.reserve(text.size());
-  touch_new_memory(suffixes.data(), text.size() * sizeof(Pos));
-  build_in_ranges<Index>(context, text, [&](DeviceBuffer<Index> positions) {
+  RangesToHost<Pos> to_host(context, text.size());
+  build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
     DevicePhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
-    const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), context.stream);
-    append_to_host(result.data(), result.size(), suffixes, context.stream);
+    to_host.wait();
+    to_host.start(with_width<Pos>(std::move(positions), context.stream));
     copy_out.finish();
   });
-  return suffixes;
+  const PhaseTimer copy_out(context, "copy out");
+  return to_host.finish();
 }
 
 /// In one piece where that fits, else in ranges.

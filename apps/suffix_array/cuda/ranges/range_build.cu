@@ -86,9 +86,10 @@ void build_in_ranges(const Context& context, const TextView& text, const RangePl
 }
 
 template <Position Index>
-void build_in_ranges(const Context& context, const TextView& text, const RangeSink<Index>& sink) {
+void build_in_ranges(const Context& context, const TextView& text, int kept,
+                     const RangeSink<Index>& sink) {
   const std::uint64_t budget = device_memory_budget(context);
-  TextShape shape{text.size(), text.separators.size(), 1};
+  TextShape shape{text.size(), text.separators.size(), 1, kept};
   // What is wanted whatever the letters are, before the text is copied.
   static_cast<void>(plan_ranges<Index>(shape, budget));
   RangePlan plan;
@@ -102,7 +103,7 @@ void build_in_ranges(const Context& context, const TextView& text, const RangeSi
 #define SORTIE_INSTANTIATE_RANGE_BUILD(Index)                                      \
   template void build_in_ranges(const Context&, const TextView&, const RangePlan&, \
                                 const RangeSink<Index>&);                          \
-  template void build_in_ranges(const Context&, const TextView&, const RangeSink<Index>&)
+  template void build_in_ranges(const Context&, const TextView&, int, const RangeSink<Index>&)
 SORTIE_INSTANTIATE_RANGE_BUILD(std::uint32_t);
 SORTIE_INSTANTIATE_RANGE_BUILD(std::uint64_t);
 #undef SORTIE_INSTANTIATE_RANGE_BUILD

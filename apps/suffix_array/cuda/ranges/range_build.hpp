@@ -32,7 +32,10 @@ using RangeSink = std::function<void(DeviceBuffer<Index> suffixes)>;
 ///                 "cover_rounds", "unresolved_after_first_sort", "compared"). The current device
 ///                 must be the context's (see DeviceScope).
 /// \param text     in host memory, of at least one symbol that Index can address
-/// \param sink     may use the memory that a range took beside its suffixes
+/// \param kept     bytes that `sink` keeps for each suffix of a range until it is called again;
+/// while
+///                 it runs, it may use the memory that the range took beside its suffixes
+/// \param sink     receives the ranges
 /// \throws Error (out_of_memory) naming the bytes wanted at least, before any sort; (device)
 ///
 /// Complexity: O(n) for each range and O(n log c) for c candidates, beside the sorts; on texts with
@@ -57,7 +60,8 @@ using RangeSink = std::function<void(DeviceBuffer<Index> suffixes)>;
 /// Source: Karkkainen: Fast BWT in small space by blockwise suffix sorting (Theoretical Computer
 /// Science 2007), with GPU sorts in place of multikey quicksort.
 template <Position Index>
-void build_in_ranges(const Context& context, const TextView& text, const RangeSink<Index>& sink);
+void build_in_ranges(const Context& context, const TextView& text, int kept,
+                     const RangeSink<Index>& sink);
 
 /// The same by a plan of the caller, however much memory that takes.
 template <Position Index>

@@ -26,8 +26,9 @@ constexpr std::uint64_t bytes_a_member() {
   const std::uint64_t groups = key + index + list_entry<Index> + 1;
   const std::uint64_t text_round =
       index + list_entry<Index> + key + std::max(key + index, list_entry<Index>) + 1;
-  // Pairs of group and position, and their alternate.
-  const std::uint64_t last_sort = index + list_entry<Index> + 4 * index + 1;
+  // Members of large groups: twice as pairs of group and position, and their slots. Two sets.
+  const std::uint64_t sets = index / 4 + 1;
+  const std::uint64_t last_sort = index + list_entry<Index> + 5 * index + sets;
   return std::max({first_sort, groups, text_round, last_sort});
 }
 
@@ -38,6 +39,11 @@ constexpr std::uint64_t bytes_a_sample() {
   const std::uint64_t doubling =
       4 * index + list_entry<Index> + std::max(2 * index + 1, list_entry<Index>) + 1;
   return std::max(bytes_a_member<Index>(), doubling);
+}
+
+template <class Index>
+std::uint64_t member_bytes(const TextShape& shape) {
+  return bytes_a_member<Index>() + static_cast<std::uint64_t>(shape.kept);
 }
 
 std::uint64_t packed_bytes(const TextShape& shape) {
@@ -66,7 +72,7 @@ std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
   const std::uint64_t set = piece / 16 * sizeof(Index);
   return packed_bytes(shape) +
          DifferenceCover::most_positions(plan.cover_order, shape.symbols) * sizeof(Index) + set +
-         plan.members * bytes_a_member<Index>() + constant;
+         plan.members * member_bytes<Index>(shape) + constant;
 }
 
 namespace {
@@ -95,7 +101,7 @@ RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
   for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
     if (bytes_with<Index>(shape, order) > budget) continue;
     const std::uint64_t rest = budget - bytes_to_sort<Index>(shape, {order, 0});
-    return {order, std::min(shape.symbols, rest / bytes_a_member<Index>())};
+    return {order, std::min(shape.symbols, rest / member_bytes<Index>(shape))};
   }
   throw out_of_memory_error("the suffix array in ranges", least_bytes<Index>(shape), budget);
 }

@@ -13,6 +13,8 @@ struct TextShape {
   std::uint64_t symbols = 0;  ///< at least 1
   std::uint64_t separators = 0;
   int bits = 9;  ///< of a symbol of the packed text: 1 to 9
+  /// Bytes that the receiver of a range keeps for each of its suffixes while the next is sorted.
+  int kept = 0;
 };
 
 /// How a suffix array is made of ranges: parts that follow each other, each sorted by itself.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cub/device/device_merge_sort.cuh>
 #include <string>
 #include <utility>
 
 #include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
 #include "sortie/apps/suffix_array/cuda/numbered_set.cuh"
+#include "sortie/apps/suffix_array/cuda/ranges/comparison_sort.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/range_plan.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/text_sort.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/window_key.cuh"
@@ -88,74 +88,6 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
   throw Error(
       ErrorKind::device,
       "suffix array: found other suffixes in a range than were counted, " + std::to_string(wanted));
-}
-
-/// A member of a group. Groups are numbered in order.
-template <class Index>
-struct Member {
-  Index group;
-  Index position;
-};
-
-/// The scan that numbers groups.
-template <class Index>
-struct NumberGroups {
-  const std::uint8_t* heads;
-  const Index* positions;
-  Member<Index>* members;
-
-  __host__ __device__ Index operator()(Index j) const { return heads[j]; }
-  __host__ __device__ void operator()(Index j, const Index& group) const {
-    members[j] = {group, positions[j]};
-  }
-};
-
-template <class Index>
-struct IsBefore {
-  SuffixOrder<Index> order;
-  std::uint64_t depth;  ///< letters in which the members of each group agree
-
-  __device__ bool operator()(const Member<Index>& left, const Member<Index>& right) const {
-    if (left.group != right.group) return left.group < right.group;
-    return order.before(left.position, right.position, depth);
-  }
-};
-
-template <class Index>
-struct PlaceMembers {
-  const Member<Index>* members;
-  const Index* slots;
-  Index* suffixes;
-
-  __device__ void operator()(Index j) const { suffixes[slots[j]] = members[j].position; }
-};
-
-/// Sorts what is left in groups.
-template <class Index>
-void sort_by_comparisons(const SuffixOrder<Index>& order, TextSorted<Index>& sorted,
-                         cudaStream_t stream) {
-  SuffixGroups<Index>& list = sorted.groups;
-  const std::uint64_t count = list.members;
-  if (count == 0) return;
-  list.offsets.reset();
-  DeviceBuffer<Member<Index>> members(count, stream);
-  {
-    const NumberGroups<Index> pass{list.heads.data(), list.items.data(), members.data()};
-    std::size_t bytes = 0;
-    scan_items<Index>(nullptr, bytes, pass, AddCounts{}, static_cast<Index>(count), stream);
-    DeviceBuffer<std::byte> scratch(bytes, stream);
-    scan_items<Index>(scratch.data(), bytes, pass, AddCounts{}, static_cast<Index>(count), stream);
-  }
-  const IsBefore<Index> is_before{order, sorted.depth};
-  std::size_t bytes = 0;
-  check_cuda(
-      cub::DeviceMergeSort::SortKeys(nullptr, bytes, members.data(), count, is_before, stream));
-  DeviceBuffer<std::byte> scratch(bytes, stream);
-  check_cuda(cub::DeviceMergeSort::SortKeys(scratch.data(), bytes, members.data(), count, is_before,
-                                            stream));
-  for_each_item<Index>(
-      count, PlaceMembers<Index>{members.data(), list.slots.data(), sorted.suffixes.data()},
-      stream);
 }
 
 /// Bits of the first keys in which suffixes of a range may differ.
