@@ -5,6 +5,7 @@
 #include "sortie/apps/suffix_array/backends.hpp"
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
 #include "sortie/apps/suffix_array/cuda/device_phase.hpp"
+#include "sortie/apps/suffix_array/cuda/host_copies.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/range_build.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/ranges_to_host.hpp"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
@@ -56,7 +57,8 @@ std::vector<Pos> build_at_once(const Context& context, const TextView& text) {
   copy_in.finish();
 
   DeviceBuffer<Index> positions = build_on_device<Index>(
-      context, {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}});
+      beside(context, symbols.bytes() + separators.bytes()),
+      {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}});
 
   DevicePhase copy_out(context, "copy out", text.size() * sizeof(Pos));
   const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), stream);

@@ -41,21 +41,22 @@ using RangeSink = std::function<void(DeviceBuffer<Index> suffixes)>;
 /// Complexity: O(n) for each range and O(n log c) for c candidates, beside the sorts; on texts with
 /// long repeats O(log n) comparisons of up to a period of symbols for each suffix.
 ///
-/// Memory with 32-bit positions, for n symbols of b bits, s = 0.017 n to 0.088 n positions of the
-/// cover and ranges of m suffixes, beside 3 MiB:
+/// Memory with 32-bit positions (64-bit ones in brackets), for n symbols of b bits, s = 0.017 n to
+/// 0.088 n positions of the cover and ranges of m suffixes:
 ///
-///   | name                 | bytes      | lifetime                    |
-///   |----------------------|------------|-----------------------------|
-///   | text, ends           | n (9 n/8)  | step 1                      |
-///   | packed text          | b n / 8    | everywhere                  |
-///   | cover's sort         | 41 s       | step 2                      |
-///   | ranks                | 4 s        | steps 3 and 4               |
-///   | set of members       | n / 16     | step 4                      |
-///   | a range              | 38 m       | step 4                      |
+///   | name                 | bytes               | lifetime                    |
+///   |----------------------|---------------------|-----------------------------|
+///   | text; with k ends    | n; 9 n/8 + 8 k      | step 1                      |
+///   | packed text          | b n / 8             | everywhere                  |
+///   | cover's sort         | 41 s (77 s)         | step 2                      |
+///   | ranks                | 4 s (8 s)           | steps 3 and 4               |
+///   | set of members       | n / 16 (n / 8)      | step 4                      |
+///   | a range              | 38 m (73 m)         | step 4                      |
+///   | constant             | 3 MiB               | everywhere                  |
 ///
-/// A text of one record with m = n / 64 takes 1.5 bytes a symbol for DNA (b = 3), and 2.4 for bytes
-/// (b = 9) with at most 9/8 for the text at first; the rest of the budget makes ranges larger.
-/// The constant counts for texts below some 10^7 symbols.
+/// A text of long records with m = n / 64, the least, takes up to 1.5 (1.9) bytes a symbol for DNA
+/// (b = 3), and 2.4 (2.7) for any bytes (b = 9); the rest of the budget makes ranges larger, and
+/// periods shorter. See range_plan.hpp.
 ///
 /// Source: Karkkainen: Fast BWT in small space by blockwise suffix sorting (Theoretical Computer
 /// Science 2007), with GPU sorts in place of multikey quicksort.
