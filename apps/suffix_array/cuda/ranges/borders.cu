@@ -27,7 +27,8 @@ template <class Index>
 struct IsBefore {
   SuffixOrder<Index> order;
 
-  __device__ bool operator()(const Index& left, const Index& right) const {
+  // Merge sorts hold dozens of comparisons, which would all be as long as before() in line.
+  __device__ __noinline__ bool operator()(const Index& left, const Index& right) const {
     return order.before(left, right);
   }
 };

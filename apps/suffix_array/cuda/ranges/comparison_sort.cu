@@ -77,7 +77,9 @@ struct IsBefore {
   SuffixOrder<Index> order;
   std::uint64_t depth;  ///< letters in which the members of each group agree
 
-  __device__ bool operator()(const Member<Index>& left, const Member<Index>& right) const {
+  // Merge sorts hold dozens of comparisons, which would all be as long as before() in line.
+  __device__ __noinline__ bool operator()(const Member<Index>& left,
+                                          const Member<Index>& right) const {
     if (left.group != right.group) return left.group < right.group;
     return order.before(left.position, right.position, depth);
   }

@@ -1,5 +1,6 @@
 #include "sortie/apps/suffix_array/cuda/ranges/range_build.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -88,7 +89,9 @@ void build_in_ranges(const Context& context, const TextView& text, const RangePl
 template <Position Index>
 void build_in_ranges(const Context& context, const TextView& text, int kept,
                      const RangeSink<Index>& sink) {
-  const std::uint64_t budget = device_memory_budget(context);
+  // Not the last byte of what is free: allocations that come and go leave gaps.
+  const std::uint64_t budget =
+      std::min(device_memory_budget(context), device_memory_free() / 16 * 15);
   TextShape shape{text.size(), text.separators.size(), 1, kept};
   // What is wanted whatever the letters are, before the text is copied.
   static_cast<void>(plan_ranges<Index>(shape, budget));
