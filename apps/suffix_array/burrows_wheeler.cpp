@@ -64,7 +64,7 @@ std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, cons
   return device_or_host(
       context, backend, "bwt",
       [&] { return cuda::burrows_wheeler_transform(context, text, suffixes); },
-      [&] { return host::burrows_wheeler_transform(context, text, suffixes); });
+      [&](const Context& here) { return host::burrows_wheeler_transform(here, text, suffixes); });
 }
 
 template <Position Pos>

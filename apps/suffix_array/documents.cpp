@@ -69,7 +69,7 @@ std::vector<std::uint32_t> document_array(const Context& context, std::span<cons
   return device_or_host(
       context, backend, "documents",
       [&] { return cuda::document_array(context, suffixes, record_begins); },
-      [&] { return host::document_array(context, suffixes, record_begins); });
+      [&](const Context& here) { return host::document_array(here, suffixes, record_begins); });
 }
 
 template <Position Pos>

@@ -36,7 +36,7 @@ std::vector<Pos> inverse_suffix_array(const Context& context, std::span<const Po
   if (suffixes.empty()) return {};
   return device_or_host(
       context, backend, "inverse", [&] { return cuda::invert(context, suffixes); },
-      [&] { return host::invert(context, suffixes); });
+      [&](const Context& here) { return host::invert(here, suffixes); });
 }
 
 template std::vector<std::uint32_t> host::invert(const Context&, std::span<const std::uint32_t>);

@@ -69,7 +69,7 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
   if (suffixes.empty()) return {};
   return device_or_host(
       context, backend, "lcp", [&] { return cuda::lcp_array(context, text, suffixes); },
-      [&] { return host::lcp_array(context, text, suffixes); });
+      [&](const Context& here) { return host::lcp_array(here, text, suffixes); });
 }
 
 template <Position Pos>

@@ -10,6 +10,7 @@
 #include "sortie/apps/suffix_array/cuda/ranges/borders.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/cover_ranks.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/range_sort.hpp"
+#include "sortie/core/cuda/device_pool.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
 #include "sortie/core/error.hpp"
 
@@ -45,12 +46,21 @@ PackedText pack(const Context& context, const TextView& text, const Callback& wh
   return packed;
 }
 
+/// Gives memory of the pool that is not in use back, so that others of its pieces can be had whole.
+void close_gaps(cudaStream_t stream) {
+  check_cuda(cudaStreamSynchronize(stream));
+  release_unused_device_memory();
+}
+
+/// \param tight  the plan takes all that is free on the device
 template <class Index>
 void build_from_packed(const Context& context, const SymbolStream& text, std::uint64_t symbols,
-                       const RangePlan& plan, const RangeSink<Index>& sink) {
+                       const RangePlan& plan, bool tight, const RangeSink<Index>& sink) {
   const cudaStream_t stream = context.stream;
   DevicePhase ranking(context, "cover");
+  if (tight) close_gaps(stream);
   const RankedCover<Index> cover = rank_cover<Index>(text, symbols, plan.cover_order, stream);
+  if (tight) close_gaps(stream);
   ranking.finish();
 
   const SuffixOrder<Index> order{text, cover.view()};
@@ -83,15 +93,19 @@ template <Position Index>
 void build_in_ranges(const Context& context, const TextView& text, const RangePlan& plan,
                      const RangeSink<Index>& sink) {
   const PackedText packed = pack(context, text, [](int) {});
-  build_from_packed(context, packed.stream, text.size(), plan, sink);
+  build_from_packed(context, packed.stream, text.size(), plan, false, sink);
 }
 
 template <Position Index>
 void build_in_ranges(const Context& context, const TextView& text, int kept,
                      const RangeSink<Index>& sink) {
-  // Not the last byte of what is free: allocations that come and go leave gaps.
+  // Not the last byte of what is free: the pool takes memory in large pieces, and allocations that
+  // come and go leave gaps in them.
+  constexpr std::uint64_t gaps = std::uint64_t{32} << 20;
+  const std::uint64_t free = device_memory_free() / 16 * 15;
+  const std::uint64_t usable = free - std::min(free, gaps);
   const std::uint64_t budget =
-      std::min(device_memory_budget(context), device_memory_free() / 16 * 15);
+      context.memory_budget == 0 ? usable : std::min(context.memory_budget, usable);
   TextShape shape{text.size(), text.separators.size(), 1, kept};
   // What is wanted whatever the letters are, before the text is copied.
   static_cast<void>(plan_ranges<Index>(shape, budget));
@@ -100,7 +114,7 @@ void build_in_ranges(const Context& context, const TextView& text, int kept,
     shape.bits = bits;
     plan = plan_ranges<Index>(shape, budget);
   });
-  build_from_packed(context, packed.stream, text.size(), plan, sink);
+  build_from_packed(context, packed.stream, text.size(), plan, budget == usable, sink);
 }
 
 #define SORTIE_INSTANTIATE_RANGE_BUILD(Index)                                      \
