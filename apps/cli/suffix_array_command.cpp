@@ -213,21 +213,43 @@ class Indexing {
     return seconds > 0 ? 1e-6 * static_cast<double>(text_.symbols.size()) / seconds : 0;
   }
 
+  /// A figure of the report; null if it has none of that name.
+  [[nodiscard]] const RunReport::Value* figure(std::string_view name) const {
+    for (const auto& [key, value] : job_.report().figures()) {
+      if (key == name) return &value;
+    }
+    return nullptr;
+  }
+  /// Who made an array, where it is not the backend that the summary names.
+  [[nodiscard]] std::string_view maker(std::string_view array) const {
+    return figure(fmt::format("{}_on_host", array)) == nullptr
+               ? ""
+               : " by the host, for want of GPU memory";
+  }
+
   [[nodiscard]] std::string summary(double seconds) const {
     std::string text = fmt::format(
         "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
         text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
         sequences::name(indexed_.alphabet), suffixes_.size(), 1e3 * seconds,
         name(job_.context().backend), command_.algorithm, rate(seconds));
-    if (!command_.lcp.empty()) text += fmt::format("\nLCP array in {:.3f} ms", 1e3 * lcp_seconds_);
+    if (const RunReport::Value* const ranges = figure("ranges"); ranges != nullptr) {
+      text +=
+          fmt::format(", in {} ranges for want of GPU memory", std::get<std::uint64_t>(*ranges));
+    }
+    if (!command_.lcp.empty()) {
+      text += fmt::format("\nLCP array in {:.3f} ms{}", 1e3 * lcp_seconds_, maker("lcp"));
+    }
     if (!command_.bwt.empty()) {
-      text += fmt::format("\nBurrows-Wheeler transform in {:.3f} ms", 1e3 * bwt_seconds_);
+      text += fmt::format("\nBurrows-Wheeler transform in {:.3f} ms{}", 1e3 * bwt_seconds_,
+                          maker("bwt"));
     }
     if (!command_.inverse.empty()) {
-      text += fmt::format("\ninverse in {:.3f} ms", 1e3 * inverse_seconds_);
+      text += fmt::format("\ninverse in {:.3f} ms{}", 1e3 * inverse_seconds_, maker("inverse"));
     }
     if (!command_.documents.empty()) {
-      text += fmt::format("\ndocument array in {:.3f} ms", 1e3 * documents_seconds_);
+      text += fmt::format("\ndocument array in {:.3f} ms{}", 1e3 * documents_seconds_,
+                          maker("documents"));
     }
     if (command_.verify) {
       text += "\nverified: every suffix is in its place";
@@ -281,6 +303,12 @@ void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
 Command add_suffix_array_command(CLI::App& program) {
   auto command = std::make_shared<SuffixArrayCommand>();
   CLI::App* parser = program.add_subcommand("suffix-array", "Build the suffix array of sequences");
+  parser->footer(
+      "A GPU that has, or by --max-memory may give, less than 17 to 33 bytes a symbol makes the "
+      "suffix\n"
+      "array in ranges, one after the other; 1.5 bytes suffice for DNA, 2.4 for any symbols, and "
+      "3 MiB.\n"
+      "What follows from the suffix array is then made by the host. The result is the same.");
   add_common_options(*parser, command->common);
   parser->add_option("INPUT", command->input, "FASTA or FASTQ, plain or gzip; -: standard input")
       ->required();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/device_or_host.hpp"
 #include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/first_fault.hpp"
 #include "sortie/apps/suffix_array/host/preconditions.hpp"
@@ -60,8 +61,10 @@ std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, cons
   require_same_size(text, suffixes.size());
   const Backend backend = resolve_backend(context);
   if (suffixes.empty()) return {};
-  return backend == Backend::cuda ? cuda::burrows_wheeler_transform(context, text, suffixes)
-                                  : host::burrows_wheeler_transform(context, text, suffixes);
+  return device_or_host(
+      context, backend, "bwt",
+      [&] { return cuda::burrows_wheeler_transform(context, text, suffixes); },
+      [&](const Context& here) { return host::burrows_wheeler_transform(here, text, suffixes); });
 }
 
 template <Position Pos>

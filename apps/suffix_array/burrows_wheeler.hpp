@@ -22,7 +22,8 @@ namespace sortie::suffix_array {
 /// (host)
 /// \throws Error (out_of_memory, unavailable, device)
 /// Complexity O(n). Extra memory: none beside the result on the host; on a GPU the text, the suffix
-/// array and the result. Source: Burrows, Wheeler (1994).
+/// array and the result; where these do not fit, the host does it, and the report has the figure
+/// "bwt_on_host". Source: Burrows, Wheeler (1994).
 template <Position Pos>
 [[nodiscard]] std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context,
                                                                   const TextView& text,

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/device_or_host.hpp"
 #include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/first_fault.hpp"
 #include "sortie/apps/suffix_array/host/work_space.hpp"
@@ -65,8 +66,10 @@ std::vector<std::uint32_t> document_array(const Context& context, std::span<cons
   require_records(suffixes.size(), record_begins);
   const Backend backend = resolve_backend(context);
   if (suffixes.empty()) return {};
-  return backend == Backend::cuda ? cuda::document_array(context, suffixes, record_begins)
-                                  : host::document_array(context, suffixes, record_begins);
+  return device_or_host(
+      context, backend, "documents",
+      [&] { return cuda::document_array(context, suffixes, record_begins); },
+      [&](const Context& here) { return host::document_array(here, suffixes, record_begins); });
 }
 
 template <Position Pos>

@@ -21,7 +21,8 @@ namespace sortie::suffix_array {
 /// \throws Error (out_of_memory, unavailable, device)
 /// Complexity: O(log r) a position, for r records: a bisection of their begins, which are in the
 /// caches. Extra memory: none beside the result on the host; on a GPU the suffix array, the begins
-/// and the result.
+/// and the result; where these do not fit, the host does it, and the report has the figure
+/// "documents_on_host".
 template <Position Pos>
 [[nodiscard]] std::vector<std::uint32_t> document_array(
     const Context& context, std::span<const Pos> suffixes,

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/device_or_host.hpp"
 #include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/first_fault.hpp"
 #include "sortie/apps/suffix_array/host/preconditions.hpp"
@@ -33,8 +34,9 @@ template <Position Pos>
 std::vector<Pos> inverse_suffix_array(const Context& context, std::span<const Pos> suffixes) {
   const Backend backend = resolve_backend(context);
   if (suffixes.empty()) return {};
-  return backend == Backend::cuda ? cuda::invert(context, suffixes)
-                                  : host::invert(context, suffixes);
+  return device_or_host(
+      context, backend, "inverse", [&] { return cuda::invert(context, suffixes); },
+      [&](const Context& here) { return host::invert(here, suffixes); });
 }
 
 template std::vector<std::uint32_t> host::invert(const Context&, std::span<const std::uint32_t>);

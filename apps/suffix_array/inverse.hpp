@@ -15,7 +15,8 @@ namespace sortie::suffix_array {
 /// \param suffixes  a permutation of 0 .. suffixes.size() - 1
 /// \throws Error (usage)  an entry is not below suffixes.size() (host)
 /// \throws Error (out_of_memory, unavailable, device)
-/// Complexity O(n). Extra memory: none beside the result on the host; on a GPU both arrays.
+/// Complexity O(n). Extra memory: none beside the result on the host; on a GPU both arrays;
+/// where these do not fit, the host does it, and the report has the figure "inverse_on_host".
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> inverse_suffix_array(const Context& context,
                                                     std::span<const Pos> suffixes);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sortie/apps/suffix_array/backends.hpp"
+#include "sortie/apps/suffix_array/device_or_host.hpp"
 #include "sortie/apps/suffix_array/host/common_letters.hpp"
 #include "sortie/apps/suffix_array/host/first_fault.hpp"
 #include "sortie/apps/suffix_array/host/preconditions.hpp"
@@ -66,8 +67,9 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
   require_same_size(text, suffixes.size());
   const Backend backend = resolve_backend(context);
   if (suffixes.empty()) return {};
-  return backend == Backend::cuda ? cuda::lcp_array(context, text, suffixes)
-                                  : host::lcp_array(context, text, suffixes);
+  return device_or_host(
+      context, backend, "lcp", [&] { return cuda::lcp_array(context, text, suffixes); },
+      [&](const Context& here) { return host::lcp_array(here, text, suffixes); });
 }
 
 template <Position Pos>

@@ -21,7 +21,8 @@ namespace sortie::suffix_array {
 ///
 /// Complexity: host O(n) letters for n symbols, and O(t n) for texts of long repeats on t threads;
 /// GPU O(n log n) letters at worst, 21 bases at a time. Extra memory: host sizeof(Pos) bytes a
-/// symbol, GPU as lcp_on_device (cuda/device_lcp.hpp).
+/// symbol, GPU as lcp_on_device (cuda/device_lcp.hpp). Where that is more than the memory
+/// budget or than is free there, the host does it, and the report has the figure "lcp_on_host".
 ///
 /// Source: Karkkainen, Manzini, Puglisi: Permuted Longest-Common-Prefix Array (CPM 2009).
 template <Position Pos>

@@ -56,8 +56,11 @@ struct TextView {
 /// Complexity O(n log n) words of work for n symbols, at most log2(longest repeat) rounds.
 /// Host memory beside the text, result included: at most 32 bytes a symbol with 32-bit positions,
 /// 48 with 64-bit positions (host/prefix_doubling.cpp has the table). A text that would need more
-/// than context.memory_budget, or than is free, is refused before work begins. The result is the
-/// same for every backend, algorithm and number of threads. Source: Hou et al. (ICS 2017),
+/// than context.memory_budget, or than is free, is refused before work begins. On a GPU at most 33
+/// bytes a symbol, the text counted (cuda/device_build.hpp); where these are not granted or free,
+/// the suffix array is made in ranges, from 1.5 bytes a symbol on for DNA and 2.4 for any text
+/// (cuda/ranges/range_build.hpp; the report has the figure "ranges"), and refused below. The result
+/// is the same for every backend, algorithm and number of threads. Source: Hou et al. (ICS 2017),
 /// section 5.1; Manber and Myers (1993); Larsson and Sadakane (1999).
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build(const Context& context, const TextView& text,

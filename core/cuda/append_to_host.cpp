@@ -42,13 +42,23 @@ class Piece {
 
 }  // namespace
 
-void copy_in_pieces(const void* device, std::size_t bytes, cudaStream_t stream,
-                    const PieceSink& sink) {
+struct PieceCopier::Buffers {
+  explicit Buffers(std::size_t most_bytes)
+      : pieces{Piece(std::min(most_bytes, piece_bytes)),
+               Piece(most_bytes > piece_bytes ? piece_bytes : 0)} {}
+  std::array<Piece, 2> pieces;
+};
+
+PieceCopier::PieceCopier(std::size_t most_bytes)
+    : buffers_(std::make_unique<Buffers>(most_bytes)) {}
+PieceCopier::~PieceCopier() = default;
+
+void PieceCopier::copy(const void* device, std::size_t bytes, cudaStream_t stream,
+                       const PieceSink& sink) {
   const std::byte* const source = static_cast<const std::byte*>(device);
   const std::size_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
   if (pieces == 0) return;
-  std::array<Piece, 2> buffers{Piece(std::min(bytes, piece_bytes)),
-                               Piece(pieces > 1 ? piece_bytes : 0)};
+  std::array<Piece, 2>& buffers = buffers_->pieces;
   const auto fetch = [&](std::size_t i) {
     const std::size_t begin = i * piece_bytes;
     buffers[i % 2].fetch(source + begin, std::min(piece_bytes, bytes - begin), stream);
@@ -64,6 +74,11 @@ void copy_in_pieces(const void* device, std::size_t bytes, cudaStream_t stream,
     static_cast<void>(cudaStreamSynchronize(stream));
     throw;
   }
+}
+
+void copy_in_pieces(const void* device, std::size_t bytes, cudaStream_t stream,
+                    const PieceSink& sink) {
+  if (bytes != 0) PieceCopier(bytes).copy(device, bytes, stream, sink);
 }
 
 }  // namespace sortie

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -21,6 +22,23 @@ using PieceSink = std::function<void(std::span<const std::byte>)>;
 /// Waits for the stream. \throws Error (out_of_memory, device)
 void copy_in_pieces(const void* device, std::size_t bytes, cudaStream_t stream,
                     const PieceSink& sink);
+
+/// The same for many copies: the page-locked buffers are made once. One copy at a time.
+class PieceCopier {
+ public:
+  /// \param most_bytes  of a copy; with fewer than two pieces, the buffers are as small
+  explicit PieceCopier(std::size_t most_bytes);
+  ~PieceCopier();
+  PieceCopier(const PieceCopier&) = delete;
+  PieceCopier& operator=(const PieceCopier&) = delete;
+
+  /// See copy_in_pieces().
+  void copy(const void* device, std::size_t bytes, cudaStream_t stream, const PieceSink& sink);
+
+ private:
+  struct Buffers;
+  std::unique_ptr<Buffers> buffers_;
+};
 
 /// Appends `count` items of device memory to a host vector and waits for the stream.
 ///

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "sortie/core/random.hpp"
 #include "sortie/core/run_report.hpp"
 #include "sortie/sequences/fasta.hpp"
 #include "support/backend.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 using SuffixArrayCommand = ProgramTest;
 
@@ -122,6 +124,30 @@ TEST_F(SuffixArrayCommand, TheBackendOfThisRunWritesWhatTheReferenceDoes) {
       run({"suffix-array", file, "-o", "-", "--algorithm", "reference", "--backend", "host"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, expected.out);
+}
+
+TEST_F(SuffixArrayCommand, MakesRangesWhereTheGpuHasNoRoom) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "for CUDA only";
+  std::string letters;
+  Random random(1);
+  for (int i = 0; i < 2000000; ++i) letters += "ACGT"[random.below(4)];
+  write_file(path("in.fa"), ">x\n" + letters + "\n>y\n" + letters + "\n");
+  const Result whole = run({"suffix-array", path("in.fa"), "-o", path("whole")});
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.err, Not(HasSubstr("ranges")));
+  const Result bounded = run({"suffix-array", path("in.fa"), "-o", path("sa"), "--lcp", path("lcp"),
+                              "--bwt", path("bwt"), "--inverse", path("inverse"), "--verify",
+                              "--max-memory", "24M", "--json", path("report.json")});
+  EXPECT_EQ(bounded.exit_code, 0) << bounded.err;
+  EXPECT_THAT(bounded.err, HasSubstr("ranges for want of GPU memory"));
+  EXPECT_THAT(bounded.err, HasSubstr("by the host, for want of GPU memory"));
+  EXPECT_TRUE(read_file(path("sa")) == read_file(path("whole")));
+  const auto report = nlohmann::json::parse(read_file(path("report.json")));
+  EXPECT_LE(report["peak_device_bytes"], 24 << 20);
+  const Result least =
+      run({"suffix-array", path("in.fa"), "-o", path("none"), "--max-memory", "4M"});
+  EXPECT_EQ(least.exit_code, 1);
+  EXPECT_THAT(least.err, HasSubstr("out of memory: the suffix array in ranges needs"));
 }
 
 TEST_F(SuffixArrayCommand, WritesTheSameBytesWithAnyNumberOfThreads) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
@@ -32,6 +33,21 @@ TEST_P(AppendToHostTest, BringsEveryItemBehindWhatWasThere) {
   std::vector<std::int32_t> expected{-1, -2};
   for (int time = 0; time < 2; ++time) expected.insert(expected.end(), items.begin(), items.end());
   EXPECT_EQ(host, expected);
+}
+
+TEST_P(AppendToHostTest, CopiesAgainThroughTheSameBuffers) {
+  const std::vector<std::uint32_t> items = counted(GetParam());
+  const DeviceBuffer<std::uint32_t> device(std::span<const std::uint32_t>(items), nullptr);
+  PieceCopier copier(device.bytes());
+  for (const std::size_t count : {items.size(), items.size() / 2, items.size()}) {
+    std::vector<std::uint32_t> host;
+    copier.copy(device.data(), count * sizeof(std::uint32_t), nullptr,
+                [&](std::span<const std::byte> piece) {
+                  const auto* const read = reinterpret_cast<const std::uint32_t*>(piece.data());
+                  host.insert(host.end(), read, read + piece.size() / sizeof(std::uint32_t));
+                });
+    EXPECT_TRUE(std::equal(host.begin(), host.end(), items.begin(), items.begin() + count));
+  }
 }
 
 // Around the size of a piece, several pieces, and enough for several threads to touch.

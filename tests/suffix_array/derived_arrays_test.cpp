@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "sortie/apps/suffix_array/burrows_wheeler.hpp"
+#include "sortie/apps/suffix_array/documents.hpp"
 #include "sortie/apps/suffix_array/inverse.hpp"
 #include "sortie/apps/suffix_array/lcp.hpp"
 #include "sortie/core/error.hpp"
+#include "sortie/core/run_report.hpp"
 #include "sortie/sequences/fasta.hpp"
 #include "suffix_array/lcp_definition.hpp"
 #include "suffix_array/texts.hpp"
@@ -48,6 +50,36 @@ TYPED_TEST(DerivedArrays, LcpEqualsItsDefinition) {
     EXPECT_EQ(lcp, test::lcp_by_definition(text.view(), suffixes));
     EXPECT_EQ(this->complaint(text, suffixes, lcp), "");
   }
+}
+
+TYPED_TEST(DerivedArrays, AreMadeByTheHostWhereTheDeviceHasNoRoom) {
+  if (test::backend() != Backend::cuda) GTEST_SKIP() << "for CUDA only";
+  const test::NamedText text =
+      test::joined("", {test::random_letters(300000, 4, 'A', 3), "A", test::fibonacci(100000)});
+  const std::uint64_t size = text.symbols.size();
+  const auto suffixes = this->sorted(text);
+  const std::vector<std::uint64_t> begins = {0, 300001, 300003};
+  const auto on_device = test::context();
+  RunReport report;
+  Context context = test::context();
+  context.report = &report;
+  // Room for text and suffix array, and not for what follows; none for the suffix array.
+  for (const std::uint64_t budget :
+       {size * (sizeof(TypeParam) + 1) + 3 * size / 4, 12 * size / 10}) {
+    context.memory_budget = std::max<std::uint64_t>(budget, size * sizeof(TypeParam));
+    EXPECT_EQ(lcp_array<TypeParam>(context, text.view(), suffixes),
+              lcp_array<TypeParam>(on_device, text.view(), suffixes));
+    EXPECT_EQ(burrows_wheeler_transform<TypeParam>(context, text.view(), suffixes),
+              burrows_wheeler_transform<TypeParam>(on_device, text.view(), suffixes));
+    EXPECT_EQ(inverse_suffix_array<TypeParam>(context, suffixes),
+              inverse_suffix_array<TypeParam>(on_device, suffixes));
+    EXPECT_EQ(document_array<TypeParam>(context, suffixes, begins),
+              document_array<TypeParam>(on_device, suffixes, begins));
+  }
+  std::vector<std::string> figures;
+  for (const auto& [key, value] : report.figures()) figures.push_back(key);
+  EXPECT_THAT(figures, testing::IsSupersetOf(
+                           {"lcp_on_host", "bwt_on_host", "inverse_on_host", "documents_on_host"}));
 }
 
 TYPED_TEST(DerivedArrays, LcpOfAllShortTextsEqualsItsDefinition) {

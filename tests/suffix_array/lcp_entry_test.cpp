@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <vector>
 
+#include "suffix_array/host_stream.hpp"
 #include "suffix_array/lcp_definition.hpp"
 #include "suffix_array/texts.hpp"
 
@@ -15,42 +14,9 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// A SymbolStream as pack_text writes it.
-struct HostStream {
-  std::vector<std::uint64_t> words;
-  SymbolStream stream{};
-
-  explicit HostStream(const TextView& text) {
-    std::vector<bool> is_end(text.size());
-    for (const std::uint64_t separator : text.separators) is_end[separator] = true;
-    std::array<bool, 256> occurs{};
-    for (std::uint64_t i = 0; i < text.size(); ++i) {
-      if (!is_end[i]) occurs[text.symbols[i]] = true;
-    }
-    std::array<std::uint64_t, 256> codes{};
-    std::uint64_t sigma = 0;
-    for (std::size_t byte = 0; byte < 256; ++byte) {
-      if (occurs[byte]) codes[byte] = ++sigma;
-    }
-    const int bits = std::max(static_cast<int>(std::bit_width(sigma)), 1);
-    words.resize(text.size() * static_cast<std::uint64_t>(bits) / 64 + 3);
-    for (std::uint64_t i = 0; i < text.size(); ++i) {
-      if (is_end[i]) continue;
-      for (int bit = 0; bit < bits; ++bit) {
-        const std::uint64_t at = i * static_cast<std::uint64_t>(bits) + static_cast<unsigned>(bit);
-        words[at / 64] |= (codes[text.symbols[i]] >> (bits - 1 - bit) & 1) << (63 - at % 64);
-      }
-    }
-    stream = {words.data(), nullptr, nullptr, bits, 1, 0};
-    for (int i = 0; i < stream.window_symbols(64); ++i) {
-      stream.lowest_bits |= std::uint64_t{1} << (i * bits);
-    }
-  }
-};
-
 template <class Index>
 std::vector<Index> lcp_by_entries(const TextView& view, const std::vector<Index>& suffixes) {
-  const HostStream packed(view);
+  const test::HostStream packed(view);
   const CommonSymbols text(packed.stream, view.size());
   std::vector<Index> lcp(suffixes.size());
   std::vector<Index> reach(suffixes.size());
@@ -130,7 +96,7 @@ TYPED_TEST(LcpEntry, MakesTheArrayOfManyRepetitiveTexts) {
 
 TYPED_TEST(LcpEntry, SeesNothingBehindTheText) {
   const test::NamedText text = test::single("", "ACGTACGT");
-  const HostStream packed(text.view());
+  const test::HostStream packed(text.view());
   const CommonSymbols symbols(packed.stream, text.view().size());
   EXPECT_EQ(symbols.common(0, 4), 4);
   EXPECT_EQ(symbols.common(4, 8), 0);

@@ -13,7 +13,7 @@ template <Position Pos>
 std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes) {
   const DeviceScope scope(context);
   const Inputs<Pos> inputs(context, "the inverse suffix array", {}, suffixes);
-  return to_host(context, inverse_on_device<Pos>(context, inputs.array()));
+  return to_host(context, inverse_on_device<Pos>(beside(context, inputs.bytes()), inputs.array()));
 }
 
 template <Position Pos>
@@ -21,7 +21,8 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
                            std::span<const Pos> suffixes) {
   const DeviceScope scope(context);
   const Inputs<Pos> inputs(context, "the LCP array", text, suffixes);
-  return to_host(context, lcp_on_device<Pos>(context, inputs.text(), inputs.array()));
+  return to_host(
+      context, lcp_on_device<Pos>(beside(context, inputs.bytes()), inputs.text(), inputs.array()));
 }
 
 template <Position Pos>
@@ -29,7 +30,8 @@ std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, cons
                                                     std::span<const Pos> suffixes) {
   const DeviceScope scope(context);
   const Inputs<Pos> inputs(context, "the Burrows-Wheeler transform", text, suffixes);
-  return to_host(context, burrows_wheeler_on_device<Pos>(context, inputs.text(), inputs.array()));
+  return to_host(context, burrows_wheeler_on_device<Pos>(beside(context, inputs.bytes()),
+                                                         inputs.text(), inputs.array()));
 }
 
 template std::vector<std::uint32_t> invert(const Context&, std::span<const std::uint32_t>);

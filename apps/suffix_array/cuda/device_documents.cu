@@ -50,8 +50,8 @@ std::vector<std::uint32_t> document_array(const Context& context, std::span<cons
   const DeviceScope scope(context);
   const Inputs<Pos> inputs(context, "the document array", {}, suffixes);
   const DeviceBuffer<std::uint64_t> begins(record_begins, context.stream);
-  return to_host(context,
-                 documents_on_device<Pos>(context, inputs.array(), {begins.data(), begins.size()}));
+  return to_host(context, documents_on_device<Pos>(beside(context, inputs.bytes() + begins.bytes()),
+                                                   inputs.array(), {begins.data(), begins.size()}));
 }
 
 template DeviceBuffer<std::uint32_t> documents_on_device(const Context&,

@@ -13,6 +13,16 @@
 
 namespace sortie::suffix_array::cuda {
 
+/// The context of work beside `held` bytes that count in its memory budget, if it has one. What is
+/// free on the device does not count them anyway.
+[[nodiscard]] inline Context beside(const Context& context, std::uint64_t held) {
+  Context rest = context;
+  if (rest.memory_budget != 0) {
+    rest.memory_budget = rest.memory_budget > held ? rest.memory_budget - held : 1;
+  }
+  return rest;
+}
+
 /// A text and its suffix array, copied from the host to the device.
 template <class Pos>
 struct Inputs {
@@ -31,6 +41,9 @@ struct Inputs {
     separators = {text.separators, context.stream};
     suffixes = {array, context.stream};
     copy_in.finish();
+  }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return symbols.bytes() + separators.bytes() + suffixes.bytes();
   }
   [[nodiscard]] DeviceText text() const {
     return {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}};

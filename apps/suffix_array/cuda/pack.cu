@@ -320,9 +320,13 @@ void write_first_keys(const DeviceText& text, const std::uint32_t* separator_bit
   check_cuda(cudaGetLastError());
 }
 
+int symbol_bits(const PrefixCode& code) {
+  return std::max(static_cast<int>(std::bit_width(static_cast<unsigned>(code.sigma))), 1);
+}
+
 PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits,
                      const PrefixCode& code, cudaStream_t stream) {
-  const int bits = std::max(static_cast<int>(std::bit_width(static_cast<unsigned>(code.sigma))), 1);
+  const int bits = symbol_bits(code);
   const std::uint64_t threads = text.symbols.size() / PackSymbols::symbols + 1;
   constexpr std::uint64_t words_behind = 2;  // a window may begin at the end of the text
   PackedText packed;

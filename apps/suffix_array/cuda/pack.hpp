@@ -35,6 +35,9 @@ struct PackedText {
   SymbolStream stream{};
 };
 
+/// Bits of a symbol in texts that are packed by a code.
+[[nodiscard]] int symbol_bits(const PrefixCode& code);
+
 [[nodiscard]] PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits,
                                    const PrefixCode& code, cudaStream_t stream);
 

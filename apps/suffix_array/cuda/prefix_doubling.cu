@@ -1,10 +1,13 @@
-// The host's way to the GPU and back: text in, suffix array out. The algorithm is in
-// device_build.cu.
+// The host's way to the GPU and back: text in, suffix array out. The algorithms are in
+// device_build.cu and ranges/range_build.cu.
 #include <utility>
 
 #include "sortie/apps/suffix_array/backends.hpp"
 #include "sortie/apps/suffix_array/cuda/device_build.hpp"
 #include "sortie/apps/suffix_array/cuda/device_phase.hpp"
+#include "sortie/apps/suffix_array/cuda/host_copies.hpp"
+#include "sortie/apps/suffix_array/cuda/ranges/range_build.hpp"
+#include "sortie/apps/suffix_array/cuda/ranges/ranges_to_host.hpp"
 #include "sortie/apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/core/cuda/append_to_host.hpp"
 #include "sortie/core/cuda/device_scope.hpp"
@@ -35,27 +38,27 @@ DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream)
   }
 }
 
+/// Whether all that comes before the rounds fits; how much these take, they tell themselves.
 template <class Index>
-void require_memory(const Context& context, const TextView& text) {
+bool fits_before_rounds(const Context& context, const TextView& text) {
   const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
                                bytes_before_rounds<Index>(text.size());
-  const std::uint64_t budget = device_memory_budget(context);
-  if (wanted > budget) throw out_of_memory_error("prefix doubling on the device", wanted, budget);
+  return wanted <= device_memory_budget(context);
 }
 
-/// Builds with positions of type Index on the device.
+/// Builds in one piece, with positions of type Index on the device.
+/// \throws Error (out_of_memory, device)
 template <class Pos, class Index>
-std::vector<Pos> build_by(const Context& context, const TextView& text) {
+std::vector<Pos> build_at_once(const Context& context, const TextView& text) {
   const cudaStream_t stream = context.stream;
-  require_memory<Index>(context, text);
-
   DevicePhase copy_in(context, "copy in", text.size());
   DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
   DeviceBuffer<std::uint64_t> separators(text.separators, stream);
   copy_in.finish();
 
   DeviceBuffer<Index> positions = build_on_device<Index>(
-      context, {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}});
+      beside(context, symbols.bytes() + separators.bytes()),
+      {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}});
 
   DevicePhase copy_out(context, "copy out", text.size() * sizeof(Pos));
   const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), stream);
@@ -63,6 +66,34 @@ std::vector<Pos> build_by(const Context& context, const TextView& text) {
   append_to_host(result.data(), result.size(), suffixes, stream);
   copy_out.finish();
   return suffixes;
+}
+
+/// Builds a range after the other; while one is copied, the next is sorted.
+template <class Pos, class Index>
+std::vector<Pos> build_by_ranges(const Context& context, const TextView& text) {
+  RangesToHost<Pos> to_host(context, text.size());
+  build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
+    DevicePhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
+    to_host.wait();
+    to_host.start(with_width<Pos>(std::move(positions), context.stream));
+    copy_out.finish();
+  });
+  const PhaseTimer copy_out(context, "copy out");
+  return to_host.finish();
+}
+
+/// In one piece where that fits, else in ranges.
+template <class Pos, class Index>
+std::vector<Pos> build_by(const Context& context, const TextView& text) {
+  if (fits_before_rounds<Index>(context, text)) {
+    try {
+      return build_at_once<Pos, Index>(context, text);
+    } catch (const Error& error) {
+      // The text repeats itself more than memory allows for.
+      if (error.kind() != ErrorKind::out_of_memory) throw;
+    }
+  }
+  return build_by_ranges<Pos, Index>(context, text);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ std::vector<Pos> build_dc3(const Context& context, const TextView& text) {
   const DeviceScope scope(context);
   const Inputs<std::uint32_t> inputs(context, "dc3", text, {});
   std::vector<std::uint32_t> suffixes =
-      to_host(context, build_dc3_on_device(context, inputs.text()));
+      to_host(context, build_dc3_on_device(beside(context, inputs.bytes()), inputs.text()));
   if constexpr (sizeof(Pos) == sizeof(std::uint32_t)) {
     return suffixes;
   } else {

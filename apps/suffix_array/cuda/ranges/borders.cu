@@ -1,0 +1,211 @@
+#include "sortie/apps/suffix_array/cuda/ranges/borders.hpp"
+
+#include <algorithm>
+#include <cub/device/device_merge_sort.cuh>
+#include <utility>
+
+#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
+#include "sortie/apps/suffix_array/cuda/ranges/range_plan.hpp"
+#include "sortie/apps/suffix_array/cuda/sizes.hpp"
+#include "sortie/core/cuda/check.hpp"
+#include "sortie/core/cuda/device_buffer.cuh"
+#include "sortie/core/error.hpp"
+#include "sortie/core/random.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+/// Windows and counts of as many candidates fit into 48 KiB of shared memory.
+constexpr std::uint64_t most_candidates = 4095;
+/// For each range wanted: a range is then filled but for 3 %.
+constexpr std::uint64_t candidates_a_range = 32;
+constexpr std::uint64_t least_candidates = 256;
+/// Draws, each as good as certain to do.
+constexpr std::uint64_t most_draws = 8;
+
+template <class Index>
+struct IsBefore {
+  SuffixOrder<Index> order;
+
+  // Merge sorts hold dozens of comparisons, which would all be as long as before() in line.
+  __device__ __noinline__ bool operator()(const Index& left, const Index& right) const {
+    return order.before(left, right);
+  }
+};
+
+template <class Index>
+struct WriteWindows {
+  SymbolStream text;
+  const Index* positions;
+  std::uint64_t* windows;
+
+  __device__ void operator()(Index i) const {
+    windows[i] = text.window<std::uint64_t>(positions[i]);
+  }
+};
+
+// Every thread walks the text in strides of the grid. For each suffix it finds how many candidates
+// are not behind it: by windows in shared memory, and among those of the same window by whole
+// suffixes. Counts are kept by the block and added to those of all at its end.
+template <class Index>
+__global__ void __launch_bounds__(block_threads)
+    count_between_kernel(SuffixOrder<Index> order, std::uint64_t symbols, const Index* candidates,
+                         const std::uint64_t* windows, unsigned count, unsigned long long* counts) {
+  extern __shared__ std::uint64_t shared_windows[];
+  auto* const shared_counts = reinterpret_cast<std::uint32_t*>(shared_windows + count);
+  for (unsigned i = threadIdx.x; i < count; i += block_threads) shared_windows[i] = windows[i];
+  for (unsigned i = threadIdx.x; i <= count; i += block_threads) shared_counts[i] = 0;
+  __syncthreads();
+
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
+  for (std::uint64_t at = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; at < symbols;
+       at += stride) {
+    const auto position = static_cast<Index>(at);
+    const auto window = order.text.template window<std::uint64_t>(at);
+    unsigned begin = 0;
+    unsigned end = count;
+    while (begin < end) {  // the first candidate whose window is not smaller
+      const unsigned middle = (begin + end) / 2;
+      if (shared_windows[middle] < window) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    if (begin < count && shared_windows[begin] == window) {
+      const unsigned first = begin;
+      unsigned behind = first + 1;
+      for (end = count; behind < end;) {  // the first whose window is greater
+        const unsigned middle = (behind + end) / 2;
+        if (shared_windows[middle] == window) {
+          behind = middle + 1;
+        } else {
+          end = middle;
+        }
+      }
+      for (end = behind; begin < end;) {  // the first that is behind the suffix
+        const unsigned middle = (begin + end) / 2;
+        if (order.before(position, candidates[middle])) {
+          end = middle;
+        } else {
+          begin = middle + 1;
+        }
+      }
+    }
+    atomicAdd(&shared_counts[begin], 1U);
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i <= count; i += block_threads) {
+    if (shared_counts[i] != 0) {
+      atomicAdd(&counts[i], static_cast<unsigned long long>(shared_counts[i]));
+    }
+  }
+}
+
+/// One position of each of `count` stretches of the text.
+template <class Index>
+std::vector<Index> draw_positions(std::uint64_t symbols, std::uint64_t count, std::uint64_t draw) {
+  Random random(draw);
+  std::vector<Index> positions(count);
+  const std::uint64_t length = symbols / count;
+  const std::uint64_t longer = symbols % count;  // stretches with one symbol more come first
+  std::uint64_t begin = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t own = length + (i < longer ? 1 : 0);
+    positions[i] = static_cast<Index>(begin + random.below(own));
+    begin += own;
+  }
+  return positions;
+}
+
+/// Suffixes in order, and how many there are before, between and behind them.
+template <class Index>
+struct Counted {
+  std::vector<Index> candidates;
+  std::vector<std::uint64_t> windows;
+  std::vector<std::uint64_t> counts;
+};
+
+template <class Index>
+Counted<Index> count_between(const SuffixOrder<Index>& order, std::uint64_t symbols,
+                             std::vector<Index> candidates, cudaStream_t stream) {
+  const std::uint64_t count = candidates.size();
+  DeviceBuffer<Index> positions(candidates, stream);
+  {
+    std::size_t bytes = 0;
+    check_cuda(cub::DeviceMergeSort::SortKeys(nullptr, bytes, positions.data(), count,
+                                              IsBefore<Index>{order}, stream));
+    DeviceBuffer<std::byte> scratch(bytes, stream);
+    check_cuda(cub::DeviceMergeSort::SortKeys(scratch.data(), bytes, positions.data(), count,
+                                              IsBefore<Index>{order}, stream));
+  }
+  DeviceBuffer<std::uint64_t> windows(count, stream);
+  for_each_item<Index>(count, WriteWindows<Index>{order.text, positions.data(), windows.data()},
+                       stream);
+  DeviceBuffer<unsigned long long> device_counts(count + 1, stream);
+  check_cuda(cudaMemsetAsync(device_counts.data(), 0, device_counts.bytes(), stream));
+  const std::size_t shared_bytes =
+      count * sizeof(std::uint64_t) + (count + 1) * sizeof(std::uint32_t);
+  // Enough to fill the largest GPU; no block counts 2^32 suffixes.
+  constexpr std::uint64_t least_blocks = 1024;
+  const std::uint64_t blocks =
+      std::min<std::uint64_t>((symbols + block_threads - 1) / block_threads,
+                              std::max<std::uint64_t>(least_blocks, symbols >> 30));
+  count_between_kernel<<<static_cast<unsigned>(blocks), block_threads, shared_bytes, stream>>>(
+      order, symbols, positions.data(), windows.data(), static_cast<unsigned>(count),
+      device_counts.data());
+  check_cuda(cudaGetLastError());
+
+  std::vector<unsigned long long> counts(count + 1);
+  device_counts.copy_to(counts);
+  positions.copy_to(candidates);
+  std::vector<std::uint64_t> host_windows(count);
+  windows.copy_to(host_windows);
+  check_cuda(cudaStreamSynchronize(stream));
+  return {std::move(candidates), std::move(host_windows), {counts.begin(), counts.end()}};
+}
+
+}  // namespace
+
+template <Position Index>
+std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order, std::uint64_t symbols,
+                                     std::uint64_t most_members, cudaStream_t stream) {
+  if (most_members >= symbols) return {{0, 0, 0, 0, true, true, symbols}};
+  const std::uint64_t wanted =
+      std::max(candidates_a_range * (symbols / most_members + 1), least_candidates);
+  const std::uint64_t count = std::min({wanted, most_candidates, symbols});
+  for (std::uint64_t draw = 0; draw < most_draws; ++draw) {
+    const Counted<Index> counted =
+        count_between(order, symbols, draw_positions<Index>(symbols, count, draw), stream);
+    const std::vector<std::size_t> ends = join_counts(counted.counts, most_members);
+    if (ends.empty()) continue;
+    std::vector<SuffixRange> ranges;
+    std::size_t from = 0;
+    for (const std::size_t to : ends) {
+      SuffixRange range;
+      range.first = from == 0;
+      range.last = to == counted.counts.size();
+      // Count i is of suffixes from candidate i - 1 on and before candidate i.
+      if (!range.first) {
+        range.begin = counted.candidates[from - 1];
+        range.begin_window = counted.windows[from - 1];
+      }
+      if (!range.last) {
+        range.end = counted.candidates[to - 1];
+        range.end_window = counted.windows[to - 1];
+      }
+      for (std::size_t i = from; i < to; ++i) range.members += counted.counts[i];
+      ranges.push_back(range);
+      from = to;
+    }
+    return ranges;
+  }
+  throw Error(ErrorKind::device, "suffix array: the suffixes cannot be cut into ranges");
+}
+
+template std::vector<SuffixRange> find_ranges(const SuffixOrder<std::uint32_t>&, std::uint64_t,
+                                              std::uint64_t, cudaStream_t);
+template std::vector<SuffixRange> find_ranges(const SuffixOrder<std::uint64_t>&, std::uint64_t,
+                                              std::uint64_t, cudaStream_t);
+
+}  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,128 @@
+#include "sortie/apps/suffix_array/cuda/ranges/range_build.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "sortie/apps/suffix_array/cuda/device_phase.hpp"
+#include "sortie/apps/suffix_array/cuda/pack.hpp"
+#include "sortie/apps/suffix_array/cuda/ranges/borders.hpp"
+#include "sortie/apps/suffix_array/cuda/ranges/cover_ranks.hpp"
+#include "sortie/apps/suffix_array/cuda/ranges/range_sort.hpp"
+#include "sortie/core/cuda/device_pool.hpp"
+#include "sortie/core/cuda/device_scope.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+/// The same letters, none of them rare: first_depth() of the stream is not asked for here.
+PrefixCode without_rare_letters(const PrefixCode& code) {
+  std::array<bool, 256> occurs{};
+  for (std::size_t byte = 0; byte < occurs.size(); ++byte) occurs[byte] = code.codes[byte] != 0;
+  return plan_prefix_code(occurs, {}, 32);
+}
+
+/// \param when_known  called with the bits of a packed symbol, once the letters are known and
+/// before
+///                    anything is packed
+template <class Callback>
+PackedText pack(const Context& context, const TextView& text, const Callback& when_known) {
+  const cudaStream_t stream = context.stream;
+  DevicePhase copy_in(context, "copy in", text.size());
+  const DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
+  const DeviceBuffer<std::uint64_t> separators(text.separators, stream);
+  copy_in.finish();
+  DevicePhase packing(context, "pack", 2 * text.size());
+  const DeviceText on_device{{symbols.data(), symbols.size()},
+                             {separators.data(), separators.size()}};
+  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(on_device, stream);
+  const PrefixCode code =
+      without_rare_letters(plan_first_sort(on_device, separator_bits.data(), 32, stream));
+  when_known(symbol_bits(code));
+  PackedText packed = pack_text(on_device, separator_bits.data(), code, stream);
+  packing.finish();
+  return packed;
+}
+
+/// Gives memory of the pool that is not in use back, so that others of its pieces can be had whole.
+void close_gaps(cudaStream_t stream) {
+  check_cuda(cudaStreamSynchronize(stream));
+  release_unused_device_memory();
+}
+
+/// \param tight  the plan takes all that is free on the device
+template <class Index>
+void build_from_packed(const Context& context, const SymbolStream& text, std::uint64_t symbols,
+                       const RangePlan& plan, bool tight, const RangeSink<Index>& sink) {
+  const cudaStream_t stream = context.stream;
+  DevicePhase ranking(context, "cover");
+  if (tight) close_gaps(stream);
+  const RankedCover<Index> cover = rank_cover<Index>(text, symbols, plan.cover_order, stream);
+  if (tight) close_gaps(stream);
+  ranking.finish();
+
+  const SuffixOrder<Index> order{text, cover.view()};
+  DevicePhase cutting(context, "borders");
+  const std::vector<SuffixRange> ranges = find_ranges(order, symbols, plan.members, stream);
+  cutting.finish();
+
+  RangeFigures figures;
+  std::uint64_t done = 0;
+  for (const SuffixRange& range : ranges) {
+    DevicePhase sorting(context, "ranges");
+    DeviceBuffer<Index> suffixes = sort_range(order, symbols, range, figures, stream);
+    sorting.finish();
+    sink(std::move(suffixes));
+    done += range.members;
+    if (context.progress) context.progress("ranges", done, symbols);
+  }
+  if (context.report != nullptr) {
+    context.report->set("ranges", std::uint64_t{ranges.size()});
+    context.report->set("cover_period", std::uint64_t{cover.period});
+    context.report->set("cover_rounds", cover.rounds);
+    context.report->set("unresolved_after_first_sort", figures.unresolved_after_first_sort);
+    context.report->set("compared", figures.compared);
+  }
+}
+
+}  // namespace
+
+template <Position Index>
+void build_in_ranges(const Context& context, const TextView& text, const RangePlan& plan,
+                     const RangeSink<Index>& sink) {
+  const PackedText packed = pack(context, text, [](int) {});
+  build_from_packed(context, packed.stream, text.size(), plan, false, sink);
+}
+
+template <Position Index>
+void build_in_ranges(const Context& context, const TextView& text, int kept,
+                     const RangeSink<Index>& sink) {
+  // Not the last byte of what is free: the pool takes memory in large pieces, and allocations that
+  // come and go leave gaps in them.
+  constexpr std::uint64_t gaps = std::uint64_t{32} << 20;
+  const std::uint64_t free = device_memory_free() / 16 * 15;
+  const std::uint64_t usable = free - std::min(free, gaps);
+  const std::uint64_t budget =
+      context.memory_budget == 0 ? usable : std::min(context.memory_budget, usable);
+  TextShape shape{text.size(), text.separators.size(), 1, kept};
+  // What is wanted whatever the letters are, before the text is copied.
+  static_cast<void>(plan_ranges<Index>(shape, budget));
+  RangePlan plan;
+  const PackedText packed = pack(context, text, [&](int bits) {
+    shape.bits = bits;
+    plan = plan_ranges<Index>(shape, budget);
+  });
+  build_from_packed(context, packed.stream, text.size(), plan, budget == usable, sink);
+}
+
+#define SORTIE_INSTANTIATE_RANGE_BUILD(Index)                                      \
+  template void build_in_ranges(const Context&, const TextView&, const RangePlan&, \
+                                const RangeSink<Index>&);                          \
+  template void build_in_ranges(const Context&, const TextView&, int, const RangeSink<Index>&)
+SORTIE_INSTANTIATE_RANGE_BUILD(std::uint32_t);
+SORTIE_INSTANTIATE_RANGE_BUILD(std::uint64_t);
+#undef SORTIE_INSTANTIATE_RANGE_BUILD
+
+}  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,133 @@
+#include "sortie/apps/suffix_array/cuda/ranges/range_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "sortie/apps/suffix_array/cuda/ranges/difference_cover.hpp"
+#include "sortie/core/error.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+/// What does not grow with the text: scratch of the sorts, candidates for borders, tables.
+constexpr std::uint64_t constant = std::uint64_t{3} << 20;
+
+/// Of SuffixGroups: items, slots, heads, offsets, and large groups, of which there are few.
+template <class Index>
+constexpr std::uint64_t list_entry = 2 * sizeof(Index) + 1 + sizeof(Index) / 2 + 1;
+
+constexpr std::uint64_t key = sizeof(std::uint64_t);
+
+/// A byte for scratch in each step.
+template <class Index>
+constexpr std::uint64_t bytes_a_member() {
+  constexpr std::uint64_t index = sizeof(Index);
+  const std::uint64_t first_sort = 2 * (key + index) + 1;
+  const std::uint64_t groups = key + index + list_entry<Index> + 1;
+  const std::uint64_t text_round =
+      index + list_entry<Index> + key + std::max(key + index, list_entry<Index>) + 1;
+  // Members of large groups: twice as pairs of group and position, and their slots. Two sets.
+  const std::uint64_t sets = index / 4 + 1;
+  const std::uint64_t last_sort = index + list_entry<Index> + 5 * index + sets;
+  return std::max({first_sort, groups, text_round, last_sort});
+}
+
+template <class Index>
+constexpr std::uint64_t bytes_a_sample() {
+  constexpr std::uint64_t index = sizeof(Index);
+  // Ranks, steps twice, the list, keys, and what a sort or a refinement takes.
+  const std::uint64_t doubling =
+      4 * index + list_entry<Index> + std::max(2 * index + 1, list_entry<Index>) + 1;
+  return std::max(bytes_a_member<Index>(), doubling);
+}
+
+template <class Index>
+std::uint64_t member_bytes(const TextShape& shape) {
+  return bytes_a_member<Index>() + static_cast<std::uint64_t>(shape.kept);
+}
+
+std::uint64_t packed_bytes(const TextShape& shape) {
+  return (shape.symbols / 64 + 1) * static_cast<std::uint64_t>(shape.bits) * 8;
+}
+
+}  // namespace
+
+std::uint64_t bytes_to_pack(const TextShape& shape) {
+  const std::uint64_t separators =
+      shape.separators == 0 ? 0 : shape.separators * sizeof(std::uint64_t) + shape.symbols / 8;
+  return shape.symbols + separators + packed_bytes(shape) + constant;
+}
+
+template <Position Index>
+std::uint64_t bytes_to_rank(const TextShape& shape, std::uint32_t cover_order) {
+  return packed_bytes(shape) +
+         DifferenceCover::most_positions(cover_order, shape.symbols) * bytes_a_sample<Index>() +
+         constant;
+}
+
+template <Position Index>
+std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
+  // A NumberedSet of the positions searched.
+  const std::uint64_t piece = std::max(least_searched_piece, shape.symbols / searched_pieces + 1);
+  const std::uint64_t set = piece / 16 * sizeof(Index);
+  return packed_bytes(shape) +
+         DifferenceCover::most_positions(plan.cover_order, shape.symbols) * sizeof(Index) + set +
+         plan.members * member_bytes<Index>(shape) + constant;
+}
+
+namespace {
+
+/// With a cover, and the smallest ranges wanted.
+template <class Index>
+std::uint64_t bytes_with(const TextShape& shape, std::uint32_t cover_order) {
+  const std::uint64_t members = (shape.symbols + most_ranges_wanted - 1) / most_ranges_wanted;
+  return std::max({bytes_to_pack(shape), bytes_to_rank<Index>(shape, cover_order),
+                   bytes_to_sort<Index>(shape, {cover_order, members})});
+}
+
+}  // namespace
+
+template <Position Index>
+std::uint64_t least_bytes(const TextShape& shape) {
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
+    least = std::min(least, bytes_with<Index>(shape, order));
+  }
+  return least;
+}
+
+template <Position Index>
+RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
+  for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
+    if (bytes_with<Index>(shape, order) > budget) continue;
+    const std::uint64_t rest = budget - bytes_to_sort<Index>(shape, {order, 0});
+    return {order, std::min(shape.symbols, rest / member_bytes<Index>(shape))};
+  }
+  throw out_of_memory_error("the suffix array in ranges", least_bytes<Index>(shape), budget);
+}
+
+std::vector<std::size_t> join_counts(const std::vector<std::uint64_t>& counts, std::uint64_t most) {
+  std::vector<std::size_t> ends;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > most) return {};
+    if (sum + counts[i] > most) {
+      ends.push_back(i);
+      sum = 0;
+    }
+    sum += counts[i];
+  }
+  ends.push_back(counts.size());
+  return ends;
+}
+
+template std::uint64_t bytes_to_rank<std::uint32_t>(const TextShape&, std::uint32_t);
+template std::uint64_t bytes_to_rank<std::uint64_t>(const TextShape&, std::uint32_t);
+template std::uint64_t bytes_to_sort<std::uint32_t>(const TextShape&, const RangePlan&);
+template std::uint64_t bytes_to_sort<std::uint64_t>(const TextShape&, const RangePlan&);
+template std::uint64_t least_bytes<std::uint32_t>(const TextShape&);
+template std::uint64_t least_bytes<std::uint64_t>(const TextShape&);
+template RangePlan plan_ranges<std::uint32_t>(const TextShape&, std::uint64_t);
+template RangePlan plan_ranges<std::uint64_t>(const TextShape&, std::uint64_t);
+
+}  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,80 @@
+#include "sortie/apps/suffix_array/cuda/ranges/text_sort.hpp"
+
+#include <utility>
+
+#include "sortie/apps/suffix_array/cuda/first_sort.hpp"
+#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
+#include "sortie/apps/suffix_array/cuda/ranges/window_key.cuh"
+#include "sortie/apps/suffix_array/cuda/refine.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+template <class Index>
+struct WriteWindowKeys {
+  WindowKey key;
+  const Index* positions;
+  std::uint64_t* keys;
+
+  __device__ void operator()(Index j) const { keys[j] = key(positions[j]); }
+};
+
+// Members of groups have letters only as far as they were compared, so `depth` leads at most to
+// their ends.
+template <class Index>
+struct WriteNextWindows {
+  SymbolStream text;
+  const Index* positions;
+  std::uint64_t depth;
+  std::uint64_t* keys;
+
+  __device__ void operator()(Index j) const {
+    keys[j] = text.window<std::uint64_t>(positions[j] + depth);
+  }
+};
+
+}  // namespace
+
+template <Position Index>
+TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> positions,
+                               int key_bits, const TextSortEnd& end, cudaStream_t stream) {
+  TextSorted<Index> sorted;
+  const WindowKey key{text};
+  {
+    const std::uint64_t members = positions.size();
+    DeviceBuffer<std::uint64_t> keys(members, stream);
+    for_each_item<Index>(members, WriteWindowKeys<Index>{key, positions.data(), keys.data()},
+                         stream);
+    sorted.suffixes = std::move(positions);
+    {
+      DeviceBuffer<std::uint64_t> keys_alternate(members, stream);
+      DeviceBuffer<Index> alternate(members, stream);
+      sort_by_key(keys, keys_alternate, sorted.suffixes, alternate, key_bits, stream);
+    }
+    sorted.groups = first_groups(keys, sorted.suffixes, members, stream);
+  }
+  sorted.depth = static_cast<std::uint64_t>(key.symbols());
+  sorted.unresolved = sorted.groups.members;
+
+  SuffixGroups<Index>& list = sorted.groups;
+  while (list.members != 0 && sorted.depth < end.depth) {
+    list.offsets.reset();  // large groups are listed
+    const std::uint64_t before = list.members;
+    DeviceBuffer<std::uint64_t> keys(before, stream);
+    for_each_item<Index>(
+        before, WriteNextWindows<Index>{text, list.items.data(), sorted.depth, keys.data()},
+        stream);
+    sort_groups(list, keys, stream);
+    refine_suffixes(list, keys, text.last_symbol_mask(), sorted.suffixes, stream);
+    sorted.depth += static_cast<std::uint64_t>(text.window_symbols(64));
+    if (end.when_slow && list.members > before / 2) break;
+  }
+  return sorted;
+}
+
+template TextSorted<std::uint32_t> sort_by_text(const SymbolStream&, DeviceBuffer<std::uint32_t>,
+                                                int, const TextSortEnd&, cudaStream_t);
+template TextSorted<std::uint64_t> sort_by_text(const SymbolStream&, DeviceBuffer<std::uint64_t>,
+                                                int, const TextSortEnd&, cudaStream_t);
+
+}  // namespace sortie::suffix_array::cuda
