@@ -15,6 +15,7 @@ namespace sortie::segsort {
 struct Segments {
   OffsetArray begins;
   OffsetArray ends;
+  std::uint64_t num_items;  ///< what no end may exceed
 
   [[nodiscard]] std::uint64_t count() const { return begins.size; }
   [[nodiscard]] std::uint64_t length(std::uint64_t i) const { return ends[i] - begins[i]; }
@@ -23,17 +24,20 @@ struct Segments {
   /// once, not for each of them.
   template <class Body>
   void for_each(std::uint64_t first, std::uint64_t last, Body body) const {
-    const auto visit = [&]<class Offset>(Offset) {
-      const auto* const begin = static_cast<const Offset*>(begins.data);
-      const auto* const end = static_cast<const Offset*>(ends.data);
+    with_offsets([&](const auto* begin, const auto* end) {
       for (std::uint64_t i = first; i < last; ++i)
         body(i, std::uint64_t{begin[i]}, std::uint64_t{end[i]} - begin[i]);
-    };
-    if (begins.bytes == 4) {
-      visit(std::uint32_t{});
-    } else {
-      visit(std::uint64_t{});
-    }
+    });
+  }
+
+  /// Returns body(begins, ends), pointers to unsigned offsets of their width.
+  template <class Body>
+  auto with_offsets(Body body) const {
+    if (begins.bytes == 4)
+      return body(static_cast<const std::uint32_t*>(begins.data),
+                  static_cast<const std::uint32_t*>(ends.data));
+    return body(static_cast<const std::uint64_t*>(begins.data),
+                static_cast<const std::uint64_t*>(ends.data));
   }
 };
 
@@ -44,10 +48,11 @@ struct Segments {
 /// thread's share, would keep one thread busy while the others have nothing left; they are listed
 /// apart.
 ///
-/// Memory: 8 bytes for 1024 segments, and 8 for a giant. Building it reads every offset once, in
-/// parallel.
+/// Memory: 32 bytes for 1024 segments, and 8 for a giant. Building it reads every offset once, in
+/// parallel, and checks it; where no segment has two items, that is all that is to be done.
 class SegmentQueue {
  public:
+  /// \throws Error (input)  an offset beyond num_items, or an end before its begin
   SegmentQueue(const Segments& segments, std::uint64_t threads);
 
   /// Segments to be sorted by all threads together.
@@ -67,16 +72,11 @@ class SegmentQueue {
     for (std::uint64_t block = block_of(cost_begin);
          block < idle_.size() && block_starts_[block] < cost_end; ++block) {
       if (idle_[block]) continue;
-      std::uint64_t cost = block_starts_[block];
-      segments_.for_each(first_of(block), first_of(block + 1),
-                         [&](std::uint64_t, std::uint64_t begin, std::uint64_t length) {
-                           if (length <= longest_allowed_) {
-                             if (length > 1 && cost >= cost_begin && cost < cost_end)
-                               batch.add(begin, length);
-                             cost += length;
-                           }
-                           cost += segment_cost;
-                         });
+      if (block_starts_[block] >= cost_begin && block_starts_[block + 1] <= cost_end) {
+        add_block(block, batch);
+      } else {
+        add_part(block, cost_begin, cost_end, batch);
+      }
       if (!batch.empty()) sort(batch);
     }
     return true;
@@ -93,6 +93,27 @@ class SegmentQueue {
   static constexpr std::uint64_t smallest_giant = std::uint64_t{1} << 16;
   /// Portions for each thread: the last to finish is late by about a sixteenth of its share.
   static constexpr std::uint64_t portions_per_thread = 16;
+
+  /// Adds the segments of a block that work() deals out.
+  void add_block(std::uint64_t block, SegmentBatch& batch) const {
+    segments_.for_each(first_of(block), first_of(block + 1),
+                       [&](std::uint64_t, std::uint64_t begin, std::uint64_t length) {
+                         batch.add_if((length > 1) & (length <= longest_allowed_), begin, length);
+                       });
+  }
+
+  /// The same, of those whose cost begins in [cost_begin, cost_end).
+  void add_part(std::uint64_t block, std::uint64_t cost_begin, std::uint64_t cost_end,
+                SegmentBatch& batch) const {
+    std::uint64_t cost = block_starts_[block];
+    segments_.for_each(first_of(block), first_of(block + 1),
+                       [&](std::uint64_t, std::uint64_t begin, std::uint64_t length) {
+                         const bool allowed = length <= longest_allowed_;
+                         const bool here = cost >= cost_begin && cost < cost_end;
+                         batch.add_if(allowed && here && length > 1, begin, length);
+                         cost += segment_cost + (allowed ? length : 0);
+                       });
+  }
 
   [[nodiscard]] std::uint64_t block_of(std::uint64_t cost) const;
   [[nodiscard]] std::uint64_t first_of(std::uint64_t block) const {
