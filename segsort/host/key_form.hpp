@@ -34,6 +34,12 @@ class KeyForm {
     return key ^ (negative_mask(key) & floating_);
   }
 
+  /// encoded() of a 32-bit key in a word of 64 bits whose upper half is zero.
+  [[nodiscard]] [[gnu::always_inline]] std::uint64_t encoded_word(std::uint64_t key) const
+      requires(sizeof(UKey) == 4) {
+    return key ^ ((0 - (key >> 31)) & floating_) ^ flipped_;
+  }
+
   void encode(UKey* keys, std::size_t n) const {
     if (is_identity()) return;
     for (std::size_t i = 0; i < n; ++i) keys[i] = encoded(keys[i]);

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "sortie/segsort/host/vector_unit.hpp"
 
@@ -11,9 +12,10 @@ namespace sortie::segsort {
 
 /// What one pass over the offsets of some segments tells.
 struct OffsetSummary {
-  std::uint64_t items = 0;    ///< of all segments
-  std::uint64_t longest = 0;  ///< items of the longest segment
-  bool valid = true;          ///< every begin <= its end <= the bound
+  std::uint64_t items = 0;     ///< of all segments
+  std::uint64_t shortest = 0;  ///< items of the shortest segment
+  std::uint64_t longest = 0;   ///< items of the longest segment
+  bool valid = true;           ///< every begin <= its end <= the bound
 };
 
 namespace detail {
@@ -32,8 +34,10 @@ template <class Offset>
   constexpr std::size_t line = 64 / sizeof(Offset);
   constexpr std::size_t piece = 8 * line;
   std::uint64_t items = 0;
-  std::int64_t longest = 0;  // signed: what is valid is below 2^63, and AVX2 compares only signed
-  std::uint64_t signs = 0;   // of begins, ends, lengths, and of what is left behind an end
+  // Signed: what is valid is below 2^63, and AVX2 compares only signed.
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t longest = 0;
+  std::uint64_t signs = 0;  // of begins, ends, lengths, and of what is left behind an end
   for (std::size_t first = 0; first < count; first += piece) {
     // Past the end of the arrays, too: that is no access.
     const auto next_begins = reinterpret_cast<std::uintptr_t>(begins + first) + prefetch_bytes;
@@ -49,10 +53,12 @@ template <class Offset>
       const std::uint64_t length = end - begin;
       signs |= begin | end | length | (bound - end);
       items += length;
+      shortest = std::min(shortest, static_cast<std::int64_t>(length));
       longest = std::max(longest, static_cast<std::int64_t>(length));
     }
   }
-  return {items, static_cast<std::uint64_t>(longest), static_cast<std::int64_t>(signs) >= 0};
+  return {items, static_cast<std::uint64_t>(shortest), static_cast<std::uint64_t>(longest),
+          static_cast<std::int64_t>(signs) >= 0};
 }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
@@ -72,7 +78,7 @@ SORTIE_TARGET_AVX2 OffsetSummary summarise_offsets_avx2(const Offset* begins, co
 
 }  // namespace detail
 
-/// Checks and sums up the offsets of `count` segments in one pass, at the speed of memory.
+/// Checks and sums up the offsets of `count` > 0 segments in one pass, at the speed of memory.
 ///
 /// \param begins, ends  `count` of each, unsigned
 /// \param bound  what no end may exceed, below 2^63

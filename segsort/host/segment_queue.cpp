@@ -32,11 +32,13 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
   longest_allowed_ = threads == 1 ? items : std::max(smallest_giant, items / (4 * threads));
 
   block_starts_.reserve(num_blocks + 1);
-  idle_.reserve(num_blocks);
+  kinds_.reserve(num_blocks);
   std::uint64_t cost = 0;
   for (std::uint64_t block = 0; block < num_blocks; ++block) {
     block_starts_.push_back(cost);
     OffsetSummary& summary = summaries[block];
+    const bool equal = summary.shortest == summary.longest;
+    const std::size_t giants_before = giants_.size();
     if (summary.longest > longest_allowed_) {
       summary.longest = 0;
       segments.for_each(first_of(block), first_of(block + 1),
@@ -50,7 +52,9 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
                         });
     }
     longest_ = std::max(longest_, summary.longest);
-    idle_.push_back(summary.longest <= 1);
+    kinds_.push_back(summary.longest <= 1                       ? BlockKind::idle
+                     : equal && giants_before == giants_.size() ? BlockKind::equal
+                                                                : BlockKind::mixed);
     cost += summary.items + segment_cost * (first_of(block + 1) - first_of(block));
   }
   block_starts_.push_back(cost);

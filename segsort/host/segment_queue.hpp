@@ -61,28 +61,37 @@ class SegmentQueue {
   /// Items of the longest segment that work() deals out.
   [[nodiscard]] std::uint64_t longest() const { return longest_; }
 
-  /// Calls sort(batch) for batches that hold the segments of the next portion, of two items or
-  /// more; `sort` empties them. False when no portion is left. Thread-safe, with a batch a thread.
-  template <class Sort>
-  bool work(SegmentBatch& batch, Sort sort) {
+  /// Calls sort() after every assignment to `batch`, of segments of the next portion. False when no
+  /// portion is left. Thread-safe, with a batch a thread.
+  /// \param bring_near  called with the begin of segments that may be short, some microseconds
+  ///                    before sort() reads them in the order of their lengths, which no processor
+  ///                    foresees
+  template <class BringNear, class Sort>
+  bool work(SegmentBatch& batch, BringNear bring_near, Sort sort) {
     const std::uint64_t portion = next_portion_.fetch_add(1, std::memory_order_relaxed);
     if (portion >= portions_.count) return false;
     const std::uint64_t cost_begin = portions_.begin(portion);
     const std::uint64_t cost_end = portions_.begin(portion + 1);
     for (std::uint64_t block = block_of(cost_begin);
-         block < idle_.size() && block_starts_[block] < cost_end; ++block) {
-      if (idle_[block]) continue;
-      if (block_starts_[block] >= cost_begin && block_starts_[block + 1] <= cost_end) {
-        add_block(block, batch);
-      } else {
-        add_part(block, cost_begin, cost_end, batch);
-      }
-      if (!batch.empty()) sort(batch);
+         block < kinds_.size() && block_starts_[block] < cost_end; ++block) {
+      if (kinds_[block] == BlockKind::idle) continue;
+      segments_.with_offsets([&](const auto* begins, const auto* ends) {
+        assign(block, begins + first_of(block), ends + first_of(block), cost_begin, cost_end,
+               bring_near, batch);
+      });
+      sort();
     }
     return true;
   }
 
  private:
+  /// What a block holds that work() deals out.
+  enum class BlockKind : std::uint8_t {
+    idle,   ///< no segment of two items
+    equal,  ///< all its segments, of one length
+    mixed,
+  };
+
   /// Segments that share one partial sum of the costs.
   static constexpr std::uint64_t segments_per_block = SegmentBatch::capacity;
   /// What a segment costs beside its items, in items: the offsets, the call.
@@ -94,25 +103,27 @@ class SegmentQueue {
   /// Portions for each thread: the last to finish is late by about a sixteenth of its share.
   static constexpr std::uint64_t portions_per_thread = 16;
 
-  /// Adds the segments of a block that work() deals out.
-  void add_block(std::uint64_t block, SegmentBatch& batch) const {
-    segments_.for_each(first_of(block), first_of(block + 1),
-                       [&](std::uint64_t, std::uint64_t begin, std::uint64_t length) {
-                         batch.add_if((length > 1) & (length <= longest_allowed_), begin, length);
-                       });
-  }
-
-  /// The same, of those whose cost begins in [cost_begin, cost_end).
-  void add_part(std::uint64_t block, std::uint64_t cost_begin, std::uint64_t cost_end,
-                SegmentBatch& batch) const {
+  /// Gives `batch` the segments of a block whose cost begins in [cost_begin, cost_end).
+  template <class Offset, class BringNear>
+  void assign(std::uint64_t block, const Offset* begins, const Offset* ends,
+              std::uint64_t cost_begin, std::uint64_t cost_end, BringNear bring_near,
+              SegmentBatch& batch) const {
+    const std::uint64_t size = first_of(block + 1) - first_of(block);
     std::uint64_t cost = block_starts_[block];
-    segments_.for_each(first_of(block), first_of(block + 1),
-                       [&](std::uint64_t, std::uint64_t begin, std::uint64_t length) {
-                         const bool allowed = length <= longest_allowed_;
-                         const bool here = cost >= cost_begin && cost < cost_end;
-                         batch.add_if(allowed && here && length > 1, begin, length);
-                         cost += segment_cost + (allowed ? length : 0);
-                       });
+    if (cost >= cost_begin && block_starts_[block + 1] <= cost_end) {
+      if (kinds_[block] == BlockKind::equal)
+        return batch.assign_equal(begins, size, std::uint64_t{ends[0]} - begins[0]);
+      return batch.assign(begins, ends, size, [&](std::uint64_t begin, std::uint64_t length) {
+        bring_near(begin);
+        return length <= longest_allowed_;
+      });
+    }
+    batch.assign(begins, ends, size, [&](std::uint64_t, std::uint64_t length) {
+      const bool allowed = length <= longest_allowed_;
+      const bool here = cost >= cost_begin && cost < cost_end;
+      cost += segment_cost + (allowed ? length : 0);
+      return allowed && here;
+    });
   }
 
   [[nodiscard]] std::uint64_t block_of(std::uint64_t cost) const;
@@ -126,7 +137,7 @@ class SegmentQueue {
   Parts portions_{0, 0};  ///< of the costs of all segments
   std::vector<std::uint64_t> giants_;
   std::vector<std::uint64_t> block_starts_;  ///< cost of all segments before each block, and in all
-  std::vector<bool> idle_;                   ///< blocks without a segment that work() deals out
+  std::vector<BlockKind> kinds_;
   std::atomic<std::uint64_t> next_portion_{0};
 };
 

@@ -115,7 +115,7 @@ class SegmentTile {
 
   template <class Length>
   [[gnu::always_inline]] void store(UKey* keys, Value* values, Length length, std::size_t column) {
-    if constexpr (has_items) std::memcpy(values_in_.data(), values, length * sizeof(Value));
+    if constexpr (has_items) copy_values(values, length);
     const std::size_t rows = length;
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < rows; ++row) {
@@ -128,6 +128,30 @@ class SegmentTile {
         if constexpr (numbered) values[row] = values_in_[numbers_[row * columns + column]];
       }
     }
+  }
+
+  /// Copies the values of a segment to values_in_: pieces of known size, the last overlapping the
+  /// one before it. A call of memcpy for each segment took a quarter of the time of all.
+  template <class Length>
+  [[gnu::always_inline]] void copy_values(const Value* values, Length length) {
+    constexpr bool known = !std::is_integral_v<Length>;
+    const std::size_t n = length;
+    if constexpr (known) {
+      std::memcpy(values_in_.data(), values, n * sizeof(Value));
+    } else if (n >= 8) {
+      for (std::size_t i = 0; i + 8 < n; i += 8) copy_piece<8>(values, i);
+      copy_piece<8>(values, n - 8);
+    } else if (n >= 4) {
+      copy_piece<4>(values, 0);
+      copy_piece<4>(values, n - 4);
+    } else if (n >= 2) {
+      copy_piece<2>(values, 0);
+      copy_piece<2>(values, n - 2);
+    }
+  }
+  template <std::size_t Size>
+  [[gnu::always_inline]] void copy_piece(const Value* values, std::size_t at) {
+    std::memcpy(values_in_.data() + at, values + at, Size * sizeof(Value));
   }
 
   [[gnu::always_inline]] void sort_columns(const KeyForm<UKey>& form, std::size_t rows) {

@@ -37,10 +37,11 @@ namespace {
 using detail::NoValue;
 using detail::SegmentTile;
 
-/// A value of any type, of any alignment: only its bytes matter.
-template <std::size_t Bytes>
-struct Opaque {
-  unsigned char bytes[Bytes];
+/// A value of any type, of any alignment: only its bytes matter. Words, because compilers take
+/// stores of bytes to change anything.
+template <class Word>
+struct [[gnu::packed]] Opaque {
+  Word word;
 };
 
 std::uint64_t threads() {
@@ -120,11 +121,13 @@ class SegmentSorter {
       const auto sort_long = [&](std::uint64_t begin, std::uint64_t length) {
         sort_alone(begin, length, scratch, longest * thread);
       };
-      SegmentBatch batch;
-      const auto sort_batch = [&](SegmentBatch& filled) {
-        filled.drain(longest_short, sort_short, sort_long);
+      SegmentBatch batch(longest_short);
+      const auto sort_batch = [&] { batch.sort(sort_short, sort_long); };
+      const auto bring_near = [&](std::uint64_t begin) {
+        __builtin_prefetch(keys_ + begin, 1);
+        if constexpr (detail::has_values<Value>) __builtin_prefetch(values_at(begin), 1);
       };
-      while (queue.work(batch, sort_batch)) {
+      while (queue.work(batch, bring_near, sort_batch)) {
       }
     });
   }
@@ -224,9 +227,9 @@ void sort_keys_of(const Context& context, const Request& request) {
     case 0:
       return sort_typed<UKey, NoValue>(context, request);
     case 4:
-      return sort_typed<UKey, Opaque<4>>(context, request);
+      return sort_typed<UKey, Opaque<std::uint32_t>>(context, request);
     default:
-      return sort_typed<UKey, Opaque<8>>(context, request);
+      return sort_typed<UKey, Opaque<std::uint64_t>>(context, request);
   }
 }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "sortie/segsort/host/key_form.hpp"
 #include "sortie/segsort/host/segment_tile.hpp"
@@ -50,20 +53,108 @@ inline void sort_alone(UKey* keys, Value* values, const KeyForm<UKey>& form, std
   form.decode(keys, n);
 }
 
-/// Brings two raw keys in order, without a branch.
+/// Two neighbouring items, to be exchanged without a branch.
+template <class Item>
+class Neighbours {
+ public:
+  [[gnu::always_inline]] explicit Neighbours(const Item* items) {
+    std::memcpy(&words_, items, sizeof words_);
+  }
+  [[gnu::always_inline]] const Item operator[](std::size_t i) const {
+    Item item;
+    std::memcpy(&item, reinterpret_cast<const char*>(&words_) + i * sizeof item, sizeof item);
+    return item;
+  }
+  [[gnu::always_inline]] void store(bool exchanged, Item* items) {
+    const Word mask = Word{0} - Word{exchanged};
+    if constexpr (sizeof(Item) == 4) {
+      words_[0] ^= (words_[0] ^ std::rotl(words_[0], 32)) & mask;
+    } else {
+      constexpr std::size_t half = words / 2;
+      for (std::size_t i = 0; i < half; ++i) {
+        const Word changed = (words_[i] ^ words_[half + i]) & mask;
+        words_[i] ^= changed;
+        words_[half + i] ^= changed;
+      }
+    }
+    std::memcpy(items, &words_, sizeof words_);
+  }
+
+ private:
+  using Word =
+      std::conditional_t<sizeof(Item) == 4 || sizeof(Item) % 8 == 0, std::uint64_t, std::uint32_t>;
+  static constexpr std::size_t words = 2 * sizeof(Item) / sizeof(Word);
+  std::array<Word, words> words_;
+};
+
+/// Brings two raw keys in order.
+///
+/// Everything is read before anything is written: keys and values mostly lie a multiple of 4 KiB
+/// apart, and Intel's processors let a read wait for a write to such a place.
 template <std::unsigned_integral UKey, class Value>
 [[gnu::always_inline]] inline void sort_two(UKey* keys, Value* values, const KeyForm<UKey>& form) {
-  const UKey first = keys[0];
-  const UKey second = keys[1];
-  const bool swap = form.encoded(second) < form.encoded(first);
-  const UKey changed = (first ^ second) & static_cast<UKey>(UKey{0} - UKey{swap});
-  keys[0] = first ^ changed;
-  keys[1] = second ^ changed;
+  Neighbours<UKey> two_keys(keys);
+  const bool exchanged = form.encoded(two_keys[1]) < form.encoded(two_keys[0]);
   if constexpr (has_values<Value>) {
-    const Value first_value = values[0];
-    const Value second_value = values[1];
-    values[0] = select(swap, second_value, first_value);
-    values[1] = select(swap, first_value, second_value);
+    Neighbours<Value> two_values(values);
+    two_keys.store(exchanged, keys);
+    two_values.store(exchanged, values);
+  } else {
+    two_keys.store(exchanged, keys);
+  }
+}
+
+/// Sorts segments of two items that lie side by side: 64 bits hold both keys, 64 bits both values,
+/// and all is arithmetic of 64 bits, so that the loop becomes vector instructions.
+template <class Value>
+[[gnu::always_inline]] inline void sort_twos_in_words(std::uint32_t* keys, Value* values,
+                                                      const KeyForm<std::uint32_t>& form,
+                                                      std::size_t count) {
+  constexpr std::size_t bytes = sizeof(std::uint64_t);
+  char* const key_bytes = reinterpret_cast<char*>(keys);
+  char* const value_bytes = reinterpret_cast<char*>(values);
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t two_keys;
+    std::memcpy(&two_keys, key_bytes + bytes * i, bytes);
+    const std::uint64_t halves_exchanged = two_keys << 32 | two_keys >> 32;
+    static_assert(std::endian::native == std::endian::little);
+    const std::uint64_t first = form.encoded_word(two_keys & 0xffff'ffffU);
+    const std::uint64_t second = form.encoded_word(two_keys >> 32);
+    const std::uint64_t mask = second < first ? ~std::uint64_t{0} : 0;
+    two_keys ^= (two_keys ^ halves_exchanged) & mask;
+    if constexpr (has_values<Value>) {
+      std::uint64_t two_values;
+      std::memcpy(&two_values, value_bytes + bytes * i, bytes);
+      two_values ^= (two_values ^ (two_values << 32 | two_values >> 32)) & mask;
+      std::memcpy(value_bytes + bytes * i, &two_values, bytes);
+    }
+    std::memcpy(key_bytes + bytes * i, &two_keys, bytes);
+  }
+}
+
+/// Sorts segments of two items.
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline void sort_twos(UKey* keys, Value* values, const KeyForm<UKey>& form,
+                                             const std::uint64_t* begins, std::size_t count) {
+  constexpr std::size_t stride = has_values<Value> ? 1 : 0;
+  std::uint64_t gaps = 0;
+  for (std::size_t i = 1; i < count; ++i) gaps |= begins[i] - begins[i - 1] - 2;
+  if (gaps == 0) {
+    UKey* const first_keys = keys + begins[0];
+    Value* const first_values = values + begins[0] * stride;
+    if constexpr (sizeof(UKey) == 4 && (!has_values<Value> || sizeof(Value) == 4)) {
+      sort_twos_in_words(first_keys, first_values, form, count);
+    } else {
+      for (std::size_t i = 0; i < 2 * count; i += 2)
+        sort_two(first_keys + i, first_values + i * stride, form);
+    }
+  } else if (form.is_identity()) {
+    for (std::size_t i = 0; i < count; ++i)
+      sort_two(keys + begins[i], values + begins[i] * stride, KeyForm<UKey>());
+  } else {
+    for (std::size_t i = 0; i < count; ++i)
+      sort_two(keys + begins[i], values + begins[i] * stride, form);
   }
 }
 
@@ -79,7 +170,7 @@ template <std::unsigned_integral UKey, class Value>
 /// \tparam Tiles  whether the processor's vectors make sixteen at once faster than one by one
 template <bool Tiles, std::unsigned_integral UKey, class Value>
 [[gnu::always_inline]] inline void sort_short_segments_body(UKey* keys, Value* values,
-                                                            const KeyForm<UKey>& form,
+                                                            KeyForm<UKey> form,
                                                             const ShortSegments& segments,
                                                             SegmentTile<UKey, Value>& tile) {
   constexpr std::size_t columns = SegmentTile<UKey, Value>::columns;
@@ -88,8 +179,9 @@ template <bool Tiles, std::unsigned_integral UKey, class Value>
   const std::uint32_t* const lengths = segments.lengths;
   const std::size_t count = segments.count;
   std::size_t i = 0;
-  for (; i < count && lengths[i] == 2; ++i)
-    sort_two(keys + begins[i], values + begins[i] * stride, form);
+  if (lengths[count - 1] == 2) i = count;
+  while (i < count && lengths[i] == 2) ++i;
+  if (i > 0) sort_twos(keys, values, form, begins, i);
   if constexpr (Tiles) {
     std::array<std::uint64_t, columns> last_begins;
     std::array<std::uint32_t, columns> last_lengths;
