@@ -27,7 +27,9 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
   if (request.options.algorithm != SortAlgorithm::merge) {
     using Sort = RadixSort<Key, Value>;
     const int digit_bits = Sort::usual_digit_bits(request.num_items);
-    Sort(context, items, request.num_items, form, devices, digit_bits).run();
+    const std::size_t used =
+        request.options.devices > 0 ? devices : Sort::usual_devices(request.num_items, devices);
+    Sort(context, items, request.num_items, form, used, digit_bits).run();
     return;
   }
   std::vector<LocalSort<Key, Value>> sorters(devices);
