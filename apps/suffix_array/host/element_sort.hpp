@@ -33,12 +33,15 @@ inline int width_of(DoubleWord number) {
   return high != 0 ? 64 + width_of(high) : width_of(static_cast<std::uint64_t>(number));
 }
 
+/// Elements that agree from bit `key_shift` on keep their order.
 template <class Element>
-void insertion_sort(Element* elements, std::uint64_t n) {
+void insertion_sort(Element* elements, std::uint64_t n, int key_shift = 0) {
   for (std::uint64_t i = 1; i < n; ++i) {
     const Element element = elements[i];
+    // The least of the elements that stay before it.
+    const Element bound = element | ((Element{1} << key_shift) - 1);
     std::uint64_t to = i;
-    for (; to > 0 && elements[to - 1] > element; --to) elements[to] = elements[to - 1];
+    for (; to > 0 && elements[to - 1] > bound; --to) elements[to] = elements[to - 1];
     elements[to] = element;
   }
 }
@@ -99,36 +102,38 @@ void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint6
 
 /// Sorts numbers on the calling thread, most significant differing digit first. Does not allocate.
 ///
-/// \param elements  n distinct numbers, sorted in place
+/// \param elements  n numbers, sorted in place
+/// \param key_shift numbers that agree from this bit on may come out in any order
 /// \param scratch   `capacity` numbers, overwritten. Longer parts are divided in place, at about
 ///                  half the speed, until they fit.
 /// Complexity O(n) a digit; digits in which all numbers agree are jumped over.
 template <class Element>
-void sort_elements(Element* elements, std::uint64_t n, Element* scratch, std::uint64_t capacity) {
+void sort_elements(Element* elements, std::uint64_t n, Element* scratch, std::uint64_t capacity,
+                   int key_shift = 0) {
   using detail::Digit;
   if (n <= detail::longest_inserted) {
-    detail::insertion_sort(elements, n);
+    detail::insertion_sort(elements, n, key_shift);
     return;
   }
   const int top = detail::differing_bits(elements, n);
-  if (top == 0) return;
+  if (top <= key_shift) return;
   if (n > capacity) {
-    const int bits = std::min(detail::widest_digit_in_place, top);
+    const int bits = std::min(detail::widest_digit_in_place, top - key_shift);
     const Digit digit{top - bits, bits};
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
     detail::divide_in_place(elements, n, digit, starts.data(), ends.data());
-    if (digit.shift == 0) return;
+    if (digit.shift == key_shift) return;
     std::uint64_t begin = 0;
     for (std::uint32_t part = 0; part < 1U << bits; ++part) {
       const std::uint64_t end = ends[part];
-      sort_elements(elements + begin, end - begin, scratch, capacity);
+      sort_elements(elements + begin, end - begin, scratch, capacity, key_shift);
       begin = end;
     }
     return;
   }
   const int wanted = static_cast<int>(std::bit_width(n / detail::elements_a_counter));
-  const int bits = std::min({wanted, detail::widest_digit, top});
+  const int bits = std::min({wanted, detail::widest_digit, top - key_shift});
   const Digit digit{top - bits, bits};
   std::array<std::uint32_t, (1U << detail::widest_digit) + 1> starts;
   const std::uint32_t digits = 1U << bits;
@@ -137,16 +142,16 @@ void sort_elements(Element* elements, std::uint64_t n, Element* scratch, std::ui
   for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
   for (std::uint64_t i = 0; i < n; ++i) scratch[starts[digit.of(elements[i])]++] = elements[i];
   std::memcpy(elements, scratch, n * sizeof(Element));
-  if (digit.shift == 0) return;
+  if (digit.shift == key_shift) return;
   std::uint64_t begin = 0;
   for (std::uint32_t i = 0; i < digits; ++i) {
     const std::uint64_t end = starts[i];
     if (end - begin > detail::longest_inserted) {
-      sort_elements(elements + begin, end - begin, scratch, capacity);
+      sort_elements(elements + begin, end - begin, scratch, capacity, key_shift);
     }
     begin = end;
   }
-  detail::insertion_sort(elements, n);
+  detail::insertion_sort(elements, n, key_shift);
 }
 
 }  // namespace sortie::suffix_array::host

@@ -1,12 +1,16 @@
 #include "sortie/apps/suffix_array/host/first_sort.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
+#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
+#include "sortie/apps/suffix_array/host/key_digits.hpp"
 #include "sortie/apps/suffix_array/host/pieces.hpp"
 #include "sortie/apps/suffix_array/host/prefix_roll.hpp"
 #include "sortie/apps/suffix_array/host/text_rounds.hpp"
@@ -30,9 +34,9 @@ struct Range {
 template <Position Pos>
 class RangeSorter {
  public:
-  RangeSorter(const PrefixPlan& plan, const SymbolStream& stream, std::uint64_t depth_limit,
+  RangeSorter(const PrefixPlan& plan, const KeyDigits& key_digits, const SymbolStream& stream, std::uint64_t depth_limit,
               FirstOrder<Pos>& order)
-      : plan_(plan), stream_(stream), depth_limit_(depth_limit), order_(order) {}
+      : plan_(plan), key_digits_(key_digits), stream_(stream), depth_limit_(depth_limit), order_(order) {}
 
   /// By all host threads. `ranges` is in order; large ones are divided first.
   void sort(std::uint64_t* elements, std::vector<Range> ranges) {
@@ -102,8 +106,8 @@ class RangeSorter {
     for (const Range& range : ranges) {
       std::uint64_t* const first = elements + range.begin;
       const std::uint64_t size = range.end - range.begin;
-      sort_elements(first, size, scratch.get(), scratch_elements);
-      find_groups(first, size, groups);
+      sort_by_keys(first, size, scratch.get());
+      find_groups(first, size, scratch.get(), groups);
       const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
         order_.joined.set_range(range.slot + begin + 1, range.slot + end);
         in_groups += end - begin;
@@ -121,9 +125,37 @@ class RangeSorter {
     std::atomic_ref(order_.in_groups).fetch_add(in_groups);
   }
 
+  /// Sorts by keys; those with equal keys come out in any order.
+  void sort_by_keys(std::uint64_t* elements, std::uint64_t size, std::uint64_t* scratch) const {
+    if (size <= 2 * detail::longest_inserted || size > scratch_elements) {
+      sort_elements(elements, size, scratch, scratch_elements, plan_.position_bits);
+      return;
+    }
+    const int bits = std::min(key_digits_.bits(), static_cast<int>(std::bit_width(size)) - 1);
+    std::array<std::uint32_t, KeyDigits::most_digits + 1> starts;
+    const std::uint32_t digits = 1U << bits;
+    std::fill_n(starts.begin(), digits + 1, 0U);
+    for (std::uint64_t i = 0; i < size; ++i) ++starts[key_digits_.of(elements[i], bits) + 1];
+    for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
+    for (std::uint64_t i = 0; i < size; ++i) {
+      scratch[starts[key_digits_.of(elements[i], bits)]++] = elements[i];
+    }
+    std::memcpy(elements, scratch, size * sizeof(*elements));
+    std::uint64_t begin = 0;
+    for (std::uint32_t i = 0; i < digits; ++i) {
+      const std::uint64_t end = starts[i];
+      if (end - begin > detail::longest_inserted) {
+        sort_elements(elements + begin, end - begin, scratch, scratch_elements,
+                      plan_.position_bits);
+      }
+      begin = end;
+    }
+    detail::insertion_sort(elements, size, plan_.position_bits);
+  }
+
   /// Parts of sorted elements whose keys are equal, without an end; asks for the words that the text
-  /// rounds read first.
-  void find_groups(const std::uint64_t* elements, std::uint64_t size,
+  /// rounds read first. Those with an end are put in their final order.
+  void find_groups(std::uint64_t* elements, std::uint64_t size, std::uint64_t* scratch,
                    std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
     groups.clear();
     for (std::uint64_t i = 1; i < size; ++i) {
@@ -133,7 +165,10 @@ class RangeSorter {
       }
       const std::uint64_t begin = i - 1;
       while (i < size && plan_.key_of(elements[i]) == key) ++i;
-      if (plan_.contains_end(key)) continue;
+      if (plan_.contains_end(key)) {
+        sort_elements(elements + begin, i - begin, scratch, scratch_elements);
+        continue;
+      }
       for (std::uint64_t member = begin; member < i; ++member) {
         stream_.prefetch(plan_.position_of(elements[member]) + plan_.depth());
       }
@@ -142,6 +177,7 @@ class RangeSorter {
   }
 
   const PrefixPlan& plan_;
+  const KeyDigits& key_digits_;
   const SymbolStream& stream_;
   std::uint64_t depth_limit_;
   FirstOrder<Pos>& order_;
@@ -261,7 +297,8 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan,
   order.joined = BitSet(text.size());
   order.run_slots = counts.run_slots;
   const auto room = allocate<std::uint64_t>(std::min(most_elements, counts.elements()));
-  RangeSorter<Pos> sorter(plan, stream, depth_limit, order);
+  const KeyDigits key_digits(plan);
+  RangeSorter<Pos> sorter(plan, key_digits, stream, depth_limit, order);
   for (std::uint64_t first = 0; first < plan.buckets;) {
     const std::uint64_t base = counts.starts[first];
     std::uint64_t last = first + 1;

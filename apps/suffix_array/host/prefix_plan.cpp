@@ -55,8 +55,12 @@ LetterCounts count_letters(const TextView& text) {
 
 PrefixPlan plan_prefixes(const LetterCounts& counts, std::uint64_t size) {
   PrefixPlan plan;
+  double letters_in_all = 0;
+  for (const std::uint64_t count : counts) letters_in_all += static_cast<double>(count);
   for (std::size_t byte = 0; byte < counts.size(); ++byte) {
-    if (counts[byte] != 0) plan.code[byte] = static_cast<std::uint16_t>(++plan.sigma);
+    if (counts[byte] == 0) continue;
+    plan.code[byte] = static_cast<std::uint16_t>(++plan.sigma);
+    plan.share[plan.code[byte]] = static_cast<double>(counts[byte]) / letters_in_all;
   }
   plan.base = static_cast<std::uint64_t>(std::max(plan.sigma + 1, 2));
   plan.position_bits = static_cast<int>(std::bit_width(size));

@@ -32,6 +32,7 @@ struct PrefixPlan {
   int key_symbols = 1;         ///< at least 1
   std::uint64_t key_end = 2;   ///< base ^ key_symbols
   int position_bits = 1;       ///< of an element
+  std::array<double, 257> share{};  ///< of all letters, by code
 
   [[nodiscard]] std::uint64_t depth() const {
     return static_cast<std::uint64_t>(bucket_symbols + key_symbols);

@@ -42,6 +42,22 @@ class SampleNumbers {
     const std::uint64_t below = (std::uint64_t{1} << (position % BitSet::word_bits)) - 1;
     return before_[word] + static_cast<Pos>(std::popcount(samples_.words()[word] & below));
   }
+  /// visit(position, number) for all samples, on all threads.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    const std::vector<std::uint64_t>& words = samples_.words();
+    for_each_stretch(words.size(), stretch_length / BitSet::word_bits,
+                     [&](std::uint64_t first, std::uint64_t last) {
+                       for (std::uint64_t i = first; i < last; ++i) {
+                         Pos number = before_[i];
+                         for (std::uint64_t word = words[i]; word != 0; word &= word - 1) {
+                           visit(i * BitSet::word_bits +
+                                     static_cast<std::uint64_t>(std::countr_zero(word)),
+                                 number++);
+                         }
+                       }
+                     });
+  }
 
  private:
   const BitSet& samples_;
@@ -67,22 +83,32 @@ class Finish {
 
   std::uint64_t run() {
     mark_members();
-    mark_samples();
+    // First the sample of each member, later its rank.
+    std::unique_ptr<Pos[]> keys;
+    if (order_.in_groups != 0) keys = allocate<Pos>(size_);
+    find_samples(keys.get());
+    mark_samples(keys.get());
+    for (const LongRun<Pos>& run : runs_) samples_.set(run.end);
     const SampleNumbers<Pos> numbers(samples_);
-    require_room(numbers.count());
-    auto ranks = allocate<Pos>(numbers.count());
+    const std::uint64_t count = numbers.count();
+    require_room(count);
+    auto ranks = allocate<Pos>(count);
     rank_samples(numbers, ranks.get());
-    std::uint64_t rounds = 0;
-    {
-      const auto steps = allocate<Pos>(numbers.count());
-      find_steps(numbers, steps.get());
-      rounds = double_steps<Pos>(std::span(ranks.get(), numbers.count()),
-                                 std::span(steps.get(), numbers.count()));
-    }
+    auto steps = allocate<Pos>(count);
+    find_steps(numbers, keys.get(), steps.get());
+    // Texts of short periods have so many samples that their rounds take the place of the keys.
+    const bool many = count > size_ / 4;
+    if (many) keys.reset();
+    const std::uint64_t rounds =
+        double_steps<Pos>(std::span(ranks.get(), count), std::span(steps.get(), count));
+    steps.reset();
     place_runs(numbers, ranks.get());
     if (order_.in_groups == 0) return rounds;
-    const auto keys = allocate<Pos>(size_);
-    hand_ranks_out(numbers, ranks.get(), keys.get());
+    if (many) {
+      keys = allocate<Pos>(size_);
+      find_samples(keys.get());
+    }
+    replace_by_ranks(numbers, ranks.get(), keys.get());
     ranks.reset();
     sort_groups(keys.get());
     return rounds;
@@ -143,21 +169,30 @@ class Finish {
     }
   }
 
-  /// visit(position, its sample), for all members and what follows them, by all threads.
-  template <class Visit>
-  void for_each_sampled(const Visit& visit) const {
+  /// work(begin, end) for stretches of members and what follows them, by all threads.
+  template <class Work>
+  void for_each_member_stretch(const Work& work) const {
     if (order_.in_groups == 0) return;
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
-      for_each_member_stretch(first, last, [&](std::uint64_t begin, std::uint64_t end) {
-        sampling_.for_each(begin, end, visit);
+      for_each_member_stretch(first, last, work);
+    });
+  }
+
+  /// keys[p] = sample of p, for all members and what follows them.
+  void find_samples(Pos* keys) const {
+    for_each_member_stretch([&](std::uint64_t begin, std::uint64_t end) {
+      sampling_.for_each(begin, end, [=](std::uint64_t position, std::uint64_t sample) {
+        keys[position] = static_cast<Pos>(sample);
       });
     });
   }
 
-  void mark_samples() {
-    for_each_sampled(
-        [&](std::uint64_t, std::uint64_t sample) { samples_.set(sample); });
-    for (const LongRun<Pos>& run : runs_) samples_.set(run.end);
+  void mark_samples(const Pos* keys) {
+    for_each_member_stretch([&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        if (i == begin || keys[i] != keys[i - 1]) samples_.set(keys[i]);
+      }
+    });
   }
 
   /// Gives every sample the rank of the first slot of its group.
@@ -188,14 +223,15 @@ class Finish {
     if (numbers.is_sample(size_)) ranks[numbers.of(size_)] = static_cast<Pos>(separators_);
   }
 
-  void find_steps(const SampleNumbers<Pos>& numbers, Pos* steps) const {
+  /// From each member that is a sample to the sample of what follows it.
+  void find_steps(const SampleNumbers<Pos>& numbers, const Pos* keys, Pos* steps) const {
     // Of those that have their own rank, any will do.
     std::fill_n(steps, numbers.count(), Pos{0});
-    for_each_sampled([&](std::uint64_t position, std::uint64_t sample) {
-      if (position > 0 && members_.test(position - 1) && numbers.is_sample(position - 1)) {
-        steps[numbers.of(position - 1)] = numbers.of(sample);
-      }
-    });
+    if (order_.in_groups != 0) {
+      numbers.for_each([&](std::uint64_t position, Pos number) {
+        if (members_.test(position)) steps[number] = numbers.of(keys[position + 1]);
+      });
+    }
     for (const LongRun<Pos>& run : runs_) {
       if (numbers.is_sample(run.begin)) steps[numbers.of(run.begin)] = numbers.of(run.end);
     }
@@ -207,20 +243,14 @@ class Finish {
     run_order_.place(rests, order_.suffixes);
   }
 
-  /// keys[p] = rank of the sample of p, for all members.
-  void hand_ranks_out(const SampleNumbers<Pos>& numbers, const Pos* ranks, Pos* keys) const {
-    for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
-      for_each_member_stretch(first, last, [&](std::uint64_t begin, std::uint64_t end) {
-        std::uint64_t latest = size_ + 1;
-        Pos rank = 0;
-        sampling_.for_each(begin, end, [&](std::uint64_t position, std::uint64_t sample) {
-          if (sample != latest) {
-            latest = sample;
-            rank = ranks[numbers.of(sample)];
-          }
-          keys[position] = rank;
-        });
-      });
+  /// Neighbours mostly share a sample, so each is looked up once for all of them.
+  void replace_by_ranks(const SampleNumbers<Pos>& numbers, const Pos* ranks, Pos* keys) const {
+    for_each_member_stretch([&](std::uint64_t begin, std::uint64_t end) {
+      while (begin < end) {
+        const Pos sample = keys[begin];
+        const Pos rank = ranks[numbers.of(sample)];
+        for (; begin < end && keys[begin] == sample; ++begin) keys[begin] = rank;
+      }
     });
   }
 

@@ -150,13 +150,17 @@ class TextRounds {
       }
       const bool equal = plan_.key_of(differing) == 0;
       if (equal && !stream_.ended(plan_.key_of(elements[begin]))) continue;
-      sort_elements(elements + begin, end - begin, scratch_, capacity_);
+      sort_elements(elements + begin, end - begin, scratch_, capacity_, plan_.position_bits);
       for (std::uint64_t first = begin; first < end;) {
         const std::uint64_t key = plan_.key_of(elements[first]);
         std::uint64_t last = first + 1;
         while (last < end && plan_.key_of(elements[last]) == key) ++last;
-        if (last - first > 1 && !stream_.ended(key)) {
-          sort(elements, first, last, depth + symbols, leave);
+        if (last - first > 1) {
+          if (stream_.ended(key)) {
+            sort_elements(elements + first, last - first, scratch_, capacity_);
+          } else {
+            sort(elements, first, last, depth + symbols, leave);
+          }
         }
         first = last;
       }
