@@ -24,6 +24,9 @@ class BitSet {
 
   void set(std::uint64_t i) { add(i / word_bits, std::uint64_t{1} << (i % word_bits)); }
 
+  /// The same where no other thread sets any, which takes a third of the time.
+  void set_alone(std::uint64_t i) { words_[i / word_bits] |= std::uint64_t{1} << (i % word_bits); }
+
   /// Sets [begin, end).
   void set_range(std::uint64_t begin, std::uint64_t end) {
     while (begin < end) {

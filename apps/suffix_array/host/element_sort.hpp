@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <utility>
 
 namespace sortie::suffix_array::host {
@@ -27,7 +28,9 @@ using Wide = typename WideOf<Pos>::type;
 
 namespace detail {
 
-inline int width_of(std::uint64_t number) { return static_cast<int>(std::bit_width(number)); }
+inline int width_of(std::uint64_t number) {
+  return static_cast<int>(std::bit_width(number));
+}
 inline int width_of(DoubleWord number) {
   const auto high = static_cast<std::uint64_t>(number >> 64);
   return high != 0 ? 64 + width_of(high) : width_of(static_cast<std::uint64_t>(number));
@@ -104,11 +107,12 @@ void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint6
 ///
 /// \param elements  n numbers, sorted in place
 /// \param key_shift numbers that agree from this bit on may come out in any order
-/// \param scratch   `capacity` numbers, overwritten. Longer parts are divided in place, at about
-///                  half the speed, until they fit.
+/// \param scratch   overwritten. Parts longer than it are divided in place, at about half the
+/// speed,
+///                  until they fit.
 /// Complexity O(n) a digit; digits in which all numbers agree are jumped over.
 template <class Element>
-void sort_elements(Element* elements, std::uint64_t n, Element* scratch, std::uint64_t capacity,
+void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
                    int key_shift = 0) {
   using detail::Digit;
   if (n <= detail::longest_inserted) {
@@ -117,7 +121,7 @@ void sort_elements(Element* elements, std::uint64_t n, Element* scratch, std::ui
   }
   const int top = detail::differing_bits(elements, n);
   if (top <= key_shift) return;
-  if (n > capacity) {
+  if (n > scratch.size()) {
     const int bits = std::min(detail::widest_digit_in_place, top - key_shift);
     const Digit digit{top - bits, bits};
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
@@ -127,7 +131,7 @@ void sort_elements(Element* elements, std::uint64_t n, Element* scratch, std::ui
     std::uint64_t begin = 0;
     for (std::uint32_t part = 0; part < 1U << bits; ++part) {
       const std::uint64_t end = ends[part];
-      sort_elements(elements + begin, end - begin, scratch, capacity, key_shift);
+      sort_elements(elements + begin, end - begin, scratch, key_shift);
       begin = end;
     }
     return;
@@ -141,13 +145,13 @@ void sort_elements(Element* elements, std::uint64_t n, Element* scratch, std::ui
   for (std::uint64_t i = 0; i < n; ++i) ++starts[digit.of(elements[i]) + 1];
   for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
   for (std::uint64_t i = 0; i < n; ++i) scratch[starts[digit.of(elements[i])]++] = elements[i];
-  std::memcpy(elements, scratch, n * sizeof(Element));
+  std::memcpy(elements, scratch.data(), n * sizeof(Element));
   if (digit.shift == key_shift) return;
   std::uint64_t begin = 0;
   for (std::uint32_t i = 0; i < digits; ++i) {
     const std::uint64_t end = starts[i];
     if (end - begin > detail::longest_inserted) {
-      sort_elements(elements + begin, end - begin, scratch, capacity, key_shift);
+      sort_elements(elements + begin, end - begin, scratch, key_shift);
     }
     begin = end;
   }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "sortie/apps/suffix_array/host/arrays.hpp"
@@ -20,8 +21,13 @@ namespace {
 
 /// Elements of a task: enough to hide its cost, few enough to balance the threads.
 constexpr std::uint64_t task_elements = std::uint64_t{1} << 15;
-/// Scratch of a thread, 256 KiB: what is longer would not be sorted within the L2 cache anyway.
-constexpr std::uint64_t scratch_elements = std::uint64_t{1} << 15;
+/// Scratch of a thread: 256 KiB, and more where buckets are large, as those of a text with few
+/// different words are; of all threads together, half a byte a symbol.
+constexpr std::uint64_t least_scratch = std::uint64_t{1} << 15;
+std::uint64_t most_scratch(std::uint64_t size) {
+  const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+  return std::max(least_scratch, size / (16 * threads));
+}
 
 /// Elements that are sorted by themselves, and where they belong.
 struct Range {
@@ -34,9 +40,13 @@ struct Range {
 template <Position Pos>
 class RangeSorter {
  public:
-  RangeSorter(const PrefixPlan& plan, const KeyDigits& key_digits, const SymbolStream& stream, std::uint64_t depth_limit,
-              FirstOrder<Pos>& order)
-      : plan_(plan), key_digits_(key_digits), stream_(stream), depth_limit_(depth_limit), order_(order) {}
+  RangeSorter(const PrefixPlan& plan, const KeyDigits& key_digits, const SymbolStream& stream,
+              std::uint64_t depth_limit, FirstOrder<Pos>& order)
+      : plan_(plan),
+        key_digits_(key_digits),
+        stream_(stream),
+        depth_limit_(depth_limit),
+        order_(order) {}
 
   /// By all host threads. `ranges` is in order; large ones are divided first.
   void sort(std::uint64_t* elements, std::vector<Range> ranges) {
@@ -53,15 +63,16 @@ class RangeSorter {
     }
     if (ranges.empty()) return;
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
-      sort_on_this_thread(elements, std::span(ranges).subspan(tasks[task],
-                                                              tasks[task + 1] - tasks[task]));
+      sort_on_this_thread(elements,
+                          std::span(ranges).subspan(tasks[task], tasks[task + 1] - tasks[task]));
     });
   }
 
  private:
   /// Divides ranges that would keep one thread busy for long by their leading digits, as far as
   /// their keys differ.
-  [[nodiscard]] std::vector<Range> divided(std::uint64_t* elements, const std::vector<Range>& ranges,
+  [[nodiscard]] std::vector<Range> divided(std::uint64_t* elements,
+                                           const std::vector<Range>& ranges,
                                            std::uint64_t threads) const {
     std::uint64_t total = 0;
     for (const Range& range : ranges) total += range.end - range.begin;
@@ -98,16 +109,20 @@ class RangeSorter {
   }
 
   void sort_on_this_thread(std::uint64_t* elements, std::span<const Range> ranges) {
-    const auto scratch = std::make_unique_for_overwrite<std::uint64_t[]>(scratch_elements);
-    const TextRounds rounds(stream_, plan_, depth_limit_, scratch.get(), scratch_elements);
+    std::uint64_t largest = 0;
+    for (const Range& range : ranges) largest = std::max(largest, range.end - range.begin);
+    const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
+    const auto room = allocate<std::uint64_t>(capacity);
+    const std::span<std::uint64_t> scratch(room.get(), capacity);
+    const TextRounds rounds(stream_, plan_, depth_limit_, scratch);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> groups;
     std::uint64_t in_equal_prefixes = 0;
     std::uint64_t in_groups = 0;
     for (const Range& range : ranges) {
       std::uint64_t* const first = elements + range.begin;
       const std::uint64_t size = range.end - range.begin;
-      sort_by_keys(first, size, scratch.get());
-      find_groups(first, size, scratch.get(), groups);
+      sort_by_keys(first, size, scratch);
+      find_groups(first, size, scratch, groups);
       const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
         order_.joined.set_range(range.slot + begin + 1, range.slot + end);
         in_groups += end - begin;
@@ -126,9 +141,10 @@ class RangeSorter {
   }
 
   /// Sorts by keys; those with equal keys come out in any order.
-  void sort_by_keys(std::uint64_t* elements, std::uint64_t size, std::uint64_t* scratch) const {
-    if (size <= 2 * detail::longest_inserted || size > scratch_elements) {
-      sort_elements(elements, size, scratch, scratch_elements, plan_.position_bits);
+  void sort_by_keys(std::uint64_t* elements, std::uint64_t size,
+                    std::span<std::uint64_t> scratch) const {
+    if (size <= 2 * detail::longest_inserted || size > scratch.size() || size > least_scratch) {
+      sort_elements(elements, size, scratch, plan_.position_bits);
       return;
     }
     const int bits = std::min(key_digits_.bits(), static_cast<int>(std::bit_width(size)) - 1);
@@ -140,22 +156,21 @@ class RangeSorter {
     for (std::uint64_t i = 0; i < size; ++i) {
       scratch[starts[key_digits_.of(elements[i], bits)]++] = elements[i];
     }
-    std::memcpy(elements, scratch, size * sizeof(*elements));
+    std::memcpy(elements, scratch.data(), size * sizeof(*elements));
     std::uint64_t begin = 0;
     for (std::uint32_t i = 0; i < digits; ++i) {
       const std::uint64_t end = starts[i];
       if (end - begin > detail::longest_inserted) {
-        sort_elements(elements + begin, end - begin, scratch, scratch_elements,
-                      plan_.position_bits);
+        sort_elements(elements + begin, end - begin, scratch, plan_.position_bits);
       }
       begin = end;
     }
     detail::insertion_sort(elements, size, plan_.position_bits);
   }
 
-  /// Parts of sorted elements whose keys are equal, without an end; asks for the words that the text
-  /// rounds read first. Those with an end are put in their final order.
-  void find_groups(std::uint64_t* elements, std::uint64_t size, std::uint64_t* scratch,
+  /// Parts of sorted elements whose keys are equal, without an end; asks for the words that the
+  /// text rounds read first. Those with an end are put in their final order.
+  void find_groups(std::uint64_t* elements, std::uint64_t size, std::span<std::uint64_t> scratch,
                    std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
     groups.clear();
     for (std::uint64_t i = 1; i < size; ++i) {
@@ -166,7 +181,7 @@ class RangeSorter {
       const std::uint64_t begin = i - 1;
       while (i < size && plan_.key_of(elements[i]) == key) ++i;
       if (plan_.contains_end(key)) {
-        sort_elements(elements + begin, i - begin, scratch, scratch_elements);
+        sort_elements(elements + begin, i - begin, scratch);
         continue;
       }
       for (std::uint64_t member = begin; member < i; ++member) {
@@ -230,9 +245,9 @@ std::vector<Range> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<
     const std::uint64_t end = counts.starts[bucket + 1] - base;
     if (letter != run_slots.end() && letter->bucket == bucket) {
       const std::uint64_t key = letter->key;
-      std::uint64_t* const middle = std::partition(
-          elements + begin, elements + end,
-          [&](std::uint64_t element) { return plan.key_of(element) < key; });
+      std::uint64_t* const middle =
+          std::partition(elements + begin, elements + end,
+                         [&](std::uint64_t element) { return plan.key_of(element) < key; });
       const auto split = static_cast<std::uint64_t>(middle - elements);
       if (begin < split) ranges.push_back({begin, split, begin + slot_of_element});
       letter->begin = split + slot_of_element;
@@ -287,9 +302,9 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
 }
 
 template <Position Pos>
-FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan,
-                           const SymbolStream& stream, BucketCounts<Pos>& counts,
-                           std::uint64_t depth_limit, std::uint64_t most_elements) {
+FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
+                           BucketCounts<Pos>& counts, std::uint64_t depth_limit,
+                           std::uint64_t most_elements) {
   const Pieces pieces(text.size());
   const PrefixRoll roll(plan);
   FirstOrder<Pos> order;
@@ -334,12 +349,11 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan,
   return order;
 }
 
-#define SORTIE_INSTANTIATE(Pos)                                                           \
-  template struct BucketCounts<Pos>;                                                      \
-  template BucketCounts<Pos> count_buckets(const TextView&, const PrefixPlan&);           \
-  template FirstOrder<Pos> sort_first(const TextView&, const PrefixPlan&,                 \
-                                      const SymbolStream&, BucketCounts<Pos>&, std::uint64_t, \
-                                      std::uint64_t)
+#define SORTIE_INSTANTIATE(Pos)                                                                \
+  template struct BucketCounts<Pos>;                                                           \
+  template BucketCounts<Pos> count_buckets(const TextView&, const PrefixPlan&);                \
+  template FirstOrder<Pos> sort_first(const TextView&, const PrefixPlan&, const SymbolStream&, \
+                                      BucketCounts<Pos>&, std::uint64_t, std::uint64_t)
 SORTIE_INSTANTIATE(std::uint32_t);
 SORTIE_INSTANTIATE(std::uint64_t);
 #undef SORTIE_INSTANTIATE

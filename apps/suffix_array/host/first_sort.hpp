@@ -31,19 +31,19 @@ template <Position Pos>
 /// The suffix array as far as it is known.
 template <Position Pos>
 struct FirstOrder {
-  std::vector<Pos> suffixes;        ///< all but the slots of runs are filled
-  BitSet joined;                    ///< slots that are in one group with the slot before
-  std::vector<RunSlots> run_slots;  ///< by slot
+  std::vector<Pos> suffixes;            ///< all but the slots of runs are filled
+  BitSet joined;                        ///< slots that are in one group with the slot before
+  std::vector<RunSlots> run_slots;      ///< by slot
   std::uint64_t in_equal_prefixes = 0;  ///< suffixes that the first sort alone leaves in groups
   std::uint64_t in_groups = 0;          ///< those that the text rounds leave
 };
 
-/// Sorts all suffixes that are no members of long runs by their first plan.depth() symbols, and what
-/// agrees in them by the words that follow, up to `depth_limit` symbols (text_rounds.hpp). What is
-/// left are groups of suffixes that agree in as many symbols, without an end.
+/// Sorts all suffixes that are no members of long runs by their first plan.depth() symbols, and
+/// what agrees in them by the words that follow, up to `depth_limit` symbols (text_rounds.hpp).
+/// What is left are groups of suffixes that agree in as many symbols, without an end.
 ///
-/// The buckets are filled and sorted in one go, or, to take less memory, in several that go over the
-/// text anew.
+/// The buckets are filled and sorted in one go, or, to take less memory, in several that go over
+/// the text anew.
 ///
 /// \param counts        of this text; its `next` is used up
 /// \param most_elements elements to hold at once, 8 bytes each; at least the largest bucket

@@ -12,9 +12,9 @@ namespace sortie::suffix_array::host {
 /// Leading digits of the keys of the first sort that spread them evenly.
 ///
 /// Keys are numbers in base sigma + 1, in which the end of a record and rare letters hold as much
-/// room as others: of 1024 values of leading bits, keys of DNA with N and ends use a quarter. So the
-/// leading symbols are looked up in a table of what share of all keys is smaller, if symbols were
-/// drawn by their frequencies: in order, and filled evenly.
+/// room as others: of 1024 values of leading bits, keys of DNA with N and ends use a quarter. So
+/// the leading symbols are looked up in a table of what share of all keys is smaller, if symbols
+/// were drawn by their frequencies: in order, and filled evenly.
 class KeyDigits {
  public:
   static constexpr int most_bits = 11;
@@ -44,15 +44,14 @@ class KeyDigits {
 
   /// The first `bits` bits of the digit of an element.
   [[nodiscard]] std::uint32_t of(std::uint64_t element, int bits) const {
-    const auto entry = static_cast<std::uint64_t>(
-        (static_cast<DoubleWord>(element) * factor_) >> 64);
+    const auto entry =
+        static_cast<std::uint64_t>((static_cast<DoubleWord>(element) * factor_) >> 64);
     return static_cast<std::uint32_t>(table_[entry]) >> (most_bits - bits);
   }
 
  private:
-
-  /// The entries of all keys that begin with the same symbols, `smaller` of all being below them and
-  /// `share` among them.
+  /// The entries of all keys that begin with the same symbols, `smaller` of all being below them
+  /// and `share` among them.
   void fill(const PrefixPlan& plan, int symbols, double smaller, double share) {
     if (symbols == 0) {
       const auto digit =

@@ -24,7 +24,8 @@ class Pieces {
   /// Calls work(piece, begin, end) on all host threads.
   template <class Work>
   void for_each(const Work& work) const {
-    for_each_task(count_, [&](std::uint64_t piece) { work(piece, begin(piece), begin(piece + 1)); });
+    for_each_task(count_,
+                  [&](std::uint64_t piece) { work(piece, begin(piece), begin(piece + 1)); });
   }
 
  private:

@@ -1,14 +1,15 @@
 // Suffix arrays on the threads of the host.
 //
-// 1. pack     The letters that occur are numbered, and the text becomes a stream of these numbers, as
+// 1. pack     The letters that occur are numbered, and the text becomes a stream of these numbers,
+// as
 //             few bits each as hold them (symbol_stream.hpp).
 // 2. sort     Suffixes spread over buckets by their first symbols, as 64-bit elements: the symbols
 //             that follow above the position. Each bucket is sorted in cache, what has equal
-//             elements is compared by five words of the stream, and the positions are written to the
-//             suffix array. Members of long runs of one letter are left out (runs.hpp).
+//             elements is compared by five words of the stream, and the positions are written to
+//             the suffix array. Members of long runs of one letter are left out (runs.hpp).
 // 3. rounds   Groups that are left agree in some hundred symbols. Samples, a fiftieth or so of all
-//             suffixes in them, are chosen by their symbols and sorted by prefix doubling, with steps
-//             from sample to sample; they decide all others (samples.hpp), and the runs.
+//             suffixes in them, are chosen by their symbols and sorted by prefix doubling, with
+//             steps from sample to sample; they decide all others (samples.hpp), and the runs.
 //
 // Memory, for n symbols and positions of P bytes, beside the text:
 //
@@ -22,10 +23,10 @@
 // | s samples                   | 7 P s at most         | 3        |
 // | ranks of samples, by suffix | P n                   | 3, last  |
 //
-// and 1.3 MiB a thread. That is 12.5 bytes a symbol of DNA with 32-bit positions (b = 3) and 13.3 of
-// any text (b = 9). Where that is more than there is, fewer elements are held at once and the text is
-// gone over several times: 9 bytes a symbol are enough for DNA, 10 for any text. Texts of short
-// periods have up to n / 2 samples, so that step 3 takes up to 16 bytes a symbol.
+// and 1.3 MiB a thread. That is 12.5 bytes a symbol of DNA with 32-bit positions (b = 3) and 13.3
+// of any text (b = 9). Where that is more than there is, fewer elements are held at once and the
+// text is gone over several times: 9 bytes a symbol are enough for DNA, 10 for any text. Texts of
+// short periods have up to n / 2 samples, so that step 3 takes up to 16 bytes a symbol.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -26,12 +26,12 @@ using LetterCounts = std::array<std::uint64_t, 256>;
 struct PrefixPlan {
   std::array<std::uint16_t, 256> code{};
   int sigma = 0;
-  std::uint64_t base = 2;      ///< sigma + 1, at least 2
-  int bucket_symbols = 1;      ///< at least 1
-  std::uint64_t buckets = 2;   ///< base ^ bucket_symbols
-  int key_symbols = 1;         ///< at least 1
-  std::uint64_t key_end = 2;   ///< base ^ key_symbols
-  int position_bits = 1;       ///< of an element
+  std::uint64_t base = 2;           ///< sigma + 1, at least 2
+  int bucket_symbols = 1;           ///< at least 1
+  std::uint64_t buckets = 2;        ///< base ^ bucket_symbols
+  int key_symbols = 1;              ///< at least 1
+  std::uint64_t key_end = 2;        ///< base ^ key_symbols
+  int position_bits = 1;            ///< of an element
   std::array<double, 257> share{};  ///< of all letters, by code
 
   [[nodiscard]] std::uint64_t depth() const {

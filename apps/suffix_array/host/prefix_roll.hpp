@@ -116,8 +116,7 @@ class PrefixRoll {
     // Overlapping stretches compared with each other: equal when all letters are.
     constexpr std::uint64_t step = 256;
     std::uint64_t end = begin + 1;
-    while (end + step <= record_end &&
-           std::memcmp(symbols + end - 1, symbols + end, step) == 0) {
+    while (end + step <= record_end && std::memcmp(symbols + end - 1, symbols + end, step) == 0) {
       end += step;
     }
     while (end < record_end && symbols[end] == symbols[begin]) ++end;

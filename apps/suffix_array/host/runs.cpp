@@ -17,9 +17,8 @@ RunOrder<Pos>::RunOrder(const TextView& text, const PrefixPlan& plan,
   const auto place_of = [&](std::uint64_t i) {
     const std::uint64_t end = runs[i].end;
     const std::uint64_t code = plan.code[text.symbols[runs[i].begin]];
-    const bool at_end =
-        end == text.size() ||
-        std::binary_search(text.separators.begin(), text.separators.end(), end);
+    const bool at_end = end == text.size() ||
+                        std::binary_search(text.separators.begin(), text.separators.end(), end);
     return Place{code, !at_end && plan.code[text.symbols[end]] > code};
   };
   std::vector<std::uint64_t> sides(runs.size());
@@ -40,10 +39,9 @@ RunOrder<Pos>::RunOrder(const TextView& text, const PrefixPlan& plan,
     for (; end < order_.size() && sides[order_[end]] == side; ++end) {
       members += length(order_[end]) - depth_ + 1;
     }
-    const auto letter =
-        std::find_if(slots.begin(), slots.end(), [&](const RunSlots& candidate) {
-          return candidate.key == plan.run_key(side / 2);
-        });
+    const auto letter = std::find_if(slots.begin(), slots.end(), [&](const RunSlots& candidate) {
+      return candidate.key == plan.run_key(side / 2);
+    });
     const bool below = side % 2 == 0;
     const std::uint64_t slots_end = letter->begin + letter->size;
     sides_.push_back({begin, end, below ? letter->begin : slots_end - members,

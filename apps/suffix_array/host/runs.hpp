@@ -9,8 +9,8 @@
 
 namespace sortie::suffix_array::host {
 
-/// A maximal run of one letter that is at least as long as the first sort looks; its **members** are
-/// the suffixes that begin within it with so many equal letters. They are neither sorted nor
+/// A maximal run of one letter that is at least as long as the first sort looks; its **members**
+/// are the suffixes that begin within it with so many equal letters. They are neither sorted nor
 /// compared.
 template <Position Pos>
 struct LongRun {
@@ -26,16 +26,16 @@ struct RunSlots {
   std::uint64_t size;
 };
 
-/// The order of the suffixes that begin with a long run of one letter, as gaps of N or a text of one
-/// letter have them.
+/// The order of the suffixes that begin with a long run of one letter, as gaps of N or a text of
+/// one letter have them.
 ///
-/// Such a suffix is c^l followed by a rest that does not start with c. Rests below c (or an end) make
-/// shorter runs smaller, rests above c make longer runs smaller, and within one length the order is
-/// that of the rests, the same for every length that a run contains. So runs are sorted once by
-/// their rests, and the slots are filled length by length.
+/// Such a suffix is c^l followed by a rest that does not start with c. Rests below c (or an end)
+/// make shorter runs smaller, rests above c make longer runs smaller, and within one length the
+/// order is that of the rests, the same for every length that a run contains. So runs are sorted
+/// once by their rests, and the slots are filled length by length.
 ///
-/// Memory: 8 bytes a run for the caller's list and 24 here, with 32-bit positions; a run has as many
-/// letters as the first sort compares, at least.
+/// Memory: 8 bytes a run for the caller's list and 24 here, with 32-bit positions; a run has as
+/// many letters as the first sort compares, at least.
 template <Position Pos>
 class RunOrder {
  public:
@@ -44,8 +44,8 @@ class RunOrder {
   RunOrder(const TextView& text, const PrefixPlan& plan, std::span<const LongRun<Pos>> runs,
            std::span<const RunSlots> slots);
 
-  /// The first slot of the members that have the same letter and length as the whole of run `i`, and
-  /// a rest on the same side: the rank of the suffix at its begin, as far as it is known before
+  /// The first slot of the members that have the same letter and length as the whole of run `i`,
+  /// and a rest on the same side: the rank of the suffix at its begin, as far as it is known before
   /// rests are.
   [[nodiscard]] std::uint64_t first_slot(std::uint64_t i) const { return first_slots_[i]; }
 
@@ -64,7 +64,9 @@ class RunOrder {
     bool below;
   };
 
-  [[nodiscard]] std::uint64_t length(std::uint64_t i) const { return runs_[i].end - runs_[i].begin; }
+  [[nodiscard]] std::uint64_t length(std::uint64_t i) const {
+    return runs_[i].end - runs_[i].begin;
+  }
 
   std::uint64_t depth_;
   std::span<const LongRun<Pos>> runs_;

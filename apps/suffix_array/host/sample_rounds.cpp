@@ -26,7 +26,7 @@ class UndecidedSamples {
       items_[number] = item(ranks[number], static_cast<Pos>(number));
     }
     const auto scratch = std::make_unique_for_overwrite<Item[]>(scratch_items);
-    sort_elements(items_.get(), ranks.size(), scratch.get(), scratch_items);
+    sort_elements(items_.get(), ranks.size(), std::span(scratch.get(), scratch_items));
     starts_ = {0, static_cast<Pos>(ranks.size())};
     keep_equal([](std::uint64_t, std::uint64_t) {});
   }
@@ -50,8 +50,8 @@ class UndecidedSamples {
       }
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
         const std::uint64_t begin = starts_[group];
-        sort_elements(items_.get() + begin, starts_[group + 1] - begin, scratch.get(),
-                      scratch_items);
+        sort_elements(items_.get() + begin, starts_[group + 1] - begin,
+                      std::span(scratch.get(), scratch_items));
       }
     });
   }

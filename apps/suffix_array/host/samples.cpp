@@ -46,17 +46,17 @@ class SampleNumbers {
   template <class Visit>
   void for_each(const Visit& visit) const {
     const std::vector<std::uint64_t>& words = samples_.words();
-    for_each_stretch(words.size(), stretch_length / BitSet::word_bits,
-                     [&](std::uint64_t first, std::uint64_t last) {
-                       for (std::uint64_t i = first; i < last; ++i) {
-                         Pos number = before_[i];
-                         for (std::uint64_t word = words[i]; word != 0; word &= word - 1) {
-                           visit(i * BitSet::word_bits +
-                                     static_cast<std::uint64_t>(std::countr_zero(word)),
-                                 number++);
-                         }
-                       }
-                     });
+    for_each_stretch(
+        words.size(), stretch_length / BitSet::word_bits,
+        [&](std::uint64_t first, std::uint64_t last) {
+          for (std::uint64_t i = first; i < last; ++i) {
+            Pos number = before_[i];
+            for (std::uint64_t word = words[i]; word != 0; word &= word - 1) {
+              visit(i * BitSet::word_bits + static_cast<std::uint64_t>(std::countr_zero(word)),
+                    number++);
+            }
+          }
+        });
   }
 
  private:
@@ -69,8 +69,8 @@ template <Position Pos>
 class Finish {
  public:
   Finish(const Context& context, const TextView& text, const PrefixPlan& plan,
-         const SymbolStream& stream, std::uint64_t depth_limit,
-         std::span<const LongRun<Pos>> runs, FirstOrder<Pos>& order)
+         const SymbolStream& stream, std::uint64_t depth_limit, std::span<const LongRun<Pos>> runs,
+         FirstOrder<Pos>& order)
       : context_(context),
         size_(text.size()),
         separators_(text.separators.size()),
@@ -146,9 +146,16 @@ class Finish {
 
   void mark_members() {
     if (order_.in_groups == 0) return;
+    const bool alone = host_threads() == 1;
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
       for_each_group(first, last, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t slot = begin; slot < end; ++slot) members_.set(order_.suffixes[slot]);
+        for (std::uint64_t slot = begin; slot < end; ++slot) {
+          if (alone) {
+            members_.set_alone(order_.suffixes[slot]);
+          } else {
+            members_.set(order_.suffixes[slot]);
+          }
+        }
       });
     });
   }
@@ -200,10 +207,9 @@ class Finish {
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
       std::uint64_t group = first;
       while (group > 0 && order_.joined.test(group)) --group;
-      auto gap = std::find_if(order_.run_slots.begin(), order_.run_slots.end(),
-                              [=](const RunSlots& letter) {
-                                return letter.begin + letter.size > first;
-                              });
+      auto gap =
+          std::find_if(order_.run_slots.begin(), order_.run_slots.end(),
+                       [=](const RunSlots& letter) { return letter.begin + letter.size > first; });
       for (std::uint64_t slot = first; slot < last; ++slot) {
         if (gap != order_.run_slots.end() && slot >= gap->begin) {
           slot = gap->begin + gap->size - 1;
@@ -257,7 +263,7 @@ class Finish {
   using Element = Wide<Pos>;  ///< the rank of the sample above the position
 
   void sort_group(const Pos* keys, std::uint64_t begin, std::uint64_t end, Element* elements,
-                  Element* scratch) {
+                  std::span<Element> scratch) {
     Pos* const suffixes = order_.suffixes.data() + begin;
     const std::uint64_t size = end - begin;
     if (size == 2) {
@@ -268,7 +274,7 @@ class Finish {
     for (std::uint64_t i = 0; i < size; ++i) {
       elements[i] = Element{keys[suffixes[i]]} << pos_bits | suffixes[i];
     }
-    sort_elements(elements, size, scratch, scratch_elements);
+    sort_elements(elements, size, scratch);
     for (std::uint64_t i = 0; i < size; ++i) suffixes[i] = static_cast<Pos>(elements[i]);
   }
 
@@ -296,13 +302,14 @@ class Finish {
           __builtin_prefetch(keys + order_.suffixes[requested]);
         }
         if (elements.size() < end - begin) elements.resize(end - begin);
-        sort_group(keys, begin, end, elements.data(), scratch.get());
+        sort_group(keys, begin, end, elements.data(), std::span(scratch.get(), scratch_elements));
       });
     });
     const auto scratch = std::make_unique_for_overwrite<Element[]>(scratch_elements);
     for (const Large& group : large) {
       const auto elements = allocate<Element>(group.end - group.begin);
-      sort_group(keys, group.begin, group.end, elements.get(), scratch.get());
+      sort_group(keys, group.begin, group.end, elements.get(),
+                 std::span(scratch.get(), scratch_elements));
     }
   }
 
@@ -327,9 +334,9 @@ std::uint64_t finish_by_samples(const Context& context, const TextView& text,
   return Finish<Pos>(context, text, plan, stream, depth_limit, runs, order).run();
 }
 
-#define SORTIE_INSTANTIATE(Pos)                                                                  \
-  template std::uint64_t finish_by_samples(const Context&, const TextView&, const PrefixPlan&,   \
-                                           const SymbolStream&, std::uint64_t,                   \
+#define SORTIE_INSTANTIATE(Pos)                                                                \
+  template std::uint64_t finish_by_samples(const Context&, const TextView&, const PrefixPlan&, \
+                                           const SymbolStream&, std::uint64_t,                 \
                                            std::span<const LongRun<Pos>>, FirstOrder<Pos>&)
 SORTIE_INSTANTIATE(std::uint32_t);
 SORTIE_INSTANTIATE(std::uint64_t);

@@ -12,10 +12,10 @@ namespace sortie::suffix_array::host {
 /// groups, and those of long runs.
 ///
 /// Every member of a group has a sample some symbols further on (sampling.hpp), all of them at the
-/// same distance, so the ranks of the samples order the group. A fiftieth or so of the suffixes of a
-/// genome are samples. These are sorted by prefix doubling with steps from sample to sample
-/// (sample_rounds.hpp). Each long run adds two samples: its first member, if that is one, goes on to
-/// the suffix behind the run, which decides among runs of one length.
+/// same distance, so the ranks of the samples order the group. A fiftieth or so of the suffixes of
+/// a genome are samples. These are sorted by prefix doubling with steps from sample to sample
+/// (sample_rounds.hpp). Each long run adds two samples: its first member, if that is one, goes on
+/// to the suffix behind the run, which decides among runs of one length.
 ///
 /// \param depth_limit  symbols in which the members of each group agree, without an end
 /// \param runs         all long runs, ascending

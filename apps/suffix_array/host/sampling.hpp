@@ -12,8 +12,8 @@ namespace sortie::suffix_array::host {
 /// which all members of its group agree: they have their samples at equal distances, so that the
 /// order of the samples is the order of the suffixes.
 ///
-/// The sample of p is the position with the least hash of hashed() symbols among p .. p + window() -
-/// 1, the first of them if there are several (a minimizer; Roberts et al., Bioinformatics 2004).
+/// The sample of p is the position with the least hash of hashed() symbols among p .. p + window()
+/// - 1, the first of them if there are several (a minimizer; Roberts et al., Bioinformatics 2004).
 /// Neighbouring suffixes mostly share one: some 2 / (window() + 1) of all positions are samples.
 ///
 /// Positions whose symbol is the same as the next are taken only where there are no others in the
@@ -77,8 +77,8 @@ class Sampling {
     const std::uint64_t repeats = (word ^ word << bits) >> ((stream_.symbols() - 1) * bits);
     // Only of the first two symbols: those that a shift pushes beyond the word do not count.
     const bool repeated = (repeats & ((std::uint64_t{1} << bits) - 1)) == 0;
-    // Multiplicative hashing by 2^64 / golden ratio; the fold lets the highest bits, which depend on
-    // all symbols, mix with the others once more.
+    // Multiplicative hashing by 2^64 / golden ratio; the fold lets the highest bits, which depend
+    // on all symbols, mix with the others once more.
     const std::uint64_t product = ((word >> below) + 1) * 0x9e3779b97f4a7c15U;
     const auto hash =
         static_cast<std::uint32_t>(((product ^ product >> 32) * 0xd6e8feb86659fd93U) >> 32);

@@ -9,8 +9,8 @@
 
 namespace sortie::suffix_array::host {
 
-/// The codes of a text (0 for the end of a record, 1..sigma for letters) in as few bits each as hold
-/// them all, so that many symbols of any suffix are read at once, and a genome stays in cache.
+/// The codes of a text (0 for the end of a record, 1..sigma for letters) in as few bits each as
+/// hold them all, so that many symbols of any suffix are read at once, and a genome stays in cache.
 ///
 /// Memory: n * bits() / 8 bytes, that is 3/8 of the text for DNA and 9/8 for one of all bytes.
 class SymbolStream {

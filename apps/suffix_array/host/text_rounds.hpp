@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <vector>
+#include <span>
+#include <utility>
 
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/symbol_stream.hpp"
@@ -18,20 +19,20 @@ namespace sortie::suffix_array::host {
 /// cache lines.
 class TextRounds {
  public:
-  /// \param scratch  `capacity` numbers for the sort of large groups
+  /// \param scratch  for the sort of large groups
   TextRounds(const SymbolStream& stream, const PrefixPlan& plan, std::uint64_t depth_limit,
-             std::uint64_t* scratch, std::uint64_t capacity)
+             std::span<std::uint64_t> scratch)
       : stream_(stream),
         plan_(plan),
         depth_limit_(depth_limit),
         scratch_(scratch),
-        capacity_(capacity),
-        rekeyed_symbols_(
-            std::min(stream.symbols(), (64 - plan.position_bits) / stream.bits())) {}
+        rekeyed_symbols_(std::min(stream.symbols(), (64 - plan.position_bits) / stream.bits())) {}
 
-  /// Words that are compared after the first sort. Five take a genome to some 115 symbols, in one
-  /// or two cache lines of the stream; the more, the fewer samples (samples.hpp).
-  static constexpr int rounds = 5;
+  /// Words that are compared after the first sort. Three take a genome to some 80 symbols, in one
+  /// or two cache lines of the stream. With five, four genomes of S. aureus take a fifth more time,
+  /// since nearly all their suffixes stay in groups; with two, Fibonacci strings do, since there
+  /// are fewer samples (samples.hpp) the further the suffixes agree.
+  static constexpr int rounds = 3;
 
   [[nodiscard]] static std::uint64_t depth_limit(const PrefixPlan& plan,
                                                  const SymbolStream& stream) {
@@ -62,9 +63,7 @@ class TextRounds {
   [[nodiscard]] std::uint64_t word(std::uint64_t element, std::uint64_t depth) const {
     return stream_.word(plan_.position_of(element) + depth);
   }
-  [[nodiscard]] std::uint64_t step() const {
-    return static_cast<std::uint64_t>(stream_.symbols());
-  }
+  [[nodiscard]] std::uint64_t step() const { return static_cast<std::uint64_t>(stream_.symbols()); }
 
   template <class Leave>
   void sort_pair(std::uint64_t* elements, std::uint64_t begin, std::uint64_t depth,
@@ -75,8 +74,8 @@ class TextRounds {
       if (left == right && !stream_.contains_end(left)) continue;
       left = stream_.until_end(left);
       right = stream_.until_end(right);
-      const bool by_position = plan_.position_of(elements[begin + 1]) <
-                               plan_.position_of(elements[begin]);
+      const bool by_position =
+          plan_.position_of(elements[begin + 1]) < plan_.position_of(elements[begin]);
       if (right < left || (right == left && by_position)) {
         std::swap(elements[begin], elements[begin + 1]);
       }
@@ -121,8 +120,7 @@ class TextRounds {
       std::uint64_t to = i;
       for (; to > 0; --to) {
         const std::uint64_t before = words[to - 1];
-        if (before < word ||
-            (before == word && plan_.position_of(elements[to - 1]) < position)) {
+        if (before < word || (before == word && plan_.position_of(elements[to - 1]) < position)) {
           break;
         }
         words[to] = before;
@@ -143,21 +141,20 @@ class TextRounds {
       std::uint64_t differing = 0;
       for (std::uint64_t i = begin; i < end; ++i) {
         const std::uint64_t position = plan_.position_of(elements[i]);
-        const std::uint64_t key =
-            stream_.until_end(stream_.word(position + depth)) >> dropped_bits;
+        const std::uint64_t key = stream_.until_end(stream_.word(position + depth)) >> dropped_bits;
         elements[i] = plan_.element(key, position);
         differing |= elements[i] ^ elements[begin];
       }
       const bool equal = plan_.key_of(differing) == 0;
       if (equal && !stream_.ended(plan_.key_of(elements[begin]))) continue;
-      sort_elements(elements + begin, end - begin, scratch_, capacity_, plan_.position_bits);
+      sort_elements(elements + begin, end - begin, scratch_, plan_.position_bits);
       for (std::uint64_t first = begin; first < end;) {
         const std::uint64_t key = plan_.key_of(elements[first]);
         std::uint64_t last = first + 1;
         while (last < end && plan_.key_of(elements[last]) == key) ++last;
         if (last - first > 1) {
           if (stream_.ended(key)) {
-            sort_elements(elements + first, last - first, scratch_, capacity_);
+            sort_elements(elements + first, last - first, scratch_);
           } else {
             sort(elements, first, last, depth + symbols, leave);
           }
@@ -172,8 +169,7 @@ class TextRounds {
   const SymbolStream& stream_;
   PrefixPlan plan_;
   std::uint64_t depth_limit_;
-  std::uint64_t* scratch_;
-  std::uint64_t capacity_;
+  std::span<std::uint64_t> scratch_;
   int rekeyed_symbols_;
 };
 
