@@ -18,9 +18,8 @@ namespace {
 
 /// Slots or positions of a task.
 constexpr std::uint64_t stretch_length = std::uint64_t{1} << 16;
-/// Larger groups are sorted one after another, with memory of their own.
-constexpr std::uint64_t largest_private_group = std::uint64_t{1} << 16;
-constexpr std::uint64_t scratch_elements = std::uint64_t{1} << 15;
+/// Larger groups are sorted one after another, so that one at a time has elements.
+constexpr std::uint64_t largest_private_group = std::uint64_t{1} << 18;
 
 /// The samples are numbered by position.
 template <Position Pos>
@@ -287,7 +286,7 @@ class Finish {
     std::vector<Large> large;
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
       std::vector<Element> elements;
-      const auto scratch = std::make_unique_for_overwrite<Element[]>(scratch_elements);
+      std::vector<Element> scratch;
       std::uint64_t requested = first;
       for_each_group(first, last, [&](std::uint64_t begin, std::uint64_t end) {
         if (end - begin > largest_private_group) {
@@ -301,15 +300,18 @@ class Finish {
         for (requested = std::max(requested, begin); requested < wanted; ++requested) {
           __builtin_prefetch(keys + order_.suffixes[requested]);
         }
-        if (elements.size() < end - begin) elements.resize(end - begin);
-        sort_group(keys, begin, end, elements.data(), std::span(scratch.get(), scratch_elements));
+        if (elements.size() < end - begin) {
+          elements.resize(end - begin);
+          scratch.resize(end - begin);
+        }
+        sort_group(keys, begin, end, elements.data(), scratch);
       });
     });
-    const auto scratch = std::make_unique_for_overwrite<Element[]>(scratch_elements);
+    const std::uint64_t room = large.empty() ? 0 : largest_private_group;
+    const auto scratch = allocate<Element>(room);
     for (const Large& group : large) {
       const auto elements = allocate<Element>(group.end - group.begin);
-      sort_group(keys, group.begin, group.end, elements.get(),
-                 std::span(scratch.get(), scratch_elements));
+      sort_group(keys, group.begin, group.end, elements.get(), std::span(scratch.get(), room));
     }
   }
 
