@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sortie/core/error.hpp"
+#include "sortie/segsort/offset_check.hpp"
 
 namespace sortie::segsort {
 
@@ -50,28 +51,30 @@ void check_offsets(const Offset* begins, const Offset* ends, std::uint64_t num_s
   }
 }
 
-void check_offsets(const Request& request) {
+}  // namespace
+
+void check_offsets(const OffsetArray& begins, const OffsetArray& ends, std::uint64_t num_items) {
   const auto check = [&]<class Offset>(Offset) {
-    check_offsets(static_cast<const Offset*>(request.begin_offsets.data),
-                  static_cast<const Offset*>(request.end_offsets.data), request.begin_offsets.size,
-                  request.num_items);
+    check_offsets(static_cast<const Offset*>(begins.data), static_cast<const Offset*>(ends.data),
+                  begins.size, num_items);
   };
-  if (request.begin_offsets.bytes == 4) {
+  if (begins.bytes == 4) {
     check(std::uint32_t{});
   } else {
     check(std::uint64_t{});
   }
 }
 
-}  // namespace
-
 void sort(const Context& context, const Request& request) {
   check_sizes(request);
   Request checked = request;
   checked.options = checked_options(request);
-  check_offsets(request);
   const Backend backend = resolve_backend(context);
-  if (request.num_items == 0 || request.begin_offsets.size == 0) return;
+  const bool nothing_to_sort = request.num_items == 0 || request.begin_offsets.size == 0;
+  // The host checks them in its first pass over them, by all threads.
+  if (backend == Backend::cuda || nothing_to_sort)
+    check_offsets(request.begin_offsets, request.end_offsets, request.num_items);
+  if (nothing_to_sort) return;
   if (backend == Backend::cuda) {
     sort_on_cuda(context, checked);
   } else {

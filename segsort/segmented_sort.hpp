@@ -46,7 +46,8 @@ struct Request {
 /// Checks a request, chooses the backend and runs it.
 void sort(const Context& context, const Request& request);
 
-/// The backends. `request` has been checked by sort().
+/// The backends. `request` has been checked by sort(); its offsets are checked by sort() for CUDA,
+/// and by sort_on_host() before it changes anything.
 void sort_on_host(const Context& context, const Request& request);
 void sort_on_cuda(const Context& context, const Request& request);
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sortie/multisort/host/digits.hpp"
 #include "sortie/multisort/host/items.hpp"
 #include "sortie/multisort/host/scatter.hpp"
 #include "sortie/segsort/host/sort_segment.hpp"
@@ -42,6 +43,22 @@ class LocalSort {
     sort(items, scratch, n, key_bits, items);
   }
 
+  /// Sorts n items by their lowest `bits` bits; they differ in no others.
+  /// \param items, scratch  either may be changed
+  /// \param result          where the items shall be: `items` or `scratch`
+  void sort(Range items, Range scratch, std::uint64_t n, int bits, Range result) {
+    if (n > short_part && bits > 0) {
+      const Key differing = differing_bits(items.keys, n, items.keys[0]);
+      if (differing != 0) {
+        sort_digits(items, scratch, n, differing, result);
+        return;
+      }
+    } else if (n > 1 && bits > 0) {
+      sort_short(items, scratch, n);
+    }
+    if (result.keys != items.keys) copy_items(items, n, result);
+  }
+
  private:
   static constexpr int key_bits = static_cast<int>(8 * sizeof(Key));
   static constexpr int digit_bits = 8;
@@ -57,22 +74,6 @@ class LocalSort {
   /// Bits beyond the logarithm of the number of items that leave few of them with equal upper bits.
   static constexpr int spare_bits = 3;
 
-  /// Sorts n items by their lowest `bits` bits; they differ in no others.
-  /// \param items, scratch  either may be changed
-  /// \param result          where the items shall be: `items` or `scratch`
-  void sort(Range items, Range scratch, std::uint64_t n, int bits, Range result) {
-    if (n > short_part && bits > 0) {
-      const Key differing = differing_bits(items.keys, n);
-      if (differing != 0) {
-        sort_digits(items, scratch, n, differing, result);
-        return;
-      }
-    } else if (n > 1 && bits > 0) {
-      sort_short(items, scratch, n);
-    }
-    if (result.keys != items.keys) copy_items(items, n, result);
-  }
-
   void sort_digits(Range items, Range scratch, std::uint64_t n, Key differing, Range result) {
     if (n > cached_items) {
       const int width =
@@ -84,23 +85,16 @@ class LocalSort {
       const int width =
           std::clamp(static_cast<int>(std::bit_width(n / items_per_digit)), 4, digit_bits);
       by_highest_digit<digit_values>(items, scratch, n, differing, width,
-                                     scatter_directly<Key, Value, std::uint64_t, DigitOf>, result);
+                                     scatter_directly<Key, Value, std::uint64_t, Digit>, result);
     }
   }
-
-  struct DigitOf {
-    int shift;
-    std::size_t mask;
-    std::size_t operator()(Key key) const { return static_cast<std::size_t>(key >> shift) & mask; }
-  };
 
   /// One pass by the highest digit, then each part for itself.
   /// \tparam Buckets  the pass has up to this many
   template <std::size_t Buckets, class Scatter>
   void by_highest_digit(Range items, Range scratch, std::uint64_t n, Key differing, int width,
                         Scatter& scatter, Range result) {
-    const int shift = std::max(0, static_cast<int>(std::bit_width(differing)) - width);
-    const DigitOf digit{shift, (std::size_t{1} << width) - 1};
+    const Digit digit = Digit::highest(differing, width);
     std::array<std::uint64_t, Buckets> ends{};
     count(items.keys, n, digit, ends);
     counts_to_starts(ends);
@@ -111,7 +105,7 @@ class LocalSort {
       const std::uint64_t end = ends[value];
       const Range part = scratch.from(begin);
       const Range other = items.from(begin);
-      sort(part, other, end - begin, shift, into_items ? other : part);
+      sort(part, other, end - begin, digit.shift, into_items ? other : part);
       begin = end;
     }
   }
@@ -129,7 +123,7 @@ class LocalSort {
     const bool leaves_some = (differing & ((Key{1} << low) - 1)) != 0;
     for (Key left = static_cast<Key>(differing >> low << low); left != 0;
          left = without_digit(left)) {
-      const DigitOf digit{std::countr_zero(left), digit_values - 1};
+      const Digit digit{std::countr_zero(left), digit_values - 1};
       std::array<std::uint64_t, digit_values> starts{};
       count(items.keys, n, digit, starts);
       counts_to_starts(starts);
@@ -170,14 +164,8 @@ class LocalSort {
     return digits;
   }
 
-  static Key differing_bits(const Key* keys, std::uint64_t n) {
-    Key differing = 0;
-    for (std::uint64_t i = 0; i < n; ++i) differing |= keys[i] ^ keys[0];
-    return differing;
-  }
-
   template <std::size_t Buckets>
-  static void count(const Key* keys, std::uint64_t n, DigitOf digit,
+  static void count(const Key* keys, std::uint64_t n, Digit digit,
                     std::array<std::uint64_t, Buckets>& counts) {
     for (std::uint64_t i = 0; i < n; ++i) ++counts[digit(keys[i])];
   }

@@ -5,7 +5,9 @@
 #include <functional>
 #include <vector>
 
+#include "sortie/core/host_memory.hpp"
 #include "sortie/multisort/host/devices.hpp"
+#include "sortie/multisort/host/in_place_sort.hpp"
 #include "sortie/multisort/host/items.hpp"
 #include "sortie/multisort/host/local_sort.hpp"
 #include "sortie/multisort/host/merge_sort.hpp"
@@ -18,6 +20,19 @@
 
 namespace sortie::multisort {
 
+/// Whether an array must be sorted in place: a copy of it is beyond the budget or the free memory,
+/// and the caller can tell no difference, or does not mind the order of equal keys.
+template <class Key, class Value>
+bool wants_in_place(const Context& context, const Request& request, std::size_t devices) {
+  if (has_values<Value> && request.options.stable) return false;
+  // What is free is looked up for large arrays only: small ones are sorted in less time.
+  constexpr std::uint64_t looked_up = std::uint64_t{1} << 28;
+  std::uint64_t room = context.memory_budget;
+  if (room == 0) room = request.bytes() < looked_up ? request.bytes() : host_memory_available();
+  return request.bytes() > room &&
+         InPlaceSort<Key, Value>::work_space(request.num_items, devices) <= room;
+}
+
 template <class Key, class Value>
 void sort_typed(const Context& context, const Request& request, std::size_t devices) {
   using Range = Items<Key, Value>;
@@ -27,7 +42,13 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
   if (request.options.algorithm != SortAlgorithm::merge) {
     using Sort = RadixSort<Key, Value>;
     const int digit_bits = Sort::usual_digit_bits(request.num_items);
-    Sort(context, items, request.num_items, form, devices, digit_bits).run();
+    const std::size_t used =
+        request.options.devices > 0 ? devices : Sort::usual_devices(request.num_items, devices);
+    if (wants_in_place<Key, Value>(context, request, used)) {
+      InPlaceSort<Key, Value>(context, items, request.num_items, form, used).run();
+      return;
+    }
+    Sort(context, items, request.num_items, form, used, digit_bits).run();
     return;
   }
   std::vector<LocalSort<Key, Value>> sorters(devices);

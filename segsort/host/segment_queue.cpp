@@ -2,45 +2,43 @@
 
 #include <algorithm>
 
+#include "sortie/segsort/host/offset_scan.hpp"
 #include "sortie/segsort/host/parallel_parts.hpp"
+#include "sortie/segsort/offset_check.hpp"
 
 namespace sortie::segsort {
-
-namespace {
-
-/// What is known of segments_per_block neighbouring segments.
-struct BlockSummary {
-  std::uint64_t items = 0;
-  std::uint64_t longest = 0;
-};
-
-}  // namespace
 
 SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : segments_(segments) {
   const std::uint64_t count = segments.count();
   const std::uint64_t num_blocks = (count + segments_per_block - 1) / segments_per_block;
-  std::vector<BlockSummary> summaries(num_blocks);
+  std::vector<OffsetSummary> summaries(num_blocks);
+  const VectorUnit unit = vector_unit();
   parallel_for(num_blocks, [&](std::uint64_t block) {
-    BlockSummary summary;
-    segments.for_each(first_of(block), first_of(block + 1),
-                      [&](std::uint64_t, std::uint64_t, std::uint64_t length) {
-                        summary.items += length;
-                        summary.longest = std::max(summary.longest, length);
-                      });
-    summaries[block] = summary;
+    const std::uint64_t first = first_of(block);
+    const std::uint64_t size = first_of(block + 1) - first;
+    summaries[block] = segments.with_offsets([&](const auto* begins, const auto* ends) {
+      return summarise_offsets(begins + first, ends + first, size, segments.num_items, unit);
+    });
   });
 
   std::uint64_t items = 0;
-  for (const BlockSummary& summary : summaries) items += summary.items;
+  bool valid = true;
+  for (const OffsetSummary& summary : summaries) {
+    items += summary.items;
+    valid = valid && summary.valid;
+  }
+  if (!valid) check_offsets(segments.begins, segments.ends, segments.num_items);
   // A segment of a quarter of a thread's share is still hidden behind the work of the others.
   longest_allowed_ = threads == 1 ? items : std::max(smallest_giant, items / (4 * threads));
 
   block_starts_.reserve(num_blocks + 1);
-  idle_.reserve(num_blocks);
+  kinds_.reserve(num_blocks);
   std::uint64_t cost = 0;
   for (std::uint64_t block = 0; block < num_blocks; ++block) {
     block_starts_.push_back(cost);
-    BlockSummary& summary = summaries[block];
+    OffsetSummary& summary = summaries[block];
+    const bool equal = summary.shortest == summary.longest;
+    const std::size_t giants_before = giants_.size();
     if (summary.longest > longest_allowed_) {
       summary.longest = 0;
       segments.for_each(first_of(block), first_of(block + 1),
@@ -54,7 +52,9 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
                         });
     }
     longest_ = std::max(longest_, summary.longest);
-    idle_.push_back(summary.longest <= 1);
+    kinds_.push_back(summary.longest <= 1                       ? BlockKind::idle
+                     : equal && giants_before == giants_.size() ? BlockKind::equal
+                                                                : BlockKind::mixed);
     cost += summary.items + segment_cost * (first_of(block + 1) - first_of(block));
   }
   block_starts_.push_back(cost);

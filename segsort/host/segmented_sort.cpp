@@ -18,23 +18,30 @@
 #include "sortie/core/error.hpp"
 #include "sortie/core/host_memory.hpp"
 #include "sortie/core/host_runtime.hpp"
+#include "sortie/core/large_pages.hpp"
 #include "sortie/core/run_report.hpp"
 #include "sortie/segsort/host/giant_segment.hpp"
 #include "sortie/segsort/host/key_form.hpp"
 #include "sortie/segsort/host/parallel_parts.hpp"
 #include "sortie/segsort/host/segment_queue.hpp"
+#include "sortie/segsort/host/segment_tile.hpp"
+#include "sortie/segsort/host/short_segments.hpp"
 #include "sortie/segsort/host/sort_segment.hpp"
+#include "sortie/segsort/host/vector_unit.hpp"
+#include "sortie/segsort/offset_check.hpp"
 
 namespace sortie::segsort {
 
 namespace {
 
 using detail::NoValue;
+using detail::SegmentTile;
 
-/// A value of any type, of any alignment: only its bytes matter.
-template <std::size_t Bytes>
-struct Opaque {
-  unsigned char bytes[Bytes];
+/// A value of any type, of any alignment: only its bytes matter. Words, because compilers take
+/// stores of bytes to change anything.
+template <class Word>
+struct [[gnu::packed]] Opaque {
+  Word word;
 };
 
 std::uint64_t threads() {
@@ -52,13 +59,18 @@ class ScratchAllocator {
     const std::uint64_t bytes = n * sizeof(T);
     if (budget_ != 0 && bytes > budget_) throw out_of_memory(bytes, budget_);
     try {
-      return std::make_unique_for_overwrite<T[]>(n);
+      auto memory = std::make_unique_for_overwrite<T[]>(n);
+      if (bytes >= smallest_advised) advise_large_pages(memory.get(), bytes);
+      return memory;
     } catch (const std::bad_alloc&) {
       throw out_of_memory(bytes, host_memory_available());
     }
   }
 
  private:
+  /// Two large pages: less might hold none whole.
+  static constexpr std::uint64_t smallest_advised = std::uint64_t{4} << 20;
+
   static Error out_of_memory(std::uint64_t wanted, std::uint64_t free) {
     return out_of_memory_error("scratch of segmented sort", wanted, free);
   }
@@ -97,26 +109,27 @@ class SegmentSorter {
 
   void sort_queued(SegmentQueue& queue) const {
     const std::uint64_t longest = queue.longest();
+    if (longest <= 1) return;
     const Scratch<UKey, Value> scratch(allocator_, longest * threads());
+    const VectorUnit unit = vector_unit();
+    const std::size_t longest_short = longest_short_segment<UKey, Value>(unit);
     parallel_for(threads(), [&](std::uint64_t thread) {
-      const auto sort_batch = [&](SegmentBatch& batch) {
-        batch.drain([&](std::uint64_t begin, auto length) {
-          sort_alone(begin, length, scratch, longest * thread);
-        });
+      SegmentTile<UKey, Value> tile;
+      const auto sort_short = [&](const ShortSegments& short_segments) {
+        sort_short_segments(keys_, values_, form_, short_segments, unit, tile);
       };
-      SegmentBatch batch;
-      while (queue.work(batch, sort_batch)) {
+      const auto sort_long = [&](std::uint64_t begin, std::uint64_t length) {
+        sort_alone(begin, length, scratch, longest * thread);
+      };
+      SegmentBatch batch(longest_short);
+      const auto sort_batch = [&] { batch.sort(sort_short, sort_long); };
+      const auto bring_near = [&](std::uint64_t begin) {
+        __builtin_prefetch(keys_ + begin, 1);
+        if constexpr (detail::has_values<Value>) __builtin_prefetch(values_at(begin), 1);
+      };
+      while (queue.work(batch, bring_near, sort_batch)) {
       }
     });
-  }
-
-  template <std::size_t Size>
-  void sort_alone(std::uint64_t begin, std::integral_constant<std::size_t, Size> n,
-                  const Scratch<UKey, Value>&, std::uint64_t) const {
-    UKey* const keys = keys_ + begin;
-    form_.encode(keys, n);
-    detail::rank_sort<Size>(keys, values_at(begin));
-    form_.decode(keys, n);
   }
 
   void sort_alone(std::uint64_t begin, std::uint64_t n, const Scratch<UKey, Value>& scratch,
@@ -144,7 +157,7 @@ class SegmentSorter {
       std::copy(ends.begin(), ends.end() - 1, begins.begin() + 1);
       SegmentSorter(keys, values_at(begin), {}, allocator_)
           .sort({erase(std::span<const std::uint64_t>(begins)),
-                 erase(std::span<const std::uint64_t>(ends))});
+                 erase(std::span<const std::uint64_t>(ends)), n});
     }
     parts.parallel_for_each(
         [&](std::uint64_t first, std::uint64_t count) { form_.decode(keys + first, count); });
@@ -195,10 +208,11 @@ void sort_typed(const Context& context, const Request& request) {
   auto* const keys = static_cast<UKey*>(request.keys);
   Value none;
   Value* const values = detail::has_values<Value> ? static_cast<Value*>(request.values) : &none;
-  const Segments segments{request.begin_offsets, request.end_offsets};
+  const Segments segments{request.begin_offsets, request.end_offsets, request.num_items};
   const ScratchAllocator allocator(context);
   const int bits = request.options.end_bit - request.options.begin_bit;
-  if (bits == 0) return;  // all keys count as equal and keep their order
+  if (bits == 0)  // all keys count as equal and keep their order
+    return check_offsets(segments.begins, segments.ends, segments.num_items);
   if (bits < static_cast<int>(8 * sizeof(UKey))) {
     sort_by_bits(keys, values, request, segments, allocator);
   } else {
@@ -213,9 +227,9 @@ void sort_keys_of(const Context& context, const Request& request) {
     case 0:
       return sort_typed<UKey, NoValue>(context, request);
     case 4:
-      return sort_typed<UKey, Opaque<4>>(context, request);
+      return sort_typed<UKey, Opaque<std::uint32_t>>(context, request);
     default:
-      return sort_typed<UKey, Opaque<8>>(context, request);
+      return sort_typed<UKey, Opaque<std::uint64_t>>(context, request);
   }
 }
 

@@ -38,8 +38,8 @@ other_types='LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRows/5.*'
 declare -A small=(
   [device_segmented_sort]='DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*-*SortsOfTheSameData*'
   [bench_device]='SegsortPeers.*:TuneOnDevice.EveryBinding*'
-  [spgemm_device]='*/0.*-*Million*'
-  [suffix_array_device]='DeviceBuild/0.*:DeviceRanges/0.EqualReference*'
+  [spgemm_device]='*/0.*-*Million*:*BordersOfBins*:*SameBits*'
+  [suffix_array_device]='DeviceBuild/0.*:DeviceRanges/0.EqualReference*-*HoldsNoMoreMemory*'
   [segmented_sort]='SegmentedSortTest/?.SortsEveryShape:SegmentOffset*'
   [spgemm]='Multiply/0.*-*ColumnsBeyondMemory*'
   [multisort_device]='DeviceSort.NotANumber*'
@@ -73,7 +73,7 @@ sanitize() { # TOOL PROGRAM FILTER [NAME] [OPTIONS OF THE TOOL ...]
   local tool=$1 program=$2 filter=$3 name=${4:-$1-$2}
   shift $(($# < 4 ? $# : 4))
   run "$name" compute-sanitizer --tool "$tool" "$@" --report-api-errors no --error-exitcode 9 \
-    "$build/tests/${program}_tests" --gtest_brief=1 --gtest_filter="$filter"
+    "$build/tests/${program}_tests" --gtest_filter="$filter"
 }
 
 for step in "${steps[@]}"; do

@@ -190,7 +190,7 @@ TEST(BuildSuffixArray, ReportsPhasesAndFigures) {
 
   std::vector<std::string> phases;
   for (const RunReport::Phase& phase : report.phases()) phases.push_back(phase.name);
-  EXPECT_THAT(phases, testing::IsSupersetOf({"pack", "sort", "groups", "rounds"}));
+  EXPECT_THAT(phases, testing::IsSupersetOf({"pack", "sort", "rounds"}));
   EXPECT_FALSE(shown.empty());
 
   std::vector<std::string> figures;
@@ -204,7 +204,7 @@ TEST(BuildSuffixArray, ReportsPhasesAndFigures) {
     if (key == "rounds") {
       // 1000 equal symbols: six doublings from 27 symbols, one more for every halving of these.
       EXPECT_GE(std::get<std::uint64_t>(value), 6U);
-      EXPECT_LE(std::get<std::uint64_t>(value), 9U);
+      EXPECT_LE(std::get<std::uint64_t>(value), 12U);
     }
   }
   EXPECT_THAT(figures, testing::IsSupersetOf({"rounds", "unresolved_after_first_sort"}));

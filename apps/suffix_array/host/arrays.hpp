@@ -22,6 +22,8 @@ template <class T>
 [[nodiscard]] std::vector<T> allocate_vector(std::uint64_t size) {
   std::vector<T> vector;
   vector.reserve(size);
+  // Its pages by all threads, since only one writes the zeros.
+  touch_new_memory(vector.data(), size * sizeof(T));
   advise_large_pages(vector.data(), size * sizeof(T));
   vector.resize(size);
   return vector;

@@ -4,185 +4,358 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
-#include "sortie/apps/suffix_array/host/parallel.hpp"
-#include "sortie/apps/suffix_array/host/word_sort.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
+#include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/element_sort.hpp"
+#include "sortie/apps/suffix_array/host/key_digits.hpp"
+#include "sortie/apps/suffix_array/host/pieces.hpp"
+#include "sortie/apps/suffix_array/host/prefix_roll.hpp"
+#include "sortie/apps/suffix_array/host/text_rounds.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
 
-/// Buckets of about this many suffixes are then sorted within the L2 cache.
-constexpr std::uint64_t wanted_bucket = 1024;
-/// With 2^13 buckets spreading 70 M suffixes takes 0.39 s instead of 0.24 s, and sorting gains
-/// nothing (one core of a Zen 5 VM).
-constexpr int most_bucket_bits = 12;
-
-int bucket_bits_for(std::uint64_t size, const PackingPlan& plan) {
-  // One bit at least: a shift by all 64 bits of a word would be undefined.
-  const int bits = std::max(1, static_cast<int>(std::bit_width(size / wanted_bucket)));
-  return std::min({bits, most_bucket_bits, plan.word_bits});
+/// Elements of a task: enough to hide its cost, few enough to balance the threads.
+constexpr std::uint64_t task_elements = std::uint64_t{1} << 15;
+/// Scratch of a thread: 256 KiB, and more where buckets are large, as those of a text with few
+/// different words are; of all threads together, half a byte a symbol.
+constexpr std::uint64_t least_scratch = std::uint64_t{1} << 15;
+std::uint64_t most_scratch(std::uint64_t size) {
+  const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+  return std::max(least_scratch, size / (16 * threads));
 }
 
-/// Threads that have enough to do.
-std::uint64_t useful_threads(std::uint64_t size) {
-  constexpr std::uint64_t worth_a_thread = std::uint64_t{1} << 14;
-  return std::clamp(size / worth_a_thread, std::uint64_t{1},
-                    static_cast<std::uint64_t>(host_threads()));
-}
+/// Elements that are sorted by themselves, and where they belong.
+struct Range {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t slot;
+};
 
-/// The words of the positions of a record from left to right, four cycles a step: all digits move
-/// up one place, the first symbol leaves and a new last one enters. The arithmetic is that of 64
-/// bits, whose overflows cancel out because the result is a word again.
-class RollingWord {
+/// Sorts ranges of elements and writes them to the suffix array.
+template <Position Pos>
+class RangeSorter {
  public:
-  explicit RollingWord(const PackingPlan& plan) : plan_(plan) {
-    for (std::size_t byte = 0; byte < 256; ++byte) {
-      leaving_[byte] = plan.code[byte] * plan.top_weight * plan.base;
-    }
-  }
+  RangeSorter(const PrefixPlan& plan, const KeyDigits& key_digits, const SymbolStream& stream,
+              std::uint64_t depth_limit, FirstOrder<Pos>& order)
+      : plan_(plan),
+        key_digits_(key_digits),
+        stream_(stream),
+        depth_limit_(depth_limit),
+        order_(order) {}
 
-  /// Calls visit(position, word) for [begin, end) within the record that ends at `record_end`.
-  template <class Visit>
-  void for_each(const TextView& text, std::uint64_t begin, std::uint64_t end,
-                std::uint64_t record_end, const Visit& visit) const {
-    if (begin == end) return;
-    const std::uint8_t* const symbols = text.symbols.data();
-    const auto ahead = static_cast<std::uint64_t>(plan_.symbols);
-    const std::uint64_t full_end = record_end > ahead ? std::min(end, record_end - ahead) : 0;
-    std::uint64_t word = pack_word(plan_, text, begin);
-    std::uint64_t position = begin;
-    for (; position < full_end; ++position) {
-      visit(position, word);
-      const std::uint64_t entering = plan_.code[symbols[position + ahead]];
-      word = word * plan_.base + (entering - leaving_[symbols[position]]);
+  /// By all host threads. `ranges` is in order; large ones are divided first.
+  void sort(std::uint64_t* elements, std::vector<Range> ranges) {
+    const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+    if (threads > 1) ranges = divided(elements, ranges, threads);
+    std::vector<std::uint64_t> tasks = {0};
+    std::uint64_t filled = 0;
+    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
+      filled += ranges[i].end - ranges[i].begin;
+      if (filled >= task_elements || i + 1 == ranges.size()) {
+        tasks.push_back(i + 1);
+        filled = 0;
+      }
     }
-    for (; position < end; ++position) {
-      visit(position, word);
-      word = word * plan_.base - leaving_[symbols[position]];
-    }
+    if (ranges.empty()) return;
+    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
+      sort_on_this_thread(elements,
+                          std::span(ranges).subspan(tasks[task], tasks[task + 1] - tasks[task]));
+    });
   }
 
  private:
-  PackingPlan plan_;
-  std::array<std::uint64_t, 256> leaving_{};
+  /// Divides ranges that would keep one thread busy for long by their leading digits, as far as
+  /// their keys differ.
+  [[nodiscard]] std::vector<Range> divided(std::uint64_t* elements,
+                                           const std::vector<Range>& ranges,
+                                           std::uint64_t threads) const {
+    std::uint64_t total = 0;
+    for (const Range& range : ranges) total += range.end - range.begin;
+    const std::uint64_t limit = std::max(2 * task_elements, total / (8 * threads));
+    std::vector<Range> parts;
+    for (const Range& range : ranges) divide(elements, range, limit, parts);
+    return parts;
+  }
+
+  void divide(std::uint64_t* elements, Range range, std::uint64_t limit,
+              std::vector<Range>& parts) const {
+    const std::uint64_t size = range.end - range.begin;
+    std::uint64_t* const first = elements + range.begin;
+    const int key_bits =
+        size <= limit ? 0 : detail::differing_bits(first, size) - plan_.position_bits;
+    if (key_bits <= 0) {
+      parts.push_back(range);
+      return;
+    }
+    const int bits = std::min(key_bits, detail::widest_digit_in_place);
+    const detail::Digit digit{plan_.position_bits + key_bits - bits, bits};
+    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
+    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
+    detail::divide_in_place(first, size, digit, starts.data(), ends.data());
+    std::uint64_t begin = 0;
+    for (std::uint32_t part = 0; part < 1U << bits; ++part) {
+      const std::uint64_t end = ends[part];
+      if (begin < end) {
+        divide(elements, {range.begin + begin, range.begin + end, range.slot + begin}, limit,
+               parts);
+      }
+      begin = end;
+    }
+  }
+
+  void sort_on_this_thread(std::uint64_t* elements, std::span<const Range> ranges) {
+    std::uint64_t largest = 0;
+    for (const Range& range : ranges) largest = std::max(largest, range.end - range.begin);
+    const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
+    const auto room = allocate<std::uint64_t>(capacity);
+    const std::span<std::uint64_t> scratch(room.get(), capacity);
+    const TextRounds rounds(stream_, plan_, depth_limit_, scratch);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> groups;
+    std::uint64_t in_equal_prefixes = 0;
+    std::uint64_t in_groups = 0;
+    for (const Range& range : ranges) {
+      std::uint64_t* const first = elements + range.begin;
+      const std::uint64_t size = range.end - range.begin;
+      sort_by_keys(first, size, scratch);
+      find_groups(first, size, scratch, groups);
+      const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
+        order_.joined.set_range(range.slot + begin + 1, range.slot + end);
+        in_groups += end - begin;
+      };
+      for (const auto& [begin, end] : groups) {
+        in_equal_prefixes += end - begin;
+        rounds.sort(first, begin, end, plan_.depth(), leave);
+      }
+      Pos* const to = order_.suffixes.data() + range.slot;
+      for (std::uint64_t i = 0; i < size; ++i) {
+        to[i] = static_cast<Pos>(plan_.position_of(first[i]));
+      }
+    }
+    std::atomic_ref(order_.in_equal_prefixes).fetch_add(in_equal_prefixes);
+    std::atomic_ref(order_.in_groups).fetch_add(in_groups);
+  }
+
+  /// Sorts by keys; those with equal keys come out in any order.
+  void sort_by_keys(std::uint64_t* elements, std::uint64_t size,
+                    std::span<std::uint64_t> scratch) const {
+    if (size <= 2 * detail::longest_inserted || size > scratch.size() || size > least_scratch) {
+      sort_elements(elements, size, scratch, plan_.position_bits);
+      return;
+    }
+    const int bits = std::min(key_digits_.bits(), static_cast<int>(std::bit_width(size)) - 1);
+    std::array<std::uint32_t, KeyDigits::most_digits + 1> starts;
+    const std::uint32_t digits = 1U << bits;
+    std::fill_n(starts.begin(), digits + 1, 0U);
+    for (std::uint64_t i = 0; i < size; ++i) ++starts[key_digits_.of(elements[i], bits) + 1];
+    for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
+    for (std::uint64_t i = 0; i < size; ++i) {
+      scratch[starts[key_digits_.of(elements[i], bits)]++] = elements[i];
+    }
+    std::memcpy(elements, scratch.data(), size * sizeof(*elements));
+    std::uint64_t begin = 0;
+    for (std::uint32_t i = 0; i < digits; ++i) {
+      const std::uint64_t end = starts[i];
+      if (end - begin > detail::longest_inserted) {
+        sort_elements(elements + begin, end - begin, scratch, plan_.position_bits);
+      }
+      begin = end;
+    }
+    detail::insertion_sort(elements, size, plan_.position_bits);
+  }
+
+  /// Parts of sorted elements whose keys are equal, without an end; asks for the words that the
+  /// text rounds read first. Those with an end are put in their final order.
+  void find_groups(std::uint64_t* elements, std::uint64_t size, std::span<std::uint64_t> scratch,
+                   std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
+    groups.clear();
+    for (std::uint64_t i = 1; i < size; ++i) {
+      const std::uint64_t key = plan_.key_of(elements[i]);
+      if (key != plan_.key_of(elements[i - 1])) [[likely]] {
+        continue;
+      }
+      const std::uint64_t begin = i - 1;
+      while (i < size && plan_.key_of(elements[i]) == key) ++i;
+      if (plan_.contains_end(key)) {
+        sort_elements(elements + begin, i - begin, scratch);
+        continue;
+      }
+      for (std::uint64_t member = begin; member < i; ++member) {
+        stream_.prefetch(plan_.position_of(elements[member]) + plan_.depth());
+      }
+      groups.emplace_back(begin, i);
+    }
+  }
+
+  const PrefixPlan& plan_;
+  const KeyDigits& key_digits_;
+  const SymbolStream& stream_;
+  std::uint64_t depth_limit_;
+  FirstOrder<Pos>& order_;
 };
 
-/// Calls visit(position, word) for the positions of [begin, end), separators included.
-template <class Visit>
-void for_each_word(const TextView& text, const RollingWord& rolling, std::uint64_t begin,
-                   std::uint64_t end, const Visit& visit) {
-  auto separator = std::lower_bound(text.separators.begin(), text.separators.end(), begin);
-  while (begin < end) {
-    const std::uint64_t record_end =
-        separator == text.separators.end() ? text.size() : *separator++;
-    const std::uint64_t piece_end = std::min(record_end, end);
-    rolling.for_each(text, begin, piece_end, record_end, visit);
-    if (piece_end < end) visit(piece_end, std::uint64_t{0});
-    begin = piece_end + 1;
+/// The parts of one run that pieces of the text saw become one again.
+template <Position Pos>
+std::vector<LongRun<Pos>> joined_runs(const std::vector<std::vector<LongRun<Pos>>>& of_pieces) {
+  std::vector<LongRun<Pos>> runs;
+  for (const auto& piece : of_pieces) {
+    for (const LongRun<Pos>& run : piece) {
+      if (runs.empty() || runs.back().end != run.end) runs.push_back(run);
+    }
   }
+  return runs;
+}
+
+/// Room for the members of runs, in order of buckets.
+template <Position Pos>
+std::vector<RunSlots> slots_of_runs(const TextView& text, const PrefixPlan& plan,
+                                    const std::vector<LongRun<Pos>>& runs) {
+  std::vector<RunSlots> slots;
+  for (int code = 1; code <= plan.sigma; ++code) {
+    const auto letter = static_cast<std::uint64_t>(code);
+    slots.push_back({plan.run_bucket(letter), plan.run_key(letter), 0, 0});
+  }
+  for (const LongRun<Pos>& run : runs) {
+    const std::uint64_t code = plan.code[text.symbols[run.begin]];
+    slots[code - 1].size += run.end - plan.depth() + 1 - run.begin;
+  }
+  std::erase_if(slots, [](const RunSlots& letter) { return letter.size == 0; });
+  return slots;
+}
+
+/// Ranges of elements for buckets [first, last), those of letters with runs divided where the runs
+/// belong. `elements` holds these buckets.
+template <Position Pos>
+std::vector<Range> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<Pos>& counts,
+                                     std::uint64_t first, std::uint64_t last,
+                                     std::uint64_t* elements, std::vector<RunSlots>& run_slots) {
+  const std::uint64_t base = counts.starts[first];
+  std::uint64_t slot_of_element = base;
+  auto letter = run_slots.begin();
+  for (; letter != run_slots.end() && letter->bucket < first; ++letter) {
+    slot_of_element += letter->size;
+  }
+  std::vector<Range> ranges;
+  for (std::uint64_t bucket = first; bucket < last; ++bucket) {
+    std::uint64_t begin = counts.starts[bucket] - base;
+    const std::uint64_t end = counts.starts[bucket + 1] - base;
+    if (letter != run_slots.end() && letter->bucket == bucket) {
+      const std::uint64_t key = letter->key;
+      std::uint64_t* const middle =
+          std::partition(elements + begin, elements + end,
+                         [&](std::uint64_t element) { return plan.key_of(element) < key; });
+      const auto split = static_cast<std::uint64_t>(middle - elements);
+      if (begin < split) ranges.push_back({begin, split, begin + slot_of_element});
+      letter->begin = split + slot_of_element;
+      slot_of_element += letter->size;
+      begin = split;
+      ++letter;
+    }
+    if (begin < end) ranges.push_back({begin, end, begin + slot_of_element});
+  }
+  return ranges;
 }
 
 }  // namespace
 
-std::uint64_t largest_private_bucket(std::uint64_t size) {
-  constexpr std::uint64_t always_private = std::uint64_t{1} << 14;
-  const auto threads = static_cast<std::uint64_t>(host_threads());
-  return std::clamp(size / (4 * threads), always_private, std::uint64_t{1} << 31);
+template <Position Pos>
+std::uint64_t BucketCounts<Pos>::largest_bucket() const {
+  std::uint64_t largest = 0;
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    largest = std::max<std::uint64_t>(largest, starts[i + 1] - starts[i]);
+  }
+  return largest;
 }
 
 template <Position Pos>
-std::vector<std::uint64_t> spread_by_words(const TextView& text, const PackingPlan& plan,
-                                           std::span<std::uint64_t> words,
-                                           std::span<Pos> suffixes) {
-  const std::uint64_t size = text.size();
-  const int bucket_bits = bucket_bits_for(size, plan);
-  const int shift = plan.word_bits - bucket_bits;
-  const std::uint64_t buckets = std::uint64_t{1} << bucket_bits;
-  const std::uint64_t pieces = useful_threads(size);
-  const auto piece_begin = [=](std::uint64_t piece) {
-    return size / pieces * piece + std::min(piece, size % pieces);
-  };
-
-  const RollingWord rolling(plan);
-  // counts[piece][bucket], turned into the next free slot of that part of the bucket.
-  std::vector<std::uint64_t> counts(pieces * buckets);
-  for_each_task(pieces, [&](std::uint64_t piece) {
-    std::uint64_t* const count = counts.data() + piece * buckets;
-    for_each_word(text, rolling, piece_begin(piece), piece_begin(piece + 1),
-                  [=](std::uint64_t, std::uint64_t word) { ++count[word >> shift]; });
+BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
+  const Pieces pieces(text.size());
+  const PrefixRoll roll(plan);
+  BucketCounts<Pos> counts;
+  counts.next = allocate_vector<Pos>(pieces.count() * plan.buckets);
+  std::vector<std::vector<LongRun<Pos>>> runs(pieces.count());
+  pieces.for_each([&](std::uint64_t piece, std::uint64_t begin, std::uint64_t end) {
+    Pos* const count = counts.next.data() + piece * plan.buckets;
+    roll.for_each(
+        text, begin, end,
+        [=](std::uint64_t, std::uint64_t bucket, std::uint64_t) { ++count[bucket]; },
+        [&](std::uint64_t first, std::uint64_t, std::uint64_t run_end) {
+          runs[piece].push_back({static_cast<Pos>(first), static_cast<Pos>(run_end)});
+        });
   });
-  std::vector<std::uint64_t> bucket_starts(buckets + 1);
-  std::uint64_t slot = 0;
-  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
-    bucket_starts[bucket] = slot;
-    for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-      slot += std::exchange(counts[piece * buckets + bucket], slot);
+  counts.runs = joined_runs(runs);
+  counts.run_slots = slots_of_runs(text, plan, counts.runs);
+  counts.starts.resize(plan.buckets + 1);
+  Pos element = 0;
+  for (std::uint64_t bucket = 0; bucket < plan.buckets; ++bucket) {
+    counts.starts[bucket] = element;
+    for (std::uint64_t piece = 0; piece < pieces.count(); ++piece) {
+      element += std::exchange(counts.next[piece * plan.buckets + bucket], element);
     }
   }
-  bucket_starts[buckets] = slot;
-
-  for_each_task(pieces, [&](std::uint64_t piece) {
-    std::uint64_t* const next = counts.data() + piece * buckets;
-    for_each_word(text, rolling, piece_begin(piece), piece_begin(piece + 1),
-                  [=](std::uint64_t position, std::uint64_t word) {
-                    const std::uint64_t to = next[word >> shift]++;
-                    words[to] = word;
-                    suffixes[to] = static_cast<Pos>(position);
-                  });
-  });
-  return bucket_starts;
+  counts.starts[plan.buckets] = element;
+  return counts;
 }
 
 template <Position Pos>
-void sort_buckets(const Context& context, std::span<const std::uint64_t> bucket_starts,
-                  std::span<std::uint64_t> words, std::span<Pos> suffixes) {
-  const std::uint64_t limit = largest_private_bucket(words.size());
-  std::vector<std::uint64_t> large_begins;
-  std::vector<std::uint64_t> large_ends;
-  std::uint64_t longest = 0;  // of the others
-  for (std::uint64_t bucket = 0; bucket + 1 < bucket_starts.size(); ++bucket) {
-    const std::uint64_t length = bucket_starts[bucket + 1] - bucket_starts[bucket];
-    if (length <= limit) {
-      longest = std::max(longest, length);
-    } else {
-      large_begins.push_back(bucket_starts[bucket]);
-      large_ends.push_back(bucket_starts[bucket + 1]);
-    }
+FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
+                           BucketCounts<Pos>& counts, std::uint64_t depth_limit,
+                           std::uint64_t most_elements) {
+  const Pieces pieces(text.size());
+  const PrefixRoll roll(plan);
+  FirstOrder<Pos> order;
+  order.suffixes = allocate_vector<Pos>(text.size());
+  order.joined = BitSet(text.size());
+  order.run_slots = counts.run_slots;
+  const auto room = allocate<std::uint64_t>(std::min(most_elements, counts.elements()));
+  const KeyDigits key_digits(plan);
+  RangeSorter<Pos> sorter(plan, key_digits, stream, depth_limit, order);
+  for (std::uint64_t first = 0; first < plan.buckets;) {
+    const std::uint64_t base = counts.starts[first];
+    std::uint64_t last = first + 1;
+    while (last < plan.buckets && counts.starts[last + 1] - base <= most_elements) ++last;
+    pieces.for_each([&](std::uint64_t piece, std::uint64_t begin, std::uint64_t end) {
+      Pos* const next = counts.next.data() + piece * plan.buckets;
+      std::uint64_t* const elements = room.get();
+      const bool all = first == 0 && last == plan.buckets;
+      const std::uint64_t wanted = last - first;
+      const int position_bits = plan.position_bits;
+      const auto no_runs = [](std::uint64_t, std::uint64_t, std::uint64_t) {};
+      if (all) {
+        roll.for_each(
+            text, begin, end,
+            [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
+              elements[next[bucket]++] = key << position_bits | position;
+            },
+            no_runs);
+      } else {
+        roll.for_each(
+            text, begin, end,
+            [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
+              if (bucket - first >= wanted) return;
+              elements[next[bucket]++ - base] = key << position_bits | position;
+            },
+            no_runs);
+      }
+    });
+    sorter.sort(room.get(),
+                ranges_of_buckets(plan, counts, first, last, room.get(), order.run_slots));
+    first = last;
   }
-  if (!large_begins.empty()) {
-    segmented_sort<std::uint64_t, Pos, std::uint64_t>(context, words, suffixes, large_begins,
-                                                      large_ends, {.stable = true});
-  }
-
-  // Every thread takes the next bucket until none is left; it keeps its scratch throughout.
-  const std::uint64_t threads = useful_threads(words.size());
-  const auto word_scratch = std::make_unique_for_overwrite<std::uint64_t[]>(threads * longest);
-  const auto position_scratch = std::make_unique_for_overwrite<Pos[]>(threads * longest);
-  std::atomic<std::uint64_t> next{0};
-  for_each_task(threads, [&](std::uint64_t thread) {
-    for (std::uint64_t bucket = next++; bucket + 1 < bucket_starts.size(); bucket = next++) {
-      const std::uint64_t begin = bucket_starts[bucket];
-      const std::uint64_t length = bucket_starts[bucket + 1] - begin;
-      if (length > limit) continue;
-      sort_words(words.data() + begin, suffixes.data() + begin, length,
-                 word_scratch.get() + thread * longest, position_scratch.get() + thread * longest);
-    }
-  });
+  return order;
 }
 
-template std::vector<std::uint64_t> spread_by_words(const TextView&, const PackingPlan&,
-                                                    std::span<std::uint64_t>,
-                                                    std::span<std::uint32_t>);
-template std::vector<std::uint64_t> spread_by_words(const TextView&, const PackingPlan&,
-                                                    std::span<std::uint64_t>,
-                                                    std::span<std::uint64_t>);
-template void sort_buckets(const Context&, std::span<const std::uint64_t>, std::span<std::uint64_t>,
-                           std::span<std::uint32_t>);
-template void sort_buckets(const Context&, std::span<const std::uint64_t>, std::span<std::uint64_t>,
-                           std::span<std::uint64_t>);
+#define SORTIE_INSTANTIATE(Pos)                                                                \
+  template struct BucketCounts<Pos>;                                                           \
+  template BucketCounts<Pos> count_buckets(const TextView&, const PrefixPlan&);                \
+  template FirstOrder<Pos> sort_first(const TextView&, const PrefixPlan&, const SymbolStream&, \
+                                      BucketCounts<Pos>&, std::uint64_t, std::uint64_t)
+SORTIE_INSTANTIATE(std::uint32_t);
+SORTIE_INSTANTIATE(std::uint64_t);
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::suffix_array::host

@@ -1,33 +1,55 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "sortie/apps/suffix_array/packing.hpp"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/apps/suffix_array/host/bit_set.hpp"
+#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
+#include "sortie/apps/suffix_array/host/runs.hpp"
+#include "sortie/apps/suffix_array/host/symbol_stream.hpp"
 
 namespace sortie::suffix_array::host {
 
-/// Packs the first symbols of every suffix and spreads the suffixes over buckets by the leading
-/// bits of their words, positions ascending within a bucket. Parallel over pieces of the text.
+/// How the suffixes of a text spread over buckets.
+template <Position Pos>
+struct BucketCounts {
+  /// Entry [piece * buckets + bucket]: the first element of that piece of the text there.
+  std::vector<Pos> next;
+  /// First element of each bucket, and the number of all at the end. Members of long runs are none.
+  std::vector<Pos> starts;
+  std::vector<LongRun<Pos>> runs;   ///< ascending
+  std::vector<RunSlots> run_slots;  ///< of letters that have runs, by bucket; begin is not set yet
+
+  [[nodiscard]] std::uint64_t elements() const { return starts.back(); }
+  [[nodiscard]] std::uint64_t largest_bucket() const;
+};
+
+/// Counts on all host threads. O(n), and where long runs are, less.
+template <Position Pos>
+[[nodiscard]] BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan);
+
+/// The suffix array as far as it is known.
+template <Position Pos>
+struct FirstOrder {
+  std::vector<Pos> suffixes;            ///< all but the slots of runs are filled
+  BitSet joined;                        ///< slots that are in one group with the slot before
+  std::vector<RunSlots> run_slots;      ///< by slot
+  std::uint64_t in_equal_prefixes = 0;  ///< suffixes that the first sort alone leaves in groups
+  std::uint64_t in_groups = 0;          ///< those that the text rounds leave
+};
+
+/// Sorts all suffixes that are no members of long runs by their first plan.depth() symbols, and
+/// what agrees in them by the words that follow, up to `depth_limit` symbols (text_rounds.hpp).
+/// What is left are groups of suffixes that agree in as many symbols, without an end.
 ///
-/// \param words     n words, written: the word of the suffix in each slot
-/// \param suffixes  n positions, written
-/// \return          first slot of each bucket, and n at the end
+/// The buckets are filled and sorted in one go, or, to take less memory, in several that go over
+/// the text anew.
+///
+/// \param counts        of this text; its `next` is used up
+/// \param most_elements elements to hold at once, 8 bytes each; at least the largest bucket
 template <Position Pos>
-[[nodiscard]] std::vector<std::uint64_t> spread_by_words(const TextView& text,
-                                                         const PackingPlan& plan,
-                                                         std::span<std::uint64_t> words,
-                                                         std::span<Pos> suffixes);
-
-/// Sorts each bucket by (word, position). Buckets that would keep one thread busy for long are
-/// sorted by all threads together.
-template <Position Pos>
-void sort_buckets(const Context& context, std::span<const std::uint64_t> bucket_starts,
-                  std::span<std::uint64_t> words, std::span<Pos> suffixes);
-
-/// Slots that a bucket may fill before all threads share it, which bounds scratch memory as well.
-[[nodiscard]] std::uint64_t largest_private_bucket(std::uint64_t size);
+[[nodiscard]] FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan,
+                                         const SymbolStream& stream, BucketCounts<Pos>& counts,
+                                         std::uint64_t depth_limit, std::uint64_t most_elements);
 
 }  // namespace sortie::suffix_array::host

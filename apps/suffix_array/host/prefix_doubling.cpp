@@ -1,128 +1,113 @@
-// Suffix array by prefix doubling on the threads of the host.
+// Suffix arrays on the threads of the host.
 //
-// 1. pack    The first k symbols of every suffix become a 64-bit word (packing.hpp); suffixes are
-//            spread over buckets by the leading bits of their words.
-// 2. sort    Each bucket is sorted by (word, position), in cache.
-// 3. groups  Suffixes with equal words form groups, unless an end lies within the word: those are
-//            final. Every suffix gets the rank of its group. Groups of runs of one letter are
-//            ordered by the lengths of the runs (runs.hpp).
-// 4. rounds  h = k, 2k, 4k, ...: the groups are the segments of a segmented sort by the ranks h
-//            symbols further; equal keys are the groups of the next round. Ranks change only after
-//            all groups of a round are sorted, so a round does not depend on the order of groups.
+// 1. pack     The letters that occur are numbered, and the text becomes a stream of these numbers,
+// as
+//             few bits each as hold them (symbol_stream.hpp).
+// 2. sort     Suffixes spread over buckets by their first symbols, as 64-bit elements: the symbols
+//             that follow above the position. Each bucket is sorted in cache, what has equal
+//             elements is compared by five words of the stream, and the positions are written to
+//             the suffix array. Members of long runs of one letter are left out (runs.hpp).
+// 3. rounds   Groups that are left agree in some hundred symbols. Samples, a fiftieth or so of all
+//             suffixes in them, are chosen by their symbols and sorted by prefix doubling, with
+//             steps from sample to sample; they decide all others (samples.hpp), and the runs.
 //
 // Memory, for n symbols and positions of P bytes, beside the text:
 //
-// | array            | bytes          | lifetime |
-// |------------------|----------------|----------|
-// | words            | 8 n            | 1 to 3   |
-// | suffixes         | P n            | all      |
-// | ranks            | P (n + 1)      | all      |
-// | keys             | P n            | all      |
-// | scratch of sorts | (8 + P) n      | 2        |
-// | groups, old, new | 2 P n at most  | 3 to 4   |
+// | array                       | bytes                 | lifetime |
+// |-----------------------------|-----------------------|----------|
+// | symbols, b bits each        | b n / 8               | all      |
+// | suffixes                    | P n                   | 2 to 3   |
+// | slots in groups             | n / 8                 | 2 to 3   |
+// | elements                    | 8 n, or less          | 2        |
+// | members, samples, counts    | n / 4 + P n / 64      | 3        |
+// | s samples                   | 7 P s at most         | 3        |
+// | ranks of samples, by suffix | P n                   | 3, last  |
 //
-// Scratch and groups are upper bounds, for texts of few distinct words and for texts in which every
-// suffix has one twin; a genome takes a third of either. That is 32 bytes a symbol with 32-bit
-// positions and 48 with 64-bit positions at most.
+// and 1.3 MiB a thread. That is 12.5 bytes a symbol of DNA with 32-bit positions (b = 3) and 13.3
+// of any text (b = 9). Where that is more than there is, fewer elements are held at once and the
+// text is gone over several times: 9 bytes a symbol are enough for DNA, 10 for any text. Texts of
+// short periods have up to n / 2 samples, so that step 3 takes up to 16 bytes a symbol.
 #include <algorithm>
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/first_sort.hpp"
-#include "sortie/apps/suffix_array/host/groups.hpp"
-#include "sortie/apps/suffix_array/host/runs.hpp"
+#include "sortie/apps/suffix_array/host/samples.hpp"
+#include "sortie/apps/suffix_array/host/text_rounds.hpp"
 #include "sortie/apps/suffix_array/host/work_space.hpp"
+#include "sortie/core/host_memory.hpp"
 #include "sortie/core/host_runtime.hpp"
 #include "sortie/core/run_report.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
 
-/// Peak of the table above: in step 2, or in step 4 when nearly all suffixes stand in pairs.
-template <Position Pos>
-std::uint64_t work_bytes(std::uint64_t size) {
-  const std::uint64_t while_sorting = 8 + 3 * sizeof(Pos) + 8 + sizeof(Pos);
-  const std::uint64_t while_doubling = 5 * sizeof(Pos);
-  return std::max<std::uint64_t>(while_sorting, while_doubling) * size;
-}
-
-/// The context for sorts within a build, which are no phases of their own.
-Context inner_context(Context context) {
-  context.backend = Backend::host;
-  context.report = nullptr;
-  context.progress = nullptr;
-  return context;
-}
-
 void show_progress(const Context& context, std::string_view phase, std::uint64_t done,
                    std::uint64_t total) {
   if (context.progress) context.progress(phase, done, total);
 }
 
+/// Bytes that step 2 holds beside the elements, and step 3 beside the samples and ranks.
 template <Position Pos>
-Groups<Pos> groups_of(std::span<const std::uint64_t> bucket_starts) {
-  Groups<Pos> groups;
-  for (std::size_t i = 0; i + 1 < bucket_starts.size(); ++i) {
-    if (bucket_starts[i] == bucket_starts[i + 1]) continue;
-    groups.begins.push_back(static_cast<Pos>(bucket_starts[i]));
-    groups.ends.push_back(static_cast<Pos>(bucket_starts[i + 1]));
-  }
-  return groups;
+std::uint64_t lasting_bytes(std::uint64_t size, const PrefixPlan& plan) {
+  return SymbolStream::bytes(size, plan) + size * sizeof(Pos) + size / 8;
 }
 
-/// Steps 1 to 3. \return the groups that the first words leave
+/// Elements to hold at once: all, or what the memory leaves room for.
+/// \throws Error (out_of_memory)
 template <Position Pos>
-Groups<Pos> sort_by_first_symbols(const Context& context, const TextView& text,
-                                  const PackingPlan& plan, State<Pos>& state) {
-  show_progress(context, "pack", 0, text.size());
-  PhaseTimer pack(context, "pack");
-  auto words = allocate<std::uint64_t>(text.size());
-  const std::span<std::uint64_t> all_words(words.get(), text.size());
-  const std::vector<std::uint64_t> bucket_starts =
-      spread_by_words<Pos>(text, plan, all_words, state.suffixes);
-  pack.stop();
-
-  show_progress(context, "sort", 0, text.size());
-  PhaseTimer sort(context, "sort");
-  sort_buckets<Pos>(inner_context(context), bucket_starts, all_words, state.suffixes);
-  sort.stop();
-
-  show_progress(context, "groups", 0, text.size());
-  const PhaseTimer group(context, "groups");
-  const Groups<Pos> buckets = groups_of<Pos>(bucket_starts);
-  label_by_words(state, plan, std::span<const std::uint64_t>(all_words), buckets);
-  words.reset();
-  Groups<Pos> groups = collect(state, buckets, Ranks::none);
-  if (context.report != nullptr) {
-    context.report->set("unresolved_after_first_sort", groups.suffixes());
-  }
-  resolve_runs(state, text, plan, groups);
-  return groups;
+std::uint64_t elements_at_once(const Context& context, std::uint64_t size, const PrefixPlan& plan,
+                               const BucketCounts<Pos>& counts) {
+  const std::uint64_t lasting = lasting_bytes<Pos>(size, plan);
+  const std::uint64_t finish = size / 4 + size * sizeof(Pos) / 64 + size * sizeof(Pos);
+  const std::uint64_t least = std::max(counts.largest_bucket(), counts.elements() / 16);
+  const std::uint64_t element = sizeof(std::uint64_t);
+  require_memory(context, "suffix array", lasting + std::max(finish, least * element));
+  const std::uint64_t limit =
+      context.memory_budget != 0 ? context.memory_budget : host_memory_available();
+  return std::clamp<std::uint64_t>((limit - lasting) / element, std::max<std::uint64_t>(least, 1),
+                                   std::max<std::uint64_t>(counts.elements(), 1));
 }
 
 }  // namespace
 
 template <Position Pos>
 std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text) {
-  require_memory(context, "suffix array", work_bytes<Pos>(text.size()));
+  const std::uint64_t size = text.size();
+  // Before anything is counted: what every text takes.
+  require_memory(context, "suffix array", 2 * size * sizeof(Pos));
   start_host_runtime(context.threads);
-  const PackingPlan plan = plan_packing(text);
-  State<Pos> state(text.size(), text.separators.size());
-  Groups<Pos> groups = sort_by_first_symbols(context, text, plan, state);
 
-  const PhaseTimer timer(context, "rounds");
-  const Context sort_context = inner_context(context);
-  std::uint64_t rounds = 0;
-  for (auto depth = static_cast<std::uint64_t>(plan.symbols); !groups.empty(); depth *= 2) {
-    show_progress(context, "rounds", text.size() - groups.suffixes(), text.size());
-    sort_groups(sort_context, state, groups, depth);
-    groups = collect(state, groups, Ranks::of_groups);
-    ++rounds;
+  show_progress(context, "pack", 0, size);
+  PhaseTimer pack(context, "pack");
+  const PrefixPlan plan = plan_prefixes(count_letters(text), size);
+  BucketCounts<Pos> counts = count_buckets<Pos>(text, plan);
+  const std::uint64_t at_once = elements_at_once(context, size, plan, counts);
+  const SymbolStream stream(text, plan);
+  pack.stop();
+
+  show_progress(context, "sort", 0, size);
+  PhaseTimer sort(context, "sort");
+  const std::uint64_t depth_limit = TextRounds::depth_limit(plan, stream);
+  const std::uint64_t members = size - counts.elements();
+  const std::vector<LongRun<Pos>> runs = std::move(counts.runs);
+  FirstOrder<Pos> order = sort_first(text, plan, stream, counts, depth_limit, at_once);
+  counts = {};
+  sort.stop();
+
+  show_progress(context, "rounds", size - order.in_groups - members, size);
+  const PhaseTimer finish(context, "rounds");
+  std::uint64_t rounds = TextRounds::rounds;
+  if (order.in_groups != 0 || !runs.empty()) {
+    rounds += finish_by_samples<Pos>(context, text, plan, stream, depth_limit, runs, order);
   }
-  if (context.report != nullptr) context.report->set("rounds", rounds);
-  return std::move(state.suffixes);
+  if (context.report != nullptr) {
+    context.report->set("unresolved_after_first_sort", order.in_equal_prefixes + members);
+    context.report->set("unresolved_after_text_rounds", order.in_groups + members);
+    context.report->set("rounds", rounds);
+  }
+  return std::move(order.suffixes);
 }
 
 template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);

@@ -1,115 +1,102 @@
 #include "sortie/apps/suffix_array/host/runs.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 
 namespace sortie::suffix_array::host {
-namespace {
-
-/// A maximal run of one letter.
-struct Run {
-  std::uint64_t end;     ///< position after the run
-  std::uint64_t length;  ///< letters, at least as many as a word has symbols
-  std::uint64_t rest;    ///< rank of the suffix at `end`
-};
-
-/// The maximal runs behind a run group, in order of position. The positions of the group ascend, so
-/// a run is a stretch of consecutive ones, the last of which still sees `symbols` letters of it.
-template <Position Pos>
-std::vector<Run> find_runs(const State<Pos>& state, std::uint64_t begin, std::uint64_t end,
-                           std::uint64_t symbols) {
-  std::vector<Run> runs;
-  std::uint64_t first = begin;
-  for (std::uint64_t slot = begin; slot < end; ++slot) {
-    const std::uint64_t position = state.suffixes[slot];
-    if (slot + 1 < end && state.suffixes[slot + 1] == position + 1) continue;
-    runs.push_back({position + symbols, slot - first + symbols, state.ranks[position + symbols]});
-    first = slot + 1;
-  }
-  return runs;
-}
-
-/// Writes the suffixes c^length + rest of all `runs` (sorted by rest) to the slots from `slot` on.
-template <Position Pos>
-void place(State<Pos>& state, std::span<const Run> runs, std::uint64_t length, std::uint64_t slot) {
-  for (std::size_t i = 0; i < runs.size(); ++i, ++slot) {
-    const bool same = i > 0 && runs[i].rest == runs[i - 1].rest;
-    state.suffixes[slot] = static_cast<Pos>(runs[i].end - length);
-    state.keys[slot] = same ? state.keys[slot - 1] : state.rank_of_slot(slot);
-  }
-}
 
 template <Position Pos>
-void resolve_group(State<Pos>& state, std::uint64_t begin, std::uint64_t end,
-                   std::uint64_t symbols) {
-  std::vector<Run> runs = find_runs(state, begin, end, symbols);
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const Run& a, const Run& b) { return a.rest < b.rest; });
-  // A rest does not start with the letter of the run, so it lies on one side of the whole group.
-  const auto middle = std::partition_point(runs.begin(), runs.end(), [&](const Run& run) {
-    return run.rest < state.rank_of_slot(begin);
-  });
-  std::vector<Run> above(middle, runs.end());
-  std::vector<Run> below(runs.begin(), middle);
-  for (std::uint64_t length = symbols; !below.empty(); ++length) {
-    place<Pos>(state, below, length, begin);
-    begin += below.size();
-    std::erase_if(below, [=](const Run& run) { return run.length == length; });
-  }
-  for (std::uint64_t length = symbols; !above.empty(); ++length) {
-    end -= above.size();
-    place<Pos>(state, above, length, end);
-    std::erase_if(above, [=](const Run& run) { return run.length == length; });
-  }
-}
-
-/// Moves the run groups from `groups`, which are in order of their words, to the result.
-template <Position Pos>
-Groups<Pos> take_run_groups(const State<Pos>& state, const TextView& text, const PackingPlan& plan,
-                            Groups<Pos>& groups) {
-  const auto word_of = [&](Pos begin) { return pack_word(plan, text, state.suffixes[begin]); };
-  Groups<Pos> runs;
-  for (int code = 1; code <= plan.sigma; ++code) {
-    const std::uint64_t run_word = plan.run_word(static_cast<std::uint64_t>(code));
-    const auto begin =
-        std::partition_point(groups.begins.begin(), groups.begins.end(),
-                             [&](Pos candidate) { return word_of(candidate) < run_word; });
-    if (begin == groups.begins.end() || word_of(*begin) != run_word) continue;
-    const auto end = groups.ends.begin() + (begin - groups.begins.begin());
-    runs.begins.push_back(*begin);
-    runs.ends.push_back(*end);
-    groups.begins.erase(begin);
-    groups.ends.erase(end);
-  }
-  return runs;
-}
-
-template <Position Pos>
-std::vector<Pos> merged(const std::vector<Pos>& a, const std::vector<Pos>& b) {
-  std::vector<Pos> both;
-  both.reserve(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  return both;
-}
-
-}  // namespace
-
-template <Position Pos>
-void resolve_runs(State<Pos>& state, const TextView& text, const PackingPlan& plan,
-                  Groups<Pos>& groups) {
-  const Groups<Pos> runs = take_run_groups(state, text, plan, groups);
+RunOrder<Pos>::RunOrder(const TextView& text, const PrefixPlan& plan,
+                        std::span<const LongRun<Pos>> runs, std::span<const RunSlots> slots)
+    : depth_(plan.depth()), runs_(runs), order_(runs.size()), first_slots_(runs.size()) {
+  // By letter, those with rests below it first, then by length.
+  struct Place {
+    std::uint64_t code;
+    bool above;
+  };
+  const auto place_of = [&](std::uint64_t i) {
+    const std::uint64_t end = runs[i].end;
+    const std::uint64_t code = plan.code[text.symbols[runs[i].begin]];
+    const bool at_end = end == text.size() ||
+                        std::binary_search(text.separators.begin(), text.separators.end(), end);
+    return Place{code, !at_end && plan.code[text.symbols[end]] > code};
+  };
+  std::vector<std::uint64_t> sides(runs.size());
   for (std::uint64_t i = 0; i < runs.size(); ++i) {
-    resolve_group(state, runs.begins[i], runs.ends[i], static_cast<std::uint64_t>(plan.symbols));
+    const Place place = place_of(i);
+    sides[i] = 2 * place.code + (place.above ? 1 : 0);
+    order_[i] = i;
   }
-  const Groups<Pos> left = collect(state, runs, Ranks::of_groups);
-  // Groups do not overlap, so begins and ends have the same order.
-  groups.begins = merged(groups.begins, left.begins);
-  groups.ends = merged(groups.ends, left.ends);
+  std::sort(order_.begin(), order_.end(), [&](std::uint64_t a, std::uint64_t b) {
+    if (sides[a] != sides[b]) return sides[a] < sides[b];
+    return length(a) != length(b) ? length(a) < length(b) : a < b;
+  });
+
+  for (std::uint64_t begin = 0; begin < order_.size();) {
+    const std::uint64_t side = sides[order_[begin]];
+    std::uint64_t end = begin;
+    std::uint64_t members = 0;
+    for (; end < order_.size() && sides[order_[end]] == side; ++end) {
+      members += length(order_[end]) - depth_ + 1;
+    }
+    const auto letter = std::find_if(slots.begin(), slots.end(), [&](const RunSlots& candidate) {
+      return candidate.key == plan.run_key(side / 2);
+    });
+    const bool below = side % 2 == 0;
+    const std::uint64_t slots_end = letter->begin + letter->size;
+    sides_.push_back({begin, end, below ? letter->begin : slots_end - members,
+                      below ? letter->begin + members : slots_end, below});
+    begin = end;
+  }
+
+  for (const Side& side : sides_) {
+    // Slots that shorter members take, which are those of all runs up to the shorter length.
+    std::uint64_t shorter = 0;
+    std::uint64_t done = depth_ - 1;
+    for (std::uint64_t i = side.begin; i < side.end;) {
+      const std::uint64_t next = length(order_[i]);
+      const std::uint64_t taking = side.end - i;
+      const std::uint64_t before = shorter + taking * (next - 1 - done);
+      for (; i < side.end && length(order_[i]) == next; ++i) {
+        first_slots_[order_[i]] =
+            side.below ? side.slots_begin + before : side.slots_end - before - taking;
+      }
+      shorter = before + taking;
+      done = next;
+    }
+  }
 }
 
-template void resolve_runs(State<std::uint32_t>&, const TextView&, const PackingPlan&,
-                           Groups<std::uint32_t>&);
-template void resolve_runs(State<std::uint64_t>&, const TextView&, const PackingPlan&,
-                           Groups<std::uint64_t>&);
+template <Position Pos>
+void RunOrder<Pos>::place(std::span<const Pos> rests, std::span<Pos> suffixes) const {
+  std::vector<std::uint64_t> by_rest;
+  for (const Side& side : sides_) {
+    by_rest.assign(order_.begin() + static_cast<std::ptrdiff_t>(side.begin),
+                   order_.begin() + static_cast<std::ptrdiff_t>(side.end));
+    std::sort(by_rest.begin(), by_rest.end(),
+              [&](std::uint64_t a, std::uint64_t b) { return rests[a] < rests[b]; });
+    std::uint64_t done = depth_ - 1;
+    std::uint64_t slot = side.below ? side.slots_begin : side.slots_end;
+    for (std::uint64_t i = side.begin; i < side.end;) {
+      // Up to the length of the shortest run that is left, all that are left have a member.
+      const std::uint64_t shortest = length(order_[i]);
+      for (std::uint64_t of_length = done + 1; of_length <= shortest; ++of_length) {
+        if (!side.below) slot -= by_rest.size();
+        Pos* to = suffixes.data() + slot;
+        for (const std::uint64_t run : by_rest) {
+          *to++ = static_cast<Pos>(runs_[run].end - of_length);
+        }
+        if (side.below) slot += by_rest.size();
+      }
+      done = shortest;
+      for (; i < side.end && length(order_[i]) == shortest; ++i) {
+      }
+      std::erase_if(by_rest, [&](std::uint64_t run) { return length(run) == shortest; });
+    }
+  }
+}
+
+template class RunOrder<std::uint32_t>;
+template class RunOrder<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::host

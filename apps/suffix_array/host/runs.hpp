@@ -1,23 +1,78 @@
 #pragma once
 
-#include "sortie/apps/suffix_array/host/groups.hpp"
-#include "sortie/apps/suffix_array/packing.hpp"
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
 
 namespace sortie::suffix_array::host {
 
-/// Orders the groups of suffixes that start with a run of one letter, as gaps of N or a text of one
-/// letter have them, without doubling through the run.
-///
-/// In such a group (at most one a letter) a suffix is c^l followed by a rest that does not start
-/// with c. Rests below c make shorter runs smaller, rests above c make longer runs smaller, and
-/// within one length the order is that of the rests, the same for every length that a run contains.
-/// So the maximal runs are sorted once by their rests, and the slots are filled length by length.
-///
-/// \param groups  what collect() returned after the first sort; the run groups among them are
-///                replaced by what is left of them (equal length, rests with equal words)
-/// Sequential; O(suffixes in run groups + runs log runs). Extra memory: 24 bytes a maximal run.
+/// A maximal run of one letter that is at least as long as the first sort looks; its **members**
+/// are the suffixes that begin within it with so many equal letters. They are neither sorted nor
+/// compared.
 template <Position Pos>
-void resolve_runs(State<Pos>& state, const TextView& text, const PackingPlan& plan,
-                  Groups<Pos>& groups);
+struct LongRun {
+  Pos begin;  ///< first member
+  Pos end;    ///< position after the run: what stands there decides among runs
+};
+
+/// The slots that the members of all long runs of one letter take.
+struct RunSlots {
+  std::uint64_t bucket;  ///< of the letter's runs
+  std::uint64_t key;     ///< of the letter's runs
+  std::uint64_t begin;   ///< first slot
+  std::uint64_t size;
+};
+
+/// The order of the suffixes that begin with a long run of one letter, as gaps of N or a text of
+/// one letter have them.
+///
+/// Such a suffix is c^l followed by a rest that does not start with c. Rests below c (or an end)
+/// make shorter runs smaller, rests above c make longer runs smaller, and within one length the
+/// order is that of the rests, the same for every length that a run contains. So runs are sorted
+/// once by their rests, and the slots are filled length by length.
+///
+/// Memory: 8 bytes a run for the caller's list and 24 here, with 32-bit positions; a run has as
+/// many letters as the first sort compares, at least.
+template <Position Pos>
+class RunOrder {
+ public:
+  /// \param runs   all long runs, ascending
+  /// \param slots  of each letter that has runs
+  RunOrder(const TextView& text, const PrefixPlan& plan, std::span<const LongRun<Pos>> runs,
+           std::span<const RunSlots> slots);
+
+  /// The first slot of the members that have the same letter and length as the whole of run `i`,
+  /// and a rest on the same side: the rank of the suffix at its begin, as far as it is known before
+  /// rests are.
+  [[nodiscard]] std::uint64_t first_slot(std::uint64_t i) const { return first_slots_[i]; }
+
+  /// Writes all members to their slots.
+  /// \param rests  for each run a number by which rests compare, without equal ones
+  /// O(members + runs log runs), sequential.
+  void place(std::span<const Pos> rests, std::span<Pos> suffixes) const;
+
+ private:
+  /// Runs of one letter with rests on one side of it, in `order_`, by length.
+  struct Side {
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::uint64_t slots_begin;
+    std::uint64_t slots_end;
+    bool below;
+  };
+
+  [[nodiscard]] std::uint64_t length(std::uint64_t i) const {
+    return runs_[i].end - runs_[i].begin;
+  }
+
+  std::uint64_t depth_;
+  std::span<const LongRun<Pos>> runs_;
+  std::vector<Side> sides_;
+  std::vector<std::uint64_t> order_;
+  std::vector<std::uint64_t> first_slots_;
+};
 
 }  // namespace sortie::suffix_array::host

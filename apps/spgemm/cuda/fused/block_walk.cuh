@@ -54,13 +54,22 @@ struct ProductSlice {
 };
 
 /// Lets the warps of a block do something by turns: slice s + 1 after slice s. Warp w has the
-/// slices w, w + Warps, ... Barrier w + 1 is what warp w waits at for the one before it.
+/// slices w, w + Warps, ... Its signal is what the warp before raises for it.
 template <int Warps>
-struct Turns {
-  __device__ __forceinline__ static void wait(int warp) { wait_for_other_warp<Warps>(warp + 1); }
-  __device__ __forceinline__ static void pass_on(int warp) {
-    release_other_warp<Warps>(warp + 1 == Warps ? 1 : warp + 2);
+class Turns {
+ public:
+  /// By all threads, which have the block's barrier behind them before a turn.
+  __device__ __forceinline__ explicit Turns(WarpSignal* signals) : signals_(signals) {
+    if (threadIdx.x < Warps) signals[threadIdx.x].prepare();
   }
+  __device__ __forceinline__ void wait(int warp) { signals_[warp].wait(turns_++); }
+  __device__ __forceinline__ void pass_on(int warp) {
+    signals_[warp + 1 == Warps ? 0 : warp + 1].raise();
+  }
+
+ private:
+  WarpSignal* signals_;
+  std::uint32_t turns_ = 0;  ///< that the warp has waited for
 };
 
 /// Goes through the products of row `row` of A * B whose column is in `range`, in order of A's

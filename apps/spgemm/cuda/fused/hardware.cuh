@@ -2,6 +2,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <cuda/barrier>
 
 /// What only the hardware has a word for: instructions without a function in CUDA C++. The kernels'
 /// tests on host threads (tests/kernels) bring another file of this name.
@@ -25,50 +26,26 @@ __device__ __forceinline__ void end_after_kernels_before() {
 #endif
 }
 
-namespace detail {
+/// A warp's word in shared memory by which another warp lets it go on.
+class WarpSignal {
+ public:
+  /// By one thread; others use it after the block's next barrier.
+  __device__ __forceinline__ void prepare() { init(&barrier(), 32); }
+  /// By all lanes of the other warp: the one that waits, or will wait, goes on and sees what these
+  /// wrote before. Each lane arrives by itself, since racecheck takes no lane's word for another's.
+  __device__ __forceinline__ void raise() { (void)barrier().arrive(); }
+  /// Waits until it has been raised once more than `before` times.
+  /// \param before  how often this has been called
+  __device__ __forceinline__ void wait(std::uint32_t before) {
+    barrier().wait_parity((before & 1) != 0);
+  }
 
-template <int Barrier, int Last>
-__device__ __forceinline__ void wait_at_barrier(int barrier) {
-  if (barrier == Barrier) {
-    asm volatile("bar.sync %0, 64;" ::"n"(Barrier) : "memory");
-  } else if constexpr (Barrier < Last) {
-    wait_at_barrier<Barrier + 1, Last>(barrier);
-  }
-}
-template <int Barrier, int Last>
-__device__ __forceinline__ void arrive_at_barrier(int barrier) {
-  if (barrier == Barrier) {
-    asm volatile("bar.arrive %0, 64;" ::"n"(Barrier) : "memory");
-  } else if constexpr (Barrier < Last) {
-    arrive_at_barrier<Barrier + 1, Last>(barrier);
-  }
-}
-
-}  // namespace detail
-
-/// Waits until another warp has called release_other_warp() for the same barrier, one of 1 ..
-/// Warps.
-///
-/// A block that names a barrier by a register is given all sixteen, and four such blocks have all
-/// that a multiprocessor has; so blocks of few warps, of which there is room for more, name them by
-/// constants.
-template <int Warps>
-__device__ __forceinline__ void wait_for_other_warp(int barrier) {
-  if constexpr (Warps > 4) {
-    asm volatile("bar.sync %0, 64;" ::"r"(barrier) : "memory");
-  } else {
-    detail::wait_at_barrier<1, Warps>(barrier);
-  }
-}
-/// Lets the warp go on that waits, or will wait, at a barrier; what this one wrote before is there.
-template <int Warps>
-__device__ __forceinline__ void release_other_warp(int barrier) {
-  if constexpr (Warps > 4) {
-    asm volatile("bar.arrive %0, 64;" ::"r"(barrier) : "memory");
-  } else {
-    detail::arrive_at_barrier<1, Warps>(barrier);
-  }
-}
+ private:
+  using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
+  __device__ __forceinline__ Barrier& barrier() { return reinterpret_cast<Barrier&>(bytes_); }
+  // Shared memory takes no constructors.
+  alignas(Barrier) unsigned char bytes_[sizeof(Barrier)];
+};
 
 /// A place in shared memory that is known before it is a warp's turn: the compiler does not work it
 /// out again.

@@ -397,6 +397,8 @@ __global__ void __launch_bounds__(32 * Warps)
   auto* const columns = reinterpret_cast<std::uint32_t*>(sums + args.layout.sums + 32);
   bool has_upper = args.layout.upper != 0;
   const int warp = static_cast<int>(threadIdx.x / 32);
+  __shared__ WarpSignal signals[Warps];
+  Turns<Warps> turns(signals);
   let_next_kernel_start();
 
   const WindowTask task = args.tasks[blockIdx.x];
@@ -524,7 +526,7 @@ __global__ void __launch_bounds__(32 * Warps)
               }
             }
             const bool is_first = number == 0;
-            if (!is_first) Turns<Warps>::wait(warp);
+            if (!is_first) turns.wait(warp);
             if (slice.entries > kMostRounds) {
 #pragma unroll
               for (int i = 0; i < kSteps; ++i) {
@@ -552,7 +554,7 @@ __global__ void __launch_bounds__(32 * Warps)
               store_shared(column_places[i], slice.columns[i]);
               __syncwarp();
             }
-            if (!is_last) Turns<Warps>::pass_on(warp);
+            if (!is_last) turns.pass_on(warp);
           });
       for (std::uint32_t i = threadIdx.x; i < sums_held; i += 32 * Warps) {
         args.c_col_idx[at + i] = columns[i];

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 
 #include "cuda_on_host.hpp"
 
@@ -13,47 +11,21 @@ namespace sortie::spgemm::cuda {
 inline void let_next_kernel_start() {}
 inline void end_after_kernels_before() {}
 
-namespace detail {
-
-/// A barrier of two warps, at which one only arrives.
-class PairBarrier {
+class WarpSignal {
  public:
-  void arrive() {
-    const std::lock_guard lock(mutex_);
-    count();
+  void prepare() { lanes_ = 0; }
+  void raise() {
+    ++lanes_;
+    lanes_.notify_all();
   }
-  void arrive_and_wait() {
-    std::unique_lock lock(mutex_);
-    const int phase = phase_;
-    if (!count()) changed_.wait(lock, [&] { return phase_ != phase; });
+  void wait(std::uint32_t before) {
+    std::uint32_t lanes = lanes_;
+    for (; lanes < 32 * (before + 1); lanes = lanes_) lanes_.wait(lanes);
   }
 
  private:
-  bool count() {
-    if (++arrived_ < 64) return false;
-    arrived_ = 0;
-    ++phase_;
-    changed_.notify_all();
-    return true;
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int arrived_ = 0;
-  int phase_ = 0;
+  std::atomic<std::uint32_t> lanes_;
 };
-inline PairBarrier pair_barriers[16];
-
-}  // namespace detail
-
-template <int Warps>
-void wait_for_other_warp(int barrier) {
-  detail::pair_barriers[barrier].arrive_and_wait();
-}
-template <int Warps>
-void release_other_warp(int barrier) {
-  detail::pair_barriers[barrier].arrive();
-}
 
 using SharedAddress = const void*;
 template <class T>

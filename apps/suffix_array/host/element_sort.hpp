@@ -1,0 +1,161 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+
+namespace sortie::suffix_array::host {
+
+__extension__ typedef unsigned __int128 DoubleWord;
+
+/// An unsigned number of twice the bits of a position: a key above a position.
+template <class Pos>
+struct WideOf;
+template <>
+struct WideOf<std::uint32_t> {
+  using type = std::uint64_t;
+};
+template <>
+struct WideOf<std::uint64_t> {
+  using type = DoubleWord;
+};
+template <class Pos>
+using Wide = typename WideOf<Pos>::type;
+
+namespace detail {
+
+inline int width_of(std::uint64_t number) {
+  return static_cast<int>(std::bit_width(number));
+}
+inline int width_of(DoubleWord number) {
+  const auto high = static_cast<std::uint64_t>(number >> 64);
+  return high != 0 ? 64 + width_of(high) : width_of(static_cast<std::uint64_t>(number));
+}
+
+/// Elements that agree from bit `key_shift` on keep their order.
+template <class Element>
+void insertion_sort(Element* elements, std::uint64_t n, int key_shift = 0) {
+  for (std::uint64_t i = 1; i < n; ++i) {
+    const Element element = elements[i];
+    // The least of the elements that stay before it.
+    const Element bound = element | ((Element{1} << key_shift) - 1);
+    std::uint64_t to = i;
+    for (; to > 0 && elements[to - 1] > bound; --to) elements[to] = elements[to - 1];
+    elements[to] = element;
+  }
+}
+
+/// Longest part that insertion sorts.
+inline constexpr std::uint64_t longest_inserted = 24;
+/// Elements a counter of a spreading pass: so few that insertion over the whole array, with no
+/// loop a part, does the rest. With 1 or 4 the first sort of E. coli takes about as long.
+inline constexpr std::uint64_t elements_a_counter = 2;
+/// 2^11 counters leave the most of the L1 cache to the elements.
+inline constexpr int widest_digit = 11;
+/// A pass in place over an array that is not in cache.
+inline constexpr int widest_digit_in_place = 8;
+
+struct Digit {
+  int shift;
+  int bits;
+  template <class Element>
+  [[nodiscard]] std::uint32_t of(Element element) const {
+    return static_cast<std::uint32_t>(element >> shift) & ((1U << bits) - 1);
+  }
+};
+
+/// Bits in which the elements differ.
+template <class Element>
+int differing_bits(const Element* elements, std::uint64_t n) {
+  Element differing = 0;
+  for (std::uint64_t i = 1; i < n; ++i) differing |= elements[i] ^ elements[0];
+  return width_of(differing);
+}
+
+/// Divides elements by a digit, in place, by cycles (American flag sort; McIlroy, Bostic, McIlroy
+/// 1993).
+/// \param starts, ends  a counter for each digit, all 0; on return, ends has the end of each part
+template <class Element>
+void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint64_t* starts,
+                     std::uint64_t* ends) {
+  const std::uint32_t digits = 1U << digit.bits;
+  for (std::uint64_t i = 0; i < n; ++i) ++ends[digit.of(elements[i])];
+  std::uint64_t sum = 0;
+  for (std::uint32_t part = 0; part < digits; ++part) {
+    starts[part] = sum;
+    sum += ends[part];
+    ends[part] = sum;
+  }
+  for (std::uint32_t part = 0; part < digits; ++part) {
+    while (starts[part] < ends[part]) {
+      Element element = elements[starts[part]];
+      for (std::uint32_t to = digit.of(element); to != part; to = digit.of(element)) {
+        std::swap(element, elements[starts[to]++]);
+      }
+      elements[starts[part]++] = element;
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Sorts numbers on the calling thread, most significant differing digit first. Does not allocate.
+///
+/// \param elements  n numbers, sorted in place
+/// \param key_shift numbers that agree from this bit on may come out in any order
+/// \param scratch   overwritten. Parts longer than it are divided in place, at about half the
+/// speed,
+///                  until they fit.
+/// Complexity O(n) a digit; digits in which all numbers agree are jumped over.
+template <class Element>
+void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
+                   int key_shift = 0) {
+  using detail::Digit;
+  if (n <= detail::longest_inserted) {
+    detail::insertion_sort(elements, n, key_shift);
+    return;
+  }
+  const int top = detail::differing_bits(elements, n);
+  if (top <= key_shift) return;
+  if (n > scratch.size()) {
+    const int bits = std::min(detail::widest_digit_in_place, top - key_shift);
+    const Digit digit{top - bits, bits};
+    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
+    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
+    detail::divide_in_place(elements, n, digit, starts.data(), ends.data());
+    if (digit.shift == key_shift) return;
+    std::uint64_t begin = 0;
+    for (std::uint32_t part = 0; part < 1U << bits; ++part) {
+      const std::uint64_t end = ends[part];
+      sort_elements(elements + begin, end - begin, scratch, key_shift);
+      begin = end;
+    }
+    return;
+  }
+  const int wanted = static_cast<int>(std::bit_width(n / detail::elements_a_counter));
+  const int bits = std::min({wanted, detail::widest_digit, top - key_shift});
+  const Digit digit{top - bits, bits};
+  std::array<std::uint32_t, (1U << detail::widest_digit) + 1> starts;
+  const std::uint32_t digits = 1U << bits;
+  std::fill_n(starts.begin(), digits + 1, 0U);
+  for (std::uint64_t i = 0; i < n; ++i) ++starts[digit.of(elements[i]) + 1];
+  for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
+  for (std::uint64_t i = 0; i < n; ++i) scratch[starts[digit.of(elements[i])]++] = elements[i];
+  std::memcpy(elements, scratch.data(), n * sizeof(Element));
+  if (digit.shift == key_shift) return;
+  std::uint64_t begin = 0;
+  for (std::uint32_t i = 0; i < digits; ++i) {
+    const std::uint64_t end = starts[i];
+    if (end - begin > detail::longest_inserted) {
+      sort_elements(elements + begin, end - begin, scratch, key_shift);
+    }
+    begin = end;
+  }
+  detail::insertion_sort(elements, n, key_shift);
+}
+
+}  // namespace sortie::suffix_array::host

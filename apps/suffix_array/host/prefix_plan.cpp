@@ -1,0 +1,86 @@
+#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "sortie/apps/suffix_array/host/pieces.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+/// Buckets of one to four thousand elements are sorted within the L1 and L2 caches, and the places
+/// that spreading writes to, a cache line each, stay in L2 as well.
+constexpr double wanted_bucket = 2048;
+constexpr std::uint64_t most_buckets = std::uint64_t{1} << 17;
+
+/// 2 to the power of the entropy: as many equally frequent letters would spread as well.
+double effective_letters(const LetterCounts& counts) {
+  double total = 0;
+  for (const std::uint64_t count : counts) total += static_cast<double>(count);
+  double entropy = 0;
+  for (const std::uint64_t count : counts) {
+    if (count == 0) continue;
+    const double share = static_cast<double>(count) / total;
+    entropy -= share * std::log2(share);
+  }
+  return std::exp2(entropy);
+}
+
+}  // namespace
+
+LetterCounts count_letters(const TextView& text) {
+  const Pieces pieces(text.size());
+  // Four counters a byte, so that a run of one letter does not wait for itself.
+  constexpr std::uint64_t ways = 4;
+  std::vector<std::array<LetterCounts, ways>> counted(pieces.count());
+  pieces.for_each([&](std::uint64_t piece, std::uint64_t begin, std::uint64_t end) {
+    std::array<LetterCounts, ways>& counts = counted[piece];
+    std::uint64_t i = begin;
+    for (; i + ways <= end; i += ways) {
+      for (std::uint64_t way = 0; way < ways; ++way) ++counts[way][text.symbols[i + way]];
+    }
+    for (; i < end; ++i) ++counts[0][text.symbols[i]];
+  });
+  LetterCounts sum{};
+  for (const auto& piece : counted) {
+    for (const LetterCounts& way : piece) {
+      for (std::size_t byte = 0; byte < sum.size(); ++byte) sum[byte] += way[byte];
+    }
+  }
+  for (const std::uint64_t separator : text.separators) --sum[text.symbols[separator]];
+  return sum;
+}
+
+PrefixPlan plan_prefixes(const LetterCounts& counts, std::uint64_t size) {
+  PrefixPlan plan;
+  double letters_in_all = 0;
+  for (const std::uint64_t count : counts) letters_in_all += static_cast<double>(count);
+  for (std::size_t byte = 0; byte < counts.size(); ++byte) {
+    if (counts[byte] == 0) continue;
+    plan.code[byte] = static_cast<std::uint16_t>(++plan.sigma);
+    plan.share[plan.code[byte]] = static_cast<double>(counts[byte]) / letters_in_all;
+  }
+  plan.base = static_cast<std::uint64_t>(std::max(plan.sigma + 1, 2));
+  plan.position_bits = static_cast<int>(std::bit_width(size));
+
+  const double letters = effective_letters(counts);
+  // The table of buckets stays smaller than the text.
+  const std::uint64_t limit = std::min(most_buckets, size / 8) / plan.base;
+  plan.buckets = plan.base;
+  for (double bucket = static_cast<double>(size) / letters;
+       bucket > wanted_bucket && plan.buckets <= limit; bucket /= letters) {
+    plan.buckets *= plan.base;
+    ++plan.bucket_symbols;
+  }
+  const std::uint64_t greatest_key = ~std::uint64_t{0} >> plan.position_bits;
+  plan.key_end = plan.base;
+  while (plan.key_end <= (greatest_key / plan.base)) {
+    plan.key_end *= plan.base;
+    ++plan.key_symbols;
+  }
+  return plan;
+}
+
+}  // namespace sortie::suffix_array::host

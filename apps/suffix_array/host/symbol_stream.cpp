@@ -1,0 +1,82 @@
+#include "sortie/apps/suffix_array/host/symbol_stream.hpp"
+
+#include <algorithm>
+
+#include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/pieces.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+/// Bits that a word is sure to have, wherever in a byte its first symbol begins.
+constexpr int sure_bits = 57;
+
+int bits_for(const PrefixPlan& plan) {
+  return std::max(1, static_cast<int>(std::bit_width(static_cast<unsigned>(plan.sigma))));
+}
+
+/// Eight symbols fill whole bytes, so that threads share none.
+constexpr std::uint64_t symbols_at_once = 8;
+
+}  // namespace
+
+std::uint64_t SymbolStream::bytes(std::uint64_t size, const PrefixPlan& plan) {
+  // A word may be read at the end of the text, and eight symbols are written at once.
+  const std::uint64_t eights = size / symbols_at_once + 1;
+  return eights * static_cast<unsigned>(bits_for(plan)) + 2 * sizeof(std::uint64_t);
+}
+
+SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
+    : bits_(bits_for(plan)),
+      symbols_(sure_bits / bits_),
+      unused_bits_(64 - symbols_ * bits_),
+      high_bits_(0),
+      bytes_(allocate<std::uint8_t>(bytes(text.size(), plan))) {
+  for (int i = 0; i < symbols_; ++i) high_bits_ |= std::uint64_t{1} << ((i + 1) * bits_ - 1);
+  low_bits_ = (~std::uint64_t{0} >> unused_bits_) & ~high_bits_;
+
+  const std::uint64_t size = text.size();
+  const auto bits = static_cast<unsigned>(bits_);
+  const std::uint8_t* const symbols = text.symbols.data();
+  std::uint8_t* const stream = bytes_.get();
+  const std::uint64_t eights = size / symbols_at_once;
+  const auto write = [=](std::uint64_t eight, const std::array<std::uint16_t, 8>& codes) {
+    // Up to 72 bits: seven codes and as much of the last as fits, then its last byte.
+    std::uint64_t packed = 0;
+    for (std::size_t i = 0; i < 7; ++i) packed = packed << bits | codes[i];
+    std::uint8_t* const to = stream + eight * bits;
+    if (bits <= 8) {
+      packed = (packed << bits | codes[7]) << (64 - 8 * bits);
+    } else {
+      packed = packed << 1 | codes[7] >> 8;
+      to[8] = static_cast<std::uint8_t>(codes[7]);
+    }
+    for (unsigned byte = 0; byte < std::min(bits, 8U); ++byte) {
+      to[byte] = static_cast<std::uint8_t>(packed >> (56 - 8 * byte));
+    }
+  };
+  Pieces(eights).for_each([&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t eight = begin; eight < end; ++eight) {
+      std::array<std::uint16_t, 8> codes;
+      for (std::size_t i = 0; i < 8; ++i) {
+        codes[i] = plan.code[symbols[eight * symbols_at_once + i]];
+      }
+      write(eight, codes);
+    }
+  });
+  std::array<std::uint16_t, 8> last{};
+  for (std::uint64_t i = eights * symbols_at_once; i < size; ++i) {
+    last[i % symbols_at_once] = plan.code[symbols[i]];
+  }
+  write(eights, last);
+  std::fill_n(stream + (eights + 1) * bits, 2 * sizeof(std::uint64_t), std::uint8_t{0});
+
+  // The byte of a separator may be a letter elsewhere.
+  for (const std::uint64_t separator : text.separators) {
+    for (std::uint64_t bit = separator * bits; bit < (separator + 1) * bits; ++bit) {
+      stream[bit / 8] &= static_cast<std::uint8_t>(~(0x80U >> (bit % 8)));
+    }
+  }
+}
+
+}  // namespace sortie::suffix_array::host

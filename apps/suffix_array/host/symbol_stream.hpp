@@ -1,0 +1,74 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
+
+namespace sortie::suffix_array::host {
+
+/// The codes of a text (0 for the end of a record, 1..sigma for letters) in as few bits each as
+/// hold them all, so that many symbols of any suffix are read at once, and a genome stays in cache.
+///
+/// Memory: n * bits() / 8 bytes, that is 3/8 of the text for DNA and 9/8 for one of all bytes.
+class SymbolStream {
+ public:
+  /// Packs the text on all host threads. O(n).
+  SymbolStream(const TextView& text, const PrefixPlan& plan);
+
+  [[nodiscard]] int bits() const { return bits_; }
+  /// Symbols of a word: 57 bits at least are there wherever a symbol begins within its byte.
+  [[nodiscard]] int symbols() const { return symbols_; }
+
+  /// Bytes for `size` symbols.
+  [[nodiscard]] static std::uint64_t bytes(std::uint64_t size, const PrefixPlan& plan);
+
+  /// The codes of [position, position + symbols()) as one number, first code highest; beyond the
+  /// end of a record the next record follows. position <= n.
+  [[nodiscard]] std::uint64_t word(std::uint64_t position) const {
+    const std::uint64_t bit = position * static_cast<unsigned>(bits_);
+    std::uint64_t eight;
+    std::memcpy(&eight, bytes_.get() + bit / 8, sizeof(eight));
+    if constexpr (std::endian::native == std::endian::little) eight = __builtin_bswap64(eight);
+    return eight << (bit % 8) >> unused_bits_;
+  }
+  void prefetch(std::uint64_t position) const {
+    __builtin_prefetch(bytes_.get() + position * static_cast<unsigned>(bits_) / 8);
+  }
+
+  /// True when the end of the record is among the symbols of `word`.
+  [[nodiscard]] bool contains_end(std::uint64_t word) const { return ends(word) != 0; }
+
+  /// The word with all codes after the first end replaced by 0.
+  [[nodiscard]] std::uint64_t until_end(std::uint64_t word) const {
+    const std::uint64_t found = ends(word);
+    if (found == 0) [[likely]] {
+      return word;
+    }
+    return word & ~((std::uint64_t{2} << (63 - std::countl_zero(found))) - 1);
+  }
+
+  /// True when the lowest code of a word is 0, which until_end() leaves wherever an end was.
+  [[nodiscard]] bool ended(std::uint64_t word) const {
+    return (word & ((std::uint64_t{1} << bits_) - 1)) == 0;
+  }
+
+ private:
+  /// The highest bit of each code that is 0.
+  [[nodiscard]] std::uint64_t ends(std::uint64_t word) const {
+    // No carry leaves a code: the sum has its highest bit when another bit is set.
+    const std::uint64_t others = (word & low_bits_) + low_bits_;
+    return ~(others | word) & high_bits_;
+  }
+
+  int bits_;
+  int symbols_;
+  int unused_bits_;
+  std::uint64_t high_bits_;  ///< of each code of a word
+  std::uint64_t low_bits_;   ///< all others
+  std::unique_ptr<std::uint8_t[]> bytes_;
+};
+
+}  // namespace sortie::suffix_array::host

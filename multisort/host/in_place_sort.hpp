@@ -1,0 +1,231 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sortie/core/context.hpp"
+#include "sortie/core/error.hpp"
+#include "sortie/core/run_report.hpp"
+#include "sortie/multisort/host/block_partition.hpp"
+#include "sortie/multisort/host/devices.hpp"
+#include "sortie/multisort/host/digits.hpp"
+#include "sortie/multisort/host/items.hpp"
+#include "sortie/multisort/host/local_sort.hpp"
+#include "sortie/segsort/host/key_form.hpp"
+
+namespace sortie::multisort {
+
+/// Radix sort of one array where there is no room for a copy of it.
+///
+/// 1. *range*: in which bits do keys differ;
+/// 2. *scatter*: parts of more than 2^20 items are divided in place by their highest digit
+///    (BlockPartition), stripe by stripe by all devices;
+/// 3. *local sort*: devices take one part after the other, the largest first, divide it in place
+///    until it fits the cache, and sort it there by way of a small scratch.
+///
+/// Which parts are divided how depends on their sizes alone, so the result is the same for any
+/// number of devices. Keys alone come out as by any other sort; with values it is not stable.
+///
+/// Work space: about 1.5 MiB a device and 2 MiB for u32 keys, and two bytes for 512 bytes of keys.
+/// O(n) for a level of digits; at most key bits / 9 levels.
+template <std::unsigned_integral Key, class Value>
+class InPlaceSort {
+ public:
+  using Range = Items<Key, Value>;
+  using Sorter = LocalSort<Key, Value>;
+
+  /// Bytes of work space.
+  [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
+    return Partition::bytes(n, team_stripes) +
+           devices * (Partition::bytes(team_items, 1) + scratch_items(n) * item_bytes<Key, Value>);
+  }
+
+  /// \param form     turns keys into unsigned integers of the order wanted
+  /// \throws Error (out_of_memory)  even the work space of this sort is beyond the budget
+  InPlaceSort(const Context& context, Range items, std::uint64_t n, segsort::KeyForm<Key> form,
+              std::size_t devices)
+      : context_(context), items_(items), n_(n), form_(form), devices_(devices) {
+    const std::uint64_t bytes = work_space(n, devices);
+    if (context.memory_budget != 0 && bytes > context.memory_budget)
+      throw out_of_memory_error("work space of the sort in place", bytes, context.memory_budget);
+    if (n > team_items) team_ = std::make_unique<Partition>(n, team_stripes);
+    for (std::size_t device = 0; device < devices; ++device)
+      workers_.push_back(std::make_unique<Worker>(context, n));
+    differing_.resize(devices);
+  }
+
+  /// \throws std::bad_alloc  no memory for the list of parts; the items are in any order then
+  void run() {
+    if (n_ == 0) return;
+    try {
+      add({0, n_, survey()});
+      while (!large_.empty()) divide();
+      std::sort(small_.begin(), small_.end(), [](const Part& a, const Part& b) {
+        return a.size != b.size ? a.size > b.size : a.begin < b.begin;
+      });
+    } catch (...) {
+      form_.decode(items_.keys, n_);
+      throw;
+    }
+    sort_locally();
+  }
+
+ private:
+  using Partition = BlockPartition<Key, Value>;
+
+  /// Neighbouring items that are to be sorted by themselves.
+  struct Part {
+    std::uint64_t begin = 0;
+    std::uint64_t size = 0;
+    Key differing = 0;  ///< no keys differ in other bits than these, and those below them
+  };
+
+  /// Items that all devices divide; also those that a device decodes at a time where all are equal.
+  static constexpr std::uint64_t team_items = std::uint64_t{1} << 20;
+  static constexpr std::size_t team_stripes = 8;
+  /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
+  static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
+
+  [[nodiscard]] static std::uint64_t scratch_items(std::uint64_t n) {
+    return std::min<std::uint64_t>(n, Sorter::cached_items);
+  }
+
+  /// What a device needs to sort parts by itself.
+  struct Worker {
+    Worker(const Context& context, std::uint64_t n)
+        : partition(std::min(n, team_items), 1),
+          storage(context, scratch_items(n), "scratch of the sort in place") {}
+    Partition partition;
+    ItemStorage<Key, Value> storage;
+    Sorter sorter;
+
+    /// Sorts items that differ in no bits but the lowest `bits`.
+    void sort(Range items, std::uint64_t n, int bits) {
+      if (n <= Sorter::cached_items) {
+        sorter.sort(items, storage.items(), n, bits, items);
+        return;
+      }
+      if (bits == 0) return;
+      const Key differing = differing_bits(items.keys, n, items.keys[0]);
+      if (differing == 0) return;
+      const Digit digit = Digit::highest(differing, block_digit_bits);
+      std::array<std::uint64_t, block_buckets> ends;
+      partition.begin(items, n, digit);
+      partition.collect(0);
+      partition.arrange(ends);
+      std::uint64_t begin = 0;
+      for (const std::uint64_t end : ends) {
+        if (end - begin > 1) sort(items.from(begin), end - begin, digit.shift);
+        begin = end;
+      }
+    }
+  };
+
+  /// Where the share of a device begins in n items.
+  [[nodiscard]] std::uint64_t share_begin(std::uint64_t n, std::size_t device) const {
+    return n / devices_ * device + std::min<std::uint64_t>(n % devices_, device);
+  }
+
+  [[nodiscard]] Key joined_differing() const {
+    Key all = 0;
+    for (const Key differing : differing_) all |= differing;
+    return all;
+  }
+
+  /// Encodes the keys and returns the bits in which they differ.
+  Key survey() {
+    const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
+    Key first = items_.keys[0];
+    form_.encode(&first, 1);
+    for_each_device(devices_, [&](std::size_t device) {
+      Key differs = 0;
+      const std::uint64_t share_end = share_begin(n_, device + 1);
+      for (std::uint64_t begin = share_begin(n_, device); begin < share_end;
+           begin += encoded_keys) {
+        Key* const keys = items_.keys + begin;
+        const std::uint64_t n = std::min(encoded_keys, share_end - begin);
+        form_.encode(keys, n);
+        differs |= differing_bits(keys, n, first);
+      }
+      differing_[device] = differs;
+    });
+    return joined_differing();
+  }
+
+  /// The bits in which the keys of a part differ.
+  [[nodiscard]] Key find_differing(const Part& part) {
+    const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
+    const Key* const keys = items_.keys + part.begin;
+    for_each_device(devices_, [&](std::size_t device) {
+      const std::uint64_t begin = share_begin(part.size, device);
+      differing_[device] =
+          differing_bits(keys + begin, share_begin(part.size, device + 1) - begin, keys[0]);
+    });
+    return joined_differing();
+  }
+
+  void add(const Part& part) {
+    if (part.differing != 0) {
+      (part.size > team_items ? large_ : small_).push_back(part);
+      return;
+    }
+    // Nothing to be sorted, but keys are to be decoded.
+    for (std::uint64_t begin = 0; begin < part.size; begin += team_items)
+      small_.push_back({part.begin + begin, std::min(team_items, part.size - begin), 0});
+  }
+
+  /// Divides the last of the large parts by its highest digit.
+  void divide() {
+    const Part part = large_.back();
+    large_.pop_back();
+    const Digit digit = Digit::highest(part.differing, block_digit_bits);
+    std::array<std::uint64_t, block_buckets> ends;
+    {
+      const PhaseTimer timer(context_, "scatter", 4 * part.size * item_bytes<Key, Value>);
+      team_->begin(items_.from(part.begin), part.size, digit);
+      for_each_device(team_stripes, [&](std::size_t stripe) { team_->collect(stripe); });
+      team_->arrange(ends);
+    }
+    const Key below = static_cast<Key>((Key{1} << digit.shift) - 1);
+    std::uint64_t begin = 0;
+    for (const std::uint64_t end : ends) {
+      Part bucket{part.begin + begin, end - begin, below};
+      begin = end;
+      if (bucket.size > team_items && below != 0) bucket.differing = find_differing(bucket);
+      if (bucket.size > 0) add(bucket);
+    }
+  }
+
+  void sort_locally() {
+    const PhaseTimer timer(context_, "local sort");
+    std::atomic<std::size_t> next{0};
+    for_each_device(devices_, [&](std::size_t device) {
+      for (std::size_t i = next++; i < small_.size(); i = next++) {
+        const Part& part = small_[i];
+        const Range items = items_.from(part.begin);
+        workers_[device]->sort(items, part.size, static_cast<int>(std::bit_width(part.differing)));
+        form_.decode(items.keys, part.size);
+      }
+    });
+  }
+
+  const Context& context_;
+  Range items_;
+  std::uint64_t n_;
+  segsort::KeyForm<Key> form_;
+  std::size_t devices_;
+  std::unique_ptr<Partition> team_;               ///< of parts that all devices divide
+  std::vector<std::unique_ptr<Worker>> workers_;  ///< one a device
+  std::vector<Key> differing_;                    ///< for each device
+  std::vector<Part> large_;                       ///< to be divided by all devices
+  std::vector<Part> small_;                       ///< to be sorted, each by one device
+};
+
+}  // namespace sortie::multisort

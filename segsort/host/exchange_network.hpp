@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+
+namespace sortie::segsort::detail {
+
+/// Batcher's odd-even merge sort of `rows` rows: calls exchange(first, second, count) so that rows
+/// first + i and second + i, for i < count, are compared and the lesser brought to the former.
+///
+/// The comparators of a step stand in runs of neighbouring rows, so that one call handles a run.
+/// Any number of rows: what a network of the next power of two would compare with rows that are not
+/// there, all of them the greatest, is left out.
+/// Source: Batcher, Sorting networks and their applications (1968); as loops, Knuth, The Art of
+/// Computer Programming 3, 5.2.2 M.
+template <class Exchange>
+[[gnu::always_inline]] inline void exchange_network(std::size_t rows, Exchange exchange) {
+  const auto run = [](std::size_t distance, std::size_t left) __attribute__((always_inline)) {
+    return left < distance ? left : distance;
+  };
+  // Lists of `half` sorted rows are merged in pairs; `merged` = 2 * half is a power of two.
+  for (std::size_t half = 1; half < rows; half *= 2) {
+    for (std::size_t row = 0; row + half < rows; row += 2 * half)
+      exchange(row, row + half, run(half, rows - row - half));
+    const std::size_t list_bits = ~(2 * half - 1);
+    for (std::size_t distance = half / 2; distance > 0; distance /= 2) {
+      for (std::size_t row = distance; row + distance < rows; row += 2 * distance) {
+        const bool same_list = (row & list_bits) == ((row + distance) & list_bits);
+        if (same_list) exchange(row, row + distance, run(distance, rows - row - distance));
+      }
+    }
+  }
+}
+
+}  // namespace sortie::segsort::detail

@@ -1,0 +1,138 @@
+// The sort without room for a copy: in order, nothing lost, the same for any number of devices.
+
+#include "sortie/multisort/host/in_place_sort.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "multisort/distributions.hpp"
+#include "sortie/multisort/multisort.hpp"
+#include "sortie/multisort/reference.hpp"
+
+namespace sortie::test {
+namespace {
+
+using multisort::InPlaceSort;
+using multisort::NoValue;
+
+Context host_context() {
+  Context context;
+  context.backend = Backend::host;
+  static_cast<void>(multisort::start_devices(context, 0));
+  return context;
+}
+
+template <class K, class V>
+struct Types {
+  using Key = K;
+  using Value = V;
+};
+
+template <class T>
+class InPlaceSortTest : public testing::Test {};
+using AllTypes =
+    testing::Types<Types<std::uint8_t, std::uint32_t>, Types<std::uint16_t, std::uint32_t>,
+                   Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>,
+                   Types<std::uint64_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
+TYPED_TEST_SUITE(InPlaceSortTest, AllTypes);
+
+/// Values are places.
+template <class Key, class Value>
+void check(const std::vector<Key>& keys_in) {
+  const Context context = host_context();
+  std::vector<Key> expected = keys_in;
+  std::sort(expected.begin(), expected.end());
+  std::vector<Value> first_values;
+  for (const std::size_t devices : {1, 2, 3, 8}) {
+    SCOPED_TRACE(testing::Message() << keys_in.size() << " items, " << devices << " devices");
+    std::vector<Key> keys = keys_in;
+    InPlaceSort<Key, NoValue>(context, {keys.data(), nullptr}, keys.size(), {}, devices).run();
+    ASSERT_TRUE(keys == expected);
+    keys = keys_in;
+    std::vector<Value> values(keys.size());
+    std::iota(values.begin(), values.end(), Value{0});
+    InPlaceSort<Key, Value>(context, {keys.data(), values.data()}, keys.size(), {}, devices).run();
+    ASSERT_TRUE(keys == expected) << "with values";
+    std::vector<bool> seen(keys.size(), false);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_FALSE(seen[values[i]]) << "item " << i;
+      seen[values[i]] = true;
+      ASSERT_EQ(keys[i], keys_in[values[i]]) << "item " << i;
+    }
+    if (first_values.empty()) first_values = values;
+    ASSERT_TRUE(values == first_values) << "depends on the number of devices";
+  }
+}
+
+TYPED_TEST(InPlaceSortTest, EveryDistribution) {
+  for (const Distribution& distribution : distributions()) {
+    SCOPED_TRACE(distribution.name);
+    check<typename TypeParam::Key, typename TypeParam::Value>(
+        draw_keys<typename TypeParam::Key>(distribution, 300'007));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(InPlaceSortTest, FewItems) {
+  for (const std::uint64_t n : {0, 1, 2, 33, 700}) {
+    check<typename TypeParam::Key, typename TypeParam::Value>(
+        draw_keys<typename TypeParam::Key>({"", Distribution::Kind::zipf, 1}, n));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+// More items than one device divides.
+TYPED_TEST(InPlaceSortTest, ManyItems) {
+  using Kind = Distribution::Kind;
+  for (const Distribution& distribution :
+       {Distribution{"uniform", Kind::uniform}, Distribution{"zipf", Kind::zipf, 1},
+        Distribution{"entropy", Kind::entropy, 2}, Distribution{"equal", Kind::equal}}) {
+    SCOPED_TRACE(distribution.name);
+    check<typename TypeParam::Key, typename TypeParam::Value>(
+        draw_keys<typename TypeParam::Key>(distribution, 2'500'003));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+/// Sorts by the public API, within half of what a copy takes.
+template <class Key>
+void check_within_half(Order order) {
+  const std::uint64_t n = (std::uint64_t{24} << 20) / sizeof(Key);
+  Context context = host_context();
+  context.memory_budget = n * sizeof(Key) / 2;
+  std::vector<Key> keys = draw_keys<Key>({"", Distribution::Kind::uniform}, n);
+  std::vector<Key> expected = keys;
+  multisort::reference::sort(std::span<Key>(expected), order);
+  sort(context, std::span<Key>(keys), {order, true, SortAlgorithm::automatic, 0});
+  EXPECT_TRUE(images_of(keys) == images_of(expected));
+}
+
+TEST(InPlaceSort, TakenWhereThereIsNoRoomForACopy) {
+  check_within_half<std::int32_t>(Order::ascending);
+  check_within_half<float>(Order::descending);
+  check_within_half<double>(Order::ascending);
+}
+
+TEST(InPlaceSort, NotTakenWhereItWouldNotBeStable) {
+  const std::uint64_t n = std::uint64_t{3} << 20;
+  Context context = host_context();
+  context.memory_budget = 4 * n;
+  std::vector<std::uint32_t> keys = draw_keys<std::uint32_t>({"", Distribution::Kind::uniform}, n);
+  std::vector<std::uint32_t> values = keys;
+  const auto sort_them = [&](bool stable) {
+    sort(context, std::span<std::uint32_t>(keys), std::span<std::uint32_t>(values),
+         {Order::ascending, stable, SortAlgorithm::radix, 0});
+  };
+  EXPECT_THROW(sort_them(true), Error);
+  sort_them(false);
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_EQ(keys, values);
+}
+
+}  // namespace
+}  // namespace sortie::test

@@ -1,0 +1,273 @@
+// The parts that the suffix array on the host is made of, each against its definition.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "sortie/apps/suffix_array/host/bit_set.hpp"
+#include "sortie/apps/suffix_array/host/element_sort.hpp"
+#include "sortie/apps/suffix_array/host/key_digits.hpp"
+#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
+#include "sortie/apps/suffix_array/host/prefix_roll.hpp"
+#include "sortie/apps/suffix_array/host/runs.hpp"
+#include "sortie/apps/suffix_array/host/sample_rounds.hpp"
+#include "sortie/apps/suffix_array/host/sampling.hpp"
+#include "sortie/apps/suffix_array/host/symbol_stream.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "suffix_array/texts.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+using testing::ElementsAre;
+
+class HostParts : public testing::Test {
+ protected:
+  void SetUp() override { start_host_runtime(0); }
+};
+
+PrefixPlan plan_of(const TextView& text) {
+  return plan_prefixes(count_letters(text), text.size());
+}
+
+/// The code at a position: 0 for ends.
+std::uint64_t code_at(const TextView& text, const PrefixPlan& plan, std::uint64_t position) {
+  const bool end = position >= text.size() ||
+                   std::binary_search(text.separators.begin(), text.separators.end(), position);
+  return end ? 0 : plan.code[text.symbols[position]];
+}
+
+/// `count` codes as a number in base `base`, 0 after the first end.
+std::uint64_t number_at(const TextView& text, const PrefixPlan& plan, std::uint64_t position,
+                        int count, std::uint64_t base) {
+  std::uint64_t number = 0;
+  bool ended = false;
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t code = code_at(text, plan, position + static_cast<std::uint64_t>(i));
+    ended = ended || code == 0;
+    number = number * base + (ended ? 0 : code);
+  }
+  return number;
+}
+
+TEST_F(HostParts, BitSetFindsWhatWasSet) {
+  BitSet bits(300);
+  bits.set(0);
+  bits.set(299);
+  bits.set_range(60, 131);
+  bits.set_range(200, 200);
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const bool expected = i == 0 || i == 299 || (i >= 60 && i < 131);
+    EXPECT_EQ(bits.test(i), expected) << i;
+  }
+  EXPECT_EQ(bits.next_set(1, 300), 60U);
+  EXPECT_EQ(bits.next_clear(60, 300), 131U);
+  EXPECT_EQ(bits.next_set(131, 299), 299U);
+  EXPECT_EQ(bits.next_set(131, 300), 299U);
+  EXPECT_EQ(bits.next_clear(70, 100), 100U);
+  EXPECT_EQ(bits.next_set(5, 5), 5U);
+}
+
+TEST_F(HostParts, SymbolStreamReadsTheCodes) {
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const TextView view = text.view();
+    const PrefixPlan plan = plan_of(view);
+    const SymbolStream stream(view, plan);
+    ASSERT_LE(stream.symbols() * stream.bits(), 57);
+    for (std::uint64_t position = 0; position <= view.size(); ++position) {
+      const std::uint64_t word = stream.word(position);
+      const std::uint64_t expected =
+          number_at(view, plan, position, stream.symbols(), std::uint64_t{1} << stream.bits());
+      ASSERT_EQ(stream.until_end(word), expected) << position;
+      const bool ended =
+          code_at(view, plan, position + static_cast<std::uint64_t>(stream.symbols()) - 1) == 0 ||
+          expected % (std::uint64_t{1} << stream.bits()) == 0;
+      ASSERT_EQ(stream.contains_end(word), ended) << position;
+      ASSERT_EQ(stream.ended(stream.until_end(word)), ended) << position;
+    }
+  }
+}
+
+TEST_F(HostParts, PrefixRollVisitsEveryPositionOnce) {
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const TextView view = text.view();
+    const PrefixPlan plan = plan_of(view);
+    const PrefixRoll roll(plan);
+    const std::uint64_t size = view.size();
+    // In pieces, so that runs and records are cut anywhere.
+    for (const std::uint64_t piece : {size, size / 3 + 1, std::uint64_t{7}}) {
+      std::vector<int> seen(size);
+      for (std::uint64_t begin = 0; begin < size; begin += piece) {
+        roll.for_each(
+            view, begin, std::min(size, begin + piece),
+            [&](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
+              ++seen[position];
+              const std::uint64_t found = bucket * plan.key_end + key;
+              ASSERT_EQ(found, number_at(view, plan, position,
+                                         plan.bucket_symbols + plan.key_symbols, plan.base))
+                  << position;
+            },
+            [&](std::uint64_t first, std::uint64_t last, std::uint64_t end) {
+              for (std::uint64_t i = first; i < last; ++i) ++seen[i];
+              ASSERT_GE(end - (last - 1), plan.depth());
+              const auto letter = code_at(view, plan, first);
+              for (std::uint64_t i = first; i < end; ++i) {
+                ASSERT_EQ(code_at(view, plan, i), letter);
+              }
+              ASSERT_NE(code_at(view, plan, end), letter);
+            });
+      }
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<std::ptrdiff_t>(size));
+    }
+  }
+}
+
+TEST_F(HostParts, KeyDigitsAscendWithTheKeys) {
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const PrefixPlan plan = plan_of(text.view());
+    const KeyDigits digits(plan);
+    Random random(3);
+    std::vector<std::uint64_t> elements = {0, plan.element(plan.key_end - 1, 0)};
+    for (int i = 0; i < 20000; ++i) {
+      elements.push_back(
+          plan.element(random.below(plan.key_end), random.below(text.symbols.size())));
+    }
+    std::sort(elements.begin(), elements.end());
+    std::uint32_t before = 0;
+    for (const std::uint64_t element : elements) {
+      const std::uint32_t digit = digits.of(element, KeyDigits::most_bits);
+      ASSERT_LT(digit, KeyDigits::most_digits);
+      ASSERT_GE(digit, before);
+      ASSERT_EQ(digits.of(element, 4), digit >> (KeyDigits::most_bits - 4));
+      before = digit;
+    }
+  }
+}
+
+template <class Element>
+class ElementSort : public testing::Test {};
+using Elements = testing::Types<std::uint64_t, DoubleWord>;
+TYPED_TEST_SUITE(ElementSort, Elements);
+
+TYPED_TEST(ElementSort, EqualsStandardSort) {
+  for (const std::uint64_t size : {0, 1, 2, 24, 25, 100, 1000, 5000, 70000}) {
+    for (const std::uint64_t values : {1, 2, 7, 1000, 1 << 30}) {
+      for (const int shift : {0, 20}) {
+        Random random(size + values);
+        std::vector<TypeParam> elements(size);
+        for (TypeParam& element : elements) {
+          element = static_cast<TypeParam>(random.below(values)) << (8 * sizeof(TypeParam) - 31) |
+                    static_cast<TypeParam>(random.below(1 << 20));
+        }
+        std::vector<TypeParam> expected = elements;
+        std::sort(expected.begin(), expected.end());
+        // Scratch for all, for some, for none but the smallest parts.
+        for (const std::uint64_t room : {size, size / 3, std::uint64_t{0}}) {
+          std::vector<TypeParam> found = elements;
+          std::vector<TypeParam> scratch(room);
+          sort_elements(found.data(), size, std::span<TypeParam>(scratch), shift);
+          for (std::uint64_t i = 0; i < size; ++i) {
+            ASSERT_TRUE(found[i] >> shift == expected[i] >> shift)
+                << size << " of " << values << ", room " << room << ", entry " << i;
+          }
+          std::sort(found.begin(), found.end());
+          ASSERT_TRUE(found == expected) << "not a permutation";
+        }
+      }
+    }
+  }
+}
+
+TEST_F(HostParts, SamplesAreTheFirstLeastOfTheirWindow) {
+  const std::string repeat = test::random_letters(3000, 4, 'A', 5);
+  for (const test::NamedText& text :
+       {test::single("random", repeat), test::single("fibonacci", test::fibonacci(3000)),
+        test::single("period_2", test::repeated("AB", 1500)),
+        test::single("runs", std::string(400, 'C') + repeat + std::string(500, 'A'))}) {
+    SCOPED_TRACE(text.name);
+    const PrefixPlan plan = plan_of(text.view());
+    const SymbolStream stream(text.view(), plan);
+    const std::uint64_t limit = plan.depth() + 3 * static_cast<std::uint64_t>(stream.symbols());
+    const Sampling sampling(stream, plan.depth(), limit);
+    ASSERT_LE(sampling.window() + sampling.hashed(), limit);
+    const std::uint64_t last = text.symbols.size() - limit;
+    std::vector<std::uint64_t> samples(last);
+    sampling.for_each(0, last, [&](std::uint64_t position, std::uint64_t sample) {
+      samples[position] = sample;
+      ASSERT_GE(sample, position);
+      ASSERT_LT(sample, position + sampling.window());
+    });
+    // The choice depends on the symbols ahead alone, wherever the walk begins.
+    for (std::uint64_t first = 0; first < last; first += 97) {
+      const std::uint64_t end = std::min(last, first + 13);
+      sampling.for_each(first, end, [&](std::uint64_t position, std::uint64_t sample) {
+        ASSERT_EQ(sample, samples[position]) << position;
+      });
+    }
+    // Those of later suffixes are no earlier, and in a run each is its own.
+    for (std::uint64_t i = 1; i < last; ++i) ASSERT_GE(samples[i], samples[i - 1]);
+    if (text.name == "runs") {
+      EXPECT_EQ(samples[10], 10U);
+    }
+  }
+}
+
+TEST_F(HostParts, RoundsOfSamplesTellPeriodsApart) {
+  // Sample i stands before i + 1; all but the last are alike, so that only the distance to it
+  // tells.
+  for (const std::uint32_t count : {1U, 2U, 3U, 1000U, 40000U}) {
+    std::vector<std::uint32_t> ranks(count, 0);
+    std::vector<std::uint32_t> steps(count);
+    std::iota(steps.begin(), steps.end(), 1U);
+    steps.back() = 0;
+    ranks.back() = count - 1;
+    const std::uint64_t rounds = double_steps<std::uint32_t>(ranks, steps);
+    for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(ranks[i], i);
+    EXPECT_LE(rounds, 17U);
+  }
+}
+
+TEST_F(HostParts, RunsOfOneLetterComeInOrder) {
+  const std::string run(100, 'C');
+  const test::NamedText text = test::single("", run + "A" + run + run + "G" + run);
+  const PrefixPlan plan = plan_of(text.view());
+  ASSERT_LT(plan.depth(), 100U);
+  // Rests: A before G; the end of the text before both.
+  const std::vector<LongRun<std::uint32_t>> runs = {{0, 100}, {101, 301}, {302, 402}};
+  const std::uint64_t members = 400 - 3 * (plan.depth() - 1);
+  const std::vector<RunSlots> slots = {{plan.run_bucket(2), plan.run_key(2), 0, members}};
+  const RunOrder<std::uint32_t> order(text.view(), plan, runs, slots);
+  std::vector<std::uint32_t> suffixes(members);
+  order.place(std::vector<std::uint32_t>{2, 9, 0}, suffixes);
+
+  std::vector<std::uint32_t> expected(members);
+  std::uint64_t next = 0;
+  for (const auto& run_of : runs) {
+    for (std::uint64_t i = run_of.begin; i + plan.depth() <= run_of.end; ++i) {
+      expected[next++] = static_cast<std::uint32_t>(i);
+    }
+  }
+  const auto& symbols = text.symbols;
+  std::sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::lexicographical_compare(symbols.begin() + a, symbols.end(), symbols.begin() + b,
+                                        symbols.end());
+  });
+  EXPECT_EQ(suffixes, expected);
+  for (std::uint64_t i = 0; i < runs.size(); ++i) {
+    const auto slot = std::find(suffixes.begin(), suffixes.end(), runs[i].begin);
+    const auto first = static_cast<std::uint64_t>(slot - suffixes.begin());
+    EXPECT_LE(order.first_slot(i), first);
+    EXPECT_LE(first - order.first_slot(i), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace sortie::suffix_array::host
