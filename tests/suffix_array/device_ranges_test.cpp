@@ -113,10 +113,14 @@ std::vector<test::NamedText> texts_of(std::size_t length) {
 
 TYPED_TEST(DeviceRanges, HoldNoMoreMemoryThanGranted) {
   constexpr std::size_t length = std::size_t{1} << 22;
+  // Wide positions differ in the copy to the host only.
+  const std::vector<std::uint64_t> bounds = sizeof(TypeParam) == sizeof(std::uint32_t)
+                                                ? std::vector<std::uint64_t>{3, 4, 6, 8, 12, 16}
+                                                : std::vector<std::uint64_t>{4, 12};
   for (const test::NamedText& text : texts_of(length)) {
     SCOPED_TRACE(text.name);
     const TextView view = text.view();
-    for (const std::uint64_t granted : {3, 4, 6, 8, 12, 16}) {
+    for (const std::uint64_t granted : bounds) {
       SCOPED_TRACE(granted);
       Context context = test::context();
       RunReport report;

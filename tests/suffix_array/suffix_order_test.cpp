@@ -7,6 +7,7 @@
 #include "sortie/apps/suffix_array/cuda/ranges/difference_cover.hpp"
 #include "sortie/apps/suffix_array/cuda/ranges/window_key.cuh"
 #include "suffix_array/host_stream.hpp"
+#include "suffix_array/lcp_definition.hpp"
 #include "suffix_array/texts.hpp"
 
 // The comparisons of cuda/ranges on the host, with the functions that the kernels call.
@@ -45,6 +46,7 @@ TYPED_TEST(SuffixOrderOnHost, ComparesAnyTwoSuffixes) {
     if (view.size() == 0) continue;
     const test::HostStream packed(view);
     const std::vector<TypeParam> suffixes = reference<TypeParam>(view);
+    const std::vector<TypeParam> lcp = test::lcp_by_definition(view, suffixes);
     for (const std::uint32_t cover_order : {0U, 1U, 2U, 5U}) {
       const DifferenceCover cover(cover_order);
       const std::vector<TypeParam> ranks = rank(cover, suffixes);
@@ -52,6 +54,13 @@ TYPED_TEST(SuffixOrderOnHost, ComparesAnyTwoSuffixes) {
           packed.stream,
           {ranks.data(), cover.places().data(), cover.starts().data(), cover.period(),
            static_cast<std::uint32_t>(cover.elements().size())}};
+      for (std::size_t i = 1; i < suffixes.size(); ++i) {
+        // From what neighbours have in common on, and from before.
+        for (const TypeParam depth : {lcp[i], static_cast<TypeParam>(lcp[i] / 2)}) {
+          ASSERT_TRUE(order.before(suffixes[i - 1], suffixes[i], depth)) << i << ' ' << depth;
+          ASSERT_FALSE(order.before(suffixes[i], suffixes[i - 1], depth)) << i << ' ' << depth;
+        }
+      }
       Random random(cover_order);
       for (std::size_t i = 0; i < suffixes.size(); ++i) {
         // The neighbour, which has most in common, and any other.

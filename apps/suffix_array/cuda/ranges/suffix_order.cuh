@@ -36,7 +36,8 @@ struct CoverRanks {
   }
 };
 
-/// Any two suffixes of a text in the order of TextView, after at most one period of symbols.
+/// Any two suffixes of a text in the order of TextView, after at most one period of symbols and
+/// one.
 template <class Index>
 struct SuffixOrder {
   SymbolStream text;
@@ -45,18 +46,18 @@ struct SuffixOrder {
   /// Whether the suffix at `left` comes before the one at `right`, another or the same.
   /// \param depth  letters that both are known to start with, no end among them
   ///
-  /// Suffixes that agree in a period of letters have no end before their positions of the cover,
-  /// which lie less than a period ahead. So these are positions of letters, and ranks tell which is
-  /// first. Suffixes that agree up to their ends are ordered by position.
+  /// Both have a position of the cover at one distance. If they agree in the letters as far as
+  /// there and in one more, these are positions of letters, and their ranks tell which is first.
+  /// Suffixes that agree up to their ends are ordered by position.
   __host__ __device__ bool before(Index left, Index right, std::uint64_t depth = 0) const {
+    const std::uint32_t distance = cover.distance(left, right);
     const auto symbols = static_cast<std::uint64_t>(text.window_symbols(64));
-    for (; depth < cover.period; depth += symbols) {
+    for (; depth <= distance; depth += symbols) {
       const auto left_window = text.window<std::uint64_t>(left + depth);
       const auto right_window = text.window<std::uint64_t>(right + depth);
       if (left_window != right_window) return left_window < right_window;
       if ((left_window & text.last_symbol_mask()) == 0) return left < right;
     }
-    const std::uint32_t distance = cover.distance(left, right);
     return cover.ranks[cover.number(left + distance)] < cover.ranks[cover.number(right + distance)];
   }
 };
