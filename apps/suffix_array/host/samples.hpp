@@ -25,9 +25,9 @@ namespace sortie::suffix_array::host {
 ///
 /// Memory, beside `order` and `stream`, for n symbols, s samples and positions of P bytes: sets of
 /// members and samples n / 4, and counts of the latter P n / 64; for each suffix the sample, later
-/// its rank, P n; ranks P s, steps P s, rounds at most 5 P s. Where s is above n / 4, the former are
-/// given up meanwhile and found again. At last, without steps and rounds, 2 P bytes for each suffix
-/// of one large group.
+/// its rank, P n; ranks P s, steps P s, rounds at most 5 P s. Where s is above n / 4, the former
+/// are given up meanwhile and found again. At last, without steps and rounds, 2 P bytes for each
+/// suffix of one large group.
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const TextView& text,
                                 const PrefixPlan& plan, const SymbolStream& stream,
