@@ -1,34 +1,35 @@
 // Suffix arrays on the threads of the host.
 //
 // 1. pack     The letters that occur are numbered, and the text becomes a stream of these numbers,
-// as
-//             few bits each as hold them (symbol_stream.hpp).
+//             as few bits each as hold them (symbol_stream.hpp).
 // 2. sort     Suffixes spread over buckets by their first symbols, as 64-bit elements: the symbols
-//             that follow above the position. Each bucket is sorted in cache, what has equal
-//             elements is compared by five words of the stream, and the positions are written to
-//             the suffix array. Members of long runs of one letter are left out (runs.hpp).
-// 3. rounds   Groups that are left agree in some hundred symbols. Samples, a fiftieth or so of all
-//             suffixes in them, are chosen by their symbols and sorted by prefix doubling, with
-//             steps from sample to sample; they decide all others (samples.hpp), and the runs.
+//             that follow above the position (prefix_plan.hpp). Each bucket is sorted in cache,
+//             what has equal keys is compared by three words of the stream (text_rounds.hpp), and
+//             the positions are written to the suffix array. Members of long runs of one letter
+//             are left out (runs.hpp).
+// 3. rounds   Groups that are left agree in some eighty bases. Samples, 3 % or so of all suffixes
+//             in them, are chosen by their symbols and sorted by prefix doubling, with steps from
+//             sample to sample; they decide all others (samples.hpp), and the runs.
 //
 // Memory, for n symbols and positions of P bytes, beside the text:
 //
-// | array                       | bytes                 | lifetime |
-// |-----------------------------|-----------------------|----------|
-// | symbols, b bits each        | b n / 8               | all      |
-// | suffixes                    | P n                   | 2 to 3   |
-// | slots in groups             | n / 8                 | 2 to 3   |
-// | elements                    | 8 n, or less          | 2        |
-// | members, samples, counts    | n / 4 + P n / 64      | 3        |
-// | s samples                   | 7 P s at most         | 3        |
-// | ranks of samples, by suffix | P n                   | 3, last  |
+// | array                       | bytes              | lifetime |
+// |-----------------------------|--------------------|----------|
+// | symbols, b bits each        | b n / 8            | all      |
+// | suffixes                    | P n                | 2 to 3   |
+// | slots in groups             | n / 8              | 2 to 3   |
+// | elements                    | 8 n, or less       | 2        |
+// | scratch of sorts            | n / 2 at most      | 2        |
+// | members, samples, counts    | n / 4 + P n / 64   | 3        |
+// | s samples                   | 7 P s at most      | 3        |
+// | ranks of samples, by suffix | P n                | 3        |
 //
-// and 1.3 MiB a thread. That is 12.5 bytes a symbol of DNA with 32-bit positions (b = 3) and 13.3
-// of any text (b = 9). Where that is more than there is, fewer elements are held at once and the
-// text is gone over several times: 9 bytes a symbol are enough for DNA, 10 for any text. Texts of
-// short periods have up to n / 2 samples, so that step 3 takes up to 16 bytes a symbol.
+// and at most 5 MiB a thread. That is 12.5 bytes a symbol of DNA with 32-bit positions (b = 3) and
+// 13.3 of any text (b = 9), and half a byte more for texts of few different words. Where that is
+// more than there is, fewer elements are held at once and the text is gone over several times: 9
+// bytes a symbol are enough for DNA, 10 for any text. Texts of short periods have up to n / 2
+// samples; their ranks by suffix wait until the rounds are over, so that step 3 takes 16 bytes.
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "sortie/apps/suffix_array/backends.hpp"

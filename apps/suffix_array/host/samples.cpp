@@ -95,15 +95,13 @@ class Finish {
     rank_samples(numbers, ranks.get());
     auto steps = allocate<Pos>(count);
     find_steps(numbers, keys.get(), steps.get());
-    // Texts of short periods have so many samples that their rounds take the place of the keys.
-    const bool many = count > size_ / 4;
-    if (many) keys.reset();
+    if (are_many(count)) keys.reset();
     const std::uint64_t rounds =
         double_steps<Pos>(std::span(ranks.get(), count), std::span(steps.get(), count));
     steps.reset();
     place_runs(numbers, ranks.get());
     if (order_.in_groups == 0) return rounds;
-    if (many) {
+    if (keys == nullptr) {
       keys = allocate<Pos>(size_);
       find_samples(keys.get());
     }
@@ -120,11 +118,17 @@ class Finish {
     return static_cast<Pos>(slot + (slot >= separators_ ? 1 : 0));
   }
 
+  /// Texts of short periods have so many samples that their rounds take the place of the keys.
+  [[nodiscard]] bool are_many(std::uint64_t samples) const { return samples > size_ / 4; }
+
+  /// \throws Error (out_of_memory) the budget does not hold the samples
   void require_room(std::uint64_t samples) const {
-    const std::uint64_t held = size_ * (sizeof(Pos) + 2) + size_ * sizeof(Pos) / 64;
-    const std::uint64_t wanted = samples * 7 * sizeof(Pos);
     if (context_.memory_budget == 0) return;
-    require_memory(context_, "samples of the suffix array", held + wanted);
+    // The suffixes, the symbols and the sets.
+    const std::uint64_t held = size_ * (sizeof(Pos) + 2) + size_ * sizeof(Pos) / 64;
+    const std::uint64_t keys = are_many(samples) ? 0 : size_ * sizeof(Pos);
+    require_memory(context_, "samples of the suffix array",
+                   held + keys + samples * 7 * sizeof(Pos));
   }
 
   /// Calls visit(begin, end) for the groups that begin in slots [first, last).

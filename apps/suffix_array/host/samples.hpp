@@ -24,9 +24,10 @@ namespace sortie::suffix_array::host {
 /// \throws Error (out_of_memory)  too many samples, which only texts of short periods have
 ///
 /// Memory, beside `order` and `stream`, for n symbols, s samples and positions of P bytes: sets of
-/// members and samples 3 n / 8 (with the counts of the latter) and P n / 64; ranks P s, steps P s,
-/// rounds at most 5 P s; then, without steps and rounds, the rank of each suffix's sample P n, and
-/// 2 P bytes for each suffix of a group that is larger than largest_private_group, one at a time.
+/// members and samples n / 4, and counts of the latter P n / 64; for each suffix the sample, later
+/// its rank, P n; ranks P s, steps P s, rounds at most 5 P s. Where s is above n / 4, the former
+/// are given up meanwhile and found again. At last, without steps and rounds, 2 P bytes for each
+/// suffix of one large group.
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const TextView& text,
                                 const PrefixPlan& plan, const SymbolStream& stream,
