@@ -48,20 +48,23 @@ struct TextView {
 /// Builds the suffix array of a text: the start positions of all suffixes (those of separators
 /// included) in lexicographic order of bytes.
 ///
-/// \param context  backend, device, threads, memory budget, progress, report (phases "pack",
-/// "sort",
-///                 "groups", "rounds"; figures "rounds", "unresolved_after_first_sort")
+/// \param context  backend, device, threads, memory budget, progress, report (phases, among them
+///                 "pack", "sort", "rounds"; figures "rounds", "unresolved_after_first_sort")
 /// \throws Error (usage)  text longer than Pos can address
 /// \throws Error (out_of_memory, unavailable, device)
 /// Complexity O(n log n) words of work for n symbols, at most log2(longest repeat) rounds.
-/// Host memory beside the text, result included: at most 32 bytes a symbol with 32-bit positions,
-/// 48 with 64-bit positions (host/prefix_doubling.cpp has the table). A text that would need more
-/// than context.memory_budget, or than is free, is refused before work begins. On a GPU at most 33
-/// bytes a symbol, the text counted (cuda/device_build.hpp); where these are not granted or free,
-/// the suffix array is made in ranges, from 1.5 bytes a symbol on for DNA and 2.4 for any text
-/// (cuda/ranges/range_build.hpp; the report has the figure "ranges"), and refused below. The result
-/// is the same for every backend, algorithm and number of threads. Source: Hou et al. (ICS 2017),
-/// section 5.1; Manber and Myers (1993); Larsson and Sadakane (1999).
+/// Host memory beside the text, result included, with 32-bit positions: 12.5 bytes a symbol for
+/// DNA, 13.3 for any text, and up to 16 where a short period makes every second suffix a sample;
+/// with 64-bit positions at most twice that (host/prefix_doubling.cpp has the table). Where less is
+/// granted or free, the work is done in several goes, from 9 bytes a symbol on for DNA and 10 for
+/// texts without such periods. A text that needs more than context.memory_budget, or than is free,
+/// is refused before work begins.
+/// On a GPU at most 33 bytes a symbol, the text counted (cuda/device_build.hpp); where these are
+/// not granted or free, the suffix array is made in ranges, from 1.5 bytes a symbol on for DNA
+/// and 2.4 for any text (cuda/ranges/range_build.hpp; the report has the figure "ranges"), and
+/// refused below. The result is the same for every backend, algorithm and number of threads.
+/// Source: Hou et al. (ICS 2017), section 5.1; Manber and Myers (1993); Larsson and Sadakane
+/// (1999).
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build(const Context& context, const TextView& text,
                                      Algorithm algorithm = Algorithm::automatic);

@@ -24,9 +24,7 @@ PrefixCode without_rare_letters(const PrefixCode& code) {
   return plan_prefix_code(occurs, {}, 32);
 }
 
-/// \param when_known  called with the bits of a packed symbol, once the letters are known and
-/// before
-///                    anything is packed
+/// \param when_known  called with the bits of a packed symbol before anything is packed
 template <class Callback>
 PackedText pack(const Context& context, const TextView& text, const Callback& when_known) {
   const cudaStream_t stream = context.stream;
