@@ -22,13 +22,16 @@
 
 namespace sortie::multisort {
 
-/// Radix sort of one array where there is no room for a copy of it.
+/// Radix sort of one array without a copy of it.
 ///
 /// 1. *range*: in which bits do keys differ;
-/// 2. *scatter*: parts of more than 2^20 items are divided in place by their highest digit
-///    (BlockPartition), stripe by stripe by all devices;
+/// 2. *scatter*, *exchange*: parts of more than 2^20 items are divided in place by their highest
+///    digit (BlockPartition), stripe by stripe by all devices, and their blocks arranged;
 /// 3. *local sort*: devices take one part after the other, the largest first, divide it in place
 ///    until it fits the cache, and sort it there by way of a small scratch.
+///
+/// Keys alone that differ in no more than 16 bits are counted instead, and written anew
+/// (*histogram*, *local sort*).
 ///
 /// Which parts are divided how depends on their sizes alone, so the result is the same for any
 /// number of devices. Keys alone come out as by any other sort; with values it is not stable.
@@ -43,7 +46,9 @@ class InPlaceSort {
 
   /// Bytes of work space.
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
-    return Partition::bytes(n, team_stripes) +
+    const std::uint64_t counters =
+        has_values<Value> ? 0 : (devices + 1) * most_counted * sizeof(std::uint64_t);
+    return counters + Partition::bytes(n, team_stripes) +
            devices * (Partition::bytes(team_items, 1) + scratch_items(n) * item_bytes<Key, Value>);
   }
 
@@ -65,7 +70,12 @@ class InPlaceSort {
   void run() {
     if (n_ == 0) return;
     try {
-      add({0, n_, survey()});
+      const Key differing = survey();
+      if (is_counted(differing)) {
+        sort_by_counting(differing);
+        return;
+      }
+      add({0, n_, differing});
       while (!large_.empty()) divide();
       std::sort(small_.begin(), small_.end(), [](const Part& a, const Part& b) {
         return a.size != b.size ? a.size > b.size : a.begin < b.begin;
@@ -90,6 +100,11 @@ class InPlaceSort {
   /// Items that all devices divide; also those that a device decodes at a time where all are equal.
   static constexpr std::uint64_t team_items = std::uint64_t{1} << 20;
   static constexpr std::size_t team_stripes = 8;
+  /// Values of keys that are counted: their counters fit the second-level cache.
+  static constexpr std::size_t most_counted = std::size_t{1}
+                                              << std::min<std::size_t>(16, 8 * sizeof(Key));
+  /// So few that neighbours often agree: counted in two tables by turns.
+  static constexpr std::size_t few_counted = 1024;
   /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
   static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
 
@@ -171,6 +186,54 @@ class InPlaceSort {
     return joined_differing();
   }
 
+  [[nodiscard]] static bool is_counted(Key differing) {
+    return !has_values<Value> && differing != 0 && differing < most_counted;
+  }
+
+  /// Counts how often each key occurs, and writes each as often.
+  void sort_by_counting(Key differing) {
+    const Digit digit = Digit::highest(differing, 8 * static_cast<int>(sizeof(Key)));
+    const std::size_t values = digit.mask + 1;
+    const Key common = static_cast<Key>(items_.keys[0] & ~static_cast<Key>(digit.mask));
+    std::vector<std::uint64_t> counts(devices_ * values);
+    std::vector<std::uint64_t> ends(values);
+    {
+      const PhaseTimer timer(context_, "histogram", n_ * sizeof(Key));
+      for_each_device(devices_, [&](std::size_t device) {
+        const Key* const keys = items_.keys + share_begin(n_, device);
+        const std::uint64_t n = share_begin(n_, device + 1) - share_begin(n_, device);
+        std::uint64_t* const counted = counts.data() + device * values;
+        if (values <= few_counted) {
+          DigitCounts<few_counted> few;
+          few.add(keys, n, digit);
+          few.store(counted, values);
+        } else {
+          for (std::uint64_t i = 0; i < n; ++i) ++counted[digit(keys[i])];
+        }
+      });
+    }
+    const PhaseTimer timer(context_, "local sort", n_ * sizeof(Key));
+    std::uint64_t sum = 0;
+    for (std::size_t value = 0; value < values; ++value) {
+      for (std::size_t device = 0; device < devices_; ++device)
+        sum += counts[device * values + value];
+      ends[value] = sum;
+    }
+    for_each_device(devices_, [&](std::size_t device) {
+      std::uint64_t place = share_begin(n_, device);
+      const std::uint64_t share_end = share_begin(n_, device + 1);
+      auto value = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), place) -
+                                            ends.begin());
+      for (; place < share_end; ++value) {
+        Key key = static_cast<Key>(common | static_cast<Key>(value));
+        form_.decode(&key, 1);
+        const std::uint64_t end = std::min(ends[value], share_end);
+        std::fill(items_.keys + place, items_.keys + end, key);
+        place = end;
+      }
+    });
+  }
+
   void add(const Part& part) {
     if (part.differing != 0) {
       (part.size > team_items ? large_ : small_).push_back(part);
@@ -188,9 +251,12 @@ class InPlaceSort {
     const Digit digit = Digit::highest(part.differing, block_digit_bits);
     std::array<std::uint64_t, block_buckets> ends;
     {
-      const PhaseTimer timer(context_, "scatter", 4 * part.size * item_bytes<Key, Value>);
+      const PhaseTimer timer(context_, "scatter", 2 * part.size * item_bytes<Key, Value>);
       team_->begin(items_.from(part.begin), part.size, digit);
       for_each_device(team_stripes, [&](std::size_t stripe) { team_->collect(stripe); });
+    }
+    {
+      const PhaseTimer timer(context_, "exchange", 2 * part.size * item_bytes<Key, Value>);
       team_->arrange(ends);
     }
     const Key below = static_cast<Key>((Key{1} << digit.shift) - 1);

@@ -20,17 +20,22 @@
 
 namespace sortie::multisort {
 
-/// Whether an array must be sorted in place: a copy of it is beyond the budget or the free memory,
-/// and the caller can tell no difference, or does not mind the order of equal keys.
+/// Whether an array is sorted in place. Keys alone are, as long as the work space fits: nobody can
+/// tell their order from a stable one, and on a Xeon of 2 MiB (Emerald Rapids) 2^26 u32 keys took
+/// 11.8 to 12.4 ns of processor time each, with scratch 16.8 to 20.1: most of the difference are
+/// the page faults of the scratch. With values it is not stable: only where a copy is beyond the
+/// budget or the free memory, and the caller does not mind.
 template <class Key, class Value>
-bool wants_in_place(const Context& context, const Request& request, std::size_t devices) {
-  if (has_values<Value> && request.options.stable) return false;
+bool is_sorted_in_place(const Context& context, const Request& request, std::size_t devices) {
+  const std::uint64_t work_space = InPlaceSort<Key, Value>::work_space(request.num_items, devices);
+  const std::uint64_t budget = context.memory_budget;
+  if (budget != 0 && work_space > budget) return false;
+  if (!has_values<Value>) return work_space <= request.bytes();
+  if (request.options.stable) return false;
+  if (budget != 0) return request.bytes() > budget;
   // What is free is looked up for large arrays only: small ones are sorted in less time.
   constexpr std::uint64_t looked_up = std::uint64_t{1} << 28;
-  std::uint64_t room = context.memory_budget;
-  if (room == 0) room = request.bytes() < looked_up ? request.bytes() : host_memory_available();
-  return request.bytes() > room &&
-         InPlaceSort<Key, Value>::work_space(request.num_items, devices) <= room;
+  return request.bytes() >= looked_up && request.bytes() > host_memory_available();
 }
 
 template <class Key, class Value>
@@ -44,7 +49,7 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     const int digit_bits = Sort::usual_digit_bits(request.num_items);
     const std::size_t used =
         request.options.devices > 0 ? devices : Sort::usual_devices(request.num_items, devices);
-    if (wants_in_place<Key, Value>(context, request, used)) {
+    if (is_sorted_in_place<Key, Value>(context, request, used)) {
       InPlaceSort<Key, Value>(context, items, request.num_items, form, used).run();
       return;
     }

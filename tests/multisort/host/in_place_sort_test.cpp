@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -99,6 +100,34 @@ TYPED_TEST(InPlaceSortTest, ManyItems) {
   }
 }
 
+// Keys that are counted, of every type and in both directions: they are written anew.
+TEST(InPlaceSort, KeysThatDifferInFewBits) {
+  const auto check_type = [](auto first, int bits) {
+    using Key = decltype(first);
+    std::vector<Key> keys = draw_keys<Key>({"", Distribution::Kind::entropy, double(bits)},
+                                           (std::uint64_t{9} << 20) / sizeof(Key));
+    for (Key& key : keys)
+      key = std::bit_cast<Key>(static_cast<BitsOf<Key>>(std::bit_cast<BitsOf<Key>>(key) ^
+                                                        std::bit_cast<BitsOf<Key>>(first)));
+    for (const Order order : {Order::ascending, Order::descending}) {
+      std::vector<Key> expected = keys;
+      multisort::reference::sort(std::span<Key>(expected), order);
+      for (const int devices : {1, 3}) {
+        std::vector<Key> sorted = keys;
+        sort(host_context(), std::span<Key>(sorted), {order, true, SortAlgorithm::radix, devices});
+        EXPECT_TRUE(images_of(sorted) == images_of(expected)) << sizeof(Key) << " bytes, " << bits;
+      }
+    }
+  };
+  check_type(std::uint8_t{0}, 8);
+  check_type(std::int8_t{-77}, 8);
+  check_type(std::int16_t{-1234}, 16);
+  check_type(std::int32_t{-100'000}, 11);
+  check_type(-2.5F, 16);
+  check_type(std::uint64_t{1} << 40, 1);
+  check_type(1e100, 17);
+}
+
 /// Sorts by the public API, within half of what a copy takes.
 template <class Key>
 void check_within_half(Order order) {
@@ -108,7 +137,7 @@ void check_within_half(Order order) {
   std::vector<Key> keys = draw_keys<Key>({"", Distribution::Kind::uniform}, n);
   std::vector<Key> expected = keys;
   multisort::reference::sort(std::span<Key>(expected), order);
-  sort(context, std::span<Key>(keys), {order, true, SortAlgorithm::automatic, 0});
+  sort(context, std::span<Key>(keys), {order, true, SortAlgorithm::automatic, 2});
   EXPECT_TRUE(images_of(keys) == images_of(expected));
 }
 
@@ -126,7 +155,7 @@ TEST(InPlaceSort, NotTakenWhereItWouldNotBeStable) {
   std::vector<std::uint32_t> values = keys;
   const auto sort_them = [&](bool stable) {
     sort(context, std::span<std::uint32_t>(keys), std::span<std::uint32_t>(values),
-         {Order::ascending, stable, SortAlgorithm::radix, 0});
+         {Order::ascending, stable, SortAlgorithm::radix, 2});
   };
   EXPECT_THROW(sort_them(true), Error);
   sort_them(false);
