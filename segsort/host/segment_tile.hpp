@@ -11,6 +11,7 @@
 #include "sortie/segsort/host/exchange_network.hpp"
 #include "sortie/segsort/host/key_form.hpp"
 #include "sortie/segsort/host/short_sort.hpp"
+#include "sortie/segsort/host/vector_unit.hpp"
 
 namespace sortie::segsort::detail {
 
@@ -197,7 +198,7 @@ class SegmentTile {
     if constexpr (numbered) {
       std::uint64_t* const number_a = numbers_.data() + first;
       std::uint64_t* const number_b = numbers_.data() + second;
-#pragma GCC ivdep
+      SORTIE_INDEPENDENT_TURNS
       for (std::size_t i = 0; i < count; ++i) {
         const Word x = a[i];
         const Word y = b[i];
@@ -210,7 +211,7 @@ class SegmentTile {
         number_b[i] = swap ? number_x : number_y;
       }
     } else {
-#pragma GCC ivdep
+      SORTIE_INDEPENDENT_TURNS
       for (std::size_t i = 0; i < count; ++i) {
         const Word x = a[i];
         const Word y = b[i];

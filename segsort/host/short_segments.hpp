@@ -113,7 +113,7 @@ template <class Value>
   constexpr std::size_t bytes = sizeof(std::uint64_t);
   char* const key_bytes = reinterpret_cast<char*>(keys);
   char* const value_bytes = reinterpret_cast<char*>(values);
-#pragma GCC ivdep
+  SORTIE_INDEPENDENT_TURNS
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t two_keys;
     std::memcpy(&two_keys, key_bytes + bytes * i, bytes);

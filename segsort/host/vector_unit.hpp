@@ -22,6 +22,14 @@
 #define SORTIE_TARGET_AVX512
 #endif
 
+/// Before a loop: what one turn writes no other reads, although the compiler cannot know. Clang
+/// finds it out when the loop runs.
+#if defined(__GNUC__) && !defined(__clang__)
+#define SORTIE_INDEPENDENT_TURNS _Pragma("GCC ivdep")
+#else
+#define SORTIE_INDEPENDENT_TURNS
+#endif
+
 namespace sortie::segsort {
 
 /// Kinds of processor that some functions are compiled for, each can do what those before it can.
