@@ -106,14 +106,14 @@ void require_algorithm(const Context& context, SortAlgorithm algorithm);
 ///                                does not have
 ///
 /// Complexity: radix O(n * key bits / 8) at most, less where keys differ early; merge O(n log G)
-/// more for G devices. Extra memory on the host: one copy of keys and values; on CUDA, none in host
-/// memory but with het and beyond the GPUs' memory (one copy), and on the GPUs what sort_chunks()
-/// takes. Copies run at the speed of the bus, and beside the work of the radix sort, where host
-/// memory is page-locked; else they go through page-locked blocks. Stable on the host, and on CUDA
-/// where sort_chunks() is; the same for any number of threads and devices. Source: Ilic: RMG Sort
-/// (2022), section 3; Tanasic et al.: Comparison Based Sorting for Systems with Multiple GPUs
-/// (GPGPU 2013), section 3; Gowanlock and Karsin: Sorting Large Datasets with Heterogeneous CPU/GPU
-/// Architectures (IPDPSW 2018). multisort/README.md tells what is different.
+/// more for G devices. Extra memory on the host: for keys alone a few MiB, with values one copy, or
+/// some MiB where a copy is not to be had and `stable` not asked for; on CUDA, none in host memory
+/// but with het and beyond the GPUs' memory (one copy), and on the GPUs what sort_chunks() takes.
+/// Copies run at the speed of the bus, and beside the work of the radix sort, where host memory is
+/// page-locked; else through page-locked blocks. Stable on the host but as said, and on CUDA where
+/// sort_chunks() is; the same for any number of threads and devices. Source: Ilic: RMG Sort (2022),
+/// section 3; Tanasic et al. (GPGPU 2013), section 3; Gowanlock and Karsin: Sorting Large Datasets
+/// with Heterogeneous CPU/GPU Architectures (IPDPSW 2018). multisort/README.md tells more.
 template <ArrayKey Key>
 void sort(const Context& context, std::span<Key> keys, const SortOptions& options = {}) {
   multisort::sort(context,

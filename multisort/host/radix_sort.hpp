@@ -42,7 +42,7 @@ class RadixSort {
   using Sorter = LocalSort<Key, Value>;
 
   /// Widest digit that the devices count: so wide that buckets take half of what a local sort keeps
-  /// in its cache, as far as that costs no more than 8 bits. On a Xeon of 2 MiB (Emerald Rapids),
+  /// in its cache, as far as that costs no more than 8 bits. On a Xeon with 2 MiB of it,
   /// 2^26 u32 keys, the whole took 17.0 ns of processor time a key with buckets of 512 KiB, 14.9
   /// with 256 KiB.
   static constexpr int widest_digit = Sorter::widest_digit;
