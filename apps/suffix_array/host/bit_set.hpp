@@ -22,6 +22,8 @@ class BitSet {
   }
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
 
+  void prefetch(std::uint64_t i) const { __builtin_prefetch(words_.data() + i / word_bits); }
+
   void set(std::uint64_t i) { add(i / word_bits, std::uint64_t{1} << (i % word_bits)); }
 
   /// The same where no other thread sets any, which takes a third of the time.

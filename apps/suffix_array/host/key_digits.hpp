@@ -17,7 +17,8 @@ namespace sortie::suffix_array::host {
 /// were drawn by their frequencies: in order, and filled evenly.
 class KeyDigits {
  public:
-  static constexpr int most_bits = 11;
+  /// Counters of 32 KiB. With 2^11 digits chrX, of 17 000 elements a bucket, takes 4 to 9 % longer.
+  static constexpr int most_bits = 13;
   static constexpr std::uint32_t most_digits = 1U << most_bits;
 
   explicit KeyDigits(const PrefixPlan& plan) {

@@ -219,6 +219,9 @@ class Finish {
           ++gap;
           continue;
         }
+        // Positions are anywhere in the text; those of runs ahead may be none yet, but are below n.
+        constexpr std::uint64_t ahead = 32;
+        if (slot + ahead < size_) samples_.prefetch(order_.suffixes[slot + ahead]);
         if (!order_.joined.test(slot)) group = slot;
         const std::uint64_t position = order_.suffixes[slot];
         if (numbers.is_sample(position)) ranks[numbers.of(position)] = rank_of_slot(group);
