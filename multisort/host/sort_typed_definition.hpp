@@ -20,22 +20,35 @@
 
 namespace sortie::multisort {
 
-/// Whether an array is sorted in place. Keys alone are, as long as the work space fits: nobody can
-/// tell their order from a stable one, and on a Xeon with 2 MiB of second-level cache 2^26 u32 keys
-/// took 11.8 to 12.4 ns of processor time each, with scratch 16.8 to 20.1: most of the difference
-/// are the page faults of the scratch. With values it is not stable: only where a copy is beyond
-/// the budget or the free memory, and the caller does not mind.
-template <class Key, class Value>
-bool is_sorted_in_place(const Context& context, const Request& request, std::size_t devices) {
-  const std::uint64_t work_space = InPlaceSort<Key, Value>::work_space(request.num_items, devices);
-  const std::uint64_t budget = context.memory_budget;
-  if (budget != 0 && work_space > budget) return false;
-  if (!has_values<Value>) return work_space <= request.bytes();
-  if (request.options.stable) return false;
-  if (budget != 0) return request.bytes() > budget;
+/// Whether a copy of the items is within the budget, or without one within what is free.
+inline bool has_room_for_copy(const Context& context, const Request& request) {
+  if (context.memory_budget != 0) return request.bytes() <= context.memory_budget;
   // What is free is looked up for large arrays only: small ones are sorted in less time.
   constexpr std::uint64_t looked_up = std::uint64_t{1} << 28;
-  return request.bytes() >= looked_up && request.bytes() > host_memory_available();
+  return request.bytes() < looked_up || request.bytes() <= host_memory_available();
+}
+
+/// How many devices sort an array in place, of `most`; 0: it is sorted by way of a copy.
+///
+/// Keys alone are sorted in place as long as the work space is less than a copy: nobody can tell
+/// their order from a stable one, and on a Xeon with 2 MiB of second-level cache 2^26 u32 keys took
+/// 11.8 to 12.4 ns of processor time each, with scratch 16.8 to 20.1: most of the difference are
+/// the page faults of the scratch. With values it is not stable: only where there is no room for a
+/// copy, and the caller does not mind. Where the budget is short, fewer devices share the work.
+template <class Key, class Value>
+std::size_t devices_in_place(const Context& context, const Request& request, std::size_t most) {
+  const std::uint64_t budget = context.memory_budget;
+  const auto work_space = [&](std::size_t devices) {
+    return InPlaceSort<Key, Value>::work_space(request.num_items, devices);
+  };
+  if (!has_values<Value> && work_space(most) <= request.bytes() &&
+      (budget == 0 || work_space(most) <= budget))
+    return most;
+  if (has_room_for_copy(context, request) || (has_values<Value> && request.options.stable))
+    return 0;
+  std::size_t devices = most;
+  while (devices > 0 && budget != 0 && work_space(devices) > budget) --devices;
+  return devices;
 }
 
 template <class Key, class Value>
@@ -49,8 +62,9 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     const int digit_bits = Sort::usual_digit_bits(request.num_items);
     const std::size_t used =
         request.options.devices > 0 ? devices : Sort::usual_devices(request.num_items, devices);
-    if (is_sorted_in_place<Key, Value>(context, request, used)) {
-      InPlaceSort<Key, Value>(context, items, request.num_items, form, used).run();
+    const std::size_t in_place = devices_in_place<Key, Value>(context, request, used);
+    if (in_place > 0) {
+      InPlaceSort<Key, Value>(context, items, request.num_items, form, in_place).run();
       return;
     }
     Sort(context, items, request.num_items, form, used, digit_bits).run();

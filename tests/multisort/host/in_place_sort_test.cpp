@@ -130,14 +130,14 @@ TEST(InPlaceSort, KeysThatDifferInFewBits) {
 
 /// Sorts by the public API, within half of what a copy takes.
 template <class Key>
-void check_within_half(Order order) {
+void check_within_half(Order order, int devices = 2) {
   const std::uint64_t n = (std::uint64_t{24} << 20) / sizeof(Key);
   Context context = host_context();
   context.memory_budget = n * sizeof(Key) / 2;
   std::vector<Key> keys = draw_keys<Key>({"", Distribution::Kind::uniform}, n);
   std::vector<Key> expected = keys;
   multisort::reference::sort(std::span<Key>(expected), order);
-  sort(context, std::span<Key>(keys), {order, true, SortAlgorithm::automatic, 2});
+  sort(context, std::span<Key>(keys), {order, true, SortAlgorithm::automatic, devices});
   EXPECT_TRUE(images_of(keys) == images_of(expected));
 }
 
@@ -145,6 +145,12 @@ TEST(InPlaceSort, TakenWhereThereIsNoRoomForACopy) {
   check_within_half<std::int32_t>(Order::ascending);
   check_within_half<float>(Order::descending);
   check_within_half<double>(Order::ascending);
+}
+
+// Each device takes some MiB, 64 of them more than the keys.
+TEST(InPlaceSort, TakenWithTheDevicesThatTheBudgetHasRoomFor) {
+  check_within_half<std::uint32_t>(Order::ascending, 64);
+  check_within_half<std::int64_t>(Order::descending, 64);
 }
 
 TEST(InPlaceSort, NotTakenWhereItWouldNotBeStable) {
