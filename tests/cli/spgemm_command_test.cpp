@@ -63,6 +63,7 @@ TEST_F(SpgemmCommand, SquaresOneFileAndShowsASummary) {
 
 TEST_F(SpgemmCommand, EndsWithALineAboutTheRun) {
   const Result result = run({"spgemm", matrix("can___24.mtx")});
+  ASSERT_NE(result.err, "");
   EXPECT_THAT(lines(result.err).back(),
               MatchesRegex("sortie .* \\(.*\\): spgemm .*can___24.mtx; [0-9.]+ s wall, "
                            "[0-9.]+ s CPU, .* peak memory.*"));
@@ -314,7 +315,7 @@ TEST_F(SpgemmCommand, EstimatesWhatWouldNotFit) {
 TEST_F(SpgemmCommand, EstimatesNoWorkSpaceOfAPeer) {
   const Result result = run(
       {"spgemm", matrix("can___24.mtx"), "--dry-run", "--algorithm", "eigen", "--backend", "host"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines(result.out).back(),
             "work space on host (eigen): not known before, this algorithm keeps to no limit");
 }
