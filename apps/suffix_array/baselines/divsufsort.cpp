@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 
 #include "sortie/apps/suffix_array/backends.hpp"
 #include "sortie/apps/suffix_array/host/work_space.hpp"
-#include "sortie/apps/suffix_array/packing.hpp"
 #include "sortie/core/error.hpp"
 
 #ifdef SORTIE_HAVE_DIVSUFSORT
@@ -64,15 +64,31 @@ struct EncodedText {
   std::uint64_t width = 1;          ///< bytes of a record end
 };
 
+/// The letters of a text, numbered from 0 in the order of bytes.
+struct Letters {
+  std::array<std::uint8_t, 256> number{};
+  std::uint64_t count = 0;
+
+  explicit Letters(const TextView& text) {
+    // Separators may carry a byte that is a letter elsewhere, so letters are counted, not marked.
+    std::array<std::uint64_t, 256> occurrences{};
+    for (const std::uint8_t symbol : text.symbols) ++occurrences[symbol];
+    for (const std::uint64_t separator : text.separators) --occurrences[text.symbols[separator]];
+    for (std::size_t byte = 0; byte < occurrences.size(); ++byte) {
+      if (occurrences[byte] != 0) number[byte] = static_cast<std::uint8_t>(count++);
+    }
+  }
+};
+
 EncodedText encode(const TextView& text) {
-  const PackingPlan plan = plan_packing(text);
-  const std::uint64_t digits = 256 - static_cast<std::uint64_t>(plan.sigma);
+  const Letters letters(text);
+  const std::uint64_t digits = 256 - letters.count;
   const std::uint64_t ends = text.separators.size() + 1;
   if (digits < 2) {
     throw Error(ErrorKind::usage,
                 fmt::format("suffix array by libdivsufsort: found {} records and {} letters, "
                             "expected at most 254 letters when there are many records",
-                            ends, plan.sigma));
+                            ends, letters.count));
   }
   EncodedText encoded;
   for (std::uint64_t numbers = digits; numbers < ends; numbers *= digits) ++encoded.width;
@@ -84,7 +100,7 @@ EncodedText encode(const TextView& text) {
     const std::uint64_t end = number + 1 < ends ? text.separators[number] : text.size();
     for (; position < end; ++position) {
       encoded.symbols.push_back(
-          static_cast<std::uint8_t>(digits + plan.code[text.symbols[position]] - 1));
+          static_cast<std::uint8_t>(digits + letters.number[text.symbols[position]]));
     }
     position = end + 1;  // over the separator
     encoded.ends.push_back(encoded.symbols.size());
