@@ -230,17 +230,33 @@ TEST(FusedWindows, SetsOfOneLevel) {
   }
 }
 
+/// To count: blocks of 32 columns in `upper` stretches, `words` of them at a time, with the levels
+/// that are given up for rows of columns near each other.
+WindowLayout counting(std::uint32_t upper, std::uint32_t words, std::uint32_t near = 0) {
+  return {upper, words, 0, near};
+}
+
 TEST(FusedWindows, SetsOfTwoLevels) {
   const std::uint32_t columns = 70'000;
   const auto b = many_lengths<double>(columns);
   const auto a = matrix_of<double>({20}, 20);
-  const WindowLayout one{0, 2188, 0};
-  const WindowLayout two{69, 1000, 0};
-  const WindowLayout in_rounds{69, 150, 0};
   const WindowLayout to_make{69, 800, 1024};
-  expect_window_row<4, 4>(a, b, columns, {two, to_make, 5000}, 1);
-  expect_window_row<2, 4>(a, b, columns, {one, to_make, 5000}, 1);
-  expect_window_row<8, 4>(a, b, columns, {in_rounds, {69, 150, 100}, 5000}, 1);
+  expect_window_row<4, 4>(a, b, columns, {counting(69, 1000), to_make, 5000}, 1);
+  expect_window_row<2, 4>(a, b, columns, {counting(0, 2188), to_make, 5000}, 1);
+  expect_window_row<8, 4>(a, b, columns, {counting(69, 150), {69, 150, 100}, 5000}, 1);
+}
+
+/// Shared memory has room for all blocks: those without entries are left out afterwards.
+TEST(FusedWindows, EmptyBlocksLeftOut) {
+  const std::uint32_t columns = 70'000;
+  const auto b = many_lengths<double>(columns);
+  const auto a = matrix_of<double>({20}, 20);
+  const WindowLayout to_make{69, 800, 1024};
+  for (const std::uint64_t image_words : {0, 500, 5000}) {
+    expect_window_row<4, 4>(a, b, columns, {counting(69, 2188), to_make, image_words}, 1);
+    expect_window_row<8, 4>(a, b, columns, {counting(69, 3000, 100), to_make, image_words}, 3);
+    expect_window_row<2, 4>(a, b, columns, {counting(69, 2188), {69, 150, 100}, image_words}, 1);
+  }
 }
 
 /// Columns near each other, far from the first: the set begins at the first of them.
@@ -249,24 +265,30 @@ TEST(FusedWindows, ColumnsNearEachOther) {
   auto b = many_lengths<double>(3000);
   for (std::uint32_t& column : b.col_idx) column += 41'234;
   const auto a = matrix_of<double>({20}, 20);
-  const WindowLayout two{69, 100, 0};
-  expect_window_row<4, 4>(a, b, columns, {two, {69, 100, 1024}, 5000}, 1);
-  expect_window_row<4, 4>(a, b, columns, {two, {69, 20, 1024}, 5000}, 1);
-  expect_window_row<2, 4>(a, b, columns, {two, {69, 60, 200}, 0}, 1);
-  expect_window_row<2, 4>(a, b, columns, {two, {69, 10, 200}, 5000}, 3);
-  expect_window_row<2, 4>(a, b, columns, {two, {69, 100, 200}, 5000}, 5);
+  const WindowLayout near = counting(69, 100, 100);
+  const WindowLayout not_near = counting(69, 100, 80);
+  expect_window_row<4, 4>(a, b, columns, {near, {69, 100, 1024}, 5000}, 1);
+  expect_window_row<4, 4>(a, b, columns, {near, {69, 20, 1024}, 5000}, 1);
+  expect_window_row<4, 4>(a, b, columns, {not_near, {69, 20, 1024}, 5000}, 1);
+  expect_window_row<2, 4>(a, b, columns, {near, {69, 60, 200}, 0}, 1);
+  expect_window_row<2, 4>(a, b, columns, {near, {69, 10, 200}, 5000}, 3);
+  expect_window_row<2, 4>(a, b, columns, {not_near, {69, 100, 200}, 5000}, 3);
+  expect_window_row<2, 4>(a, b, columns, {near, {69, 100, 200}, 5000}, 5);
 }
 
 TEST(FusedWindows, PartsOfARow) {
   const std::uint32_t columns = 70'000;
   const auto b = many_lengths<double>(columns);
   const auto a = matrix_of<double>({20}, 20);
-  const WindowLayout one{0, 2188, 0};
-  const WindowLayout two{69, 1000, 0};
+  const WindowLayout one = counting(0, 2188);
+  const WindowLayout two = counting(69, 1000);
+  const WindowLayout in_rounds = counting(69, 130);
   expect_window_row<4, 4>(a, b, columns, {one, {0, 2188, 1024}, 5000}, 3);
   expect_window_row<4, 4>(a, b, columns, {one, {69, 800, 1024}, 5000}, 2);
   expect_window_row<4, 4>(a, b, columns, {two, {69, 800, 1024}, 5000}, 2);
   expect_window_row<4, 4>(a, b, columns, {two, {69, 300, 100}, 0}, 2);
+  expect_window_row<4, 4>(a, b, columns, {in_rounds, {69, 800, 1024}, 5000}, 2);
+  expect_window_row<4, 4>(a, b, columns, {in_rounds, {69, 300, 100}, 0}, 3);
 }
 
 // More entries of A than a chunk has, most of them short, so that a slice has many entries and

@@ -35,12 +35,11 @@ void SpgemmPlan<Value>::find_structure() {
   const auto rows = static_cast<std::uint64_t>(a_.rows);
   const std::uint64_t lasting = fused_bytes_per_row * (rows + 1) + 2 * sizeof(std::uint32_t) * rows;
   require(lasting, "the analysis of A * B");
-  DeviceBuffer<std::uint64_t> products = count_row_products(a_, b_, stream);
-  bins_ = find_row_bins(products.data(), a_.rows, stream);
+  row_ptr_ = DeviceBuffer<std::int64_t>(rows + 1, stream);
+  DeviceBuffer<std::uint64_t> products;
+  bins_ = find_row_bins(a_, b_, products, row_ptr_.data(), stream);
   products.reset();
   bins_.places.reset();
-  row_ptr_ = DeviceBuffer<std::int64_t>(rows + 1, stream);
-  check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, row_ptr_.bytes(), stream));
   analysis.stop();
 
   DevicePhase counting(context_, "counting");

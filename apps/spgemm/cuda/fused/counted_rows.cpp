@@ -4,6 +4,7 @@
 
 #include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
 #include "sortie/apps/spgemm/cuda/scan.hpp"
+#include "sortie/core/cuda/posted_result.hpp"
 
 namespace sortie::spgemm::cuda {
 template <class Value>
@@ -21,19 +22,11 @@ CountedRows count_rows(const ProductOperands<Value>& operands, const RowBins& bi
   }
   list_window_tasks(bins, counted.windows, row_ptr, stream);
   exclusive_sum(row_ptr, rows + 1, stream);
-  if (counted.windows.room.size() == 0) {
-    check_cuda(cudaMemcpyAsync(&counted.entries, row_ptr + rows, sizeof(counted.entries),
-                               cudaMemcpyDeviceToHost, stream));
-  } else {
-    // One copy to the host, which waits for it, is enough.
-    WindowCounters* const counters = counted.windows.counters;
-    check_cuda(cudaMemcpyAsync(&counters->entries, row_ptr + rows, sizeof(counters->entries),
-                               cudaMemcpyDeviceToDevice, stream));
-    check_cuda(cudaMemcpyAsync(&counted.found, counters, sizeof(counted.found),
-                               cudaMemcpyDeviceToHost, stream));
-  }
-  check_cuda(cudaStreamSynchronize(stream));
-  if (counted.windows.room.size() != 0) counted.entries = counted.found.entries;
+  PostedResult<WindowCounters> posted(stream);
+  post_counters(counted.windows, row_ptr + rows, posted.on_device(), stream);
+  posted.mark();
+  counted.found = posted.wait();
+  counted.entries = counted.found.entries;
   return counted;
 }
 

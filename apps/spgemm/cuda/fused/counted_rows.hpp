@@ -45,7 +45,8 @@ struct CountedRows {
 
 /// Counts the entries of C in rows, by their structure. Synchronises the stream.
 /// \param image_words  room for images of rows in windows; see image_words_for()
-/// \param row_ptr      rows + 1 zeros; takes the offsets of the rows from the first of them
+/// \param row_ptr      rows + 1, as find_row_bins() left them; takes the offsets of the rows from
+///                     the first of them
 /// \param staged       where rows of few products are made already, or null
 /// \throws Error (out_of_memory, device)
 /// Extra memory: that of WindowRows.

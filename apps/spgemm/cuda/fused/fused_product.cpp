@@ -36,13 +36,7 @@ template <class Value>
 bool fits_fused_product(std::int64_t rows, std::int64_t columns) {
   if (columns > most_window_columns || rows > std::numeric_limits<std::uint32_t>::max())
     return false;
-  int device = 0;
-  int most = 0;
-  check_cuda(cudaGetDevice(&device));
-  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  constexpr std::size_t of_kernels_themselves = 1024;
-  return window_shared_memory<Value>(columns) + of_kernels_themselves <=
-         static_cast<std::size_t>(most);
+  return window_shared_memory<Value>(columns) <= most_bytes_of_block();
 }
 
 Error too_large_for_fused_product(std::int64_t rows, std::int64_t columns) {
@@ -66,14 +60,14 @@ FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsrView<Va
     phase.stop();
     return;
   }
-  // Asked for the memory while the device counts: for small products that takes as long.
-  products_ = count_row_products(a, b, context.stream);
-  budget_ = device_memory_budget(context);
-  if (context.memory_budget == 0) budget_ = usable_part(budget_);
   reserved_ = fused_bytes_per_row * static_cast<std::uint64_t>(a.rows + 1);
-  if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
   row_ptr_ = DeviceBuffer<std::int64_t>(offsets, context.stream);
-  check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, row_ptr_.bytes(), context.stream));
+  // The driver takes as long to say what is free as the device to count a small product.
+  bins_ = find_row_bins(a, b, products_, row_ptr_.data(), context.stream, [&] {
+    budget_ = device_memory_budget(context);
+    if (context.memory_budget == 0) budget_ = usable_part(budget_);
+  });
+  if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
   phase.stop();
 }
 
@@ -87,7 +81,7 @@ std::uint64_t FusedProduct<Value>::bytes_left() const {
 template <class Value>
 std::int64_t FusedProduct<Value>::rows_that_fit(std::uint64_t bytes) {
   if (products_on_host_.empty()) {
-    products_on_host_.resize(products_.size());
+    products_on_host_.resize(static_cast<std::size_t>(a_.rows));
     products_.copy_to(std::span(products_on_host_));
     check_cuda(cudaStreamSynchronize(context_.stream));
   }
@@ -105,17 +99,28 @@ std::int64_t FusedProduct<Value>::rows_that_fit(std::uint64_t bytes) {
 template <class Value>
 std::optional<ProductChunk<Value, std::uint32_t>> FusedProduct<Value>::next() {
   if (next_row_ == a_.rows) return std::nullopt;
-  const std::uint64_t bytes = bytes_left();
   std::int64_t rows = a_.rows - next_row_;
-  RowBins bins;
-  if (next_row_ == 0) bins = find_row_bins(products_.data(), rows, context_.stream);
-  // Only where not even as many entries as products are sure to fit are single rows of interest.
-  if (next_row_ != 0 || most_bytes_of_rows<Value>(rows, bins) > bytes) {
+  ProductChunk<Value, Column> chunk;
+  const std::uint64_t wanted = most_bytes_of_rows<Value>(rows, bins_);
+  const std::uint64_t bytes = bytes_left();
+  if (next_row_ == 0 && wanted <= bytes) {
+    chunk = multiply_rows(rows, bins_, row_ptr_.data());
+    bins_ = {};
+  } else {
+    // Only where not even as many entries as products are sure to fit are single rows of interest.
+    if (next_row_ == 0) {
+      bins_ = {};
+      check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), context_.stream));
+    }
     rows = rows_that_fit(bytes);
     if (rows == 0) throw row_too_long(bytes);
-    bins = find_row_bins(products_.data() + next_row_, rows, context_.stream);
+    // Offsets of the chunk's rows from its first one.
+    DeviceBuffer<std::int64_t> row_ptr(static_cast<std::size_t>(rows + 1), context_.stream);
+    const RowBins bins =
+        find_row_bins(products_.data() + next_row_, rows, row_ptr.data(), context_.stream);
+    chunk = multiply_rows(rows, bins, row_ptr.data());
+    shift_offsets(row_ptr.data() + 1, nnz_, row_ptr_.data() + next_row_ + 1, rows, context_.stream);
   }
-  ProductChunk<Value, Column> chunk = multiply_rows(rows, bins);
   next_row_ += rows;
   nnz_ += static_cast<std::int64_t>(chunk.col_idx.size());
   if (context_.progress) {
@@ -135,30 +140,24 @@ Error FusedProduct<Value>::row_too_long(std::uint64_t bytes) const {
 
 template <class Value>
 ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64_t rows,
-                                                                      const RowBins& bins) {
+                                                                      const RowBins& bins,
+                                                                      std::int64_t* row_ptr) {
   const cudaStream_t stream = context_.stream;
   DevicePhase counting(context_, "counting");
   const ProductOperands<Value> operands{arrays_of(a_, next_row_), arrays_of(b_, 0), b_.cols,
                                         b_.nnz};
 
   // What makes it faster where there is room: half of what C leaves at least.
-  const std::uint64_t left = bytes_left();
   const std::uint64_t wanted = most_bytes_of_rows<Value>(rows, bins);
+  const auto staging = static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins));
+  const std::int64_t most_image_words = image_words_for(bins.window_products);
+  const std::uint64_t left = bytes_left();
   const std::uint64_t spare = left > wanted ? (left - wanted) / 2 : 0;
   std::optional<StagedRows<Value>> staged;
-  if (static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins)) <= spare)
-    staged.emplace(bins, stream);
-  const auto image_words = std::min(image_words_for(bins.window_products),
-                                    static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
+  if (staging <= spare) staged.emplace(bins, stream);
+  const auto image_words =
+      std::min(most_image_words, static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
 
-  // Offsets of the chunk's rows from its first one; with one chunk they are those of C.
-  DeviceBuffer<std::int64_t> own_row_ptr;
-  std::int64_t* row_ptr = row_ptr_.data();
-  if (rows != a_.rows) {
-    own_row_ptr = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(rows + 1), stream);
-    row_ptr = own_row_ptr.data();
-    check_cuda(cudaMemsetAsync(row_ptr, 0, own_row_ptr.bytes(), stream));
-  }
   StagedRows<Value>* const room = staged ? &*staged : nullptr;
   const CountedRows counted = count_rows(operands, bins, rows, image_words, row_ptr, room, stream);
   counting.stop();
@@ -169,8 +168,6 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
                                     DeviceBuffer<Value>(entries, stream)};
   const ProductRows<Value> c{row_ptr, chunk.col_idx.data(), chunk.values.data()};
   make_rows<Value>(operands, bins, counted, room, c, stream);
-  if (rows != a_.rows)
-    shift_offsets(row_ptr + 1, nnz_, row_ptr_.data() + next_row_ + 1, rows, stream);
   making.stop();
   return chunk;
 }

@@ -75,14 +75,17 @@ class FusedProduct {
   [[nodiscard]] std::int64_t rows_that_fit(std::uint64_t bytes);
   [[nodiscard]] std::uint64_t bytes_left() const;
   [[nodiscard]] Error row_too_long(std::uint64_t bytes) const;
-  ProductChunk<Value, Column> multiply_rows(std::int64_t rows, const RowBins& bins);
+  /// The next rows of C, which are in `bins`; \param row_ptr takes their offsets from the first.
+  ProductChunk<Value, Column> multiply_rows(std::int64_t rows, const RowBins& bins,
+                                            std::int64_t* row_ptr);
 
   const Context& context_;
   DeviceCsrView<Value> a_;
   DeviceCsrView<Value> b_;
-  std::uint64_t budget_ = 0;    ///< bytes
-  std::uint64_t reserved_ = 0;  ///< bytes of the budget that live as long as this
-  DeviceBuffer<std::uint64_t> products_;
+  std::uint64_t budget_ = 0;              ///< bytes
+  std::uint64_t reserved_ = 0;            ///< bytes of the budget that live as long as this
+  DeviceBuffer<std::uint64_t> products_;  ///< of each row first
+  RowBins bins_;                          ///< of all rows, as long as one chunk may be enough
   DeviceBuffer<std::int64_t> row_ptr_;
   std::vector<std::uint64_t> products_on_host_;  ///< only where more than one chunk may be needed
   std::int64_t next_row_ = 0;

@@ -1,7 +1,13 @@
 #include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
 
+#include <algorithm>
+#include <complex>
+#include <functional>
+#include <utility>
+
 #include "sortie/apps/spgemm/cuda/fused/row_places.hpp"
 #include "sortie/apps/spgemm/cuda/launch.cuh"
+#include "sortie/core/cuda/posted_result.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -12,20 +18,27 @@ constexpr unsigned all = 0xffffffffu;
 constexpr std::int64_t kMostEntriesOfLanes = 256;
 constexpr std::int64_t kMostEntriesOfBlock = 32768;
 
-/// Rows that count_products_kernel has left, listed from the front and from the back.
-struct LongRows {
-  std::uint32_t long_ones;
-  std::uint32_t very_long_ones;
-};
-
-struct Counters {
+/// What is found of rows.
+struct RowTotals {
   unsigned long long products;
   unsigned long long window_products;
   unsigned long long places;
-  std::uint32_t rows[RowBins::count];   ///< of each bin
+  std::uint32_t rows[RowBins::count];  ///< of each bin but that of empty rows
+};
+
+/// Zeros at first.
+struct Counters {
+  RowTotals all;
   std::uint32_t taken[RowBins::count];  ///< of the list, by each bin
   std::uint32_t taken_places;
+  /// Rows that count_products_kernel has left, listed from the front and from the back.
+  std::uint32_t long_rows;
+  std::uint32_t very_long_rows;
+  std::uint32_t blocks_done;
 };
+/// Words of the products' type.
+constexpr std::size_t kCounterWords = sizeof(Counters) / sizeof(std::uint64_t);
+static_assert(sizeof(Counters) % sizeof(std::uint64_t) == 0);
 
 __device__ __forceinline__ int bin_of(std::uint64_t products) {
   constexpr auto limits = RowBins::limits;
@@ -47,6 +60,74 @@ __device__ __forceinline__ std::uint64_t sum_over_warp(std::uint64_t value) {
   return value;
 }
 
+/// What the threads of a block find of rows, before it is added to what others do.
+class BlockTotals {
+ public:
+  /// By all threads of the block, which have no totals left to add.
+  __device__ explicit BlockTotals(RowTotals& shared) : shared_(shared) {
+    if (threadIdx.x == 0) shared = {};
+    __syncthreads();
+  }
+
+  /// A row's number of products; empty rows need not be taken.
+  __device__ __forceinline__ void take(std::uint64_t products) {
+    const int bin = bin_of(products);
+    if (bin == 0) return;
+    products_ += products;
+    if (is_sorted_bin(bin)) {
+      places_ += places_of_row(products);
+    } else {
+      window_products_ += products;
+    }
+    atomicAdd(&shared_.rows[bin], 1);
+  }
+
+  /// By all threads of the block.
+  __device__ void add_to(RowTotals& totals) {
+    products_ = sum_over_warp(products_);
+    window_products_ = sum_over_warp(window_products_);
+    places_ = sum_over_warp(places_);
+    if (threadIdx.x % 32 == 0 && products_ != 0) {
+      atomicAdd(&shared_.products, products_);
+      atomicAdd(&shared_.window_products, window_products_);
+      atomicAdd(&shared_.places, places_);
+    }
+    __syncthreads();
+    if (threadIdx.x < RowBins::count && shared_.rows[threadIdx.x] != 0)
+      atomicAdd(&totals.rows[threadIdx.x], shared_.rows[threadIdx.x]);
+    if (threadIdx.x == 0 && shared_.products != 0) {
+      atomicAdd(&totals.products, shared_.products);
+      if (shared_.window_products != 0) atomicAdd(&totals.window_products, shared_.window_products);
+      if (shared_.places != 0) atomicAdd(&totals.places, shared_.places);
+    }
+  }
+
+ private:
+  RowTotals& shared_;
+  unsigned long long products_ = 0;
+  unsigned long long window_products_ = 0;
+  unsigned long long places_ = 0;
+};
+
+/// By all threads of every block of a grid: what all blocks wrote before, the last one may read.
+/// \param done  of those that called this; is_last: a word of shared memory
+__device__ bool is_last_block(std::uint32_t* done, bool& is_last) {
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(done, 1) + 1 == gridDim.x;
+  __syncthreads();
+  if (is_last) __threadfence();
+  return is_last;
+}
+
+/// By all threads of a block: writes the totals to memory of the host.
+__device__ void post(const RowTotals& totals, RowTotals* posted) {
+  const auto* const from = reinterpret_cast<const std::uint32_t*>(&totals);
+  auto* const to = reinterpret_cast<std::uint32_t*>(posted);
+  if (threadIdx.x < sizeof(RowTotals) / sizeof(std::uint32_t))
+    to[threadIdx.x] = __ldcg(from + threadIdx.x);
+}
+
 /// Products of the entries begin, begin + stride, ... before `end`.
 __device__ __forceinline__ std::uint64_t count_products(const std::uint32_t* a_col_idx,
                                                         const std::int64_t* b_row_ptr,
@@ -62,136 +143,162 @@ __device__ __forceinline__ std::uint64_t count_products(const std::uint32_t* a_c
 }
 
 // `Lanes` lanes count the products of a row, going through its entries together; longer rows are
-// listed.
+// listed, and not yet taken into the totals.
 template <int Lanes>
 __global__ void __launch_bounds__(kBlockThreads)
     count_products_kernel(std::int64_t rows, const std::int64_t* a_row_ptr,
                           const std::uint32_t* a_col_idx, const std::int64_t* b_row_ptr,
-                          std::uint64_t* products, std::uint32_t* list, LongRows* listed) {
-  const std::int64_t row = global_thread() / Lanes;
+                          std::uint64_t* products, std::uint32_t* list, Counters* counters) {
+  __shared__ RowTotals shared;
+  BlockTotals totals(shared);
   const int lane = static_cast<int>(threadIdx.x % Lanes);
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  if (row < rows) {
-    begin = a_row_ptr[row];
-    end = a_row_ptr[row + 1];
-  }
-  const bool is_long = end - begin > kMostEntriesOfLanes;
-  std::uint64_t count =
-      is_long ? 0 : count_products(a_col_idx, b_row_ptr, begin + lane, end, Lanes);
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * (kBlockThreads / Lanes);
+  const std::int64_t first_of_warp = (global_thread() - threadIdx.x % 32) / Lanes;
+  for (std::int64_t first = first_of_warp; first < rows; first += stride) {
+    const std::int64_t row = first + threadIdx.x % 32 / Lanes;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    if (row < rows) {
+      begin = a_row_ptr[row];
+      end = a_row_ptr[row + 1];
+    }
+    const bool is_long = end - begin > kMostEntriesOfLanes;
+    std::uint64_t count =
+        is_long ? 0 : count_products(a_col_idx, b_row_ptr, begin + lane, end, Lanes);
 #pragma unroll
-  for (int distance = Lanes / 2; distance > 0; distance /= 2)
-    count += __shfl_xor_sync(all, count, distance);
-  if (row >= rows || lane != 0) return;
-  products[row] = count;
-  if (end - begin > kMostEntriesOfBlock) {
-    list[rows - 1 - atomicAdd(&listed->very_long_ones, 1)] = static_cast<std::uint32_t>(row);
-  } else if (is_long) {
-    list[atomicAdd(&listed->long_ones, 1)] = static_cast<std::uint32_t>(row);
+    for (int distance = Lanes / 2; distance > 0; distance /= 2)
+      count += __shfl_xor_sync(all, count, distance);
+    const bool is_own = row < rows && lane == 0;
+    if (is_own) {
+      products[row] = count;
+      if (end - begin > kMostEntriesOfBlock) {
+        list[rows - 1 - atomicAdd(&counters->very_long_rows, 1)] = static_cast<std::uint32_t>(row);
+      } else if (is_long) {
+        list[atomicAdd(&counters->long_rows, 1)] = static_cast<std::uint32_t>(row);
+      }
+    }
+    if (is_own) totals.take(count);
   }
+  totals.add_to(counters->all);
 }
 
 // A block counts the products of a long row at a time; all blocks together those of a row with very
-// many entries.
+// many entries. The last block to end posts the totals of all rows.
 __global__ void __launch_bounds__(kBlockThreads)
     count_long_rows_kernel(std::int64_t rows, const std::int64_t* a_row_ptr,
                            const std::uint32_t* a_col_idx, const std::int64_t* b_row_ptr,
                            unsigned long long* products, const std::uint32_t* list,
-                           const LongRows* listed) {
-  const auto add_products = [&](std::uint32_t row, std::int64_t first, std::int64_t stride) {
-    const std::uint64_t count = sum_over_warp(count_products(
-        a_col_idx, b_row_ptr, a_row_ptr[row] + first, a_row_ptr[row + std::int64_t{1}], stride));
-    if (threadIdx.x % 32 == 0 && count != 0)
-      atomicAdd(&products[row], static_cast<unsigned long long>(count));
+                           Counters* counters, RowTotals* posted) {
+  __shared__ RowTotals shared;
+  __shared__ unsigned long long row_products;
+  __shared__ bool is_last;
+  BlockTotals totals(shared);
+  const auto products_of = [&](std::uint32_t row, std::int64_t first, std::int64_t stride) {
+    return static_cast<unsigned long long>(sum_over_warp(count_products(
+        a_col_idx, b_row_ptr, a_row_ptr[row] + first, a_row_ptr[row + std::int64_t{1}], stride)));
   };
-  for (std::uint32_t i = blockIdx.x; i < listed->long_ones; i += gridDim.x)
-    add_products(list[i], threadIdx.x, kBlockThreads);
-  for (std::uint32_t i = 0; i < listed->very_long_ones; ++i)
-    add_products(list[rows - 1 - i], global_thread(),
-                 static_cast<std::int64_t>(gridDim.x) * kBlockThreads);
-}
-
-__global__ void __launch_bounds__(kBlockThreads)
-    count_bins_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters) {
-  __shared__ std::uint32_t in_bin[RowBins::count];
-  __shared__ unsigned long long sum;
-  __shared__ unsigned long long window_sum;
-  __shared__ unsigned long long place_sum;
-  if (threadIdx.x < RowBins::count) in_bin[threadIdx.x] = 0;
-  if (threadIdx.x == 0) {
-    sum = 0;
-    window_sum = 0;
-    place_sum = 0;
-  }
-  __syncthreads();
-  std::uint64_t count = 0;
-  std::uint64_t window_count = 0;
-  std::uint64_t places = 0;
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t row = global_thread(); row - threadIdx.x % 32 < rows; row += stride) {
-    int bin = 0;
-    if (row < rows) {
-      const std::uint64_t own = products[row];
-      bin = bin_of(own);
-      count += own;
-      if (is_sorted_bin(bin)) {
-        places += places_of_row(own);
-      } else {
-        window_count += own;
-      }
+  const bool leads_warp = threadIdx.x % 32 == 0;
+  for (std::uint32_t i = blockIdx.x; i < counters->long_rows; i += gridDim.x) {
+    if (threadIdx.x == 0) row_products = 0;
+    __syncthreads();
+    const std::uint32_t row = list[i];
+    const unsigned long long own = products_of(row, threadIdx.x, kBlockThreads);
+    if (leads_warp) atomicAdd(&row_products, own);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      products[row] = row_products;
+      totals.take(row_products);
     }
-    const unsigned members = __match_any_sync(all, bin);
-    if ((members & ((1u << threadIdx.x % 32) - 1)) == 0) atomicAdd(&in_bin[bin], __popc(members));
+    __syncthreads();
   }
-  count = sum_over_warp(count);
-  window_count = sum_over_warp(window_count);
-  places = sum_over_warp(places);
-  if (threadIdx.x % 32 == 0 && count != 0) {
-    atomicAdd(&sum, static_cast<unsigned long long>(count));
-    atomicAdd(&window_sum, static_cast<unsigned long long>(window_count));
-    atomicAdd(&place_sum, static_cast<unsigned long long>(places));
+  const std::uint32_t very_long_rows = counters->very_long_rows;
+  for (std::uint32_t i = 0; i < very_long_rows; ++i) {
+    const std::uint32_t row = list[rows - 1 - i];
+    const unsigned long long own =
+        products_of(row, global_thread(), static_cast<std::int64_t>(gridDim.x) * kBlockThreads);
+    if (leads_warp && own != 0) atomicAdd(&products[row], own);
   }
+  totals.add_to(counters->all);
+  if (!is_last_block(&counters->blocks_done, is_last)) return;
+  BlockTotals of_very_long(shared);
+  for (std::uint32_t i = threadIdx.x; i < very_long_rows; i += kBlockThreads)
+    of_very_long.take(__ldcg(products + list[rows - 1 - i]));
+  of_very_long.add_to(counters->all);
+  __threadfence();
   __syncthreads();
-  if (threadIdx.x < RowBins::count && in_bin[threadIdx.x] != 0)
-    atomicAdd(&counters->rows[threadIdx.x], in_bin[threadIdx.x]);
-  if (threadIdx.x == 0 && sum != 0) {
-    atomicAdd(&counters->products, sum);
-    atomicAdd(&counters->window_products, window_sum);
-    atomicAdd(&counters->places, place_sum);
-  }
+  post(counters->all, posted);
 }
 
-// Each block finds room in every bin for its rows, which stay in order within it, and places for
-// those that are sorted.
+// The totals of rows whose products are known.
+__global__ void __launch_bounds__(kBlockThreads)
+    count_bins_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters,
+                      RowTotals* posted) {
+  __shared__ RowTotals shared;
+  __shared__ bool is_last;
+  BlockTotals totals(shared);
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t row = global_thread(); row < rows; row += stride) totals.take(products[row]);
+  totals.add_to(counters->all);
+  if (is_last_block(&counters->blocks_done, is_last)) post(counters->all, posted);
+}
+
+/// Rows that a thread puts on lists: fewer blocks ask for room at the same counters.
+constexpr int kListedRows = 4;
+constexpr std::int64_t kListedRowsOfBlock = kListedRows * kBlockThreads;
+
+// Each block finds room in every bin for its rows, 32 of which stay in order, and places for those
+// that are sorted.
+//
+//   thread t of warp w: rows 128 w + t % 32, and 32, 64, 96 behind it, of the block's 1024
+//
+// An empty row has no entries of C: nobody else says so.
 __global__ void __launch_bounds__(kBlockThreads)
     list_rows_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters,
-                     std::uint32_t* list, std::uint32_t* places) {
+                     std::uint32_t* list, std::uint32_t* places, std::int64_t* counts) {
   __shared__ std::uint32_t in_bin[RowBins::count];
   __shared__ std::uint32_t begin[RowBins::count];
   __shared__ std::uint32_t warp_places[kBlockThreads / 32];
   __shared__ std::uint32_t first_place;
-  const std::int64_t row = global_thread();
-  const std::uint64_t own = row < rows ? products[row] : 0;
-  const int bin = bin_of(own);
-  const auto own_places = is_sorted_bin(bin) ? static_cast<std::uint32_t>(places_of_row(own)) : 0u;
-  std::uint32_t place_end = own_places;  // within the warp, then the block
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned warp = threadIdx.x / 32;
+  const std::int64_t first_row =
+      blockIdx.x * kListedRowsOfBlock + warp * std::int64_t{32 * kListedRows} + lane;
+  std::uint32_t bins[kListedRows];
+  std::uint32_t own_places[kListedRows];
+  std::uint32_t place_ends[kListedRows];  // within the warp
+  std::uint32_t places_of_warp = 0;
 #pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t other = __shfl_up_sync(all, place_end, distance);
-    if (static_cast<int>(threadIdx.x % 32) >= distance) place_end += other;
+  for (int i = 0; i < kListedRows; ++i) {
+    const std::int64_t row = first_row + 32 * i;
+    const std::uint64_t own = row < rows ? products[row] : 0;
+    const int bin = bin_of(own);
+    bins[i] = static_cast<std::uint32_t>(bin);
+    own_places[i] = is_sorted_bin(bin) ? static_cast<std::uint32_t>(places_of_row(own)) : 0u;
+    std::uint32_t up_to = own_places[i];
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const std::uint32_t other = __shfl_up_sync(all, up_to, distance);
+      if (static_cast<int>(lane) >= distance) up_to += other;
+    }
+    place_ends[i] = places_of_warp + up_to;
+    places_of_warp += __shfl_sync(all, up_to, 31);
   }
-  if (threadIdx.x % 32 == 31) warp_places[threadIdx.x / 32] = place_end;
+  if (lane == 0) warp_places[warp] = places_of_warp;
   if (threadIdx.x < RowBins::count) in_bin[threadIdx.x] = 0;
   __syncthreads();
-  const unsigned members = __match_any_sync(all, bin);
-  const unsigned below = members & ((1u << threadIdx.x % 32) - 1);
-  std::uint32_t place = 0;
-  if (below == 0) place = atomicAdd(&in_bin[bin], __popc(members));
-  place = __shfl_sync(all, place, __ffs(static_cast<int>(members)) - 1) + __popc(below);
+  std::uint32_t in_list[kListedRows];  // of the block's rows in the bin
+#pragma unroll
+  for (int i = 0; i < kListedRows; ++i) {
+    const unsigned members = __match_any_sync(all, bins[i]);
+    const unsigned below = members & ((1u << lane) - 1);
+    std::uint32_t place = 0;
+    if (below == 0) place = atomicAdd(&in_bin[bins[i]], __popc(members));
+    in_list[i] = __shfl_sync(all, place, __ffs(static_cast<int>(members)) - 1) + __popc(below);
+  }
   __syncthreads();
   if (threadIdx.x > 0 && threadIdx.x < RowBins::count && in_bin[threadIdx.x] != 0) {
     std::uint32_t before = 0;
-    for (int b = 1; b < static_cast<int>(threadIdx.x); ++b) before += counters->rows[b];
+    for (int b = 1; b < static_cast<int>(threadIdx.x); ++b) before += counters->all.rows[b];
     begin[threadIdx.x] = before + atomicAdd(&counters->taken[threadIdx.x], in_bin[threadIdx.x]);
   }
   if (threadIdx.x == kBlockThreads - 1) {
@@ -200,56 +307,40 @@ __global__ void __launch_bounds__(kBlockThreads)
     first_place = of_block == 0 ? 0 : atomicAdd(&counters->taken_places, of_block);
   }
   __syncthreads();
-  if (bin != 0) list[begin[bin] + place] = static_cast<std::uint32_t>(row);
-  for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) place_end += warp_places[warp];
-  if (row < rows) places[row] = own_places == 0 ? no_place : first_place + place_end - own_places;
+  std::uint32_t before_warp = first_place;
+  for (unsigned w = 0; w < warp; ++w) before_warp += warp_places[w];
+#pragma unroll
+  for (int i = 0; i < kListedRows; ++i) {
+    const std::int64_t row = first_row + 32 * i;
+    if (row > rows) return;
+    if (bins[i] != 0) {
+      list[begin[bins[i]] + in_list[i]] = static_cast<std::uint32_t>(row);
+    } else {
+      counts[row] = 0;
+    }
+    if (row < rows)
+      places[row] = own_places[i] == 0 ? no_place : before_warp + place_ends[i] - own_places[i];
+  }
 }
 
 }  // namespace
 
-template <class Value>
-DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<Value>& a,
-                                               const DeviceCsrView<Value>& b, cudaStream_t stream) {
-  DeviceBuffer<std::uint64_t> products(static_cast<std::size_t>(a.rows), stream);
-  if (a.rows == 0) return products;
-  // One buffer for the list and, behind it, how long it is.
-  DeviceBuffer<std::uint32_t> list(
-      static_cast<std::size_t>(a.rows) + sizeof(LongRows) / sizeof(std::uint32_t), stream);
-  auto* const listed = reinterpret_cast<LongRows*>(list.data() + a.rows);
-  check_cuda(cudaMemsetAsync(listed, 0, sizeof(LongRows), stream));
-  // Few lanes for short rows, that none is idle.
-  const int lanes = a.nnz < 6 * a.rows ? 2 : 8;
-  const auto kernel = lanes == 2 ? count_products_kernel<2> : count_products_kernel<8>;
-  kernel<<<blocks_for(a.rows, kBlockThreads / lanes), kBlockThreads, 0, stream>>>(
-      a.rows, a.row_ptr, a.col_idx, b.row_ptr, products.data(), list.data(), listed);
-  check_cuda(cudaGetLastError());
-  if (a.nnz > kMostEntriesOfLanes) {
-    constexpr unsigned blocks = 528;
-    count_long_rows_kernel<<<blocks, kBlockThreads, 0, stream>>>(
-        a.rows, a.row_ptr, a.col_idx, b.row_ptr,
-        reinterpret_cast<unsigned long long*>(products.data()), list.data(), listed);
-    check_cuda(cudaGetLastError());
-  }
-  return products;
-}
+namespace {
 
-RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, cudaStream_t stream) {
+/// Launches what puts rows into bins, of which `posted` will have the totals.
+RowBins list_rows(const std::uint64_t* products, std::int64_t rows, Counters* counters,
+                  DeviceBuffer<std::uint32_t> list, std::int64_t* counts,
+                  PostedResult<RowTotals>& posted, const std::function<void()>& meanwhile,
+                  cudaStream_t stream) {
+  posted.mark();
   RowBins bins;
-  if (rows == 0) return bins;
-  bins.rows = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(rows), stream);
+  bins.rows = std::move(list);
   bins.places = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(rows), stream);
-  DeviceBuffer<Counters> counters(1, stream);
-  check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
-  const unsigned blocks = blocks_for(rows);
-  count_bins_kernel<<<std::min(blocks, 1024u), kBlockThreads, 0, stream>>>(rows, products,
-                                                                           counters.data());
+  list_rows_kernel<<<blocks_for(rows + 1, kListedRowsOfBlock), kBlockThreads, 0, stream>>>(
+      rows, products, counters, bins.rows.data(), bins.places.data(), counts);
   check_cuda(cudaGetLastError());
-  list_rows_kernel<<<blocks, kBlockThreads, 0, stream>>>(rows, products, counters.data(),
-                                                         bins.rows.data(), bins.places.data());
-  check_cuda(cudaGetLastError());
-  Counters found{};
-  counters.copy_to(std::span(&found, 1));
-  check_cuda(cudaStreamSynchronize(stream));
+  if (meanwhile) meanwhile();
+  const RowTotals& found = posted.wait();
   bins.products = static_cast<std::int64_t>(found.products);
   bins.window_products = static_cast<std::int64_t>(found.window_products);
   bins.room = static_cast<std::int64_t>(found.places * entries_of_place);
@@ -258,12 +349,60 @@ RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, cudaStre
   return bins;
 }
 
-template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<float>&,
-                                                        const DeviceCsrView<float>&, cudaStream_t);
-template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<double>&,
-                                                        const DeviceCsrView<double>&, cudaStream_t);
-template DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<std::complex<double>>&,
-                                                        const DeviceCsrView<std::complex<double>>&,
-                                                        cudaStream_t);
+}  // namespace
+
+template <class Value>
+RowBins find_row_bins(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
+                      DeviceBuffer<std::uint64_t>& products, std::int64_t* counts,
+                      cudaStream_t stream, const std::function<void()>& meanwhile) {
+  if (a.rows == 0) {
+    check_cuda(cudaMemsetAsync(counts, 0, sizeof(*counts), stream));
+    return {};
+  }
+  const auto rows = static_cast<std::size_t>(a.rows);
+  products = DeviceBuffer<std::uint64_t>(rows + kCounterWords, stream);
+  auto* const counters = reinterpret_cast<Counters*>(products.data() + rows);
+  check_cuda(cudaMemsetAsync(counters, 0, sizeof(Counters), stream));
+  // The list of long rows is not needed any more when rows are listed by bins.
+  DeviceBuffer<std::uint32_t> list(rows, stream);
+  // Few lanes for short rows, that none is idle.
+  const int lanes = a.nnz < 6 * a.rows ? 2 : 8;
+  const auto kernel = lanes == 2 ? count_products_kernel<2> : count_products_kernel<8>;
+  constexpr unsigned most_blocks = 4224;
+  kernel<<<std::min(blocks_for(a.rows, kBlockThreads / lanes), most_blocks), kBlockThreads, 0,
+           stream>>>(a.rows, a.row_ptr, a.col_idx, b.row_ptr, products.data(), list.data(),
+                     counters);
+  check_cuda(cudaGetLastError());
+  PostedResult<RowTotals> posted(stream);
+  const unsigned blocks = a.nnz > kMostEntriesOfLanes ? 528 : 1;
+  count_long_rows_kernel<<<blocks, kBlockThreads, 0, stream>>>(
+      a.rows, a.row_ptr, a.col_idx, b.row_ptr,
+      reinterpret_cast<unsigned long long*>(products.data()), list.data(), counters,
+      posted.on_device());
+  check_cuda(cudaGetLastError());
+  return list_rows(products.data(), a.rows, counters, std::move(list), counts, posted, meanwhile,
+                   stream);
+}
+
+RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, std::int64_t* counts,
+                      cudaStream_t stream) {
+  DeviceBuffer<std::uint32_t> list(static_cast<std::size_t>(rows), stream);
+  DeviceBuffer<Counters> counters(1, stream);
+  check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
+  PostedResult<RowTotals> posted(stream);
+  count_bins_kernel<<<std::min(blocks_for(rows + 1), 1024u), kBlockThreads, 0, stream>>>(
+      rows, products, counters.data(), posted.on_device());
+  check_cuda(cudaGetLastError());
+  return list_rows(products, rows, counters.data(), std::move(list), counts, posted, {}, stream);
+}
+
+#define SORTIE_INSTANTIATE(Value)                                                           \
+  template RowBins find_row_bins(const DeviceCsrView<Value>&, const DeviceCsrView<Value>&,  \
+                                 DeviceBuffer<std::uint64_t>&, std::int64_t*, cudaStream_t, \
+                                 const std::function<void()>&);
+SORTIE_INSTANTIATE(float)
+SORTIE_INSTANTIATE(double)
+SORTIE_INSTANTIATE(std::complex<double>)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

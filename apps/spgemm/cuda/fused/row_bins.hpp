@@ -2,18 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
 #include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
 
 namespace sortie::spgemm::cuda {
-
-/// Counts the products of every row of A * B, 64-bit numbers on the device. Complexity
-/// O(nnz(A) + rows), however unevenly entries lie in the rows.
-template <class Value>
-[[nodiscard]] DeviceBuffer<std::uint64_t> count_row_products(const DeviceCsrView<Value>& a,
-                                                             const DeviceCsrView<Value>& b,
-                                                             cudaStream_t stream);
 
 /// Rows of C = A * B by number of products. Rows of the first bins are sorted, each by a warp or a
 /// part of one; those of the others are made in windows of columns.
@@ -38,10 +32,24 @@ struct RowBins {
   [[nodiscard]] std::uint32_t window_rows() const { return begin[count] - begin[sorted]; }
 };
 
-/// Puts rows into bins; they are numbered from the first of them. Synchronises the stream.
-/// \param products  of each of the rows
+/// Counts the products of every row of A * B, and puts the rows into bins. The host waits for the
+/// sizes of the bins, not for the lists.
+/// \param products  takes the number of each row, 64-bit, and behind them words of no further use
+/// \param counts    of every row; those of empty rows, and the one behind the last, are set to 0
+/// \param meanwhile  what the host has to do: called while the device counts
 /// \pre rows < 2^32
+/// Complexity: O(nnz(A) + rows), however unevenly entries lie in the rows. Extra memory: none
+/// beside the result.
+template <class Value>
+[[nodiscard]] RowBins find_row_bins(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
+                                    DeviceBuffer<std::uint64_t>& products, std::int64_t* counts,
+                                    cudaStream_t stream,
+                                    const std::function<void()>& meanwhile = {});
+
+/// The same for neighbouring rows whose products are known; they are numbered from the first of
+/// them.
+/// \param products  of each of the rows
 [[nodiscard]] RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows,
-                                    cudaStream_t stream);
+                                    std::int64_t* counts, cudaStream_t stream);
 
 }  // namespace sortie::spgemm::cuda

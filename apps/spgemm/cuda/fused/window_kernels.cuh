@@ -22,18 +22,20 @@ struct alignas(8) Stretch {
 
 /// Where a block keeps what in its shared memory, behind BlockEntries.
 struct WindowLayout {
-  std::uint32_t upper;   ///< stretches of the upper level of the set; 0: there is none
-  std::uint32_t blocks;  ///< stretches of the lower level, a block of 32 columns each
-  std::uint32_t sums;    ///< entries of C
+  std::uint32_t upper;  ///< stretches of the upper level of the set; 0: there is none
+  std::uint32_t
+      blocks;          ///< of the lower level, 32 columns each: stretches; to count, words of bits
+  std::uint32_t sums;  ///< entries of C; none to count
+  /// To count with an upper level: rows whose columns lie within so many blocks do without it.
+  std::uint32_t near = 0;
 
+  [[nodiscard]] std::size_t bytes_to_count() const {
+    return sizeof(Stretch) * std::size_t{upper} + sizeof(std::uint32_t) * std::size_t{blocks};
+  }
   template <class Value>
-  [[nodiscard]] std::size_t bytes(bool with_values) const {
-    std::size_t bytes = sizeof(Stretch) * (std::size_t{upper} + blocks);
-    if (with_values) {
-      bytes =
-          bytes / 16 * 16 + 16 + (sizeof(Value) + sizeof(std::uint32_t)) * (std::size_t{sums} + 32);
-    }
-    return bytes;
+  [[nodiscard]] std::size_t bytes_to_make() const {
+    return sizeof(Stretch) * (std::size_t{upper} + blocks) / 16 * 16 + 16 +
+           (sizeof(Value) + sizeof(std::uint32_t)) * (std::size_t{sums} + 32);
   }
 };
 
@@ -80,18 +82,19 @@ __device__ __forceinline__ std::uint32_t number_bits(Stretch* stretches, std::ui
   return sum.total;
 }
 
-__device__ __forceinline__ void set_bit(Stretch& stretch, std::uint32_t bit) {
+__device__ __forceinline__ void set_bit(std::uint32_t& bits, std::uint32_t bit) {
   const std::uint32_t mask = 1u << bit;
-  if ((read_shared_word(stretch.bits) & mask) == 0) atomicOr(&stretch.bits, mask);
+  if ((read_shared_word(bits) & mask) == 0) atomicOr(&bits, mask);
 }
 
 __device__ __forceinline__ std::uint32_t rank_of(Stretch stretch, std::uint32_t bit) {
   return stretch.before + __popc(stretch.bits & ((1u << bit) - 1));
 }
 
-template <int Warps>
-__device__ __forceinline__ void clear(Stretch* stretches, std::uint32_t count) {
-  for (std::uint32_t i = threadIdx.x; i < count; i += 32 * Warps) stretches[i] = Stretch{0, 0};
+/// Stretches or words. All threads, which are together afterwards.
+template <int Warps, class T>
+__device__ __forceinline__ void clear(T* items, std::uint32_t count) {
+  for (std::uint32_t i = threadIdx.x; i < count; i += 32 * Warps) items[i] = T{};
   __syncthreads();
 }
 
@@ -254,31 +257,76 @@ __device__ __forceinline__ bool is_like_row_before(const WindowArguments<Value>&
   return true;
 }
 
+/// Words of bits, counted by all threads of a block: each has neighbours of them.
+template <int Warps>
+class CountedWords {
+ public:
+  /// \param before  takes a number for each thread; it is to be kept
+  __device__ __forceinline__ CountedWords(const std::uint32_t* words, std::uint32_t count,
+                                          std::uint32_t* before, std::uint32_t* warp_sums)
+      // An odd number of them, for then the lanes meet different banks.
+      : words_(words), before_(before), own_((count + 32 * Warps - 1) / (32 * Warps) | 1) {
+    const std::uint32_t begin = min(threadIdx.x * own_, count);
+    const std::uint32_t end = min(begin + own_, count);
+    std::uint32_t bits = 0;
+    for (std::uint32_t i = begin; i < end; ++i) bits += __popc(words[i]);
+    const BlockSum<Warps> sum(bits, warp_sums);
+    before[threadIdx.x] = sum.before;
+    total = sum.total;
+    __syncthreads();
+  }
+
+  /// Bits in the words before word i, by any thread. \pre i < count
+  __device__ __forceinline__ std::uint32_t before(std::uint32_t i) const {
+    const std::uint32_t thread = i / own_;
+    std::uint32_t bits = before_[thread];
+    for (std::uint32_t j = thread * own_; j < i; ++j) bits += __popc(words_[j]);
+    return bits;
+  }
+
+  std::uint32_t total;
+
+ private:
+  const std::uint32_t* words_;
+  const std::uint32_t* before_;
+  std::uint32_t own_;
+};
+
+/// Blocks that a multiprocessor is to have room for: registers are a matter of their number.
+constexpr int least_counting_blocks(int warps) {
+  return warps <= 2 ? 18 : warps <= 4 ? 10 : warps <= 8 ? 5 : 1;
+}
+
 // A block counts the entries of a row. A row with the same columns of A as the one before it, as
 // the unknowns of a point have them, is only marked: it has the count and the image of that one.
 //
-//   upper[s]:  which of the blocks 32s .. 32s+31 of 32 columns each have entries, and how many
-//              blocks have in the stretches before; not needed where C has few blocks, or the row
-//              has its columns near each other: then both levels' room is for the lower one
-//   lower[i]:  of the i-th block with entries, which columns have them, and how many columns have
-//              in the blocks before
+//   words[i]:  of the i-th block of 32 columns, which have entries
+//   upper[s]:  which of the blocks 32s .. 32s+31 have any, and how many blocks have in the
+//   stretches
+//              before
 //
-// It goes through the products once for each level; where the lower level does not fit shared
-// memory, once for each part that does. It keeps the bits, as the row's image, for the kernel that
-// makes the row; and of long rows how many entries are before each window.
+// Where C has few blocks, or the row has its columns near each other, words are those of all blocks
+// there, and there is no upper level. Else words are those of the blocks with entries: where shared
+// memory has room for all blocks of C, the block leaves out the others afterwards; where not, it
+// goes through the products for the upper level first, and then once for each part of the words
+// that shared memory has room for.
+//
+// It keeps the bits, as the row's image, for the kernel that makes the row; and of long rows how
+// many entries are before each window.
 template <int Warps, class Value>
-__global__ void __launch_bounds__(32 * Warps)
+__global__ void __launch_bounds__(32 * Warps, least_counting_blocks(Warps))
     count_window_rows_kernel(const WindowArguments<Value> args) {
   using Entries = BlockEntries<Value, Warps>;
   unsigned char* const bytes = dynamic_shared_memory();
   __shared__ std::uint32_t warp_sums[Warps];
   __shared__ unsigned long long image_place;
+  __shared__ BlockRange warp_ranges[Warps];
   Entries& entries = *reinterpret_cast<Entries*>(bytes);
   auto* const upper = reinterpret_cast<Stretch*>(bytes + sizeof(Entries));
-  __shared__ BlockRange warp_ranges[Warps];
-  Stretch* lower = upper + args.layout.upper;
-  std::uint32_t capacity = args.layout.blocks;
-  bool has_upper = args.layout.upper != 0;
+  auto* const words = reinterpret_cast<std::uint32_t*>(upper + args.layout.upper);
+  const std::uint32_t capacity = args.layout.blocks;
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t warp = threadIdx.x / 32;
   let_next_kernel_start();
   const std::uint32_t number = args.first_row + blockIdx.x;
   const std::uint32_t row = args.rows[number];
@@ -287,80 +335,100 @@ __global__ void __launch_bounds__(32 * Warps)
     return;  // not the first block, which waits for the kernels before
   }
   const ColumnRange range{};
+  const bool is_long = number >= args.first_of_long;
+  const std::uint32_t all = args.blocks();
+  bool has_upper = args.layout.upper != 0;
   std::uint32_t base = 0;
-  std::uint32_t blocks = args.blocks();
+  std::uint32_t blocks = all;  // that the row has words of
   if (has_upper) {
     const BlockRange near = blocks_of_row<Warps>(args, row, warp_ranges);
-    if (near.end - near.begin <= args.layout.upper + args.layout.blocks) {
+    if (near.end - near.begin <= args.layout.near) {
       has_upper = false;
       base = near.begin;
       blocks = near.end - near.begin;
-      lower = upper;
-      capacity = args.layout.upper + args.layout.blocks;
     }
   }
-  if (has_upper) {
+  const bool leaves_out_later = has_upper && all <= capacity;
+  if (has_upper && !leaves_out_later) {
     clear<Warps>(upper, args.layout.upper);
     for_each_column<Warps, false>(args, row, range, entries, [&](std::uint32_t column) {
-      set_bit(upper[column / 1024], column / 32 % 32);
+      set_bit(upper[column / 1024].bits, column / 32 % 32);
     });
     blocks = number_bits<Warps>(upper, args.layout.upper, warp_sums);
   }
   const auto index_of = [&](std::uint32_t block) {
-    return has_upper ? rank_of(upper[block / 32], block % 32) : block - base;
+    return has_upper && !leaves_out_later ? rank_of(upper[block / 32], block % 32) : block - base;
   };
-  const std::uint32_t upper_words = has_upper ? args.layout.upper : 0;
-
-  if (threadIdx.x == 0) {
-    const std::uint64_t words = std::uint64_t{kImageHead} + upper_words + blocks;
-    image_place = kNoImage;
-    if (blocks <= capacity) {
-      const std::uint64_t place =
-          atomicAdd(&args.counters->image_words, static_cast<unsigned long long>(words));
-      if (place + words <= args.image_capacity) image_place = place;
-    }
-    args.image_at[number] =
-        image_place == kNoImage || !has_upper ? image_place : image_place | kImageHasUpper;
-    if (image_place != kNoImage) {
-      args.images[image_place] = base;
-      args.images[image_place + 1] = blocks;
-    }
-  }
-  // Blocks with entries before a stretch of columns.
-  const auto blocks_before = [&](std::uint32_t stretch) {
-    if (stretch == args.stretches()) return blocks;
-    if (has_upper) return upper[stretch].before;
+  // The first word that is not before a stretch of columns, while words are set.
+  const auto word_of = [&](std::uint32_t stretch) {
+    if (has_upper && !leaves_out_later)
+      return stretch == args.stretches() ? blocks : upper[stretch].before;
     return min(stretch * 32 - min(stretch * 32, base), blocks);
   };
-  std::uint32_t count = 0;
-  for (std::uint32_t first = 0; first < blocks; first += capacity) {
-    const std::uint32_t held = min(blocks - first, capacity);
-    clear<Warps>(lower, held);
-    for_each_column<Warps, false>(args, row, range, entries, [&](std::uint32_t column) {
-      const std::uint32_t index = index_of(column / 32) - first;
-      if (index < held) set_bit(lower[index], column % 32);
-    });
-    const std::uint32_t found = number_bits<Warps>(lower, held, warp_sums);
-    if (number >= args.first_of_long) {
-      for (int w = static_cast<int>(threadIdx.x); w < column_windows; w += 32 * Warps) {
-        const std::uint32_t index = blocks_before(args.bounds[w]);
-        if (index - first < held) args.starts_of(number)[w] = count + lower[index - first].before;
+  const auto find_image_place = [&] {
+    if (threadIdx.x == 0) {
+      const std::uint64_t size = std::uint64_t{kImageHead} + blocks +
+                                 (has_upper ? std::uint64_t{args.layout.upper} : std::uint64_t{0});
+      image_place = kNoImage;
+      const std::uint64_t place =
+          atomicAdd(&args.counters->image_words, static_cast<unsigned long long>(size));
+      if (place + size <= args.image_capacity) image_place = place;
+      args.image_at[number] =
+          image_place == kNoImage || !has_upper ? image_place : image_place | kImageHasUpper;
+      if (image_place != kNoImage) {
+        args.images[image_place] = base;
+        args.images[image_place + 1] = blocks;
       }
     }
-    count += found;
+    __syncthreads();
+  };
+
+  std::uint32_t count = 0;
+  const std::uint32_t to_set = blocks;
+  for (std::uint32_t first = 0; first < to_set; first += capacity) {
+    const std::uint32_t held = min(to_set - first, capacity);
+    clear<Warps>(words, held);
+    for_each_column<Warps, false>(args, row, range, entries, [&](std::uint32_t column) {
+      const std::uint32_t index = index_of(column / 32) - first;
+      if (index < held) set_bit(words[index], column % 32);
+    });
+    const CountedWords<Warps> counted(words, held, entries.head, warp_sums);
+    if (is_long) {
+      for (int w = static_cast<int>(threadIdx.x); w <= column_windows; w += 32 * Warps) {
+        const std::uint32_t index = word_of(args.bounds[w]) - first;
+        if (index < held) args.starts_of(number)[w] = count + counted.before(index);
+        if (index == held) args.starts_of(number)[w] = count + counted.total;
+      }
+    }
+    count += counted.total;
+    if (leaves_out_later) {
+      for (std::uint32_t s = warp; s < args.layout.upper; s += Warps) {
+        const std::uint32_t block = s * 32 + lane;
+        const unsigned with_entries = __ballot_sync(all_lanes, block < all && words[block] != 0);
+        if (lane == 0) upper[s].bits = with_entries;
+      }
+      __syncthreads();
+      blocks = number_bits<Warps>(upper, args.layout.upper, warp_sums);
+    }
+    if (first == 0) find_image_place();
     if (image_place != kNoImage) {
       std::uint32_t* const image = args.images + image_place + kImageHead;
-      for (std::uint32_t i = threadIdx.x; i < upper_words; i += 32 * Warps)
-        image[i] = upper[i].bits;
-      for (std::uint32_t i = threadIdx.x; i < held; i += 32 * Warps)
-        image[upper_words + i] = lower[i].bits;
+      const std::uint32_t upper_words = has_upper ? args.layout.upper : 0;
+      if (first == 0) {
+        for (std::uint32_t i = threadIdx.x; i < upper_words; i += 32 * Warps)
+          image[i] = upper[i].bits;
+      }
+      if (leaves_out_later) {
+        for (std::uint32_t block = threadIdx.x; block < all; block += 32 * Warps) {
+          const std::uint32_t bits = words[block];
+          if (bits != 0) image[upper_words + rank_of(upper[block / 32], block % 32)] = bits;
+        }
+      } else {
+        for (std::uint32_t i = threadIdx.x; i < held; i += 32 * Warps)
+          image[upper_words + first + i] = words[i];
+      }
     }
     __syncthreads();
-  }
-  if (number >= args.first_of_long) {
-    for (int w = static_cast<int>(threadIdx.x); w <= column_windows; w += 32 * Warps) {
-      if (blocks_before(args.bounds[w]) >= blocks) args.starts_of(number)[w] = count;
-    }
   }
   if (threadIdx.x == 0) {
     args.entries[number] = count;
@@ -455,7 +523,7 @@ __global__ void __launch_bounds__(32 * Warps)
     } else {
       clear<Warps>(upper, stretches);
       for_each_column<Warps, IsRanged>(args, row, range, entries, [&](std::uint32_t column) {
-        set_bit(upper[column / 1024], column / 32 % 32);
+        set_bit(upper[column / 1024].bits, column / 32 % 32);
       });
     }
     const std::uint32_t all = number_bits<Warps>(upper, stretches, warp_sums);
@@ -484,7 +552,7 @@ __global__ void __launch_bounds__(32 * Warps)
       clear<Warps>(lower, held);
       for_each_column<Warps, IsRanged>(args, row, range, entries, [&](std::uint32_t column) {
         const std::uint32_t index = index_of(column / 32) - first;
-        if (index < held) set_bit(lower[index], column % 32);
+        if (index < held) set_bit(lower[index].bits, column % 32);
       });
     }
     const std::uint32_t found = number_bits<Warps>(lower, held, warp_sums);

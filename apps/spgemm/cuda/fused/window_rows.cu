@@ -14,49 +14,74 @@ namespace {
 /// Counters of entries, one a stretch of 1024 columns.
 constexpr int kCounters = most_window_columns / 1024;
 constexpr int kBoundsThreads = 1024;
+/// Of the entries of B, by which its columns are divided: 256 a window. The windows need not be
+/// exact, for tasks are made of as many of them as have been counted to fit.
+constexpr std::int64_t kSamplesOfThread = 16;
+constexpr std::int64_t kSamples = kSamplesOfThread * kBoundsThreads;
 
 /// Of the parts of WindowRows::room, in bytes.
 constexpr std::size_t kAlignment = 256;
 
-__global__ void __launch_bounds__(kBlockThreads)
-    count_columns_kernel(const std::uint32_t* col_idx, std::int64_t nnz, std::uint32_t* counters) {
-  __shared__ std::uint32_t own[kCounters];
-  for (int i = static_cast<int>(threadIdx.x); i < kCounters; i += kBlockThreads) own[i] = 0;
-  __syncthreads();
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kBlockThreads;
-  for (std::int64_t i = global_thread(); i < nnz; i += stride)
-    atomicAdd(&own[col_idx[i] / 1024], 1);
-  __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < kCounters; i += kBlockThreads)
-    if (own[i] != 0) atomicAdd(&counters[i], own[i]);
+/// A number that looks drawn by lot, below 2^32.
+__device__ __forceinline__ std::uint32_t scrambled(std::uint32_t number) {
+  number *= 0x9e3779b9u;
+  number ^= number >> 15;
+  number *= 0x85ebca6bu;
+  return number ^ number >> 13;
 }
 
 // One block: window w begins at the stretch of 1024 columns before which w equal shares of the
-// entries of B are, or more.
+// sampled entries of B are, or more. Of each of so many equal parts of the entries one is sampled,
+// at a place that no pattern of columns follows; of few entries, all are.
+//
+//   counters[s]: samples in stretch s; then, of all that are before it
+//   thread t:    stretches 8t .. 8t + 7; the first 64 threads then search for the windows
 __global__ void __launch_bounds__(kBoundsThreads)
-    find_bounds_kernel(const std::uint32_t* counters, std::int64_t nnz, std::uint32_t stretches,
+    find_bounds_kernel(const std::uint32_t* col_idx, std::int64_t nnz, std::uint32_t stretches,
                        std::uint32_t* bounds) {
   constexpr int own = kCounters / kBoundsThreads;
-  constexpr std::uint64_t windows = column_windows;
-  using Scan = cub::BlockScan<std::uint64_t, kBoundsThreads>;
+  constexpr std::uint32_t windows = column_windows;
+  using Scan = cub::BlockScan<std::uint32_t, kBoundsThreads>;
+  __shared__ std::uint32_t counters[kCounters];
   __shared__ typename Scan::TempStorage scan;
-  std::uint64_t before[own];
+  for (int i = static_cast<int>(threadIdx.x); i < kCounters; i += kBoundsThreads) counters[i] = 0;
+  const std::int64_t samples = min(nnz, kSamples);
+  const std::int64_t part = nnz / max(samples, std::int64_t{1});
+  std::uint32_t found[kSamplesOfThread];  // all reads are under way at once
+#pragma unroll
+  for (int i = 0; i < kSamplesOfThread; ++i) {
+    const std::int64_t sample = i * kBoundsThreads + static_cast<std::int64_t>(threadIdx.x);
+    const std::uint64_t lot = scrambled(static_cast<std::uint32_t>(sample));
+    const std::uint64_t most = min(part, std::int64_t{1} << 31);
+    const auto offset = static_cast<std::int64_t>(lot * most >> 32);
+    found[i] = sample < samples ? col_idx[sample * part + offset] / 1024 : kCounters;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kSamplesOfThread; ++i)
+    if (found[i] < kCounters) atomicAdd(&counters[found[i]], 1);
+  __syncthreads();
+  std::uint32_t before[own];
 #pragma unroll
   for (int i = 0; i < own; ++i) before[i] = counters[threadIdx.x * own + i];
   Scan(scan).ExclusiveSum(before, before);
-  const auto share_of = [&](std::uint64_t entries) {
-    return nnz == 0 ? windows : entries * windows / static_cast<std::uint64_t>(nnz);
-  };
-  for (int i = 0; i < own; ++i) {
-    const std::uint32_t stretch = threadIdx.x * own + i;
-    const std::uint64_t end = before[i] + counters[stretch];
-    for (std::uint64_t w = share_of(before[i]) + 1; w <= share_of(end) && w < windows; ++w)
-      bounds[w] = min(stretch + 1, stretches);
+#pragma unroll
+  for (int i = 0; i < own; ++i) counters[threadIdx.x * own + i] = before[i];
+  __syncthreads();
+  if (threadIdx.x >= windows) return;
+  const auto share = static_cast<std::uint32_t>(threadIdx.x * samples);
+  std::uint32_t first = 0;  // of the stretches before which there are so many
+  std::uint32_t end = stretches;
+  while (first < end) {
+    const std::uint32_t middle = (first + end) / 2;
+    if (counters[middle] * windows < share) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
   }
-  if (threadIdx.x == 0) {
-    bounds[0] = 0;
-    bounds[windows] = stretches;
-  }
+  bounds[threadIdx.x] = first;
+  if (threadIdx.x == 0) bounds[windows] = stretches;
 }
 
 // --- Tasks ---------------------------------------------------------------------------------------
@@ -139,14 +164,32 @@ __global__ void __launch_bounds__(kBlockThreads)
   });
 }
 
+// One thread. `counters` may be null.
+__global__ void post_counters_kernel(const WindowCounters* counters, const std::int64_t* entries,
+                                     WindowCounters* posted) {
+  WindowCounters found = counters != nullptr ? *counters : WindowCounters{};
+  found.entries = *entries;
+  *posted = found;
+}
+
 // --- Launches ------------------------------------------------------------------------------------
 
-/// Of the kernel that counts. A set of one level takes one walk less, but more shared memory.
-WindowLayout layout_to_count(int warps, std::int64_t columns) {
+/// Of the kernel that counts.
+/// \param room  bytes of shared memory: where a block of many warps has it, it takes what saves it
+///              going through the products of a long row again, and again
+WindowLayout layout_to_count(int warps, std::int64_t columns, std::size_t room) {
   const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
+  // More words than that would take an image that is large for the products of a row.
   const std::uint32_t most_of_one_level = warps < 4 ? 1280u : warps < 8 ? 2560u : 5120u;
   if (blocks <= most_of_one_level) return {0, blocks, 0};
-  return {(blocks + 31) / 32, warps < 4 ? 640u : warps < 8 ? 1280u : 4096u, 0};
+  WindowLayout layout{(blocks + 31) / 32, warps < 8 ? most_of_one_level : 8192u, 0,
+                      most_of_one_level};
+  if (warps == 32 && blocks > layout.blocks) {
+    WindowLayout all = layout;
+    all.blocks = blocks;
+    if (all.bytes_to_count() <= room) return all;
+  }
+  return layout;
 }
 
 /// Of the kernel that makes tasks of a class.
@@ -161,24 +204,24 @@ WindowLayout layout_to_make(int task_class, std::int64_t columns) {
 }
 
 template <int Warps, class Value>
-std::size_t bytes_to_count(std::int64_t columns) {
-  return sizeof(BlockEntries<Value, Warps>) +
-         layout_to_count(Warps, columns).template bytes<Value>(false);
+std::size_t bytes_to_count(const WindowLayout& layout) {
+  return sizeof(BlockEntries<Value, Warps>) + layout.bytes_to_count();
 }
 
 template <int Warps, class Value>
 std::size_t bytes_to_make(int task_class, std::int64_t columns) {
   return sizeof(BlockEntries<Value, Warps>) +
-         layout_to_make<Value>(task_class, columns).template bytes<Value>(true);
+         layout_to_make<Value>(task_class, columns).template bytes_to_make<Value>();
 }
 
 template <int Warps, class Value>
 void launch_count(WindowArguments<Value> args, const RowBins& bins, int bin, KernelGroup& group) {
   if (bins.size(bin) == 0) return;
-  args.layout = layout_to_count(Warps, args.columns);
+  args.layout = layout_to_count(Warps, args.columns,
+                                most_bytes_of_block() - bytes_to_count<Warps, Value>({}));
   args.first_row = bins.begin[bin] - bins.begin[RowBins::sorted];
   group.launch(count_window_rows_kernel<Warps, Value>, bins.size(bin), 32 * Warps,
-               bytes_to_count<Warps, Value>(args.columns), args);
+               bytes_to_count<Warps, Value>(args.layout), args);
 }
 
 template <int Warps, bool IsRanged, class Value>
@@ -208,9 +251,20 @@ WindowArguments<Value> arguments_for(const ProductOperands<Value>& operands, con
 
 }  // namespace
 
+std::size_t most_bytes_of_block() {
+  int device = 0;
+  int most = 0;
+  check_cuda(cudaGetDevice(&device));
+  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  constexpr std::size_t of_kernels_themselves = 1024;
+  return static_cast<std::size_t>(most) - of_kernels_themselves;
+}
+
 template <class Value>
 std::size_t window_shared_memory(std::int64_t columns) {
-  return std::max({bytes_to_count<32, Value>(columns), bytes_to_count<8, Value>(columns),
+  constexpr std::size_t no_room = 0;
+  return std::max({bytes_to_count<32, Value>(layout_to_count(32, columns, no_room)),
+                   bytes_to_count<8, Value>(layout_to_count(8, columns, no_room)),
                    bytes_to_make<12, Value>(5, columns), bytes_to_make<12, Value>(4, columns),
                    bytes_to_make<8, Value>(3, columns)});
 }
@@ -227,9 +281,6 @@ WindowRows find_window_rows(const ProductOperands<Value>& operands, const RowBin
   for (int i = 0; i < task_classes; ++i) rows.capacity[i] = count;
   rows.capacity[task_classes - 1] = long_rows * column_windows;
   const auto tasks = std::accumulate(rows.capacity.begin(), rows.capacity.end(), std::size_t{0});
-  // What begins as zeros comes first.
-  std::uint32_t* columns_in_stretches = nullptr;
-  std::size_t zeros = 0;
   const auto divide = [&](std::byte* begin) {
     std::size_t end = 0;
     const auto take = [&]<class T>(T*& part, std::size_t size) {
@@ -237,8 +288,6 @@ WindowRows find_window_rows(const ProductOperands<Value>& operands, const RowBin
       end += (size * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
     };
     take(rows.counters, 1);
-    take(columns_in_stretches, long_rows == 0 ? 0 : kCounters);
-    zeros = end;
     take(rows.bounds, column_windows + 1);
     take(rows.counts, count);
     take(rows.window_starts, std::size_t{long_rows} * (column_windows + 1));
@@ -248,15 +297,11 @@ WindowRows find_window_rows(const ProductOperands<Value>& operands, const RowBin
   };
   rows.room = DeviceBuffer<std::byte>(divide(nullptr), stream);
   divide(rows.room.data());
-  check_cuda(cudaMemsetAsync(rows.room.data(), 0, zeros, stream));
+  check_cuda(cudaMemsetAsync(rows.counters, 0, sizeof(WindowCounters), stream));
   rows.images = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(image_words), stream);
   if (long_rows == 0) return rows;
-  count_columns_kernel<<<std::min(blocks_for(operands.b_entries, 16 * kBlockThreads), 512u),
-                         kBlockThreads, 0, stream>>>(operands.b.col_idx, operands.b_entries,
-                                                     columns_in_stretches);
-  check_cuda(cudaGetLastError());
   find_bounds_kernel<<<1, kBoundsThreads, 0, stream>>>(
-      columns_in_stretches, operands.b_entries,
+      operands.b.col_idx, operands.b_entries,
       static_cast<std::uint32_t>((operands.columns + 1023) / 1024), rows.bounds);
   check_cuda(cudaGetLastError());
   return rows;
@@ -288,6 +333,12 @@ void list_window_tasks(const RowBins& bins, WindowRows& rows, std::int64_t* coun
       count,
       RowCounts{bins.rows.data() + bins.begin[RowBins::sorted], rows.image_at, rows.counts, counts},
       rows.window_starts, rows.first_of_long, rows.counters, lists);
+  check_cuda(cudaGetLastError());
+}
+
+void post_counters(const WindowRows& rows, const std::int64_t* entries, WindowCounters* posted,
+                   cudaStream_t stream) {
+  post_counters_kernel<<<1, 1, 0, stream>>>(rows.counters, entries, posted);
   check_cuda(cudaGetLastError());
 }
 

@@ -16,7 +16,7 @@ namespace sortie::spgemm::cuda {
 struct WindowRows {
   DeviceBuffer<std::byte> room;        ///< empty where there are no such rows
   DeviceBuffer<std::uint32_t> images;  ///< sets of columns, as bits
-  WindowCounters* counters{};          ///< to be read back with the number of C's entries
+  WindowCounters* counters{};          ///< null where there are no such rows
   std::uint32_t* bounds{};             ///< first stretch of 1024 columns of each window
   std::uint32_t* counts{};             ///< entries of C of each row that is counted itself
   std::uint32_t* window_starts{};      ///< windows + 1 a row: entries before each window
@@ -26,7 +26,11 @@ struct WindowRows {
   std::array<std::uint32_t, task_classes> capacity{};  ///< of each list
 };
 
-/// Most bytes of shared memory that a block takes; for long rows of a C of many columns more.
+/// Bytes of shared memory that a block may have on the current device, beside what kernels have by
+/// themselves.
+[[nodiscard]] std::size_t most_bytes_of_block();
+
+/// Most bytes of shared memory that a block needs; for long rows of a C of many columns more.
 template <class Value>
 [[nodiscard]] std::size_t window_shared_memory(std::int64_t columns);
 
@@ -54,6 +58,12 @@ void count_window_rows(const ProductOperands<Value>& operands, const RowBins& bi
 /// \param counts  as for count_window_rows()
 void list_window_tasks(const RowBins& bins, WindowRows& rows, std::int64_t* counts,
                        cudaStream_t stream);
+
+/// Writes to memory of the host what the kernels have found, and the number of C's entries.
+/// \param rows     may be without rows: then only that number is not 0
+/// \param entries  on the device
+void post_counters(const WindowRows& rows, const std::int64_t* entries, WindowCounters* posted,
+                   cudaStream_t stream);
 
 /// Makes those rows, from c.row_ptr[row] on.
 /// \param found  counters of `rows`
