@@ -182,8 +182,12 @@ WindowLayout layout_to_count(int warps, std::int64_t columns, std::size_t room) 
   // More words than that would take an image that is large for the products of a row.
   const std::uint32_t most_of_one_level = warps < 4 ? 1280u : warps < 8 ? 2560u : 5120u;
   if (blocks <= most_of_one_level) return {0, blocks, 0};
-  WindowLayout layout{(blocks + 31) / 32, warps < 8 ? most_of_one_level : 8192u, 0,
-                      most_of_one_level};
+  const std::uint32_t upper = (blocks + 31) / 32;
+  const std::uint32_t capacity = warps < 8 ? most_of_one_level : 8192u;
+  // The image of a row over more blocks is wider than the set of the kernel that makes the row,
+  // which then has to read it twice.
+  const std::uint32_t near = upper + (warps < 4 ? 320u : warps < 8 ? 640u : 1600u);
+  const WindowLayout layout{upper, capacity, 0, std::min(capacity, near)};
   if (warps == 32 && blocks > layout.blocks) {
     WindowLayout all = layout;
     all.blocks = blocks;
