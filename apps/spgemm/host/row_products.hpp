@@ -23,7 +23,12 @@ template <bool WithValues, class Matrix>
   __builtin_prefetch(b.row_ptr.data() + a.col_idx[i + offsets_ahead]);
   const std::int64_t begin = b.row_ptr[a.col_idx[i + rows_ahead]];
   __builtin_prefetch(b.col_idx.data() + begin);
-  if constexpr (WithValues) __builtin_prefetch(b.values.data() + begin);
+  if constexpr (WithValues) {
+    // Short rows often lie in two cache lines; those of long ones follow by themselves.
+    constexpr std::int64_t line = 64 / sizeof(b.values[0]);
+    __builtin_prefetch(b.values.data() + begin);
+    __builtin_prefetch(b.values.data() + begin + line);
+  }
 }
 
 /// The same for what the words of B's columns (ColumnWords) are needed of.

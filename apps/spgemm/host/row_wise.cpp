@@ -14,6 +14,7 @@
 #include "sortie/apps/spgemm/host/result_arrays.hpp"
 #include "sortie/apps/spgemm/host/row_operands.hpp"
 #include "sortie/apps/spgemm/host/row_products.hpp"
+#include "sortie/apps/spgemm/host/short_row.hpp"
 #include "sortie/apps/spgemm/host/sorted_row.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/host_runtime.hpp"
@@ -27,6 +28,9 @@ namespace {
 // memory of the row's own size. Time for wing, NotreDame_www and rgg_n_2_15_s0 squared (Zen 5, one
 // thread): 15, 53, 18 ms at 8; 12, 56, 18 at 24; 12, 63, 20 at 48; 13, 79, 31 at 96.
 constexpr std::int64_t sorted_row_limit = 24;
+
+// Where ShortRow can be had, it takes rows of up to so many products.
+constexpr std::int64_t short_row_limit = 32;
 
 // Work is handed out in blocks of so many products (about 0.3 ms): enough blocks to balance the
 // threads, and long enough for the hand-over not to show.
@@ -65,13 +69,18 @@ class RowWorker {
   using Operands = RowOperands<Value, Idx>;
 
   RowWorker(const Operands& operands, const Plan& plan)
-      : operands_(operands), sorted_(plan.sorted_products) {
+      : operands_(operands),
+        short_rows_(has_short_rows(operands.b.cols)),
+        sorted_(plan.sorted_products) {
     if (plan.accumulator) dense_.emplace(operands.b.cols);
   }
 
   std::int64_t count(std::int64_t row, std::int64_t products) {
     const Csr<Value, Idx>& a = operands_.a;
     if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) return products;
+    if constexpr (has_eight_columns<Value, Idx>) {
+      if (is_short(products)) return ShortRow::count(a, operands_.b, row, products);
+    }
     if (by_accumulator(products)) return dense_->count(operands_, row);
     return sorted_.count(a, operands_.b, row);
   }
@@ -87,7 +96,15 @@ class RowWorker {
         *columns++ = column;
         *values++ = product;
       });
-    } else if (by_accumulator(products)) {
+      return;
+    }
+    if constexpr (has_eight_columns<Value, Idx>) {
+      if (is_short(products)) {
+        ShortRow::fill(a, b, row, products, entries, columns, values);
+        return;
+      }
+    }
+    if (by_accumulator(products)) {
       dense_->fill(operands_, row, entries, columns, values);
     } else {
       sorted_.fill(a, b, row, columns, values);
@@ -95,11 +112,17 @@ class RowWorker {
   }
 
  private:
+  static bool has_short_rows(std::int64_t cols) {
+    if constexpr (has_eight_columns<Value, Idx>) return ShortRow::serves(cols);
+    return false;
+  }
+  bool is_short(std::int64_t products) const { return short_rows_ && products <= short_row_limit; }
   bool by_accumulator(std::int64_t products) const {
     return dense_.has_value() && products > sorted_row_limit;
   }
 
   const Operands& operands_;
+  bool short_rows_;  ///< there is ShortRow for these types, this matrix and this processor
   SortedRow<Value, Idx> sorted_;
   std::optional<DenseRow<Value, Idx>> dense_;
 };
