@@ -5,6 +5,7 @@
 
 #include "sortie/apps/spgemm/backends.hpp"
 #include "sortie/apps/spgemm/host/parallel_blocks.hpp"
+#include "sortie/apps/spgemm/host/result_arrays.hpp"
 #include "sortie/core/host_runtime.hpp"
 
 namespace sortie::spgemm::host {
@@ -32,16 +33,21 @@ ColumnWords<Idx, Mask>::ColumnWords(const Matrix& matrix) : begins_(matrix.rows 
   for_all_rows(matrix.rows,
                [&](std::int64_t row) { begins_[row + 1] = count_words<Mask>(matrix, row); });
   std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
-  words_.resize(begins_.back());
-  masks_.resize(begins_.back());
+  resize_for_overwrite(words_, begins_.back());
+  resize_for_overwrite(masks_, begins_.back());
   for_all_rows(matrix.rows, [&](std::int64_t row) {
     std::int64_t to = begins_[row] - 1;
     Idx before = -1;
+    Mask mask = 0;
     for (std::int64_t i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
       const Idx column = matrix.col_idx[i];
       const Idx word = column / width;
-      if (word != before) words_[++to] = before = word;
-      masks_[to] = static_cast<Mask>(masks_[to] | Mask{1} << column % width);
+      if (word != before) {
+        words_[++to] = before = word;
+        mask = 0;
+      }
+      mask = static_cast<Mask>(mask | Mask{1} << column % width);
+      masks_[to] = mask;
     }
   });
 }

@@ -10,6 +10,7 @@
 
 #include "sortie/apps/spgemm/host/eight_columns.hpp"
 #include "sortie/apps/spgemm/host/neutral_of_sums.hpp"
+#include "sortie/apps/spgemm/host/result_arrays.hpp"
 #include "sortie/apps/spgemm/host/row_operands.hpp"
 #include "sortie/apps/spgemm/host/row_products.hpp"
 #include "sortie/matrices/csr.hpp"
@@ -34,10 +35,11 @@ class DenseRow {
   using Operands = RowOperands<Value, Idx>;
 
   explicit DenseRow(std::int64_t cols)
-      : unit_(segsort::vector_unit()),
-        sums_(padded(cols) / Sums::size, neutral_sums()),
-        marks_(words(cols)),
-        summary_(words(words(cols))) {}
+      : unit_(segsort::vector_unit()), marks_(words(cols)), summary_(words(words(cols))) {
+    // In large pages, since neighbouring products may lie anywhere.
+    reserve_large_pages(sums_, padded(cols) / Sums::size);
+    sums_.assign(padded(cols) / Sums::size, neutral_sums());
+  }
 
   /// Bytes of work space for a matrix of `cols` columns.
   static std::uint64_t bytes(std::int64_t cols) {
