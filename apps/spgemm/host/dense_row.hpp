@@ -23,7 +23,8 @@ namespace sortie::spgemm::host {
 /// Work space (all clear between two rows):
 ///   sums_     cols       Value   the sums, neutral_of_sums() where none stands
 ///   marks_    cols / 64  bits    columns that have a sum
-///   summary_  cols / 64  bits^2  words of marks_ that are not zero
+///   summary_  cols / 64  bits^2  words of marks_ that are not zero; only for rows too short to
+///   walk over all of marks_
 /// The columns are read from marks_ from left to right, so they come out sorted. Columns are marked
 /// word by word where B's are given so (RowOperands::words), and sums are made eight columns at a
 /// time where B's are given in eights: the order of the products of one column stays that of
@@ -51,24 +52,25 @@ class DenseRow {
     return has_eight_columns<Value, Idx> && segsort::vector_unit() == segsort::VectorUnit::avx512;
   }
 
-  /// Number of entries of the row of C.
-  std::int64_t count(const Operands& operands, std::int64_t row) {
-    mark_row(operands, row);
-    return unit_ == segsort::VectorUnit::baseline ? take_marks() : take_marks_avx2();
+  /// Number of entries of the row of C. \param products  that it has
+  std::int64_t count(const Operands& operands, std::int64_t row, std::int64_t products) {
+    mark_row(operands, row, products);
+    return unit_ == segsort::VectorUnit::baseline ? take_marks(products)
+                                                  : take_marks_avx2(products);
   }
 
   /// Writes the row of C. \param entries  what count() said
-  void fill(const Operands& operands, std::int64_t row, std::int64_t entries, Idx* columns_out,
-            Value* values_out) {
+  void fill(const Operands& operands, std::int64_t row, std::int64_t products, std::int64_t entries,
+            Idx* columns_out, Value* values_out) {
     if constexpr (has_eight_columns<Value, Idx>) {
       if (unit_ == segsort::VectorUnit::avx512) {
-        fill_avx512(operands, row, entries, columns_out, values_out);
+        fill_avx512(operands, row, products, entries, columns_out, values_out);
         return;
       }
     }
-    mark_row(operands, row);
+    mark_row(operands, row, products);
     add_products(operands, row);
-    for_each_marked_word([&](std::int64_t word, std::uint64_t marks) {
+    for_each_marked_word(products, [&](std::int64_t word, std::uint64_t marks) {
       take_sums(word, marks, columns_out, values_out);
     });
   }
@@ -89,16 +91,27 @@ class DenseRow {
   static std::int64_t words(std::int64_t bits) { return (bits + 63) / 64; }
   static std::int64_t padded(std::int64_t cols) { return 64 * words(cols); }
 
-  [[gnu::always_inline]] void mark(std::int64_t word, std::uint64_t mask) {
-    marks_[word] |= mask;
-    summary_[word >> 6] |= std::uint64_t{1} << (word & 63);
+  // A word costs about as much to walk over as some products cost to mark in the summary, where
+  // one waits for the one before.
+  static constexpr std::int64_t products_per_word = 4;
+
+  bool walks_all_marks(std::int64_t products) const {
+    return static_cast<std::int64_t>(marks_.size()) <= products / products_per_word;
   }
 
+  template <bool Summarised>
+  [[gnu::always_inline]] void mark(std::int64_t word, std::uint64_t mask) {
+    marks_[word] |= mask;
+    if constexpr (Summarised) summary_[word >> 6] |= std::uint64_t{1} << (word & 63);
+  }
+
+  template <bool Summarised>
   void mark_row(const Operands& operands, std::int64_t row) {
     const matrices::Csr<Value, Idx>& a = operands.a;
     if (!operands.words.has_value()) {
-      for_each_column(a, operands.b, row,
-                      [&](Idx column) { mark(column >> 6, std::uint64_t{1} << (column & 63)); });
+      for_each_column(a, operands.b, row, [&](Idx column) {
+        mark<Summarised>(column >> 6, std::uint64_t{1} << (column & 63));
+      });
       return;
     }
     const std::int64_t* const begins = operands.words->begins();
@@ -109,7 +122,15 @@ class DenseRow {
       fetch_words_ahead(a, *operands.words, i);
       const std::int64_t k = a.col_idx[i];
       const std::int64_t end = begins[k + 1];
-      for (std::int64_t j = begins[k]; j < end; ++j) mark(words[j], masks[j]);
+      for (std::int64_t j = begins[k]; j < end; ++j) mark<Summarised>(words[j], masks[j]);
+    }
+  }
+
+  void mark_row(const Operands& operands, std::int64_t row, std::int64_t products) {
+    if (walks_all_marks(products)) {
+      mark_row<false>(operands, row);
+    } else {
+      mark_row<true>(operands, row);
     }
   }
 
@@ -121,7 +142,15 @@ class DenseRow {
 
   /// Calls body(word, marks) for every word that has marks, from left to right, and clears them.
   template <class Body>
-  [[gnu::always_inline]] void for_each_marked_word(const Body& body) {
+  [[gnu::always_inline]] void for_each_marked_word(std::int64_t products, const Body& body) {
+    if (walks_all_marks(products)) {
+      const auto words = static_cast<std::int64_t>(marks_.size());
+      for (std::int64_t word = 0; word < words; ++word) {
+        if (const std::uint64_t marks = std::exchange(marks_[word], 0); marks != 0)
+          body(word, marks);
+      }
+      return;
+    }
     const auto groups = static_cast<std::int64_t>(summary_.size());
     for (std::int64_t group = 0; group < groups; ++group) {
       for (std::uint64_t left = std::exchange(summary_[group], 0); left != 0; left &= left - 1) {
@@ -132,14 +161,21 @@ class DenseRow {
   }
 
   /// Counts the marks and clears them.
-  [[gnu::always_inline]] std::int64_t take_marks() {
+  [[gnu::always_inline]] std::int64_t take_marks(std::int64_t products) {
     std::int64_t n = 0;
-    for_each_marked_word([&](std::int64_t, std::uint64_t marks) { n += std::popcount(marks); });
+    if (walks_all_marks(products)) {
+      for (std::uint64_t& marks : marks_) n += std::popcount(std::exchange(marks, 0));
+    } else {
+      for_each_marked_word(products,
+                           [&](std::int64_t, std::uint64_t marks) { n += std::popcount(marks); });
+    }
     return n;
   }
 
   // With an instruction that counts bits.
-  SORTIE_TARGET_AVX2 std::int64_t take_marks_avx2() { return take_marks(); }
+  SORTIE_TARGET_AVX2 std::int64_t take_marks_avx2(std::int64_t products) {
+    return take_marks(products);
+  }
 
   /// Moves the sums of the marked columns of a word to the output, from left to right, and clears
   /// them.
@@ -155,28 +191,39 @@ class DenseRow {
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
   SORTIE_TARGET_AVX512 void fill_avx512(const Operands& operands, std::int64_t row,
-                                        std::int64_t entries, Idx* columns_out, Value* values_out) {
-    mark_row(operands, row);
+                                        std::int64_t products, std::int64_t entries,
+                                        Idx* columns_out, Value* values_out) {
+    mark_row(operands, row, products);
     if (operands.eights.has_value()) {
       add_eights(operands, row);
     } else {
       add_products(operands, row);
     }
-    // Where a word has so many marks, taking eight columns at a time is faster.
-    constexpr int many = 6;
     const Idx* const end = columns_out + entries;
+    if (walks_all_marks(products)) {
+      const auto words = static_cast<std::int64_t>(marks_.size());
+      for (std::int64_t word = 0; word < words; ++word) {
+        if (marks_[word] != 0) take_word_avx512(word, end, columns_out, values_out);
+      }
+      return;
+    }
     const auto groups = static_cast<std::int64_t>(summary_.size());
     for (std::int64_t group = 0; group < groups; ++group) {
-      for (std::uint64_t left = std::exchange(summary_[group], 0); left != 0; left &= left - 1) {
-        const std::int64_t word = 64 * group + std::countr_zero(left);
-        const std::uint64_t marks = std::exchange(marks_[word], 0);
-        // What is written behind the last of a word's entries must be the row's own.
-        if (std::popcount(marks) >= many && end - columns_out >= 64 + 8) {
-          take_sums_by_eights(sums() + 64 * word, 64 * word, marks, columns_out, values_out);
-        } else {
-          take_sums(word, marks, columns_out, values_out);
-        }
-      }
+      for (std::uint64_t left = std::exchange(summary_[group], 0); left != 0; left &= left - 1)
+        take_word_avx512(64 * group + std::countr_zero(left), end, columns_out, values_out);
+    }
+  }
+
+  /// take_sums(), by eights where that is faster. \param end  of the row's columns in the output
+  SORTIE_TARGET_AVX512 void take_word_avx512(std::int64_t word, const Idx* end, Idx*& columns_out,
+                                             Value*& values_out) {
+    constexpr int many = 6;
+    const std::uint64_t marks = std::exchange(marks_[word], 0);
+    // What is written behind the last of a word's entries must be the row's own.
+    if (std::popcount(marks) >= many && end - columns_out >= 64 + 8) {
+      take_sums_by_eights(sums() + 64 * word, 64 * word, marks, columns_out, values_out);
+    } else {
+      take_sums(word, marks, columns_out, values_out);
     }
   }
 

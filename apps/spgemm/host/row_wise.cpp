@@ -81,7 +81,13 @@ class RowWorker {
     if constexpr (has_eight_columns<Value, Idx>) {
       if (is_short(products)) return ShortRow::count(a, operands_.b, row, products);
     }
-    if (by_accumulator(products)) return dense_->count(operands_, row);
+    if (by_accumulator(products)) {
+      // Unknowns of one point, and pages made from one pattern, have neighbouring rows alike.
+      if (row != counted_row_ + 1 || !same_columns_as_before(row))
+        counted_ = dense_->count(operands_, row, products);
+      counted_row_ = row;
+      return counted_;
+    }
     return sorted_.count(a, operands_.b, row);
   }
 
@@ -105,13 +111,21 @@ class RowWorker {
       }
     }
     if (by_accumulator(products)) {
-      dense_->fill(operands_, row, entries, columns, values);
+      dense_->fill(operands_, row, products, entries, columns, values);
     } else {
       sorted_.fill(a, b, row, columns, values);
     }
   }
 
  private:
+  /// True where row `row` of A, not the first, has the columns of the row before it.
+  bool same_columns_as_before(std::int64_t row) const {
+    const std::int64_t* const begins = operands_.a.row_ptr.data() + row;
+    const Idx* const columns = operands_.a.col_idx.data();
+    return std::equal(columns + begins[-1], columns + begins[0], columns + begins[0],
+                      columns + begins[1]);
+  }
+
   static bool has_short_rows(std::int64_t cols) {
     if constexpr (has_eight_columns<Value, Idx>) return ShortRow::serves(cols);
     return false;
@@ -125,6 +139,8 @@ class RowWorker {
   bool short_rows_;  ///< there is ShortRow for these types, this matrix and this processor
   SortedRow<Value, Idx> sorted_;
   std::optional<DenseRow<Value, Idx>> dense_;
+  std::int64_t counted_row_ = -2;  ///< the last one that was counted with an accumulator
+  std::int64_t counted_ = 0;       ///< its entries
 };
 
 template <Scalar Value, Index Idx>
