@@ -44,9 +44,7 @@ class ShortRow {
   /// Number of entries of the row of C. \pre it has at most most_products products
   SORTIE_TARGET_AVX512 static std::int64_t count(const Csr& a, const Csr& b, std::int64_t row,
                                                  std::int64_t products) {
-    Room<false> room;
-    expand(a, b, row, products, room);
-    const Sorted sorted = sort(room.keys.data(), products);
+    const Sorted sorted = sort(expand<false>(a, b, row, products, nullptr), products);
     return std::popcount(sorted.heads);
   }
 
@@ -54,9 +52,9 @@ class ShortRow {
   SORTIE_TARGET_AVX512 static void fill(const Csr& a, const Csr& b, std::int64_t row,
                                         std::int64_t products, std::int64_t entries,
                                         std::int32_t* columns_out, double* values_out) {
-    Room<true> room;
-    expand(a, b, row, products, room);
-    const Sorted sorted = sort(room.keys.data(), products);
+    // With room for what is written behind the last.
+    alignas(64) std::array<double, most_products + eight> expanded;
+    const Sorted sorted = sort(expand<true>(a, b, row, products, expanded.data()), products);
 
     // The columns, without those that stand there already.
     const auto heads_low = static_cast<__mmask16>(sorted.heads);
@@ -93,7 +91,7 @@ class ShortRow {
       to += sorted.heads >> i & 1;
       const __m128d on = _mm_load_sd(goes_on.data() + i);
       const __m128d before = _mm_or_pd(_mm_and_pd(on, sum), _mm_andnot_pd(on, neutral));
-      sum = _mm_add_sd(before, _mm_load_sd(room.products.data() + places[i]));
+      sum = _mm_add_sd(before, _mm_load_sd(expanded.data() + places[i]));
       _mm_store_sd(values_out + to, sum);
     }
   }
@@ -106,11 +104,10 @@ class ShortRow {
   // its headers give to the lanes left out, of which there are none.
   static constexpr __mmask16 all_lanes = 0xFFFF;
 
-  /// Products of a row, with room for what is written behind the last of them.
-  template <bool WithProducts>
-  struct Room {
-    alignas(64) std::array<std::uint32_t, most_products + 2 * lanes> keys;
-    alignas(64) std::array<double, WithProducts ? most_products + eight : 1> products;
+  /// Keys 0 .. 15 of a row, and 16 .. 31; all ones where there is none.
+  struct Keys {
+    __m512i low;
+    __m512i high;
   };
 
   struct Sorted {
@@ -123,47 +120,60 @@ class ShortRow {
     return static_cast<__mmask16>((1U << bits) - 1);
   }
 
+  /// The columns of a row's products go from B to registers, each behind those before it, and the
+  /// products to memory.
   template <bool WithProducts>
-  SORTIE_TARGET_AVX512 static void expand(const Csr& a, const Csr& b, std::int64_t row,
-                                          std::int64_t products, Room<WithProducts>& room) {
+  SORTIE_TARGET_AVX512 static Keys expand(const Csr& a, const Csr& b, std::int64_t row,
+                                          std::int64_t products, double* expanded) {
     const std::int32_t* const columns = b.col_idx.data();
     const double* const values = b.values.data();
+    __m512i low = _mm512_setzero_si512();
+    __m512i high = low;
     std::int64_t n = 0;
     const std::int64_t end_a = a.row_ptr[row + 1];
     for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
       fetch_ahead<WithProducts>(a, b, i);
       const std::int64_t k = a.col_idx[i];
-      const std::int64_t end = b.row_ptr[k + 1];
-      for (std::int64_t j = b.row_ptr[k]; j < end; j += eight) {
-        const std::int64_t taken = std::min(eight, end - j);
-        const auto mask = static_cast<__mmask8>((1U << taken) - 1);
-        const __m256i places = _mm256_add_epi32(_mm256_set1_epi32(static_cast<std::int32_t>(n)),
-                                                _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-        const __m256i shifted =
-            _mm256_slli_epi32(_mm256_maskz_loadu_epi32(mask, columns + j), place_bits);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(room.keys.data() + n),
-                            _mm256_or_si256(shifted, places));
-        if constexpr (WithProducts) {
-          const __m512d factors = _mm512_set1_pd(a.values[i]);
-          _mm512_storeu_pd(
-              room.products.data() + n,
-              _mm512_maskz_mul_pd(mask, _mm512_maskz_loadu_pd(mask, values + j), factors));
-        }
-        n += taken;
+      const std::int64_t begin = b.row_ptr[k];
+      const std::int64_t length = b.row_ptr[k + 1] - begin;
+      const auto places = static_cast<std::uint32_t>(((std::uint64_t{1} << length) - 1) << n);
+      low = _mm512_mask_expandloadu_epi32(low, static_cast<__mmask16>(places), columns + begin);
+      if (products > lanes) {
+        const int in_low = std::popcount(places & 0xFFFF);
+        high = _mm512_mask_expandloadu_epi32(high, static_cast<__mmask16>(places >> lanes),
+                                             columns + begin + in_low);
       }
+      if constexpr (WithProducts) {
+        const __m512d factors = _mm512_set1_pd(a.values[i]);
+        for (std::int64_t j = 0; j < length; j += eight) {
+          const auto mask = static_cast<__mmask8>((1U << std::min(eight, length - j)) - 1);
+          const __m512d entries = _mm512_maskz_loadu_pd(mask, values + begin + j);
+          _mm512_storeu_pd(expanded + n + j, _mm512_maskz_mul_pd(mask, entries, factors));
+        }
+      }
+      n += length;
     }
-    // Behind all others when sorted.
+    const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const auto used = static_cast<std::uint32_t>((std::uint64_t{1} << products) - 1);
     const __m512i last = _mm512_set1_epi32(-1);
-    _mm512_storeu_si512(room.keys.data() + products, last);
-    _mm512_storeu_si512(room.keys.data() + products + lanes, last);
+    return {key_of(low, places, last, static_cast<__mmask16>(used)),
+            key_of(high, _mm512_or_si512(places, _mm512_set1_epi32(lanes)), last,
+                   static_cast<__mmask16>(used >> lanes))};
   }
 
-  SORTIE_TARGET_AVX512 static Sorted sort(const std::uint32_t* keys, std::int64_t products) {
+  /// `unused` in the lanes that are not used.
+  SORTIE_TARGET_AVX512 static __m512i key_of(__m512i columns, __m512i places, __m512i unused,
+                                             __mmask16 used) {
+    return _mm512_mask_or_epi32(unused, used,
+                                _mm512_maskz_slli_epi32(all_lanes, columns, place_bits), places);
+  }
+
+  SORTIE_TARGET_AVX512 static Sorted sort(const Keys& keys, std::int64_t products) {
     Sorted sorted;
-    sorted.low = sort_lanes(_mm512_load_si512(keys));
-    sorted.high = _mm512_set1_epi32(-1);
+    sorted.low = sort_lanes(keys.low);
+    sorted.high = keys.high;
     if (products > lanes) {
-      sorted.high = sort_lanes(_mm512_load_si512(keys + lanes));
+      sorted.high = sort_lanes(keys.high);
       merge(sorted.low, sorted.high);
     }
     const __m512i low = _mm512_maskz_srli_epi32(all_lanes, sorted.low, place_bits);
