@@ -78,10 +78,12 @@ bool is_peer(spgemm::Algorithm algorithm) {
          algorithm != spgemm::Algorithm::fused && algorithm != spgemm::Algorithm::row_wise;
 }
 
-/// Sortie's own, and ESC as it stands here, tell their phases; GraphBLAS its copies and product.
+/// Sortie's own, and ESC as it stands here, tell their phases; GraphBLAS its copies and product,
+/// KokkosKernels its product and the sorting of its rows.
 bool tells_phases(spgemm::Algorithm algorithm) {
   return !is_peer(algorithm) || algorithm == spgemm::Algorithm::esc ||
-         algorithm == spgemm::Algorithm::graphblas;
+         algorithm == spgemm::Algorithm::graphblas ||
+         algorithm == spgemm::Algorithm::kokkos_kernels;
 }
 
 template <class Value>

@@ -56,7 +56,7 @@ void ProductCheck<Value, Idx>::find_bounds(const Matrix& a, const Matrix& b) {
       host::cut_rows(offsets, products_per_block, rows_per_block);
   std::vector<std::vector<double>> magnitudes(static_cast<std::size_t>(workers_for(b.cols)));
   for (auto& of_worker : magnitudes) of_worker.assign(static_cast<std::size_t>(b.cols), 0.0);
-  host::resize_in_parallel(allowed_, expected_.nnz());
+  host::resize_for_overwrite(allowed_, expected_.nnz());
   const auto workers = static_cast<int>(magnitudes.size());
   host::for_each_row(Context{}, "", workers, cuts, [&](int worker, std::int64_t row) {
     double* const sums = magnitudes[static_cast<std::size_t>(worker)].data();

@@ -61,8 +61,8 @@ Csr<Value, Idx> joined(const std::vector<Csr<Value, Idx>>& parts,
     for (std::int64_t row = 1; row <= part.rows; ++row)
       c.row_ptr.push_back(begin.back() + part.row_ptr[row]);
   }
-  host::resize_in_parallel(c.col_idx, c.row_ptr.back());
-  host::resize_in_parallel(c.values, c.row_ptr.back());
+  host::resize_for_overwrite(c.col_idx, c.row_ptr.back());
+  host::resize_for_overwrite(c.values, c.row_ptr.back());
   host::for_each_block(host_threads(), 0, std::ssize(parts), [&](int, std::int64_t i) {
     std::copy(parts[i].col_idx.begin(), parts[i].col_idx.end(), c.col_idx.begin() + begin[i]);
     std::copy(parts[i].values.begin(), parts[i].values.end(), c.values.begin() + begin[i]);

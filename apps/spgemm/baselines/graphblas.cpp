@@ -170,8 +170,8 @@ class Matrix {
     for_each_item(rows + 1,
                   [&](std::int64_t i) { csr.row_ptr[i] = static_cast<std::int64_t>(row_ptr[i]); });
     const std::int64_t nnz = csr.row_ptr.back();
-    host::resize_in_parallel(csr.col_idx, nnz);
-    host::resize_in_parallel(csr.values, nnz);
+    host::resize_for_overwrite(csr.col_idx, nnz);
+    host::resize_for_overwrite(csr.values, nnz);
     for_each_item(nnz, [&](std::int64_t i) {
       csr.col_idx[i] = static_cast<Idx>(col_idx[i]);
       csr.values[i] = values[one_value ? 0 : i];

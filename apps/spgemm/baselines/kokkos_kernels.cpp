@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "sortie/apps/spgemm/backends.hpp"
+#include "sortie/apps/spgemm/host/result_arrays.hpp"
 #include "sortie/core/error.hpp"
 #include "sortie/core/host_runtime.hpp"
+#include "sortie/core/run_report.hpp"
 
 namespace sortie::spgemm::baselines {
 
@@ -58,7 +60,8 @@ void sort_rows(Csr<Value, Ordinal>& c) {
 }
 
 template <class Value>
-Csr<Value, Ordinal> multiply(const Csr<Value, Ordinal>& a, const Csr<Value, Ordinal>& b) {
+Csr<Value, Ordinal> multiply(const Context& context, const Csr<Value, Ordinal>& a,
+                             const Csr<Value, Ordinal>& b) {
   using Scalar = KokkosValue<Value>;
   using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<Offset, Ordinal, Scalar, Space,
                                                                   Memory, Memory>;
@@ -79,12 +82,14 @@ Csr<Value, Ordinal> multiply(const Csr<Value, Ordinal>& a, const Csr<Value, Ordi
   const auto inner = static_cast<Ordinal>(b.rows);
   const auto cols = static_cast<Ordinal>(b.cols);
 
+  PhaseTimer product_timer(context, "product");
   Handle handle;
   handle.create_spgemm_handle(KokkosSparse::SPGEMM_KK);
   KokkosSparse::Experimental::spgemm_symbolic(&handle, rows, inner, cols, a_row_ptr, a_col_idx,
                                               false, b_row_ptr, b_col_idx, false, c_row_ptr);
-  c.col_idx.resize(handle.get_spgemm_handle()->get_c_nnz());
-  c.values.resize(c.col_idx.size());
+  const auto nnz_c = static_cast<std::int64_t>(handle.get_spgemm_handle()->get_c_nnz());
+  host::resize_for_overwrite(c.col_idx, nnz_c);
+  host::resize_for_overwrite(c.values, nnz_c);
   if (c.nnz() > 0) {
     auto c_col_idx = view_of<Ordinal>(c.col_idx);
     auto c_values = view_of<Scalar>(c.values);
@@ -93,6 +98,10 @@ Csr<Value, Ordinal> multiply(const Csr<Value, Ordinal>& a, const Csr<Value, Ordi
                                                false, c_row_ptr, c_col_idx, c_values);
   }
   handle.destroy_spgemm_handle();
+  product_timer.stop();
+
+  // Its own phase, since users of the library may do without.
+  const PhaseTimer sorting_timer(context, "sorting");
   sort_rows(c);
   return c;
 }
@@ -104,7 +113,7 @@ Csr<Value, Idx> multiply_kokkos_kernels(const Context& context, const Csr<Value,
                                         const Csr<Value, Idx>& b) {
   start_host_runtime(context.threads);
   if constexpr (std::is_same_v<Idx, Ordinal>) {
-    return multiply(a, b);
+    return multiply(context, a, b);
   } else {
     throw Error(ErrorKind::unavailable,
                 "KokkosKernels SpGEMM: found 64-bit indices, expected 32-bit ones, for which this "

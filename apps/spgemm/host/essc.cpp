@@ -113,8 +113,8 @@ class Chunk {
     });
     std::partial_sum(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
     Entries entries;
-    resize_in_parallel(entries.col_idx, row_ptr.back() - row_ptr.front());
-    resize_in_parallel(entries.values, row_ptr.back() - row_ptr.front());
+    resize_for_overwrite(entries.col_idx, row_ptr.back() - row_ptr.front());
+    resize_for_overwrite(entries.values, row_ptr.back() - row_ptr.front());
     for_each_chunk_row([&](std::int64_t row) {
       const std::int64_t to = row_ptr[row] - row_ptr.front();
       compress_run(

@@ -6,32 +6,52 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "sortie/core/context.hpp"
 
 namespace sortie::spgemm::host {
 
+/// Consecutive blocks of which any thread takes the next one.
+struct alignas(64) BlockShare {
+  std::atomic<std::int64_t> next = 0;
+  std::int64_t end = 0;
+};
+
 /// Calls body(worker, block) once for every block in first .. last, on up to `workers` threads.
 ///
-/// Blocks are handed out one by one, since their lengths in time are not known beforehand; the
-/// number of the worker is below `workers` and lets the body keep work space of its own, for fewer
-/// workers than threads where memory is short. A single block is done by the calling thread alone.
+/// Every worker goes through a stretch of neighbouring blocks, and through what is left of the
+/// others' when it is done, since the lengths of blocks in time are not known beforehand. Were the
+/// blocks handed out to all in turn, two threads would often write to one large page that is not
+/// there yet, and each clear one. The number of the worker is below `workers` and lets the body
+/// keep work space of its own, for fewer workers than threads where memory is short. A single block
+/// is done by the calling thread alone.
 /// \pre the host runtime runs; the body does not throw
 template <class Body>
 void for_each_block(int workers, std::int64_t first, std::int64_t last, const Body& body) {
-  std::atomic<std::int64_t> next{first};
-  const auto work = [&](const std::int64_t worker) {
-    for (;;) {
-      const std::int64_t block = next.fetch_add(1, std::memory_order_relaxed);
-      if (block >= last) return;
-      body(static_cast<int>(worker), block);
-    }
-  };
   const std::int64_t active = std::min<std::int64_t>(workers, last - first);
   if (active <= 1) {
-    work(0);
+    for (std::int64_t block = first; block < last; ++block) body(0, block);
     return;
   }
+  std::vector<BlockShare> shares(active);
+  for (std::int64_t i = 0; i < active; ++i) {
+    const auto begin_of = [&](std::int64_t share) {
+      return first + (last - first) / active * share + std::min(share, (last - first) % active);
+    };
+    shares[i].next.store(begin_of(i), std::memory_order_relaxed);
+    shares[i].end = begin_of(i + 1);
+  }
+  const auto work = [&](const std::int64_t worker) {
+    for (std::int64_t i = 0; i < active; ++i) {
+      BlockShare& share = shares[(worker + i) % active];
+      for (;;) {
+        const std::int64_t block = share.next.fetch_add(1, std::memory_order_relaxed);
+        if (block >= share.end) break;
+        body(static_cast<int>(worker), block);
+      }
+    }
+  };
   using Workers =
       Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
                           Kokkos::IndexType<std::int64_t>>;

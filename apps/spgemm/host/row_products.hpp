@@ -8,20 +8,38 @@
 
 namespace sortie::spgemm::host {
 
+/// How many entries of A ahead rows of B are asked for: near enough to be there in time, and far
+/// enough not to be driven out before.
+inline constexpr std::int64_t rows_ahead = 12;
+inline constexpr std::int64_t offsets_ahead = 2 * rows_ahead;
+
 /// Asks for what the products of entries of A some way behind entry `i` will need of B: where the
 /// rows of B lie is nothing that the processor could foresee, so each first access would wait.
 /// \tparam WithValues  the values too, not only the columns
 // Inlined in any case: GCC 12 takes a function that only prefetches for one without effects.
 template <bool WithValues, class Matrix>
 [[gnu::always_inline]] inline void fetch_ahead(const Matrix& a, const Matrix& b, std::int64_t i) {
-  // Rows of B are near enough to be there in time, and far enough not to be driven out before.
-  constexpr std::int64_t rows_ahead = 12;
-  constexpr std::int64_t offsets_ahead = 2 * rows_ahead;
   if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
   __builtin_prefetch(b.row_ptr.data() + a.col_idx[i + offsets_ahead]);
   const std::int64_t begin = b.row_ptr[a.col_idx[i + rows_ahead]];
   __builtin_prefetch(b.col_idx.data() + begin);
-  if constexpr (WithValues) __builtin_prefetch(b.values.data() + begin);
+  if constexpr (WithValues) {
+    // Short rows often lie in two cache lines; those of long ones follow by themselves.
+    constexpr std::int64_t line = 64 / sizeof(b.values[0]);
+    __builtin_prefetch(b.values.data() + begin);
+    __builtin_prefetch(b.values.data() + begin + line);
+  }
+}
+
+/// The same for what the words of B's columns (ColumnWords) are needed of.
+template <class Matrix, class Words>
+[[gnu::always_inline]] inline void fetch_words_ahead(const Matrix& a, const Words& words,
+                                                     std::int64_t i) {
+  if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
+  __builtin_prefetch(words.begins() + a.col_idx[i + offsets_ahead]);
+  const std::int64_t begin = words.begins()[a.col_idx[i + rows_ahead]];
+  __builtin_prefetch(words.words() + begin);
+  __builtin_prefetch(words.masks() + begin);
 }
 
 /// Visits the products of row `row` of A * B in the order that fixes every sum of Sortie: entries

@@ -148,7 +148,7 @@ Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
   analysis.stop();
 
   const PhaseTimer structure(context, "structure");
-  resize_in_parallel(c.col_idx, c.row_ptr.back());
+  resize_for_overwrite(c.col_idx, c.row_ptr.back());
   for_each_row(context, "structure", workers, cuts, [&](int worker, std::int64_t row) {
     rows[worker].fill(a, b, row, offsets[row + 1] - offsets[row],
                       c.col_idx.data() + c.row_ptr[row]);

@@ -1,0 +1,232 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "sortie/apps/spgemm/host/eight_columns.hpp"
+#include "sortie/apps/spgemm/host/neutral_of_sums.hpp"
+#include "sortie/apps/spgemm/host/row_products.hpp"
+#include "sortie/matrices/csr.hpp"
+#include "sortie/segsort/host/vector_unit.hpp"
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+#include <immintrin.h>
+#endif
+
+namespace sortie::spgemm::host {
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+
+/// One row of C of few products, sorted in registers of AVX-512.
+///
+/// A key holds a product's column above its number within the row, so that keys differ and sorting
+/// them is stable; the first sixteen lie in one register, the others in a second. Work space: about
+/// half a kilobyte of the stack.
+///
+/// One core of an Intel Xeon (Sapphire Rapids, virtual), wing squared, 62 032 rows of 15 products:
+/// see row_wise.cpp.
+/// Source: Batcher: Sorting networks and their applications (AFIPS 1968) for the bitonic network.
+class ShortRow {
+ public:
+  using Csr = matrices::Csr<double, std::int32_t>;
+
+  static constexpr std::int64_t most_products = 32;
+
+  /// True where the keys of a matrix of so many columns have room, and the processor of this run
+  /// the instructions.
+  static bool serves(std::int64_t cols) {
+    return cols <= std::int64_t{1} << (32 - place_bits) &&
+           segsort::vector_unit() == segsort::VectorUnit::avx512;
+  }
+
+  /// Number of entries of the row of C. \pre it has at most most_products products
+  SORTIE_TARGET_AVX512 static std::int64_t count(const Csr& a, const Csr& b, std::int64_t row,
+                                                 std::int64_t products) {
+    const Sorted sorted = sort(expand<false>(a, b, row, products, nullptr), products);
+    return std::popcount(sorted.heads);
+  }
+
+  /// Writes the row of C. \pre as count() \param entries  what count() said
+  SORTIE_TARGET_AVX512 static void fill(const Csr& a, const Csr& b, std::int64_t row,
+                                        std::int64_t products, std::int64_t entries,
+                                        std::int32_t* columns_out, double* values_out) {
+    // With room for what is written behind the last.
+    alignas(64) std::array<double, most_products + eight> expanded;
+    const Sorted sorted = sort(expand<true>(a, b, row, products, expanded.data()), products);
+
+    // The columns, without those that stand there already.
+    const auto heads_low = static_cast<__mmask16>(sorted.heads);
+    const auto heads_high = static_cast<__mmask16>(sorted.heads >> 16);
+    const int in_low = std::popcount(static_cast<unsigned>(heads_low));
+    const int in_high = static_cast<int>(entries) - in_low;
+    _mm512_mask_storeu_epi32(
+        columns_out, lowest(in_low),
+        _mm512_maskz_compress_epi32(heads_low,
+                                    _mm512_maskz_srli_epi32(all_lanes, sorted.low, place_bits)));
+    if (products > lanes) {
+      _mm512_mask_storeu_epi32(
+          columns_out + in_low, lowest(in_high),
+          _mm512_maskz_compress_epi32(heads_high,
+                                      _mm512_maskz_srli_epi32(all_lanes, sorted.high, place_bits)));
+    }
+
+    // The sums, in the order of the products. There is no branch: where one would go hangs on the
+    // columns, so it would often be foretold wrongly.
+    alignas(64) std::array<std::uint32_t, most_products> places;
+    const __m512i place_mask = _mm512_set1_epi32(most_products - 1);
+    _mm512_store_si512(places.data(), _mm512_and_si512(sorted.low, place_mask));
+    _mm512_store_si512(places.data() + lanes, _mm512_and_si512(sorted.high, place_mask));
+    // All bits for a product whose sum goes on, none for one that begins a sum.
+    alignas(64) std::array<double, most_products> goes_on;
+    for (std::int64_t i = 0; i < products; i += eight) {
+      const auto heads = static_cast<__mmask8>(sorted.heads >> i);
+      _mm512_store_si512(goes_on.data() + i, _mm512_movm_epi64(static_cast<__mmask8>(~heads)));
+    }
+    const __m128d neutral = _mm_set_sd(neutral_of_sums<double>());
+    __m128d sum = neutral;
+    std::int64_t to = -1;
+    for (std::int64_t i = 0; i < products; ++i) {
+      to += sorted.heads >> i & 1;
+      const __m128d on = _mm_load_sd(goes_on.data() + i);
+      const __m128d before = _mm_or_pd(_mm_and_pd(on, sum), _mm_andnot_pd(on, neutral));
+      sum = _mm_add_sd(before, _mm_load_sd(expanded.data() + places[i]));
+      _mm_store_sd(values_out + to, sum);
+    }
+  }
+
+ private:
+  static constexpr int place_bits = 5;
+  static constexpr std::int64_t lanes = 16;
+  static constexpr std::int64_t eight = 8;
+  // Given where an instruction could do without a mask: GCC 12 warns of the undefined value that
+  // its headers give to the lanes left out, of which there are none.
+  static constexpr __mmask16 all_lanes = 0xFFFF;
+
+  /// Keys 0 .. 15 of a row, and 16 .. 31; all ones where there is none.
+  struct Keys {
+    __m512i low;
+    __m512i high;
+  };
+
+  struct Sorted {
+    __m512i low;
+    __m512i high;
+    std::uint32_t heads;  ///< bit i: key i is the first of its column
+  };
+
+  SORTIE_TARGET_AVX512 static __mmask16 lowest(int bits) {
+    return static_cast<__mmask16>((1U << bits) - 1);
+  }
+
+  /// The columns of a row's products go from B to registers, each behind those before it, and the
+  /// products to memory.
+  template <bool WithProducts>
+  SORTIE_TARGET_AVX512 static Keys expand(const Csr& a, const Csr& b, std::int64_t row,
+                                          std::int64_t products, double* expanded) {
+    const std::int32_t* const columns = b.col_idx.data();
+    const double* const values = b.values.data();
+    __m512i low = _mm512_setzero_si512();
+    __m512i high = low;
+    std::int64_t n = 0;
+    const std::int64_t end_a = a.row_ptr[row + 1];
+    for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
+      fetch_ahead<WithProducts>(a, b, i);
+      const std::int64_t k = a.col_idx[i];
+      const std::int64_t begin = b.row_ptr[k];
+      const std::int64_t length = b.row_ptr[k + 1] - begin;
+      const auto places = static_cast<std::uint32_t>(((std::uint64_t{1} << length) - 1) << n);
+      low = _mm512_mask_expandloadu_epi32(low, static_cast<__mmask16>(places), columns + begin);
+      if (products > lanes) {
+        const int in_low = std::popcount(places & 0xFFFF);
+        high = _mm512_mask_expandloadu_epi32(high, static_cast<__mmask16>(places >> lanes),
+                                             columns + begin + in_low);
+      }
+      if constexpr (WithProducts) {
+        const __m512d factors = _mm512_set1_pd(a.values[i]);
+        for (std::int64_t j = 0; j < length; j += eight) {
+          const auto mask = static_cast<__mmask8>((1U << std::min(eight, length - j)) - 1);
+          const __m512d entries = _mm512_maskz_loadu_pd(mask, values + begin + j);
+          _mm512_storeu_pd(expanded + n + j, _mm512_maskz_mul_pd(mask, entries, factors));
+        }
+      }
+      n += length;
+    }
+    const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const auto used = static_cast<std::uint32_t>((std::uint64_t{1} << products) - 1);
+    const __m512i last = _mm512_set1_epi32(-1);
+    return {key_of(low, places, last, static_cast<__mmask16>(used)),
+            key_of(high, _mm512_or_si512(places, _mm512_set1_epi32(lanes)), last,
+                   static_cast<__mmask16>(used >> lanes))};
+  }
+
+  /// `unused` in the lanes that are not used.
+  SORTIE_TARGET_AVX512 static __m512i key_of(__m512i columns, __m512i places, __m512i unused,
+                                             __mmask16 used) {
+    return _mm512_mask_or_epi32(unused, used,
+                                _mm512_maskz_slli_epi32(all_lanes, columns, place_bits), places);
+  }
+
+  SORTIE_TARGET_AVX512 static Sorted sort(const Keys& keys, std::int64_t products) {
+    Sorted sorted;
+    sorted.low = sort_lanes(keys.low);
+    sorted.high = keys.high;
+    if (products > lanes) {
+      sorted.high = sort_lanes(keys.high);
+      merge(sorted.low, sorted.high);
+    }
+    const __m512i low = _mm512_maskz_srli_epi32(all_lanes, sorted.low, place_bits);
+    const __m512i high = _mm512_maskz_srli_epi32(all_lanes, sorted.high, place_bits);
+    // Each beside the one before it; no column is all ones.
+    const __m512i before_low = _mm512_maskz_alignr_epi32(all_lanes, low, _mm512_set1_epi32(-1), 15);
+    const __m512i before_high = _mm512_maskz_alignr_epi32(all_lanes, high, low, 15);
+    const std::uint32_t heads = _mm512_cmpneq_epi32_mask(low, before_low) |
+                                std::uint32_t{_mm512_cmpneq_epi32_mask(high, before_high)} << lanes;
+    sorted.heads = heads & static_cast<std::uint32_t>((std::uint64_t{1} << products) - 1);
+    return sorted;
+  }
+
+  /// One step of the network: lane i is compared with lane i ^ Distance, and holds the larger where
+  /// bit i of `larger` is set.
+  template <int Distance>
+  SORTIE_TARGET_AVX512 static __m512i exchange(__m512i keys, __mmask16 larger) {
+    const __m512i others = _mm512_maskz_permutexvar_epi32(
+        all_lanes,
+        _mm512_xor_si512(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                         _mm512_set1_epi32(Distance)),
+        keys);
+    return _mm512_mask_max_epu32(_mm512_maskz_min_epu32(all_lanes, keys, others), larger, keys,
+                                 others);
+  }
+
+  /// Sorts sixteen keys of which every half of eight lanes, the second reversed, is sorted.
+  SORTIE_TARGET_AVX512 static __m512i merge_lanes(__m512i keys) {
+    keys = exchange<8>(keys, 0xFF00);
+    keys = exchange<4>(keys, 0xF0F0);
+    keys = exchange<2>(keys, 0xCCCC);
+    return exchange<1>(keys, 0xAAAA);
+  }
+
+  SORTIE_TARGET_AVX512 static __m512i sort_lanes(__m512i keys) {
+    keys = exchange<1>(keys, 0x6666);
+    keys = exchange<2>(keys, 0x3C3C);
+    keys = exchange<1>(keys, 0x5A5A);
+    keys = exchange<4>(keys, 0x0FF0);
+    keys = exchange<2>(keys, 0x33CC);
+    keys = exchange<1>(keys, 0x55AA);
+    return merge_lanes(keys);
+  }
+
+  /// Sorts 32 keys of which each half is sorted.
+  SORTIE_TARGET_AVX512 static void merge(__m512i& low, __m512i& high) {
+    const __m512i reversed = _mm512_maskz_permutexvar_epi32(
+        all_lanes, _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), high);
+    high = merge_lanes(_mm512_maskz_max_epu32(all_lanes, low, reversed));
+    low = merge_lanes(_mm512_maskz_min_epu32(all_lanes, low, reversed));
+  }
+};
+
+#endif
+
+}  // namespace sortie::spgemm::host
