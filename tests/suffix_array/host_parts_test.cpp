@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "sortie/apps/suffix_array/host/bit_set.hpp"
-#include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
 #include "sortie/apps/suffix_array/host/prefix_plan.hpp"
 #include "sortie/apps/suffix_array/host/prefix_roll.hpp"
@@ -148,40 +147,6 @@ TEST_F(HostParts, KeyDigitsAscendWithTheKeys) {
       ASSERT_GE(digit, before);
       ASSERT_EQ(digits.of(element, 4), digit >> (KeyDigits::most_bits - 4));
       before = digit;
-    }
-  }
-}
-
-template <class Element>
-class ElementSort : public testing::Test {};
-using Elements = testing::Types<std::uint64_t, DoubleWord>;
-TYPED_TEST_SUITE(ElementSort, Elements);
-
-TYPED_TEST(ElementSort, EqualsStandardSort) {
-  for (const std::uint64_t size : {0, 1, 2, 24, 25, 100, 1000, 5000, 70000}) {
-    for (const std::uint64_t values : {1, 2, 7, 1000, 1 << 30}) {
-      for (const int shift : {0, 20}) {
-        Random random(size + values);
-        std::vector<TypeParam> elements(size);
-        for (TypeParam& element : elements) {
-          element = static_cast<TypeParam>(random.below(values)) << (8 * sizeof(TypeParam) - 31) |
-                    static_cast<TypeParam>(random.below(1 << 20));
-        }
-        std::vector<TypeParam> expected = elements;
-        std::sort(expected.begin(), expected.end());
-        // Scratch for all, for some, for none but the smallest parts.
-        for (const std::uint64_t room : {size, size / 3, std::uint64_t{0}}) {
-          std::vector<TypeParam> found = elements;
-          std::vector<TypeParam> scratch(room);
-          sort_elements(found.data(), size, std::span<TypeParam>(scratch), shift);
-          for (std::uint64_t i = 0; i < size; ++i) {
-            ASSERT_TRUE(found[i] >> shift == expected[i] >> shift)
-                << size << " of " << values << ", room " << room << ", entry " << i;
-          }
-          std::sort(found.begin(), found.end());
-          ASSERT_TRUE(found == expected) << "not a permutation";
-        }
-      }
     }
   }
 }

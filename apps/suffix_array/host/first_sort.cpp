@@ -12,6 +12,7 @@
 #include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
+#include "sortie/apps/suffix_array/host/key_sort.hpp"
 #include "sortie/apps/suffix_array/host/pieces.hpp"
 #include "sortie/apps/suffix_array/host/prefix_roll.hpp"
 #include "sortie/apps/suffix_array/host/text_rounds.hpp"
@@ -121,7 +122,7 @@ class RangeSorter {
     for (const Range& range : ranges) {
       std::uint64_t* const first = elements + range.begin;
       const std::uint64_t size = range.end - range.begin;
-      sort_by_keys(first, size, scratch);
+      sort_by_keys(plan_, key_digits_, first, size, scratch);
       find_groups(first, size, scratch, groups);
       const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
         order_.joined.set_range(range.slot + begin + 1, range.slot + end);
@@ -138,34 +139,6 @@ class RangeSorter {
     }
     std::atomic_ref(order_.in_equal_prefixes).fetch_add(in_equal_prefixes);
     std::atomic_ref(order_.in_groups).fetch_add(in_groups);
-  }
-
-  /// Sorts by keys; those with equal keys come out in any order.
-  void sort_by_keys(std::uint64_t* elements, std::uint64_t size,
-                    std::span<std::uint64_t> scratch) const {
-    if (size <= 2 * detail::longest_inserted || size > scratch.size() || size > least_scratch) {
-      sort_elements(elements, size, scratch, plan_.position_bits);
-      return;
-    }
-    const int bits = std::min(key_digits_.bits(), static_cast<int>(std::bit_width(size)) - 1);
-    std::array<std::uint32_t, KeyDigits::most_digits + 1> starts;
-    const std::uint32_t digits = 1U << bits;
-    std::fill_n(starts.begin(), digits + 1, 0U);
-    for (std::uint64_t i = 0; i < size; ++i) ++starts[key_digits_.of(elements[i], bits) + 1];
-    for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
-    for (std::uint64_t i = 0; i < size; ++i) {
-      scratch[starts[key_digits_.of(elements[i], bits)]++] = elements[i];
-    }
-    std::memcpy(elements, scratch.data(), size * sizeof(*elements));
-    std::uint64_t begin = 0;
-    for (std::uint32_t i = 0; i < digits; ++i) {
-      const std::uint64_t end = starts[i];
-      if (end - begin > detail::longest_inserted) {
-        sort_elements(elements + begin, end - begin, scratch, plan_.position_bits);
-      }
-      begin = end;
-    }
-    detail::insertion_sort(elements, size, plan_.position_bits);
   }
 
   /// Parts of sorted elements whose keys are equal, without an end; asks for the words that the

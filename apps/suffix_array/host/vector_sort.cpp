@@ -1,0 +1,300 @@
+#include "sortie/apps/suffix_array/host/vector_sort.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "sortie/core/error.hpp"
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+#include <immintrin.h>
+#endif
+
+namespace sortie::suffix_array::host {
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+
+// The headers of GCC 12 leave the lanes that no mask selects undefined, and it warns of them where
+// they are inlined (GCC bug 105593).
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace {
+
+#define SORTIE_INLINE_AVX512 \
+  [[gnu::always_inline, gnu::target("avx512f,avx512vl,avx512bw,avx512dq,avx2,bmi,bmi2,popcnt")]]
+#define SORTIE_AVX512 [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,avx2,bmi,bmi2,popcnt")]]
+
+using Vector = __m512i;
+constexpr std::uint64_t lanes = 8;
+
+/// One step of a network: each lane is compared with that of `partner`, which is the same vector
+/// permuted, and keeps the greater number where `upper` says so, else the lesser.
+SORTIE_INLINE_AVX512 inline Vector exchange(Vector v, Vector partner, __mmask8 upper) {
+  return _mm512_mask_max_epu64(_mm512_min_epu64(v, partner), upper, v, partner);
+}
+
+// Permutations, by the distance of the lanes that change places.
+SORTIE_INLINE_AVX512 inline Vector swap_1(Vector v) {
+  return _mm512_permutex_epi64(v, 0xB1);
+}
+SORTIE_INLINE_AVX512 inline Vector swap_2(Vector v) {
+  return _mm512_permutex_epi64(v, 0x4E);
+}
+SORTIE_INLINE_AVX512 inline Vector swap_4(Vector v) {
+  return _mm512_shuffle_i64x2(v, v, 0x4E);
+}
+SORTIE_INLINE_AVX512 inline Vector reverse_of_4(Vector v) {
+  return _mm512_permutex_epi64(v, 0x1B);
+}
+SORTIE_INLINE_AVX512 inline Vector reverse_of_8(Vector v) {
+  return _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v);
+}
+
+/// A bitonic sequence becomes a sorted one.
+SORTIE_INLINE_AVX512 inline Vector sorted_bitonic(Vector v) {
+  v = exchange(v, swap_4(v), 0xF0);
+  v = exchange(v, swap_2(v), 0xCC);
+  return exchange(v, swap_1(v), 0xAA);
+}
+
+SORTIE_INLINE_AVX512 inline Vector sorted_8(Vector v) {
+  v = exchange(v, swap_1(v), 0xAA);
+  v = exchange(v, reverse_of_4(v), 0xCC);
+  v = exchange(v, swap_1(v), 0xAA);
+  v = exchange(v, reverse_of_8(v), 0xF0);
+  v = exchange(v, swap_2(v), 0xCC);
+  return exchange(v, swap_1(v), 0xAA);
+}
+
+/// A bitonic sequence of `Count` vectors becomes a sorted one.
+template <int Count>
+SORTIE_INLINE_AVX512 inline void sort_bitonic(Vector* v) {
+  if constexpr (Count == 1) {
+    v[0] = sorted_bitonic(v[0]);
+  } else {
+#pragma GCC unroll 8
+    for (int i = 0; i < Count / 2; ++i) {
+      const Vector lesser = _mm512_min_epu64(v[i], v[i + Count / 2]);
+      v[i + Count / 2] = _mm512_max_epu64(v[i], v[i + Count / 2]);
+      v[i] = lesser;
+    }
+    sort_bitonic<Count / 2>(v);
+    sort_bitonic<Count / 2>(v + Count / 2);
+  }
+}
+
+/// Merges two sorted sequences of `Count` vectors each, one behind the other.
+template <int Count>
+SORTIE_INLINE_AVX512 inline void merge(Vector* v) {
+  Vector descending[Count];
+#pragma GCC unroll 8
+  for (int i = 0; i < Count; ++i) descending[i] = reverse_of_8(v[2 * Count - 1 - i]);
+#pragma GCC unroll 8
+  for (int i = 0; i < Count; ++i) {
+    v[Count + i] = _mm512_max_epu64(v[i], descending[i]);
+    v[i] = _mm512_min_epu64(v[i], descending[i]);
+  }
+  sort_bitonic<Count>(v);
+  sort_bitonic<Count>(v + Count);
+}
+
+template <int Count>
+SORTIE_INLINE_AVX512 inline void sort_vectors(Vector* v) {
+  if constexpr (Count == 1) {
+    v[0] = sorted_8(v[0]);
+  } else {
+    sort_vectors<Count / 2>(v);
+    sort_vectors<Count / 2>(v + Count / 2);
+    merge<Count / 2>(v);
+  }
+}
+
+/// The first min(n, lanes) lanes.
+SORTIE_INLINE_AVX512 inline __mmask8 first_lanes(std::uint64_t n) {
+  return static_cast<__mmask8>(_bzhi_u32(0xFF, static_cast<unsigned>(std::min(n, lanes))));
+}
+
+/// Reads numbers [begin, n), as far as `Count` vectors hold them; the greatest number stands for
+/// those that are not there.
+template <int Count>
+SORTIE_INLINE_AVX512 inline void load_up_to(const std::uint64_t* in, std::uint64_t begin,
+                                            std::uint64_t n, Vector* v) {
+#pragma GCC unroll 8
+  for (int i = 0; i < Count; ++i, begin += lanes) {
+    const std::uint64_t left = begin < n ? n - begin : 0;
+    v[i] = _mm512_mask_loadu_epi64(_mm512_set1_epi64(-1), first_lanes(left), in + begin);
+  }
+}
+
+template <int Count>
+SORTIE_INLINE_AVX512 inline void store_up_to(std::uint64_t* out, std::uint64_t begin,
+                                             std::uint64_t n, const Vector* v) {
+#pragma GCC unroll 8
+  for (int i = 0; i < Count; ++i, begin += lanes) {
+    const std::uint64_t left = begin < n ? n - begin : 0;
+    _mm512_mask_storeu_epi64(out + begin, first_lanes(left), v[i]);
+  }
+}
+
+template <int Count>
+SORTIE_INLINE_AVX512 inline void sort_at_once(const std::uint64_t* in, std::uint64_t* out,
+                                              std::uint64_t n) {
+  Vector v[Count];
+  load_up_to<Count>(in, 0, n, v);
+  sort_vectors<Count>(v);
+  store_up_to<Count>(out, 0, n, v);
+}
+
+constexpr int window_vectors = static_cast<int>(vector_window / lanes);
+
+SORTIE_AVX512 void sort_parts_avx512(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n) {
+  if (n <= lanes) return sort_at_once<1>(in, out, n);
+  if (n <= 2 * lanes) return sort_at_once<2>(in, out, n);
+  Vector v[2 * window_vectors];
+  load_up_to<window_vectors>(in, 0, n, v);
+  sort_vectors<window_vectors>(v);
+  std::uint64_t done = 0;
+  for (; done + vector_window < n; done += vector_window) {
+    const std::uint64_t next = done + vector_window;
+    if (next + vector_window <= n) {
+#pragma GCC unroll 8
+      for (int i = 0; i < window_vectors; ++i) {
+        v[window_vectors + i] =
+            _mm512_loadu_si512(in + next + static_cast<std::uint64_t>(i) * lanes);
+      }
+    } else {
+      load_up_to<window_vectors>(in, next, n, v + window_vectors);
+    }
+    sort_vectors<window_vectors>(v + window_vectors);
+    merge<window_vectors>(v);
+#pragma GCC unroll 8
+    for (int i = 0; i < window_vectors; ++i) {
+      _mm512_storeu_si512(out + done + static_cast<std::uint64_t>(i) * lanes, v[i]);
+      v[i] = v[window_vectors + i];
+    }
+  }
+  store_up_to<window_vectors>(out, done, n, v);
+}
+
+/// Brings the numbers that are not above `last` before all others.
+/// \param scratch  as many, overwritten
+/// \return how many they are
+SORTIE_AVX512 std::uint64_t divide(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
+                                   std::uint64_t last) {
+  const Vector pivot = _mm512_set1_epi64(static_cast<long long>(last));
+  // Lesser ones move down in place, where they overwrite only what was read; the others wait.
+  std::uint64_t lesser = 0;
+  std::uint64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const Vector v = _mm512_loadu_si512(elements + i);
+    const __mmask8 below = _mm512_cmple_epu64_mask(v, pivot);
+    const auto count = static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(below)));
+    _mm512_storeu_si512(elements + lesser, _mm512_maskz_compress_epi64(below, v));
+    const auto above = static_cast<__mmask8>(~below);
+    _mm512_mask_storeu_epi64(scratch + (i - lesser), first_lanes(lanes - count),
+                             _mm512_maskz_compress_epi64(above, v));
+    lesser += count;
+  }
+  if (i < n) {
+    const __mmask8 there = first_lanes(n - i);
+    const Vector v = _mm512_maskz_loadu_epi64(there, elements + i);
+    const __mmask8 below = _mm512_mask_cmple_epu64_mask(there, v, pivot);
+    const auto above = static_cast<__mmask8>(there & ~below);
+    const auto count = static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(below)));
+    _mm512_mask_storeu_epi64(elements + lesser, first_lanes(count),
+                             _mm512_maskz_compress_epi64(below, v));
+    _mm512_mask_storeu_epi64(scratch + (i - lesser), first_lanes(n - i - count),
+                             _mm512_maskz_compress_epi64(above, v));
+    lesser += count;
+  }
+  const std::uint64_t others = n - lesser;
+  for (i = 0; i < others; i += lanes) {
+    const __mmask8 there = first_lanes(others - i);
+    _mm512_mask_storeu_epi64(elements + lesser + i, there,
+                             _mm512_maskz_loadu_epi64(there, scratch + i));
+  }
+  return lesser;
+}
+
+/// The median of eight numbers, evenly spaced.
+SORTIE_AVX512 std::uint64_t median_of_8(const std::uint64_t* elements, std::uint64_t n) {
+  const std::uint64_t step = n / lanes;
+  const Vector places =
+      _mm512_add_epi64(_mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+                                          _mm512_set1_epi64(static_cast<long long>(step))),
+                       _mm512_set1_epi64(static_cast<long long>(step / 2)));
+  const Vector sorted = sorted_8(_mm512_i64gather_epi64(places, elements, 8));
+  alignas(64) std::uint64_t numbers[lanes];
+  _mm512_store_si512(numbers, sorted);
+  return numbers[lanes / 2];
+}
+
+/// \param levels  divisions that may follow on each other
+bool divide_further(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch, int key_shift,
+                    int levels) {
+  const std::uint64_t below_key = (std::uint64_t{1} << key_shift) - 1;
+  while (n > vector_window) {
+    if (levels-- == 0) return false;
+    // Keys below that of the median first, and where there are none, those equal to it.
+    const std::uint64_t key = median_of_8(elements, n) & ~below_key;
+    std::uint64_t lesser = key == 0 ? 0 : divide(elements, n, scratch, key - 1);
+    if (lesser == 0) {
+      lesser = divide(elements, n, scratch, key | below_key);
+      elements += lesser;
+      n -= lesser;
+      continue;
+    }
+    // The shorter part by a call, so that these are few.
+    std::uint64_t* const others = elements + lesser;
+    if (lesser <= n - lesser) {
+      if (!divide_further(elements, lesser, scratch, key_shift, levels)) return false;
+      elements = others;
+      n -= lesser;
+    } else {
+      if (!divide_further(others, n - lesser, scratch, key_shift, levels)) return false;
+      n = lesser;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n) {
+  sort_parts_avx512(in, out, n);
+}
+
+bool divide_to_parts(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
+                     int key_shift) {
+  // Three times what good pivots take, and some for numbers that occur often.
+  const int levels = 3 * static_cast<int>(std::bit_width(n / vector_window)) + 8;
+  return divide_further(elements, n, scratch, key_shift, levels);
+}
+
+#else
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(ErrorKind::unavailable, "sort by vectors: found a processor without AVX-512");
+}
+
+}  // namespace
+
+void sort_parts(const std::uint64_t*, std::uint64_t*, std::uint64_t) {
+  refuse();
+}
+bool divide_to_parts(std::uint64_t*, std::uint64_t, std::uint64_t*, int) {
+  refuse();
+}
+
+#endif
+
+}  // namespace sortie::suffix_array::host

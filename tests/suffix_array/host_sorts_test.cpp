@@ -1,0 +1,225 @@
+// The sorts of numbers that the suffix array on the host is made of, with vectors and without.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sortie/apps/suffix_array/host/element_sort.hpp"
+#include "sortie/apps/suffix_array/host/key_digits.hpp"
+#include "sortie/apps/suffix_array/host/key_sort.hpp"
+#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
+#include "sortie/apps/suffix_array/host/vector_sort.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/random.hpp"
+#include "suffix_array/texts.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+/// Without vectors, and with them where the processor has them.
+std::vector<bool> ways() {
+  if (has_vector_sort()) return {false, true};
+  return {false};
+}
+
+template <class Element>
+class ElementSort : public testing::Test {};
+using Elements = testing::Types<std::uint64_t, DoubleWord>;
+TYPED_TEST_SUITE(ElementSort, Elements);
+
+TYPED_TEST(ElementSort, EqualsStandardSort) {
+  for (const std::uint64_t size : {0, 1, 2, 3, 4, 8, 24, 25, 100, 1000, 5000, 8192, 8193, 70000}) {
+    for (const std::uint64_t values : {1, 2, 7, 1000, 1 << 30}) {
+      for (const int shift : {0, 20}) {
+        Random random(size + values);
+        std::vector<TypeParam> elements(size);
+        for (TypeParam& element : elements) {
+          element = static_cast<TypeParam>(random.below(values)) << (8 * sizeof(TypeParam) - 31) |
+                    static_cast<TypeParam>(random.below(1 << 20));
+        }
+        std::vector<TypeParam> expected = elements;
+        std::sort(expected.begin(), expected.end());
+        for (const bool by_vectors : ways()) {
+          // Scratch for all, for some, for none but the smallest parts.
+          for (const std::uint64_t room : {size, size / 3, std::uint64_t{0}}) {
+            std::vector<TypeParam> found = elements;
+            std::vector<TypeParam> scratch(room);
+            sort_elements(found.data(), size, std::span<TypeParam>(scratch), shift, by_vectors);
+            for (std::uint64_t i = 0; i < size; ++i) {
+              ASSERT_TRUE(found[i] >> shift == expected[i] >> shift)
+                  << size << " of " << values << ", room " << room << ", entry " << i;
+            }
+            std::sort(found.begin(), found.end());
+            ASSERT_TRUE(found == expected) << "not a permutation";
+          }
+        }
+      }
+    }
+  }
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+class VectorSort : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_vector_sort()) GTEST_SKIP() << "a processor without AVX-512";
+  }
+};
+
+/// Parts of one to `longest` numbers in no order, each above those of the part before.
+Numbers numbers_in_parts(std::uint64_t size, std::uint64_t longest, Random& random) {
+  Numbers numbers;
+  std::uint64_t first = 0;
+  while (numbers.size() < size) {
+    const std::uint64_t part = std::min(1 + random.below(longest), size - numbers.size());
+    for (std::uint64_t i = 0; i < part; ++i) numbers.push_back(first + random.below(1000));
+    first += 1000;
+  }
+  // The greatest number stands for those that are not there.
+  if (size > 0 && random.below(2) == 0) numbers.back() = ~std::uint64_t{0};
+  return numbers;
+}
+
+TEST_F(VectorSort, SortsParts) {
+  Random random(1);
+  constexpr std::uint64_t guard = 0x5afe;
+  for (std::uint64_t size = 0; size < 300; ++size) {
+    for (const std::uint64_t longest : {std::uint64_t{1}, std::uint64_t{5}, vector_window}) {
+      const Numbers numbers = numbers_in_parts(size, longest, random);
+      Numbers expected = numbers;
+      std::sort(expected.begin(), expected.end());
+      expected.push_back(guard);
+      Numbers in_place = numbers;
+      in_place.push_back(guard);
+      sort_parts(in_place.data(), in_place.data(), size);
+      ASSERT_EQ(in_place, expected) << size;
+      Numbers elsewhere(size + 1, guard);
+      sort_parts(numbers.data(), elsewhere.data(), size);
+      ASSERT_EQ(elsewhere, expected) << size;
+    }
+  }
+}
+
+TEST_F(VectorSort, KeepsLongPartsWhoseUpperBitsAgree) {
+  constexpr int shift = 20;
+  Random random(2);
+  for (const std::uint64_t size : {100, 1000}) {
+    Numbers numbers;
+    for (std::uint64_t part = 0; numbers.size() < size; ++part) {
+      const std::uint64_t length = random.below(2) == 0 ? 1 : random.below(200);
+      for (std::uint64_t i = 0; i < length; ++i) {
+        numbers.push_back(part << shift | random.below(1 << shift));
+      }
+    }
+    Numbers found = numbers;
+    sort_parts(found.data(), found.data(), found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      ASSERT_EQ(found[i] >> shift, numbers[i] >> shift) << i;
+    }
+    std::sort(found.begin(), found.end());
+    std::sort(numbers.begin(), numbers.end());
+    EXPECT_EQ(found, numbers);
+  }
+}
+
+TEST_F(VectorSort, DividesToShortPartsOrEqualKeys) {
+  constexpr std::uint64_t guard = 0x5afe;
+  for (const std::uint64_t size : {0, 1, 32, 33, 40, 64, 100, 1001, 20000}) {
+    for (const std::uint64_t values : {1, 2, 3, 50, 1 << 30}) {
+      for (const int shift : {0, 20}) {
+        Random random(size + values);
+        Numbers numbers(size);
+        for (std::uint64_t& number : numbers) {
+          // With the least and the greatest key.
+          const std::uint64_t value = random.below(values);
+          const std::uint64_t key = value + 1 == values ? (std::uint64_t{1} << 44) - 1 : value;
+          number = key << 20 | random.below(1 << 20);
+        }
+        Numbers expected = numbers;
+        std::sort(expected.begin(), expected.end());
+        Numbers found = numbers;
+        found.push_back(guard);
+        Numbers scratch(size + 1, guard);
+        ASSERT_TRUE(divide_to_parts(found.data(), size, scratch.data(), shift)) << size;
+        EXPECT_EQ(found.back(), guard);
+        EXPECT_EQ(scratch.back(), guard);
+        sort_parts(found.data(), found.data(), size);
+        for (std::uint64_t i = 0; i < size; ++i) {
+          ASSERT_EQ(found[i] >> shift, expected[i] >> shift)
+              << size << " of " << values << ", entry " << i;
+        }
+      }
+    }
+  }
+}
+
+/// Numbers whose medians of eight, evenly spaced, are always among the least.
+Numbers numbers_with_bad_pivots(std::uint64_t size) {
+  Numbers numbers(size);
+  for (std::uint64_t i = 0; i < size; ++i) numbers[i] = size + i;
+  // Each division takes off few numbers and keeps the order of the others.
+  Numbers places(size);
+  for (std::uint64_t i = 0; i < size; ++i) places[i] = i;
+  std::uint64_t least = 0;
+  while (places.size() > 2 * vector_window) {
+    const std::uint64_t step = places.size() / 8;
+    for (std::uint64_t lane = 8; lane-- > 0;) {
+      const std::uint64_t at = lane * step + step / 2;
+      numbers[places[at]] = least++;
+      places.erase(places.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+  return numbers;
+}
+
+TEST_F(VectorSort, GivesUpOnBadPivotsAndSortElementsDoesNot) {
+  const Numbers numbers = numbers_with_bad_pivots(8000);
+  Numbers expected = numbers;
+  std::sort(expected.begin(), expected.end());
+  Numbers found = numbers;
+  Numbers scratch(numbers.size());
+  EXPECT_FALSE(divide_to_parts(found.data(), found.size(), scratch.data(), 0));
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, expected) << "not a permutation";
+  found = numbers;
+  sort_elements(found.data(), found.size(), std::span(scratch));
+  EXPECT_EQ(found, expected);
+}
+
+TEST(KeySort, EqualsStandardSort) {
+  start_host_runtime(0);
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const PrefixPlan plan = plan_prefixes(count_letters(text.view()), text.symbols.size());
+    const KeyDigits digits(plan);
+    for (const std::uint64_t size : {0, 1, 64, 65, 300, 3000, 40000}) {
+      for (const std::uint64_t keys : {std::uint64_t{1}, std::uint64_t{3}, plan.key_end}) {
+        Random random(size);
+        Numbers elements(size);
+        for (std::uint64_t& element : elements) {
+          const std::uint64_t key = random.below(std::min(keys, plan.key_end));
+          element = plan.element(key, random.below(text.symbols.size()));
+        }
+        Numbers expected = elements;
+        std::sort(expected.begin(), expected.end());
+        for (const bool by_vectors : ways()) {
+          for (const std::uint64_t room : {size, size / 2}) {
+            Numbers found = elements;
+            Numbers scratch(room);
+            sort_by_keys(plan, digits, found.data(), size, std::span(scratch), by_vectors);
+            for (std::uint64_t i = 0; i < size; ++i) {
+              ASSERT_EQ(plan.key_of(found[i]), plan.key_of(expected[i])) << size << ", entry " << i;
+            }
+            std::sort(found.begin(), found.end());
+            ASSERT_EQ(found, expected) << "not a permutation";
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sortie::suffix_array::host
