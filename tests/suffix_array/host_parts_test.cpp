@@ -67,6 +67,13 @@ TEST_F(HostParts, BitSetFindsWhatWasSet) {
   EXPECT_EQ(bits.next_set(131, 300), 299U);
   EXPECT_EQ(bits.next_clear(70, 100), 100U);
   EXPECT_EQ(bits.next_set(5, 5), 5U);
+  EXPECT_EQ(bits.last_clear(0, 300), 298U);
+  EXPECT_EQ(bits.last_clear(0, 131), 59U);
+  EXPECT_EQ(bits.last_clear(60, 131), 131U);
+  EXPECT_EQ(bits.last_clear(59, 64), 59U);
+  EXPECT_EQ(bits.last_clear(0, 1), 1U);
+  EXPECT_EQ(bits.last_clear(131, 132), 131U);
+  EXPECT_EQ(bits.last_clear(7, 7), 7U);
 }
 
 TEST_F(HostParts, SymbolStreamReadsTheCodes) {

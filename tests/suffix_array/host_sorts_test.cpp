@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/element_scan.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
 #include "sortie/apps/suffix_array/host/key_sort.hpp"
@@ -219,6 +221,62 @@ TEST(KeySort, EqualsStandardSort) {
       }
     }
   }
+}
+
+/// All kinds of processor up to that of this run.
+std::vector<segsort::VectorUnit> vector_units() {
+  std::vector<segsort::VectorUnit> units;
+  for (const auto unit :
+       {segsort::VectorUnit::baseline, segsort::VectorUnit::avx2, segsort::VectorUnit::avx512}) {
+    if (unit <= segsort::vector_unit()) units.push_back(unit);
+  }
+  return units;
+}
+
+template <class Pos>
+class ElementScan : public testing::Test {};
+using Positions = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(ElementScan, Positions);
+
+TYPED_TEST(ElementScan, ReadsKeysAndPositions) {
+  constexpr int position_bits = 20;
+  Random random(4);
+  for (const std::uint64_t size : {0, 1, 2, 63, 64, 65, 127, 128, 129, 1000}) {
+    for (const std::uint64_t keys : {1, 2, 300, 1 << 30}) {
+      Numbers elements(size);
+      for (std::uint64_t& element : elements) {
+        element = random.below(keys) << position_bits | random.below(1 << position_bits);
+      }
+      std::sort(elements.begin(), elements.end());
+      for (const segsort::VectorUnit unit : vector_units()) {
+        Numbers bits((size + 63) / 64 + 1, ~std::uint64_t{0});
+        mark_equal_keys(elements.data(), size, position_bits, bits.data(), unit);
+        EXPECT_EQ(bits.back(), ~std::uint64_t{0}) << "written beyond the end";
+        std::vector<TypeParam> positions(size + 1, 7);
+        write_positions(elements.data(), size, position_bits, positions.data(), unit);
+        EXPECT_EQ(positions.back(), 7U) << "written beyond the end";
+        for (std::uint64_t i = 0; i < size; ++i) {
+          const bool equal =
+              i > 0 && elements[i] >> position_bits == elements[i - 1] >> position_bits;
+          ASSERT_EQ((bits[i / 64] >> (i % 64) & 1) != 0, equal) << size << ", entry " << i;
+          ASSERT_EQ(positions[i], elements[i] % (1U << position_bits)) << size << ", entry " << i;
+        }
+        for (std::uint64_t i = size; i < (size + 63) / 64 * 64; ++i) {
+          ASSERT_EQ(bits[i / 64] >> (i % 64) & 1, 0U) << size << ", bit " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(Arrays, AreUsedAgain) {
+  Array<std::uint64_t> numbers = allocate<std::uint64_t>(1 << 20);
+  numbers[0] = 0x0101010101010101U;
+  Array<std::uint32_t> positions = reuse<std::uint32_t>(std::move(numbers), 1 << 20);
+  EXPECT_EQ(numbers, nullptr);
+  EXPECT_EQ(positions[0], 0x01010101U);
+  positions[(1 << 20) - 1] = 1;
+  EXPECT_EQ(reuse<std::uint8_t>(Array<std::uint64_t>(), 0), nullptr);
 }
 
 }  // namespace

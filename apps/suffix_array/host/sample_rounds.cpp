@@ -111,7 +111,7 @@ class UndecidedSamples {
 
   std::span<Pos> ranks_;
   std::span<Pos> steps_;
-  std::unique_ptr<Item[]> items_;
+  Array<Item> items_;
   std::vector<Pos> starts_;  ///< of the groups among the items, and the end of the last
   std::uint64_t group_begin_ = 0;
   Pos group_rank_ = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/pieces.hpp"
 
 namespace sortie::suffix_array::host {

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
+#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/prefix_plan.hpp"
 
 namespace sortie::suffix_array::host {
@@ -68,7 +68,7 @@ class SymbolStream {
   int unused_bits_;
   std::uint64_t high_bits_;  ///< of each code of a word
   std::uint64_t low_bits_;   ///< all others
-  std::unique_ptr<std::uint8_t[]> bytes_;
+  Array<std::uint8_t> bytes_;
 };
 
 }  // namespace sortie::suffix_array::host
