@@ -125,7 +125,7 @@ TEST_F(VectorSort, KeepsLongPartsWhoseUpperBitsAgree) {
   }
 }
 
-TEST_F(VectorSort, DividesToShortPartsOrEqualKeys) {
+TEST_F(VectorSort, SortsByPivots) {
   constexpr std::uint64_t guard = 0x5afe;
   for (const std::uint64_t size : {0, 1, 32, 33, 40, 64, 100, 1001, 20000}) {
     for (const std::uint64_t values : {1, 2, 3, 50, 1 << 30}) {
@@ -143,15 +143,40 @@ TEST_F(VectorSort, DividesToShortPartsOrEqualKeys) {
         Numbers found = numbers;
         found.push_back(guard);
         Numbers scratch(size + 1, guard);
-        ASSERT_TRUE(divide_to_parts(found.data(), size, scratch.data(), shift)) << size;
+        ASSERT_TRUE(sort_by_pivots(found.data(), size, scratch.data(), shift)) << size;
         EXPECT_EQ(found.back(), guard);
         EXPECT_EQ(scratch.back(), guard);
-        sort_parts(found.data(), found.data(), size);
         for (std::uint64_t i = 0; i < size; ++i) {
           ASSERT_EQ(found[i] >> shift, expected[i] >> shift)
               << size << " of " << values << ", entry " << i;
         }
+        found.pop_back();
+        std::sort(found.begin(), found.end());
+        EXPECT_EQ(found, expected) << "not a permutation";
       }
+    }
+  }
+}
+
+TEST_F(VectorSort, SortsByPivotsWhereOneKeyHidesTheOthers) {
+  constexpr int shift = 20;
+  for (const std::uint64_t hidden : {5, 100}) {
+    for (const bool below : {false, true}) {
+      Random random(hidden);
+      Numbers numbers(30000);
+      for (std::uint64_t& number : numbers) number = std::uint64_t{50} << shift | random.below(99);
+      for (std::uint64_t i = 0; i < hidden; ++i) {
+        const std::uint64_t key = random.below(50) + (below ? 0 : 51);
+        numbers[random.below(numbers.size())] = key << shift | i;
+      }
+      Numbers found = numbers;
+      Numbers scratch(numbers.size());
+      ASSERT_TRUE(sort_by_pivots(found.data(), found.size(), scratch.data(), shift));
+      const auto by_key = [](std::uint64_t a, std::uint64_t b) { return a >> shift < b >> shift; };
+      EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), by_key));
+      std::sort(found.begin(), found.end());
+      std::sort(numbers.begin(), numbers.end());
+      EXPECT_EQ(found, numbers) << "not a permutation";
     }
   }
 }
@@ -181,7 +206,7 @@ TEST_F(VectorSort, GivesUpOnBadPivotsAndSortElementsDoesNot) {
   std::sort(expected.begin(), expected.end());
   Numbers found = numbers;
   Numbers scratch(numbers.size());
-  EXPECT_FALSE(divide_to_parts(found.data(), found.size(), scratch.data(), 0));
+  EXPECT_FALSE(sort_by_pivots(found.data(), found.size(), scratch.data(), 0));
   std::sort(found.begin(), found.end());
   EXPECT_EQ(found, expected) << "not a permutation";
   found = numbers;

@@ -63,7 +63,8 @@ inline constexpr int widest_digit = 11;
 inline constexpr int widest_digit_in_place = 8;
 /// The same, where vectors sort the rest: they take no longer for four numbers than for three.
 inline constexpr std::uint64_t longest_inserted_beside_vectors = 3;
-/// Longest part that vectors divide by pivots; a spreading pass does as much as 11 divisions.
+/// Longest part that vectors divide by pivots in any case; a spreading pass does as much as 11
+/// divisions, where keys are many.
 inline constexpr std::uint64_t longest_divided = std::uint64_t{1} << 13;
 
 struct Digit {
@@ -74,6 +75,17 @@ struct Digit {
     return static_cast<std::uint32_t>(element >> shift) & ((1U << bits) - 1);
   }
 };
+
+/// True where two of 16 elements, evenly spaced, agree from bit `key_shift` on: so there are few
+/// keys, or some that are frequent, and dividing by pivots sets them apart at once.
+template <class Element>
+bool are_keys_frequent(const Element* elements, std::uint64_t n, int key_shift) {
+  constexpr std::uint64_t count = 16;
+  std::array<Element, count> keys;
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = elements[n / count * i] >> key_shift;
+  insertion_sort(keys.data(), count);
+  return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
 
 /// Bits in which the elements differ.
 template <class Element>
@@ -130,11 +142,9 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
     return;
   }
   if constexpr (vectors_hold_them) {
-    if (by_vectors && n <= detail::longest_divided && n <= scratch.size()) {
-      if (divide_to_parts(elements, n, scratch.data(), key_shift)) {
-        sort_parts(elements, elements, n);
-        return;
-      }
+    if (by_vectors && n <= scratch.size() &&
+        (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift))) {
+      if (sort_by_pivots(elements, n, scratch.data(), key_shift)) return;
       by_vectors = false;
     }
   }

@@ -46,18 +46,24 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
     scratch[starts[key_digits.of(elements[i], bits)]++] = elements[i];
   }
   if (by_vectors) {
-    // What was copied leaves its room for scratch.
+    std::uint64_t sorted = 0;
     std::uint64_t begin = 0;
     for (std::uint32_t i = 0; i < digits; ++i) {
       const std::uint64_t end = starts[i];
-      const std::span<std::uint64_t> part = scratch.subspan(begin, end - begin);
-      if (part.size() > vector_window &&
-          !divide_to_parts(part.data(), part.size(), elements, key_shift)) {
-        sort_elements(part.data(), part.size(), std::span(elements, size), key_shift, false);
+      if (end - begin > vector_window) {
+        sort_parts(scratch.data() + sorted, elements + sorted, begin - sorted);
+        // Its place in the bucket is free meanwhile.
+        const std::span<std::uint64_t> part = scratch.subspan(begin, end - begin);
+        const std::span<std::uint64_t> place(elements + begin, part.size());
+        if (!sort_by_pivots(part.data(), part.size(), place.data(), key_shift)) {
+          sort_elements(part.data(), part.size(), place, key_shift, false);
+        }
+        std::copy(part.begin(), part.end(), place.begin());
+        sorted = end;
       }
       begin = end;
     }
-    sort_parts(scratch.data(), elements, size);
+    sort_parts(scratch.data() + sorted, elements + sorted, size - sorted);
     return;
   }
   std::memcpy(elements, scratch.data(), size * sizeof(*elements));

@@ -357,9 +357,11 @@ class Finish {
           return;
         }
         // Keys are anywhere in the text: those of the groups to come are asked for early.
+        // (Not those of a long one, which reads ahead by itself.)
         constexpr std::uint64_t ahead = 32;
         const std::uint64_t wanted = std::min(end + ahead, size_);
-        for (requested = std::max(requested, begin); requested < wanted; ++requested) {
+        const std::uint64_t from = end - begin > 8 * ahead ? end : begin;
+        for (requested = std::max(requested, from); requested < wanted; ++requested) {
           __builtin_prefetch(keys + order_.suffixes[requested]);
         }
         if (elements.size() < end - begin) {
@@ -369,7 +371,10 @@ class Finish {
         sort_group(keys, begin, end, elements.data(), scratch);
       });
     });
-    const std::uint64_t room = large.empty() ? 0 : largest_private_group;
+    std::uint64_t largest = 0;
+    for (const Large& group : large) largest = std::max(largest, group.end - group.begin);
+    // As much as a group of a thread had, or half a byte for 32-bit positions and one for others.
+    const std::uint64_t room = std::min(largest, std::max(largest_private_group, size_ / 16));
     const auto scratch = allocate<Element>(room);
     for (const Large& group : large) {
       const auto elements = allocate<Element>(group.end - group.begin);

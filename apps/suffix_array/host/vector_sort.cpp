@@ -179,12 +179,18 @@ SORTIE_AVX512 void sort_parts_avx512(const std::uint64_t* in, std::uint64_t* out
   store_up_to<window_vectors>(out, done, n, v);
 }
 
+/// What a division found.
+struct Division {
+  std::uint64_t lesser;     ///< how many numbers are not above the pivot; these come first now
+  std::uint64_t differing;  ///< bits in which one of them differs from the pivot
+};
+
 /// Brings the numbers that are not above `last` before all others.
 /// \param scratch  as many, overwritten
-/// \return how many they are
-SORTIE_AVX512 std::uint64_t divide(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
-                                   std::uint64_t last) {
+SORTIE_AVX512 Division divide(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
+                              std::uint64_t last) {
   const Vector pivot = _mm512_set1_epi64(static_cast<long long>(last));
+  Vector differing = _mm512_setzero_si512();
   // Lesser ones move down in place, where they overwrite only what was read; the others wait.
   std::uint64_t lesser = 0;
   std::uint64_t i = 0;
@@ -192,6 +198,7 @@ SORTIE_AVX512 std::uint64_t divide(std::uint64_t* elements, std::uint64_t n, std
     const Vector v = _mm512_loadu_si512(elements + i);
     const __mmask8 below = _mm512_cmple_epu64_mask(v, pivot);
     const auto count = static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(below)));
+    differing = _mm512_mask_or_epi64(differing, below, differing, _mm512_xor_si512(v, pivot));
     _mm512_storeu_si512(elements + lesser, _mm512_maskz_compress_epi64(below, v));
     const auto above = static_cast<__mmask8>(~below);
     _mm512_mask_storeu_epi64(scratch + (i - lesser), first_lanes(lanes - count),
@@ -204,6 +211,7 @@ SORTIE_AVX512 std::uint64_t divide(std::uint64_t* elements, std::uint64_t n, std
     const __mmask8 below = _mm512_mask_cmple_epu64_mask(there, v, pivot);
     const auto above = static_cast<__mmask8>(there & ~below);
     const auto count = static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(below)));
+    differing = _mm512_mask_or_epi64(differing, below, differing, _mm512_xor_si512(v, pivot));
     _mm512_mask_storeu_epi64(elements + lesser, first_lanes(count),
                              _mm512_maskz_compress_epi64(below, v));
     _mm512_mask_storeu_epi64(scratch + (i - lesser), first_lanes(n - i - count),
@@ -216,11 +224,16 @@ SORTIE_AVX512 std::uint64_t divide(std::uint64_t* elements, std::uint64_t n, std
     _mm512_mask_storeu_epi64(elements + lesser + i, there,
                              _mm512_maskz_loadu_epi64(there, scratch + i));
   }
-  return lesser;
+  return {lesser, static_cast<std::uint64_t>(_mm512_reduce_or_epi64(differing))};
 }
 
-/// The median of eight numbers, evenly spaced.
-SORTIE_AVX512 std::uint64_t median_of_8(const std::uint64_t* elements, std::uint64_t n) {
+/// The least and the median of eight numbers, evenly spaced.
+struct Sample {
+  std::uint64_t least;
+  std::uint64_t median;
+};
+
+SORTIE_AVX512 Sample sample_of(const std::uint64_t* elements, std::uint64_t n) {
   const std::uint64_t step = n / lanes;
   const Vector places =
       _mm512_add_epi64(_mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
@@ -229,35 +242,44 @@ SORTIE_AVX512 std::uint64_t median_of_8(const std::uint64_t* elements, std::uint
   const Vector sorted = sorted_8(_mm512_i64gather_epi64(places, elements, 8));
   alignas(64) std::uint64_t numbers[lanes];
   _mm512_store_si512(numbers, sorted);
-  return numbers[lanes / 2];
+  return {numbers[0], numbers[lanes / 2]};
 }
 
 /// \param levels  divisions that may follow on each other
-bool divide_further(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch, int key_shift,
+bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch, int key_shift,
                     int levels) {
   const std::uint64_t below_key = (std::uint64_t{1} << key_shift) - 1;
   while (n > vector_window) {
     if (levels-- == 0) return false;
-    // Keys below that of the median first, and where there are none, those equal to it.
-    const std::uint64_t key = median_of_8(elements, n) & ~below_key;
-    std::uint64_t lesser = key == 0 ? 0 : divide(elements, n, scratch, key - 1);
-    if (lesser == 0) {
-      lesser = divide(elements, n, scratch, key | below_key);
-      elements += lesser;
-      n -= lesser;
+    // What is below the key of the median comes first, or, where that may be the least key, what
+    // has this key.
+    const Sample sample = sample_of(elements, n);
+    const std::uint64_t key = sample.median & ~below_key;
+    const bool may_be_least = sample.least >= key;
+    const std::uint64_t last = may_be_least ? key | below_key : key - 1;
+    const Division division = divide(elements, n, scratch, last);
+    std::uint64_t* const others = elements + division.lesser;
+    const std::uint64_t rest = n - division.lesser;
+    // Parts of one key are done.
+    const bool is_done = division.differing >> key_shift == 0;
+    if (may_be_least && !is_done && rest == 0) {
+      // It was the greatest, too frequent for the sample to have another.
+      n = divide(elements, n, scratch, key - 1).lesser;
       continue;
     }
     // The shorter part by a call, so that these are few.
-    std::uint64_t* const others = elements + lesser;
-    if (lesser <= n - lesser) {
-      if (!divide_further(elements, lesser, scratch, key_shift, levels)) return false;
+    if (is_done || division.lesser <= rest) {
+      if (!is_done && !sort_by_pivots(elements, division.lesser, scratch, key_shift, levels)) {
+        return false;
+      }
       elements = others;
-      n -= lesser;
+      n = rest;
     } else {
-      if (!divide_further(others, n - lesser, scratch, key_shift, levels)) return false;
-      n = lesser;
+      if (!sort_by_pivots(others, rest, scratch, key_shift, levels)) return false;
+      n = division.lesser;
     }
   }
+  sort_parts_avx512(elements, elements, n);
   return true;
 }
 
@@ -271,11 +293,11 @@ void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n) {
   sort_parts_avx512(in, out, n);
 }
 
-bool divide_to_parts(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
-                     int key_shift) {
+bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
+                    int key_shift) {
   // Three times what good pivots take, and some for numbers that occur often.
   const int levels = 3 * static_cast<int>(std::bit_width(n / vector_window)) + 8;
-  return divide_further(elements, n, scratch, key_shift, levels);
+  return sort_by_pivots(elements, n, scratch, key_shift, levels);
 }
 
 #else
@@ -291,7 +313,7 @@ namespace {
 void sort_parts(const std::uint64_t*, std::uint64_t*, std::uint64_t) {
   refuse();
 }
-bool divide_to_parts(std::uint64_t*, std::uint64_t, std::uint64_t*, int) {
+bool sort_by_pivots(std::uint64_t*, std::uint64_t, std::uint64_t*, int) {
   refuse();
 }
 

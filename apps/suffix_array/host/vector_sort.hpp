@@ -33,15 +33,15 @@ inline constexpr std::uint64_t vector_window = 32;
 /// O(n): some 12 vector instructions for 8 numbers of a part of 8, and 80 for parts of 32.
 void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n);
 
-/// Divides numbers by pivots until each part is no longer than vector_window, or all its numbers
-/// agree from bit `key_shift` on (quicksort; by vectors: Bramas 2017, Blacher et al. 2022).
+/// Sorts numbers by quicksort: divided by pivots, by vectors (Bramas 2017, Blacher et al. 2022),
+/// until a part is no longer than vector_window, or all its numbers agree from bit `key_shift` on.
+/// A frequent key takes one division.
 ///
-/// \param elements  n numbers
-/// \param scratch   n numbers, overwritten
-/// \return false where bad pivots would make it slow: then the parts are longer, and all sorting is
-///         still to be done
-/// O(n log n).
-[[nodiscard]] bool divide_to_parts(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
-                                   int key_shift);
+/// \param elements   n numbers; those that agree from `key_shift` on come out in any order
+/// \param scratch    n numbers, overwritten
+/// \return false where bad pivots would make it slow: then the numbers are there in some order
+/// O(n log n), and O(n) for few keys.
+[[nodiscard]] bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
+                                  int key_shift);
 
 }  // namespace sortie::suffix_array::host
