@@ -77,7 +77,13 @@ TEST_F(HostParts, BitSetFindsWhatWasSet) {
 }
 
 TEST_F(HostParts, SymbolStreamReadsTheCodes) {
-  for (const test::NamedText& text : test::tricky_texts()) {
+  std::vector<test::NamedText> texts = test::tricky_texts();
+  // Symbols of every width.
+  for (const unsigned letters : {1, 3, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256}) {
+    texts.push_back(test::single(std::to_string(letters) + " letters",
+                                 test::random_letters(1000 + letters, letters, 0, letters)));
+  }
+  for (const test::NamedText& text : texts) {
     if (text.symbols.empty()) continue;
     SCOPED_TRACE(text.name);
     const TextView view = text.view();

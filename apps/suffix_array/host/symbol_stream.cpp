@@ -1,6 +1,9 @@
 #include "sortie/apps/suffix_array/host/symbol_stream.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 
 #include "sortie/apps/suffix_array/host/pieces.hpp"
 
@@ -16,6 +19,47 @@ int bits_for(const PrefixPlan& plan) {
 
 /// Eight symbols fill whole bytes, so that threads share none.
 constexpr std::uint64_t symbols_at_once = 8;
+
+using ByteCodes = std::array<std::uint8_t, 256>;
+
+/// Packs eights [begin, end) of symbols, `Bits` each. Eight bytes are written at once, of which the
+/// next eight replace all but `Bits`, so the last eights of a piece are left to the caller.
+/// \return first eight that is left
+template <unsigned Bits>
+std::uint64_t pack_eights(const std::uint8_t* symbols, const ByteCodes& codes, std::uint64_t begin,
+                          std::uint64_t end, std::uint8_t* stream) {
+  static_assert(Bits <= 8);
+  for (; begin + symbols_at_once < end; ++begin) {
+    const std::uint8_t* const eight = symbols + begin * symbols_at_once;
+    std::uint64_t packed = 0;
+    for (std::size_t i = 0; i < symbols_at_once; ++i) packed = packed << Bits | codes[eight[i]];
+    packed <<= 64 - 8 * Bits;
+    if constexpr (std::endian::native == std::endian::little) packed = __builtin_bswap64(packed);
+    std::memcpy(stream + begin * Bits, &packed, sizeof(packed));
+  }
+  return begin;
+}
+
+/// The same for a number of bits that is known at run time; packs none where they are more than 8.
+std::uint64_t pack_eights(unsigned bits, const std::uint8_t* symbols, const ByteCodes& codes,
+                          std::uint64_t begin, std::uint64_t end, std::uint8_t* stream) {
+  switch (bits) {
+#define SORTIE_CASE(count) \
+  case count:              \
+    return pack_eights<count>(symbols, codes, begin, end, stream);
+    SORTIE_CASE(1)
+    SORTIE_CASE(2)
+    SORTIE_CASE(3)
+    SORTIE_CASE(4)
+    SORTIE_CASE(5)
+    SORTIE_CASE(6)
+    SORTIE_CASE(7)
+    SORTIE_CASE(8)
+#undef SORTIE_CASE
+    default:
+      return begin;
+  }
+}
 
 }  // namespace
 
@@ -54,13 +98,18 @@ SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
       to[byte] = static_cast<std::uint8_t>(packed >> (56 - 8 * byte));
     }
   };
+  ByteCodes codes{};
+  for (std::size_t byte = 0; byte < codes.size(); ++byte) {
+    codes[byte] = static_cast<std::uint8_t>(plan.code[byte]);
+  }
   Pieces(eights).for_each([&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+    begin = pack_eights(bits, symbols, codes, begin, end, stream);
     for (std::uint64_t eight = begin; eight < end; ++eight) {
-      std::array<std::uint16_t, 8> codes;
+      std::array<std::uint16_t, 8> of_eight;
       for (std::size_t i = 0; i < 8; ++i) {
-        codes[i] = plan.code[symbols[eight * symbols_at_once + i]];
+        of_eight[i] = plan.code[symbols[eight * symbols_at_once + i]];
       }
-      write(eight, codes);
+      write(eight, of_eight);
     }
   });
   std::array<std::uint16_t, 8> last{};
