@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "sortie/apps/suffix_array/host/bit_set.hpp"
+#include "sortie/apps/suffix_array/host/element_scan.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
 #include "sortie/apps/suffix_array/host/prefix_plan.hpp"
 #include "sortie/apps/suffix_array/host/prefix_roll.hpp"
@@ -100,6 +101,50 @@ TEST_F(HostParts, SymbolStreamReadsTheCodes) {
           expected % (std::uint64_t{1} << stream.bits()) == 0;
       ASSERT_EQ(stream.contains_end(word), ended) << position;
       ASSERT_EQ(stream.ended(stream.until_end(word)), ended) << position;
+    }
+  }
+}
+
+TEST_F(HostParts, GroupsWhoseTextsDifferAreMarked) {
+  if (segsort::vector_unit() != segsort::VectorUnit::avx512) GTEST_SKIP() << "without AVX-512";
+  constexpr int words = 3;
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const TextView view = text.view();
+    const PrefixPlan plan = plan_of(view);
+    const SymbolStream stream(view, plan);
+    std::vector<std::uint64_t> elements;
+    for (std::uint64_t i = 0; i < view.size(); ++i) {
+      const auto to_key = static_cast<std::uint64_t>(plan.bucket_symbols);
+      elements.push_back(
+          plan.element(number_at(view, plan, i + to_key, plan.key_symbols, plan.base), i));
+    }
+    std::sort(elements.begin(), elements.end());
+    const std::uint64_t size = elements.size();
+    std::vector<std::uint64_t> marks(size / 64 + 1);
+    std::vector<std::uint64_t> differing(size / 64 + 1, ~std::uint64_t{0});
+    mark_equal_keys(elements.data(), size, plan.position_bits, marks.data());
+    mark_differing_texts(stream, plan.depth(), words, elements.data(), size, plan.position_bits,
+                         marks.data(), differing.data());
+    // Word by word: whether there is an end, and the codes up to it.
+    const auto texts_agree = [&](std::uint64_t left, std::uint64_t right) {
+      for (int word = 0; word < words; ++word) {
+        const std::uint64_t depth =
+            plan.depth() + static_cast<std::uint64_t>(word * stream.symbols());
+        const std::uint64_t bound = std::uint64_t{1} << stream.bits();
+        const std::uint64_t a = number_at(view, plan, left + depth, stream.symbols(), bound);
+        const std::uint64_t b = number_at(view, plan, right + depth, stream.symbols(), bound);
+        // An end leaves a last code of 0.
+        if (a != b || a % bound == 0) return false;
+      }
+      return true;
+    };
+    for (std::uint64_t i = 0; i < size; ++i) {
+      const bool mark = (marks[i / 64] >> (i % 64) & 1) != 0;
+      const bool expected =
+          mark && !texts_agree(plan.position_of(elements[i - 1]), plan.position_of(elements[i]));
+      ASSERT_EQ((differing[i / 64] >> (i % 64) & 1) != 0, expected) << "element " << i;
     }
   }
 }

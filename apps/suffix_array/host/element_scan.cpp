@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#ifdef SORTIE_HAVE_VECTOR_UNITS
-#include <immintrin.h>
-#endif
+#include "sortie/apps/suffix_array/host/vector_intrinsics.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
@@ -38,6 +36,94 @@ SORTIE_TARGET_AVX512 std::uint64_t equal_keys_avx512(const std::uint64_t* elemen
 }
 #endif
 
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+SORTIE_BEGIN_INTRINSICS
+
+/// Reads words of the stream for eight suffixes at once.
+class WordReader {
+ public:
+  SORTIE_TARGET_AVX512 explicit WordReader(const SymbolStream& stream)
+      : bytes_(stream.data()),
+        size_(repeated(stream.size())),
+        bits_(repeated(static_cast<unsigned>(stream.bits()))),
+        unused_bits_(_mm_cvtsi32_si128(64 - stream.symbols() * stream.bits())),
+        high_bits_(repeated(stream.high_bits())),
+        low_bits_(repeated(stream.low_bits())) {}
+
+  /// stream.word() of `lanes`, 0 in others; of positions behind the text, an end.
+  SORTIE_TARGET_AVX512 [[nodiscard]] __m512i words(__mmask8 lanes, __m512i positions) const {
+    const __m512i bit = _mm512_mullo_epi64(_mm512_min_epu64(positions, size_), bits_);
+    const __m512i bytes = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes,
+                                                      _mm512_srli_epi64(bit, 3), bytes_, 1);
+    const __m512i backwards =
+        _mm512_broadcast_i32x4(_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    const __m512i first_on_top = _mm512_sllv_epi64(_mm512_shuffle_epi8(bytes, backwards),
+                                                   _mm512_and_si512(bit, _mm512_set1_epi64(7)));
+    return _mm512_srl_epi64(first_on_top, unused_bits_);
+  }
+
+  /// Lanes whose word has an end.
+  SORTIE_TARGET_AVX512 [[nodiscard]] __mmask8 contain_end(__m512i words) const {
+    const __m512i others = _mm512_add_epi64(_mm512_and_si512(words, low_bits_), low_bits_);
+    return _mm512_test_epi64_mask(_mm512_andnot_si512(_mm512_or_si512(others, words), high_bits_),
+                                  high_bits_);
+  }
+
+ private:
+  SORTIE_TARGET_AVX512 static __m512i repeated(std::uint64_t number) {
+    return _mm512_set1_epi64(static_cast<long long>(number));
+  }
+
+  const std::uint8_t* bytes_;
+  __m512i size_;
+  __m512i bits_;
+  __m128i unused_bits_;
+  __m512i high_bits_;
+  __m512i low_bits_;
+};
+
+SORTIE_TARGET_AVX512 void mark_differing_texts_avx512(
+    const SymbolStream& stream, std::uint64_t depth, int words, const std::uint64_t* elements,
+    std::uint64_t n, int position_bits, const std::uint64_t* marks, std::uint64_t* differing) {
+  constexpr int most_words = 4;
+  constexpr std::uint64_t lanes = 8;
+  const WordReader reader(stream);
+  const __m512i position_mask =
+      _mm512_set1_epi64(static_cast<long long>((std::uint64_t{1} << position_bits) - 1));
+  const __m512i step = _mm512_set1_epi64(stream.symbols());
+  // Those of the eight before; only their last lane counts, where it is of a group.
+  __m512i before[most_words];
+  for (__m512i& word : before) word = _mm512_setzero_si512();
+  std::fill_n(differing, (n + word_bits - 1) / word_bits, std::uint64_t{0});
+  for (std::uint64_t begin = 0; begin < n; begin += lanes) {
+    const std::uint64_t word = begin / word_bits;
+    const std::uint64_t shift = begin % word_bits;
+    // The first of a group is the one before a mark.
+    const std::uint64_t next_word = (word + 1) * word_bits < n ? marks[word + 1] : 0;
+    const std::uint64_t of_groups = marks[word] | marks[word] >> 1 | next_word << (word_bits - 1);
+    const auto members = static_cast<__mmask8>(of_groups >> shift);
+    if (members == 0) continue;
+    const auto marked = static_cast<__mmask8>(marks[word] >> shift);
+    // Members are below n, and what is not there is none.
+    const __m512i element = _mm512_maskz_loadu_epi64(members, elements + begin);
+    __m512i position = _mm512_add_epi64(_mm512_and_si512(element, position_mask),
+                                        _mm512_set1_epi64(static_cast<long long>(depth)));
+    __mmask8 unequal = 0;
+    for (int i = 0; i < words; ++i) {
+      const __m512i found = reader.words(members, position);
+      const __m512i left = _mm512_alignr_epi64(found, before[i], lanes - 1);
+      unequal = static_cast<__mmask8>(unequal | _mm512_cmpneq_epu64_mask(found, left) |
+                                      reader.contain_end(found));
+      before[i] = found;
+      position = _mm512_add_epi64(position, step);
+    }
+    differing[word] |= std::uint64_t{static_cast<__mmask8>(unequal & marked)} << shift;
+  }
+}
+
+SORTIE_END_INTRINSICS
+#endif
+
 template <class Pos>
 [[gnu::always_inline]] inline void copy_positions(const std::uint64_t* elements, std::uint64_t n,
                                                   std::uint64_t mask, Pos* positions) {
@@ -68,6 +154,20 @@ void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shi
     bits[begin / word_bits] =
         equal_keys(elements, std::max<std::uint64_t>(begin, 1), end, key_shift);
   }
+}
+
+void mark_differing_texts([[maybe_unused]] const SymbolStream& stream,
+                          [[maybe_unused]] std::uint64_t depth, [[maybe_unused]] int words,
+                          [[maybe_unused]] const std::uint64_t* elements, std::uint64_t n,
+                          [[maybe_unused]] int position_bits, const std::uint64_t* marks,
+                          std::uint64_t* differing, [[maybe_unused]] VectorUnit unit) {
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+  if (unit == VectorUnit::avx512) {
+    mark_differing_texts_avx512(stream, depth, words, elements, n, position_bits, marks, differing);
+    return;
+  }
+#endif
+  std::copy_n(marks, (n + word_bits - 1) / word_bits, differing);
 }
 
 template <Position Pos>

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "sortie/apps/suffix_array/host/symbol_stream.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 #include "sortie/segsort/host/vector_unit.hpp"
 
@@ -18,6 +19,21 @@ namespace sortie::suffix_array::host {
 /// \param unit       segsort::vector_unit(), or less
 void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shift,
                      std::uint64_t* bits, segsort::VectorUnit unit = segsort::vector_unit());
+
+/// Sets bit i where that of `marks` is set and the texts of suffixes i - 1 and i differ in the
+/// words that follow `depth` symbols, or have an end in them; clears all others. Without AVX-512 it
+/// may set them wherever a mark is.
+///
+/// Of similar genomes nearly all groups agree in all words, and need no sort then.
+///
+/// \param words     words to compare, of stream.symbols() symbols each
+/// \param elements  n elements
+/// \param marks     of mark_equal_keys()
+/// \param differing (n + 63) / 64 words
+void mark_differing_texts(const SymbolStream& stream, std::uint64_t depth, int words,
+                          const std::uint64_t* elements, std::uint64_t n, int position_bits,
+                          const std::uint64_t* marks, std::uint64_t* differing,
+                          segsort::VectorUnit unit = segsort::vector_unit());
 
 /// Writes the positions of n elements.
 /// \param position_bits  lowest bits of an element

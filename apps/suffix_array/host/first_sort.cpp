@@ -118,6 +118,7 @@ class RangeSorter {
     const std::span<std::uint64_t> scratch(room.get(), capacity);
     const TextRounds rounds(stream_, plan_, depth_limit_, scratch);
     BitSet marks(largest);
+    BitSet differing(largest);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> groups;
     std::uint64_t in_equal_prefixes = 0;
     std::uint64_t in_groups = 0;
@@ -125,14 +126,20 @@ class RangeSorter {
       std::uint64_t* const first = elements + range.begin;
       const std::uint64_t size = range.end - range.begin;
       sort_by_keys(plan_, key_digits_, first, size, scratch);
-      find_groups(first, size, scratch, marks, groups);
+      find_groups(first, size, rounds, scratch, marks, groups);
+      mark_differing_texts(stream_, plan_.depth(), TextRounds::rounds, first, size,
+                           plan_.position_bits, marks.data(), differing.data());
       const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
         order_.joined.set_range(range.slot + begin + 1, range.slot + end);
         in_groups += end - begin;
       };
       for (const auto& [begin, end] : groups) {
         in_equal_prefixes += end - begin;
-        rounds.sort(first, begin, end, plan_.depth(), leave);
+        if (differing.next_set(begin + 1, end) == end) {
+          leave(begin, end);
+        } else {
+          rounds.sort(first, begin, end, plan_.depth(), leave);
+        }
       }
       write_positions(first, size, plan_.position_bits, order_.suffixes.data() + range.slot);
     }
@@ -143,8 +150,8 @@ class RangeSorter {
   /// Parts of sorted elements whose keys are equal, without an end; asks for the words that the
   /// text rounds read first. Those with an end are put in their final order.
   /// \param marks  a bit for every element, overwritten
-  void find_groups(std::uint64_t* elements, std::uint64_t size, std::span<std::uint64_t> scratch,
-                   BitSet& marks,
+  void find_groups(std::uint64_t* elements, std::uint64_t size, const TextRounds& rounds,
+                   std::span<std::uint64_t> scratch, BitSet& marks,
                    std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
     groups.clear();
     mark_equal_keys(elements, size, plan_.position_bits, marks.data());
@@ -158,7 +165,7 @@ class RangeSorter {
         continue;
       }
       for (std::uint64_t member = begin; member < end; ++member) {
-        stream_.prefetch(plan_.position_of(elements[member]) + plan_.depth());
+        rounds.prefetch(plan_.position_of(elements[member]));
       }
       groups.emplace_back(begin, end);
     }

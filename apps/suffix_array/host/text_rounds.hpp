@@ -39,6 +39,12 @@ class TextRounds {
     return plan.depth() + static_cast<std::uint64_t>(rounds * stream.symbols());
   }
 
+  /// Asks for all words of a suffix, which lie in one or two cache lines.
+  void prefetch(std::uint64_t position) const {
+    stream_.prefetch(position + plan_.depth());
+    stream_.prefetch(position + depth_limit_);
+  }
+
   /// Sorts the group [begin, end) of `elements`, two or more, whose suffixes agree in `depth`
   /// symbols without an end. Of the elements, only positions mean anything afterwards.
   ///

@@ -3,23 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "sortie/apps/suffix_array/host/vector_intrinsics.hpp"
 #include "sortie/core/error.hpp"
-
-#ifdef SORTIE_HAVE_VECTOR_UNITS
-#include <immintrin.h>
-#endif
 
 namespace sortie::suffix_array::host {
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
-// The headers of GCC 12 leave the lanes that no mask selects undefined, and it warns of them where
-// they are inlined (GCC bug 105593).
-#if !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+SORTIE_BEGIN_INTRINSICS
 
 namespace {
 
@@ -285,9 +276,7 @@ bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scr
 
 }  // namespace
 
-#if !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+SORTIE_END_INTRINSICS
 
 void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n) {
   sort_parts_avx512(in, out, n);
