@@ -149,6 +149,36 @@ TEST_F(HostParts, GroupsWhoseTextsDifferAreMarked) {
   }
 }
 
+TEST_F(HostParts, KeysAreReplacedByTheNextSymbols) {
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const TextView view = text.view();
+    const PrefixPlan plan = plan_of(view);
+    const SymbolStream stream(view, plan);
+    const int symbols = std::min(stream.symbols(), (64 - plan.position_bits) / stream.bits());
+    const std::uint64_t bound = std::uint64_t{1} << stream.bits();
+    for (const std::uint64_t depth : {0, 1, 13}) {
+      std::vector<std::uint64_t> elements;
+      for (std::uint64_t i = 0; i + depth <= view.size(); ++i) {
+        elements.push_back(plan.element(7 % plan.key_end, i));
+      }
+      for (const auto unit : {segsort::VectorUnit::baseline, segsort::vector_unit()}) {
+        std::vector<std::uint64_t> found = elements;
+        const std::uint64_t differing =
+            replace_keys(stream, plan, found.data(), found.size(), depth, symbols, unit);
+        std::uint64_t expected_differing = 0;
+        for (std::uint64_t i = 0; i < found.size(); ++i) {
+          ASSERT_EQ(found[i], plan.element(number_at(view, plan, i + depth, symbols, bound), i))
+              << "element " << i << ", depth " << depth;
+          expected_differing |= found[i] ^ found[0];
+        }
+        EXPECT_EQ(differing, expected_differing);
+      }
+    }
+  }
+}
+
 TEST_F(HostParts, PrefixRollVisitsEveryPositionOnce) {
   for (const test::NamedText& text : test::tricky_texts()) {
     if (text.symbols.empty()) continue;

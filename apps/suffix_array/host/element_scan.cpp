@@ -36,6 +36,20 @@ SORTIE_TARGET_AVX512 std::uint64_t equal_keys_avx512(const std::uint64_t* elemen
 }
 #endif
 
+/// An element with the symbols at some depth as its key.
+struct KeyReader {
+  const SymbolStream& stream;
+  const PrefixPlan& plan;
+  std::uint64_t depth;
+  int dropped_bits;
+
+  [[nodiscard]] std::uint64_t element(std::uint64_t element) const {
+    const std::uint64_t position = plan.position_of(element);
+    const std::uint64_t word = stream.until_end(stream.word(position + depth));
+    return plan.element(word >> dropped_bits, position);
+  }
+};
+
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 SORTIE_BEGIN_INTRINSICS
 
@@ -121,6 +135,38 @@ SORTIE_TARGET_AVX512 void mark_differing_texts_avx512(
   }
 }
 
+/// Eight elements at a time, as far as they go.
+/// \return how many elements have new keys
+SORTIE_TARGET_AVX512 std::uint64_t replace_keys_avx512(const SymbolStream& stream, KeyReader reader,
+                                                       std::uint64_t* elements, std::uint64_t n,
+                                                       std::uint64_t& differing) {
+  constexpr std::uint64_t lanes = 8;
+  const WordReader words(stream);
+  const __m512i position_mask = _mm512_set1_epi64(
+      static_cast<long long>((std::uint64_t{1} << reader.plan.position_bits) - 1));
+  const __m512i depth = _mm512_set1_epi64(static_cast<long long>(reader.depth));
+  const __m128i dropped_bits = _mm_cvtsi32_si128(reader.dropped_bits);
+  const __m128i position_bits = _mm_cvtsi32_si128(reader.plan.position_bits);
+  const __m512i first = _mm512_set1_epi64(static_cast<long long>(reader.element(elements[0])));
+  __m512i differing_lanes = _mm512_setzero_si512();
+  std::uint64_t done = 0;
+  for (; done + lanes <= n; done += lanes) {
+    const __m512i position = _mm512_and_si512(_mm512_loadu_si512(elements + done), position_mask);
+    const __m512i found = words.words(0xFF, _mm512_add_epi64(position, depth));
+    __m512i replaced = _mm512_or_si512(
+        _mm512_sll_epi64(_mm512_srl_epi64(found, dropped_bits), position_bits), position);
+    if (words.contain_end(found) != 0) [[unlikely]] {
+      for (std::uint64_t i = done; i < done + lanes; ++i) elements[i] = reader.element(elements[i]);
+      replaced = _mm512_loadu_si512(elements + done);
+    } else {
+      _mm512_storeu_si512(elements + done, replaced);
+    }
+    differing_lanes = _mm512_or_si512(differing_lanes, _mm512_xor_si512(replaced, first));
+  }
+  differing |= static_cast<std::uint64_t>(_mm512_reduce_or_epi64(differing_lanes));
+  return done;
+}
+
 SORTIE_END_INTRINSICS
 #endif
 
@@ -168,6 +214,23 @@ void mark_differing_texts([[maybe_unused]] const SymbolStream& stream,
   }
 #endif
   std::copy_n(marks, (n + word_bits - 1) / word_bits, differing);
+}
+
+std::uint64_t replace_keys(const SymbolStream& stream, const PrefixPlan& plan,
+                           std::uint64_t* elements, std::uint64_t n, std::uint64_t depth,
+                           int symbols, [[maybe_unused]] VectorUnit unit) {
+  if (n == 0) return 0;
+  const KeyReader reader{stream, plan, depth, (stream.symbols() - symbols) * stream.bits()};
+  std::uint64_t differing = 0;
+  std::uint64_t i = 0;
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+  if (unit == VectorUnit::avx512) i = replace_keys_avx512(stream, reader, elements, n, differing);
+#endif
+  for (; i < n; ++i) {
+    elements[i] = reader.element(elements[i]);
+    differing |= elements[i] ^ elements[0];
+  }
+  return differing;
 }
 
 template <Position Pos>

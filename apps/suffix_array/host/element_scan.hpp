@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
 #include "sortie/apps/suffix_array/host/symbol_stream.hpp"
 #include "sortie/apps/suffix_array/suffix_array.hpp"
 #include "sortie/segsort/host/vector_unit.hpp"
@@ -34,6 +35,13 @@ void mark_differing_texts(const SymbolStream& stream, std::uint64_t depth, int w
                           const std::uint64_t* elements, std::uint64_t n, int position_bits,
                           const std::uint64_t* marks, std::uint64_t* differing,
                           segsort::VectorUnit unit = segsort::vector_unit());
+
+/// Gives n elements new keys: the `symbols` codes that follow `depth` symbols, in stream.bits()
+/// bits each, and 0 from the first end on. \param symbols  at most stream.symbols(), and what
+/// plan.element() has room for \return the bits in which elements differ from the first
+std::uint64_t replace_keys(const SymbolStream& stream, const PrefixPlan& plan,
+                           std::uint64_t* elements, std::uint64_t n, std::uint64_t depth,
+                           int symbols, segsort::VectorUnit unit = segsort::vector_unit());
 
 /// Writes the positions of n elements.
 /// \param position_bits  lowest bits of an element
