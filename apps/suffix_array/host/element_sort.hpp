@@ -142,9 +142,9 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
     return;
   }
   if constexpr (vectors_hold_them) {
-    if (by_vectors && n <= scratch.size() &&
+    if (by_vectors &&
         (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift))) {
-      if (sort_by_pivots(elements, n, scratch.data(), key_shift)) return;
+      if (sort_by_pivots(elements, n, key_shift)) return;
       by_vectors = false;
     }
   }

@@ -55,7 +55,7 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
         // Its place in the bucket is free meanwhile.
         const std::span<std::uint64_t> part = scratch.subspan(begin, end - begin);
         const std::span<std::uint64_t> place(elements + begin, part.size());
-        if (!sort_by_pivots(part.data(), part.size(), place.data(), key_shift)) {
+        if (!sort_by_pivots(part.data(), part.size(), key_shift)) {
           sort_elements(part.data(), part.size(), place, key_shift, false);
         }
         std::copy(part.begin(), part.end(), place.begin());

@@ -1,6 +1,7 @@
 #include "sortie/apps/suffix_array/host/vector_sort.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "sortie/apps/suffix_array/host/vector_intrinsics.hpp"
@@ -176,46 +177,83 @@ struct Division {
   std::uint64_t differing;  ///< bits in which one of them differs from the pivot
 };
 
-/// Brings the numbers that are not above `last` before all others.
-/// \param scratch  as many, overwritten
-SORTIE_AVX512 Division divide(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
-                              std::uint64_t last) {
-  const Vector pivot = _mm512_set1_epi64(static_cast<long long>(last));
-  Vector differing = _mm512_setzero_si512();
-  // Lesser ones move down in place, where they overwrite only what was read; the others wait.
-  std::uint64_t lesser = 0;
-  std::uint64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const Vector v = _mm512_loadu_si512(elements + i);
-    const __mmask8 below = _mm512_cmple_epu64_mask(v, pivot);
-    const auto count = static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(below)));
-    differing = _mm512_mask_or_epi64(differing, below, differing, _mm512_xor_si512(v, pivot));
-    _mm512_storeu_si512(elements + lesser, _mm512_maskz_compress_epi64(below, v));
-    const auto above = static_cast<__mmask8>(~below);
-    _mm512_mask_storeu_epi64(scratch + (i - lesser), first_lanes(lanes - count),
-                             _mm512_maskz_compress_epi64(above, v));
-    lesser += count;
-  }
-  if (i < n) {
-    const __mmask8 there = first_lanes(n - i);
-    const Vector v = _mm512_maskz_loadu_epi64(there, elements + i);
-    const __mmask8 below = _mm512_mask_cmple_epu64_mask(there, v, pivot);
+/// Numbers on their way to the lower or the upper end of a room between them.
+class DividedEnds {
+ public:
+  SORTIE_AVX512 DividedEnds(std::uint64_t* elements, std::uint64_t n, std::uint64_t last)
+      : low(elements),
+        high(elements + n),
+        pivot_(_mm512_set1_epi64(static_cast<long long>(last))),
+        differing_(_mm512_setzero_si512()) {}
+
+  /// Writes the first `count` lanes, at most 8.
+  SORTIE_INLINE_AVX512 void put(Vector v, std::uint64_t count) {
+    const __mmask8 there = first_lanes(count);
+    const __mmask8 below = _mm512_mask_cmple_epu64_mask(there, v, pivot_);
     const auto above = static_cast<__mmask8>(there & ~below);
-    const auto count = static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(below)));
-    differing = _mm512_mask_or_epi64(differing, below, differing, _mm512_xor_si512(v, pivot));
-    _mm512_mask_storeu_epi64(elements + lesser, first_lanes(count),
-                             _mm512_maskz_compress_epi64(below, v));
-    _mm512_mask_storeu_epi64(scratch + (i - lesser), first_lanes(n - i - count),
+    const auto lesser = static_cast<std::uint64_t>(std::popcount(static_cast<unsigned>(below)));
+    differing_ = _mm512_mask_or_epi64(differing_, below, differing_, _mm512_xor_si512(v, pivot_));
+    _mm512_mask_storeu_epi64(low, first_lanes(lesser), _mm512_maskz_compress_epi64(below, v));
+    low += lesser;
+    high -= count - lesser;
+    _mm512_mask_storeu_epi64(high, first_lanes(count - lesser),
                              _mm512_maskz_compress_epi64(above, v));
-    lesser += count;
   }
-  const std::uint64_t others = n - lesser;
-  for (i = 0; i < others; i += lanes) {
-    const __mmask8 there = first_lanes(others - i);
-    _mm512_mask_storeu_epi64(elements + lesser + i, there,
-                             _mm512_maskz_loadu_epi64(there, scratch + i));
+  SORTIE_AVX512 [[nodiscard]] std::uint64_t differing() const {
+    return static_cast<std::uint64_t>(_mm512_reduce_or_epi64(differing_));
   }
-  return {lesser, static_cast<std::uint64_t>(_mm512_reduce_or_epi64(differing))};
+
+  std::uint64_t* low;   ///< end of the numbers not above the pivot
+  std::uint64_t* high;  ///< begin of the others
+
+ private:
+  Vector pivot_;
+  Vector differing_;
+};
+
+/// Brings the numbers that are not above `last` before all others, in place: some of both ends wait
+/// elsewhere, and what is read next is from the end with less room, so that both have enough.
+SORTIE_AVX512 Division divide(std::uint64_t* elements, std::uint64_t n, std::uint64_t last) {
+  // So many at a time that it does not matter how long the choice of an end takes.
+  constexpr std::uint64_t block = 4 * lanes;
+  std::array<std::uint64_t, 3 * block> waiting;
+  std::uint64_t waiting_count = 0;
+  const auto wait = [&](const std::uint64_t* begin, std::uint64_t count) {
+    std::copy_n(begin, count, waiting.data() + waiting_count);
+    waiting_count += count;
+  };
+  DividedEnds ends(elements, n, last);
+  const std::uint64_t* left = elements;  // what is still to be read
+  const std::uint64_t* right = elements + n;
+  if (n >= 2 * block) {
+    wait(left, block);
+    left += block;
+    right -= block;
+    wait(right, block);
+    while (static_cast<std::uint64_t>(right - left) >= block) {
+      const bool from_left = left - ends.low <= ends.high - right;
+      const std::uint64_t* from = left;
+      if (from_left) {
+        left += block;
+      } else {
+        right -= block;
+        from = right;
+      }
+      Vector v[block / lanes];
+#pragma GCC unroll 4
+      for (std::uint64_t i = 0; i < block / lanes; ++i) {
+        v[i] = _mm512_loadu_si512(from + i * lanes);
+      }
+#pragma GCC unroll 4
+      for (std::uint64_t i = 0; i < block / lanes; ++i) ends.put(v[i], lanes);
+    }
+  }
+  wait(left, static_cast<std::uint64_t>(right - left));
+  for (std::uint64_t i = 0; i < waiting_count; i += lanes) {
+    const std::uint64_t count = std::min(lanes, waiting_count - i);
+    ends.put(_mm512_maskz_loadu_epi64(first_lanes(count), waiting.data() + i), count);
+  }
+  return {static_cast<std::uint64_t>(ends.low - elements), ends.differing()};
 }
 
 /// The least and the median of eight numbers, evenly spaced.
@@ -236,9 +274,15 @@ SORTIE_AVX512 Sample sample_of(const std::uint64_t* elements, std::uint64_t n) {
   return {numbers[0], numbers[lanes / 2]};
 }
 
-/// \param levels  divisions that may follow on each other
-bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch, int key_shift,
-                    int levels) {
+}  // namespace
+
+SORTIE_END_INTRINSICS
+
+void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n) {
+  sort_parts_avx512(in, out, n);
+}
+
+bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, int key_shift, int levels) {
   const std::uint64_t below_key = (std::uint64_t{1} << key_shift) - 1;
   while (n > vector_window) {
     if (levels-- == 0) return false;
@@ -248,45 +292,30 @@ bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scr
     const std::uint64_t key = sample.median & ~below_key;
     const bool may_be_least = sample.least >= key;
     const std::uint64_t last = may_be_least ? key | below_key : key - 1;
-    const Division division = divide(elements, n, scratch, last);
+    const Division division = divide(elements, n, last);
     std::uint64_t* const others = elements + division.lesser;
     const std::uint64_t rest = n - division.lesser;
     // Parts of one key are done.
     const bool is_done = division.differing >> key_shift == 0;
     if (may_be_least && !is_done && rest == 0) {
       // It was the greatest, too frequent for the sample to have another.
-      n = divide(elements, n, scratch, key - 1).lesser;
+      n = divide(elements, n, key - 1).lesser;
       continue;
     }
     // The shorter part by a call, so that these are few.
     if (is_done || division.lesser <= rest) {
-      if (!is_done && !sort_by_pivots(elements, division.lesser, scratch, key_shift, levels)) {
+      if (!is_done && !sort_by_pivots(elements, division.lesser, key_shift, levels)) {
         return false;
       }
       elements = others;
       n = rest;
     } else {
-      if (!sort_by_pivots(others, rest, scratch, key_shift, levels)) return false;
+      if (!sort_by_pivots(others, rest, key_shift, levels)) return false;
       n = division.lesser;
     }
   }
   sort_parts_avx512(elements, elements, n);
   return true;
-}
-
-}  // namespace
-
-SORTIE_END_INTRINSICS
-
-void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n) {
-  sort_parts_avx512(in, out, n);
-}
-
-bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
-                    int key_shift) {
-  // Three times what good pivots take, and some for numbers that occur often.
-  const int levels = 3 * static_cast<int>(std::bit_width(n / vector_window)) + 8;
-  return sort_by_pivots(elements, n, scratch, key_shift, levels);
 }
 
 #else
@@ -302,7 +331,7 @@ namespace {
 void sort_parts(const std::uint64_t*, std::uint64_t*, std::uint64_t) {
   refuse();
 }
-bool sort_by_pivots(std::uint64_t*, std::uint64_t, std::uint64_t*, int) {
+bool sort_by_pivots(std::uint64_t*, std::uint64_t, int, int) {
   refuse();
 }
 

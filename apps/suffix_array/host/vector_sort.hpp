@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "sortie/segsort/host/vector_unit.hpp"
@@ -38,10 +39,16 @@ void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n);
 /// A frequent key takes one division.
 ///
 /// \param elements   n numbers; those that agree from `key_shift` on come out in any order
-/// \param scratch    n numbers, overwritten
-/// \return false where bad pivots would make it slow: then the numbers are there in some order
-/// O(n log n), and O(n) for few keys.
-[[nodiscard]] bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, std::uint64_t* scratch,
-                                  int key_shift);
+/// \param levels     divisions that may follow on each other
+/// \return false where bad pivots would take more: then the numbers are there in some order
+/// O(n log n), and O(n) for few keys. In place, with 1 KiB of the stack and 100 bytes a level.
+[[nodiscard]] bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, int key_shift,
+                                  int levels);
+
+/// The same with three times the levels that good pivots take, and some for frequent numbers.
+[[nodiscard]] inline bool sort_by_pivots(std::uint64_t* elements, std::uint64_t n, int key_shift) {
+  const int levels = 3 * static_cast<int>(std::bit_width(n / vector_window)) + 8;
+  return sort_by_pivots(elements, n, key_shift, levels);
+}
 
 }  // namespace sortie::suffix_array::host
