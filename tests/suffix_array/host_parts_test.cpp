@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "sortie/apps/suffix_array/host/bit_set.hpp"
-#include "sortie/apps/suffix_array/host/element_sort.hpp"
+#include "sortie/apps/suffix_array/host/element_scan.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
 #include "sortie/apps/suffix_array/host/prefix_plan.hpp"
 #include "sortie/apps/suffix_array/host/prefix_roll.hpp"
@@ -68,10 +68,23 @@ TEST_F(HostParts, BitSetFindsWhatWasSet) {
   EXPECT_EQ(bits.next_set(131, 300), 299U);
   EXPECT_EQ(bits.next_clear(70, 100), 100U);
   EXPECT_EQ(bits.next_set(5, 5), 5U);
+  EXPECT_EQ(bits.last_clear(0, 300), 298U);
+  EXPECT_EQ(bits.last_clear(0, 131), 59U);
+  EXPECT_EQ(bits.last_clear(60, 131), 131U);
+  EXPECT_EQ(bits.last_clear(59, 64), 59U);
+  EXPECT_EQ(bits.last_clear(0, 1), 1U);
+  EXPECT_EQ(bits.last_clear(131, 132), 131U);
+  EXPECT_EQ(bits.last_clear(7, 7), 7U);
 }
 
 TEST_F(HostParts, SymbolStreamReadsTheCodes) {
-  for (const test::NamedText& text : test::tricky_texts()) {
+  std::vector<test::NamedText> texts = test::tricky_texts();
+  // Symbols of every width.
+  for (const unsigned letters : {1, 3, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256}) {
+    texts.push_back(test::single(std::to_string(letters) + " letters",
+                                 test::random_letters(1000 + letters, letters, 0, letters)));
+  }
+  for (const test::NamedText& text : texts) {
     if (text.symbols.empty()) continue;
     SCOPED_TRACE(text.name);
     const TextView view = text.view();
@@ -88,6 +101,80 @@ TEST_F(HostParts, SymbolStreamReadsTheCodes) {
           expected % (std::uint64_t{1} << stream.bits()) == 0;
       ASSERT_EQ(stream.contains_end(word), ended) << position;
       ASSERT_EQ(stream.ended(stream.until_end(word)), ended) << position;
+    }
+  }
+}
+
+TEST_F(HostParts, GroupsWhoseTextsDifferAreMarked) {
+  if (segsort::vector_unit() != segsort::VectorUnit::avx512) GTEST_SKIP() << "without AVX-512";
+  constexpr int words = 3;
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const TextView view = text.view();
+    const PrefixPlan plan = plan_of(view);
+    const SymbolStream stream(view, plan);
+    std::vector<std::uint64_t> elements;
+    for (std::uint64_t i = 0; i < view.size(); ++i) {
+      const auto to_key = static_cast<std::uint64_t>(plan.bucket_symbols);
+      elements.push_back(
+          plan.element(number_at(view, plan, i + to_key, plan.key_symbols, plan.base), i));
+    }
+    std::sort(elements.begin(), elements.end());
+    const std::uint64_t size = elements.size();
+    std::vector<std::uint64_t> marks(size / 64 + 1);
+    std::vector<std::uint64_t> differing(size / 64 + 1, ~std::uint64_t{0});
+    mark_equal_keys(elements.data(), size, plan.position_bits, marks.data());
+    mark_differing_texts(stream, plan.depth(), words, elements.data(), size, plan.position_bits,
+                         marks.data(), differing.data());
+    // Word by word: whether there is an end, and the codes up to it.
+    const auto texts_agree = [&](std::uint64_t left, std::uint64_t right) {
+      for (int word = 0; word < words; ++word) {
+        const std::uint64_t depth =
+            plan.depth() + static_cast<std::uint64_t>(word * stream.symbols());
+        const std::uint64_t bound = std::uint64_t{1} << stream.bits();
+        const std::uint64_t a = number_at(view, plan, left + depth, stream.symbols(), bound);
+        const std::uint64_t b = number_at(view, plan, right + depth, stream.symbols(), bound);
+        // An end leaves a last code of 0.
+        if (a != b || a % bound == 0) return false;
+      }
+      return true;
+    };
+    for (std::uint64_t i = 0; i < size; ++i) {
+      const bool mark = (marks[i / 64] >> (i % 64) & 1) != 0;
+      const bool expected =
+          mark && !texts_agree(plan.position_of(elements[i - 1]), plan.position_of(elements[i]));
+      ASSERT_EQ((differing[i / 64] >> (i % 64) & 1) != 0, expected) << "element " << i;
+    }
+  }
+}
+
+TEST_F(HostParts, KeysAreReplacedByTheNextSymbols) {
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const TextView view = text.view();
+    const PrefixPlan plan = plan_of(view);
+    const SymbolStream stream(view, plan);
+    const int symbols = std::min(stream.symbols(), (64 - plan.position_bits) / stream.bits());
+    const std::uint64_t bound = std::uint64_t{1} << stream.bits();
+    for (const std::uint64_t depth : {0, 1, 13}) {
+      std::vector<std::uint64_t> elements;
+      for (std::uint64_t i = 0; i + depth <= view.size(); ++i) {
+        elements.push_back(plan.element(7 % plan.key_end, i));
+      }
+      for (const auto unit : {segsort::VectorUnit::baseline, segsort::vector_unit()}) {
+        std::vector<std::uint64_t> found = elements;
+        const std::uint64_t differing =
+            replace_keys(stream, plan, found.data(), found.size(), depth, symbols, unit);
+        std::uint64_t expected_differing = 0;
+        for (std::uint64_t i = 0; i < found.size(); ++i) {
+          ASSERT_EQ(found[i], plan.element(number_at(view, plan, i + depth, symbols, bound), i))
+              << "element " << i << ", depth " << depth;
+          expected_differing |= found[i] ^ found[0];
+        }
+        EXPECT_EQ(differing, expected_differing);
+      }
     }
   }
 }
@@ -148,40 +235,6 @@ TEST_F(HostParts, KeyDigitsAscendWithTheKeys) {
       ASSERT_GE(digit, before);
       ASSERT_EQ(digits.of(element, 4), digit >> (KeyDigits::most_bits - 4));
       before = digit;
-    }
-  }
-}
-
-template <class Element>
-class ElementSort : public testing::Test {};
-using Elements = testing::Types<std::uint64_t, DoubleWord>;
-TYPED_TEST_SUITE(ElementSort, Elements);
-
-TYPED_TEST(ElementSort, EqualsStandardSort) {
-  for (const std::uint64_t size : {0, 1, 2, 24, 25, 100, 1000, 5000, 70000}) {
-    for (const std::uint64_t values : {1, 2, 7, 1000, 1 << 30}) {
-      for (const int shift : {0, 20}) {
-        Random random(size + values);
-        std::vector<TypeParam> elements(size);
-        for (TypeParam& element : elements) {
-          element = static_cast<TypeParam>(random.below(values)) << (8 * sizeof(TypeParam) - 31) |
-                    static_cast<TypeParam>(random.below(1 << 20));
-        }
-        std::vector<TypeParam> expected = elements;
-        std::sort(expected.begin(), expected.end());
-        // Scratch for all, for some, for none but the smallest parts.
-        for (const std::uint64_t room : {size, size / 3, std::uint64_t{0}}) {
-          std::vector<TypeParam> found = elements;
-          std::vector<TypeParam> scratch(room);
-          sort_elements(found.data(), size, std::span<TypeParam>(scratch), shift);
-          for (std::uint64_t i = 0; i < size; ++i) {
-            ASSERT_TRUE(found[i] >> shift == expected[i] >> shift)
-                << size << " of " << values << ", room " << room << ", entry " << i;
-          }
-          std::sort(found.begin(), found.end());
-          ASSERT_TRUE(found == expected) << "not a permutation";
-        }
-      }
     }
   }
 }

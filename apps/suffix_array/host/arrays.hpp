@@ -1,20 +1,48 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <vector>
 
 #include "sortie/core/large_pages.hpp"
 
 namespace sortie::suffix_array::host {
 
+struct FreeMemory {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+/// An array whose elements are numbers.
+template <class T>
+using Array = std::unique_ptr<T[], FreeMemory>;
+
 /// An array whose elements are not initialised, in large pages: prefix doubling reads and writes
 /// ranks anywhere in the text, and with small pages most of these accesses miss the TLB too.
+/// \throws std::bad_alloc
 template <class T>
-[[nodiscard]] std::unique_ptr<T[]> allocate(std::uint64_t size) {
-  auto array = std::make_unique_for_overwrite<T[]>(size);
+[[nodiscard]] Array<T> allocate(std::uint64_t size) {
+  static_assert(alignof(T) <= alignof(std::max_align_t));
+  Array<T> array(static_cast<T*>(std::malloc(size * sizeof(T))));
+  if (array == nullptr && size != 0) throw std::bad_alloc();
   advise_large_pages(array.get(), size * sizeof(T));
   return array;
+}
+
+/// The memory of an array that is no longer needed, for `size` elements of another type that take
+/// no more: new memory would have to be cleared by the system. What is left over goes back.
+/// \throws std::bad_alloc
+template <class To, class From>
+[[nodiscard]] Array<To> reuse(Array<From> array, std::uint64_t size) {
+  static_assert(std::is_trivially_copyable_v<From> && std::is_trivially_copyable_v<To>);
+  if (array == nullptr) return nullptr;
+  void* const memory = std::realloc(array.get(), size * sizeof(To));
+  if (memory == nullptr && size != 0) throw std::bad_alloc();
+  static_cast<void>(array.release());
+  return Array<To>(static_cast<To*>(memory));
 }
 
 /// A vector of zeros.

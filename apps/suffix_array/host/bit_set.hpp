@@ -21,6 +21,8 @@ class BitSet {
     return (words_[i / word_bits] >> (i % word_bits) & 1) != 0;
   }
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
+  /// Its words, lowest bit first, to be written as a whole.
+  [[nodiscard]] std::uint64_t* data() { return words_.data(); }
 
   void prefetch(std::uint64_t i) const { __builtin_prefetch(words_.data() + i / word_bits); }
 
@@ -46,6 +48,20 @@ class BitSet {
   /// The same for bits that are not set.
   [[nodiscard]] std::uint64_t next_clear(std::uint64_t begin, std::uint64_t end) const {
     return next(begin, end, ~std::uint64_t{0});
+  }
+  /// The last item of [begin, end) whose bit is not set; `end` when there is none.
+  [[nodiscard]] std::uint64_t last_clear(std::uint64_t begin, std::uint64_t end) const {
+    if (begin >= end) return end;
+    std::uint64_t word = (end - 1) / word_bits;
+    const std::uint64_t above = word_bits - 1 - (end - 1) % word_bits;
+    std::uint64_t bits = ~words_[word] << above >> above;
+    while (bits == 0) {
+      if (word * word_bits <= begin) return end;
+      bits = ~words_[--word];
+    }
+    const std::uint64_t last =
+        word * word_bits + static_cast<std::uint64_t>(std::bit_width(bits)) - 1;
+    return last >= begin ? last : end;
   }
 
  private:

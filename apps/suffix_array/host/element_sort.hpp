@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
+
+#include "sortie/apps/suffix_array/host/vector_sort.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -58,6 +61,11 @@ inline constexpr std::uint64_t elements_a_counter = 2;
 inline constexpr int widest_digit = 11;
 /// A pass in place over an array that is not in cache.
 inline constexpr int widest_digit_in_place = 8;
+/// The same, where vectors sort the rest: they take no longer for four numbers than for three.
+inline constexpr std::uint64_t longest_inserted_beside_vectors = 3;
+/// Longest part that vectors divide by pivots in any case; a spreading pass does as much as 11
+/// divisions, where keys are many.
+inline constexpr std::uint64_t longest_divided = std::uint64_t{1} << 13;
 
 struct Digit {
   int shift;
@@ -67,6 +75,17 @@ struct Digit {
     return static_cast<std::uint32_t>(element >> shift) & ((1U << bits) - 1);
   }
 };
+
+/// True where two of 16 elements, evenly spaced, agree from bit `key_shift` on: so there are few
+/// keys, or some that are frequent, and dividing by pivots sets them apart at once.
+template <class Element>
+bool are_keys_frequent(const Element* elements, std::uint64_t n, int key_shift) {
+  constexpr std::uint64_t count = 16;
+  std::array<Element, count> keys;
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = elements[n / count * i] >> key_shift;
+  insertion_sort(keys.data(), count);
+  return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
 
 /// Bits in which the elements differ.
 template <class Element>
@@ -105,19 +124,29 @@ void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint6
 
 /// Sorts numbers on the calling thread, most significant differing digit first. Does not allocate.
 ///
-/// \param elements  n numbers, sorted in place
-/// \param key_shift numbers that agree from this bit on may come out in any order
-/// \param scratch   overwritten. Parts longer than it are divided in place, at about half the
-/// speed,
-///                  until they fit.
+/// \param elements   n numbers, sorted in place
+/// \param key_shift  numbers that agree from this bit on may come out in any order
+/// \param scratch    overwritten. Parts longer than it are divided in place, at about half the
+///                   speed, until they fit.
+/// \param by_vectors has_vector_sort(), or false: then short parts of 64-bit numbers are sorted
+///                   without vectors, as longer numbers are
 /// Complexity O(n) a digit; digits in which all numbers agree are jumped over.
 template <class Element>
 void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
-                   int key_shift = 0) {
+                   int key_shift = 0, bool by_vectors = has_vector_sort()) {
   using detail::Digit;
-  if (n <= detail::longest_inserted) {
+  constexpr bool vectors_hold_them = std::is_same_v<Element, std::uint64_t>;
+  by_vectors = by_vectors && vectors_hold_them;
+  if (n <= (by_vectors ? detail::longest_inserted_beside_vectors : detail::longest_inserted)) {
     detail::insertion_sort(elements, n, key_shift);
     return;
+  }
+  if constexpr (vectors_hold_them) {
+    if (by_vectors &&
+        (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift))) {
+      if (sort_by_pivots(elements, n, key_shift)) return;
+      by_vectors = false;
+    }
   }
   const int top = detail::differing_bits(elements, n);
   if (top <= key_shift) return;
@@ -131,7 +160,7 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
     std::uint64_t begin = 0;
     for (std::uint32_t part = 0; part < 1U << bits; ++part) {
       const std::uint64_t end = ends[part];
-      sort_elements(elements + begin, end - begin, scratch, key_shift);
+      sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
       begin = end;
     }
     return;
@@ -147,13 +176,20 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   for (std::uint64_t i = 0; i < n; ++i) scratch[starts[digit.of(elements[i])]++] = elements[i];
   std::memcpy(elements, scratch.data(), n * sizeof(Element));
   if (digit.shift == key_shift) return;
+  const std::uint64_t longest_left = by_vectors ? vector_window : detail::longest_inserted;
   std::uint64_t begin = 0;
   for (std::uint32_t i = 0; i < digits; ++i) {
     const std::uint64_t end = starts[i];
-    if (end - begin > detail::longest_inserted) {
-      sort_elements(elements + begin, end - begin, scratch, key_shift);
+    if (end - begin > longest_left) {
+      sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
     }
     begin = end;
+  }
+  if constexpr (vectors_hold_them) {
+    if (by_vectors) {
+      sort_parts(elements, elements, n);
+      return;
+    }
   }
   detail::insertion_sort(elements, n, key_shift);
 }

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/element_scan.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
+#include "sortie/apps/suffix_array/host/key_sort.hpp"
 #include "sortie/apps/suffix_array/host/pieces.hpp"
 #include "sortie/apps/suffix_array/host/prefix_roll.hpp"
 #include "sortie/apps/suffix_array/host/text_rounds.hpp"
@@ -115,79 +117,57 @@ class RangeSorter {
     const auto room = allocate<std::uint64_t>(capacity);
     const std::span<std::uint64_t> scratch(room.get(), capacity);
     const TextRounds rounds(stream_, plan_, depth_limit_, scratch);
+    BitSet marks(largest);
+    BitSet differing(largest);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> groups;
     std::uint64_t in_equal_prefixes = 0;
     std::uint64_t in_groups = 0;
     for (const Range& range : ranges) {
       std::uint64_t* const first = elements + range.begin;
       const std::uint64_t size = range.end - range.begin;
-      sort_by_keys(first, size, scratch);
-      find_groups(first, size, scratch, groups);
+      sort_by_keys(plan_, key_digits_, first, size, scratch);
+      find_groups(first, size, rounds, scratch, marks, groups);
+      mark_differing_texts(stream_, plan_.depth(), TextRounds::rounds, first, size,
+                           plan_.position_bits, marks.data(), differing.data());
       const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
         order_.joined.set_range(range.slot + begin + 1, range.slot + end);
         in_groups += end - begin;
       };
       for (const auto& [begin, end] : groups) {
         in_equal_prefixes += end - begin;
-        rounds.sort(first, begin, end, plan_.depth(), leave);
+        if (differing.next_set(begin + 1, end) == end) {
+          leave(begin, end);
+        } else {
+          rounds.sort(first, begin, end, plan_.depth(), leave);
+        }
       }
-      Pos* const to = order_.suffixes.data() + range.slot;
-      for (std::uint64_t i = 0; i < size; ++i) {
-        to[i] = static_cast<Pos>(plan_.position_of(first[i]));
-      }
+      write_positions(first, size, plan_.position_bits, order_.suffixes.data() + range.slot);
     }
     std::atomic_ref(order_.in_equal_prefixes).fetch_add(in_equal_prefixes);
     std::atomic_ref(order_.in_groups).fetch_add(in_groups);
   }
 
-  /// Sorts by keys; those with equal keys come out in any order.
-  void sort_by_keys(std::uint64_t* elements, std::uint64_t size,
-                    std::span<std::uint64_t> scratch) const {
-    if (size <= 2 * detail::longest_inserted || size > scratch.size() || size > least_scratch) {
-      sort_elements(elements, size, scratch, plan_.position_bits);
-      return;
-    }
-    const int bits = std::min(key_digits_.bits(), static_cast<int>(std::bit_width(size)) - 1);
-    std::array<std::uint32_t, KeyDigits::most_digits + 1> starts;
-    const std::uint32_t digits = 1U << bits;
-    std::fill_n(starts.begin(), digits + 1, 0U);
-    for (std::uint64_t i = 0; i < size; ++i) ++starts[key_digits_.of(elements[i], bits) + 1];
-    for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
-    for (std::uint64_t i = 0; i < size; ++i) {
-      scratch[starts[key_digits_.of(elements[i], bits)]++] = elements[i];
-    }
-    std::memcpy(elements, scratch.data(), size * sizeof(*elements));
-    std::uint64_t begin = 0;
-    for (std::uint32_t i = 0; i < digits; ++i) {
-      const std::uint64_t end = starts[i];
-      if (end - begin > detail::longest_inserted) {
-        sort_elements(elements + begin, end - begin, scratch, plan_.position_bits);
-      }
-      begin = end;
-    }
-    detail::insertion_sort(elements, size, plan_.position_bits);
-  }
-
   /// Parts of sorted elements whose keys are equal, without an end; asks for the words that the
   /// text rounds read first. Those with an end are put in their final order.
-  void find_groups(std::uint64_t* elements, std::uint64_t size, std::span<std::uint64_t> scratch,
+  /// \param marks  a bit for every element, overwritten
+  void find_groups(std::uint64_t* elements, std::uint64_t size, const TextRounds& rounds,
+                   std::span<std::uint64_t> scratch, BitSet& marks,
                    std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
     groups.clear();
-    for (std::uint64_t i = 1; i < size; ++i) {
-      const std::uint64_t key = plan_.key_of(elements[i]);
-      if (key != plan_.key_of(elements[i - 1])) [[likely]] {
+    mark_equal_keys(elements, size, plan_.position_bits, marks.data());
+    for (std::uint64_t end = 0;;) {
+      const std::uint64_t second = marks.next_set(end, size);
+      if (second == size) return;
+      const std::uint64_t begin = second - 1;
+      end = marks.next_clear(second, size);
+      if (plan_.contains_end(plan_.key_of(elements[begin]))) {
+        sort_elements(elements + begin, end - begin, scratch);
         continue;
       }
-      const std::uint64_t begin = i - 1;
-      while (i < size && plan_.key_of(elements[i]) == key) ++i;
-      if (plan_.contains_end(key)) {
-        sort_elements(elements + begin, i - begin, scratch);
-        continue;
+      for (std::uint64_t member = begin; member < end; ++member) {
+        rounds.prefetch(plan_.position_of(elements[member]));
       }
-      for (std::uint64_t member = begin; member < i; ++member) {
-        stream_.prefetch(plan_.position_of(elements[member]) + plan_.depth());
-      }
-      groups.emplace_back(begin, i);
+      groups.emplace_back(begin, end);
     }
   }
 
@@ -311,7 +291,8 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
   order.suffixes = allocate_vector<Pos>(text.size());
   order.joined = BitSet(text.size());
   order.run_slots = counts.run_slots;
-  const auto room = allocate<std::uint64_t>(std::min(most_elements, counts.elements()));
+  const std::uint64_t elements_at_once = std::min(most_elements, counts.elements());
+  auto room = allocate<std::uint64_t>(elements_at_once);
   const KeyDigits key_digits(plan);
   RangeSorter<Pos> sorter(plan, key_digits, stream, depth_limit, order);
   for (std::uint64_t first = 0; first < plan.buckets;) {
@@ -345,6 +326,10 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
     sorter.sort(room.get(),
                 ranges_of_buckets(plan, counts, first, last, room.get(), order.run_slots));
     first = last;
+  }
+  if (order.in_groups != 0 &&
+      elements_at_once >= (text.size() * sizeof(Pos) + 7) / sizeof(std::uint64_t)) {
+    order.room = reuse<Pos>(std::move(room), text.size());
   }
   return order;
 }

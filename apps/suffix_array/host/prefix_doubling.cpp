@@ -24,11 +24,12 @@
 // | s samples                   | 7 P s at most      | 3        |
 // | ranks of samples, by suffix | P n                | 3        |
 //
-// and at most 5 MiB a thread. That is 12.5 bytes a symbol of DNA with 32-bit positions (b = 3) and
-// 13.3 of any text (b = 9), and half a byte more for texts of few different words. Where that is
-// more than there is, fewer elements are held at once and the text is gone over several times: 9
-// bytes a symbol are enough for DNA, 10 for any text. Texts of short periods have up to n / 2
-// samples; their ranks by suffix wait until the rounds are over, so that step 3 takes 16 bytes.
+// and at most 5 MiB a thread; the last have memory that elements had, where that was enough. That
+// is 12.5 bytes a symbol of DNA with 32-bit positions (b = 3) and 13.3 of any text (b = 9), and
+// half a byte more for texts of few different words. Where that is more than there is, fewer
+// elements are held at once and the text is gone over several times: 9 bytes a symbol are enough
+// for DNA, 10 for any text. Texts of short periods have up to n / 2 samples; their ranks by suffix
+// wait until the rounds are over, so that step 3 takes 16 bytes.
 #include <algorithm>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "sortie/apps/suffix_array/host/pieces.hpp"
@@ -32,14 +33,16 @@ double effective_letters(const LetterCounts& counts) {
 
 LetterCounts count_letters(const TextView& text) {
   const Pieces pieces(text.size());
-  // Four counters a byte, so that a run of one letter does not wait for itself.
-  constexpr std::uint64_t ways = 4;
+  // Eight counters a byte, so that a run of one letter does not wait for itself.
+  constexpr std::uint64_t ways = 8;
   std::vector<std::array<LetterCounts, ways>> counted(pieces.count());
   pieces.for_each([&](std::uint64_t piece, std::uint64_t begin, std::uint64_t end) {
     std::array<LetterCounts, ways>& counts = counted[piece];
     std::uint64_t i = begin;
     for (; i + ways <= end; i += ways) {
-      for (std::uint64_t way = 0; way < ways; ++way) ++counts[way][text.symbols[i + way]];
+      std::uint64_t eight;
+      std::memcpy(&eight, text.symbols.data() + i, sizeof(eight));
+      for (std::uint64_t way = 0; way < ways; ++way) ++counts[way][eight >> (8 * way) & 0xFF];
     }
     for (; i < end; ++i) ++counts[0][text.symbols[i]];
   });

@@ -68,6 +68,21 @@ RunOrder<Pos>::RunOrder(const TextView& text, const PrefixPlan& plan,
 }
 
 template <Position Pos>
+void RunOrder<Pos>::place_alone(std::uint64_t run, std::uint64_t done, bool up, std::uint64_t slot,
+                                std::span<Pos> suffixes) const {
+  const std::uint64_t count = length(run) - done;
+  const std::uint64_t shortest = runs_[run].end - done - 1;  // where it begins
+  if (up) {
+    Pos* const to = suffixes.data() + slot;
+    for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<Pos>(shortest - i);
+  } else {
+    Pos* const to = suffixes.data() + slot - count;
+    const std::uint64_t longest = shortest + 1 - count;
+    for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<Pos>(longest + i);
+  }
+}
+
+template <Position Pos>
 void RunOrder<Pos>::place(std::span<const Pos> rests, std::span<Pos> suffixes) const {
   std::vector<std::uint64_t> by_rest;
   for (const Side& side : sides_) {
@@ -80,6 +95,10 @@ void RunOrder<Pos>::place(std::span<const Pos> rests, std::span<Pos> suffixes) c
     for (std::uint64_t i = side.begin; i < side.end;) {
       // Up to the length of the shortest run that is left, all that are left have a member.
       const std::uint64_t shortest = length(order_[i]);
+      if (by_rest.size() == 1) {
+        place_alone(by_rest.front(), done, side.below, slot, suffixes);
+        break;
+      }
       for (std::uint64_t of_length = done + 1; of_length <= shortest; ++of_length) {
         if (!side.below) slot -= by_rest.size();
         Pos* to = suffixes.data() + slot;

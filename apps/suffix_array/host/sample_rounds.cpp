@@ -10,7 +10,6 @@
 namespace sortie::suffix_array::host {
 namespace {
 
-constexpr std::uint64_t scratch_items = std::uint64_t{1} << 14;
 /// Groups of a task have so many items together, or one more group.
 constexpr std::uint64_t task_items = std::uint64_t{1} << 13;
 
@@ -25,8 +24,8 @@ class UndecidedSamples {
     for (std::uint64_t number = 0; number < ranks.size(); ++number) {
       items_[number] = item(ranks[number], static_cast<Pos>(number));
     }
-    const auto scratch = std::make_unique_for_overwrite<Item[]>(scratch_items);
-    sort_elements(items_.get(), ranks.size(), std::span(scratch.get(), scratch_items));
+    const auto scratch = allocate<Item>(ranks.size());
+    sort_elements(items_.get(), ranks.size(), std::span(scratch.get(), ranks.size()));
     starts_ = {0, static_cast<Pos>(ranks.size())};
     keep_equal([](std::uint64_t, std::uint64_t) {});
   }
@@ -42,7 +41,11 @@ class UndecidedSamples {
     }
     if (tasks.back() != groups) tasks.push_back(groups);
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
-      const auto scratch = std::make_unique_for_overwrite<Item[]>(scratch_items);
+      std::uint64_t largest = 0;
+      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
+        largest = std::max<std::uint64_t>(largest, starts_[group + 1] - starts_[group]);
+      }
+      const auto scratch = allocate<Item>(largest);
       const std::uint64_t end = starts_[tasks[task + 1]];
       for (std::uint64_t i = starts_[tasks[task]]; i < end; ++i) {
         const Pos number = number_of(items_[i]);
@@ -51,7 +54,7 @@ class UndecidedSamples {
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
         const std::uint64_t begin = starts_[group];
         sort_elements(items_.get() + begin, starts_[group + 1] - begin,
-                      std::span(scratch.get(), scratch_items));
+                      std::span(scratch.get(), largest));
       }
     });
   }
@@ -111,7 +114,7 @@ class UndecidedSamples {
 
   std::span<Pos> ranks_;
   std::span<Pos> steps_;
-  std::unique_ptr<Item[]> items_;
+  Array<Item> items_;
   std::vector<Pos> starts_;  ///< of the groups among the items, and the end of the last
   std::uint64_t group_begin_ = 0;
   Pos group_rank_ = 0;

@@ -1,6 +1,7 @@
 #include "sortie/apps/suffix_array/host/samples.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,7 @@ class SampleNumbers {
   }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] bool is_sample(std::uint64_t position) const { return samples_.test(position); }
+  void prefetch(std::uint64_t position) const { samples_.prefetch(position); }
   /// Of a sample.
   [[nodiscard]] Pos of(std::uint64_t position) const {
     const std::uint64_t word = position / BitSet::word_bits;
@@ -60,8 +62,36 @@ class SampleNumbers {
 
  private:
   const BitSet& samples_;
-  std::unique_ptr<Pos[]> before_;
+  Array<Pos> before_;
   std::uint64_t count_ = 0;
+};
+
+/// A bit for every 16 positions: whether there is a sample among them. Small enough for the L2
+/// cache, where the set of samples is not.
+class SampleBlocks {
+ public:
+  explicit SampleBlocks(const BitSet& samples) {
+    const std::vector<std::uint64_t>& words = samples.words();
+    constexpr std::uint64_t blocks_a_word = BitSet::word_bits / positions;
+    bits_.resize(words.size() * blocks_a_word / BitSet::word_bits + 1);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      std::uint64_t of_word = 0;
+      for (std::uint64_t block = 0; block < blocks_a_word; ++block) {
+        const std::uint64_t mask = (std::uint64_t{1} << positions) - 1;
+        of_word |= std::uint64_t{(words[i] >> (block * positions) & mask) != 0} << block;
+      }
+      const std::uint64_t first = i * blocks_a_word;
+      bits_[first / BitSet::word_bits] |= of_word << (first % BitSet::word_bits);
+    }
+  }
+  [[nodiscard]] bool may_be_sample(std::uint64_t position) const {
+    const std::uint64_t block = position / positions;
+    return (bits_[block / BitSet::word_bits] >> (block % BitSet::word_bits) & 1) != 0;
+  }
+
+ private:
+  static constexpr std::uint64_t positions = 16;
+  std::vector<std::uint64_t> bits_;
 };
 
 template <Position Pos>
@@ -83,8 +113,10 @@ class Finish {
   std::uint64_t run() {
     mark_members();
     // First the sample of each member, later its rank.
-    std::unique_ptr<Pos[]> keys;
-    if (order_.in_groups != 0) keys = allocate<Pos>(size_);
+    Array<Pos> keys;
+    if (order_.in_groups != 0) {
+      keys = order_.room != nullptr ? std::move(order_.room) : allocate<Pos>(size_);
+    }
     find_samples(keys.get());
     mark_samples(keys.get());
     for (const LongRun<Pos>& run : runs_) samples_.set(run.end);
@@ -207,24 +239,18 @@ class Finish {
 
   /// Gives every sample the rank of the first slot of its group.
   void rank_samples(const SampleNumbers<Pos>& numbers, Pos* ranks) const {
+    const SampleBlocks blocks(samples_);
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
-      std::uint64_t group = first;
-      while (group > 0 && order_.joined.test(group)) --group;
-      auto gap =
+      auto letter =
           std::find_if(order_.run_slots.begin(), order_.run_slots.end(),
-                       [=](const RunSlots& letter) { return letter.begin + letter.size > first; });
-      for (std::uint64_t slot = first; slot < last; ++slot) {
-        if (gap != order_.run_slots.end() && slot >= gap->begin) {
-          slot = gap->begin + gap->size - 1;
-          ++gap;
-          continue;
-        }
-        // Positions are anywhere in the text; those of runs ahead may be none yet, but are below n.
-        constexpr std::uint64_t ahead = 32;
-        if (slot + ahead < size_) samples_.prefetch(order_.suffixes[slot + ahead]);
-        if (!order_.joined.test(slot)) group = slot;
-        const std::uint64_t position = order_.suffixes[slot];
-        if (numbers.is_sample(position)) ranks[numbers.of(position)] = rank_of_slot(group);
+                       [=](const RunSlots& slots) { return slots.begin + slots.size > first; });
+      // The slots of runs are not filled yet.
+      while (first < last) {
+        const bool runs_follow = letter != order_.run_slots.end() && letter->begin < last;
+        const std::uint64_t end = runs_follow ? letter->begin : last;
+        if (first < end) rank_samples_of(first, end, blocks, numbers, ranks);
+        first = runs_follow ? letter->begin + letter->size : last;
+        if (runs_follow) ++letter;
       }
     });
     for (std::uint64_t i = 0; i < runs_.size(); ++i) {
@@ -233,6 +259,35 @@ class Finish {
       }
     }
     if (numbers.is_sample(size_)) ranks[numbers.of(size_)] = static_cast<Pos>(separators_);
+  }
+
+  /// The same for the samples in slots [first, last).
+  void rank_samples_of(std::uint64_t first, std::uint64_t last, const SampleBlocks& blocks,
+                       const SampleNumbers<Pos>& numbers, Pos* ranks) const {
+    // Positions are anywhere in the text, and few are samples: those that may be are picked without
+    // a branch, and asked for together.
+    constexpr std::uint64_t batch = 512;
+    std::array<std::uint64_t, batch> candidates;
+    std::uint64_t group = order_.joined.last_clear(0, first + 1);
+    std::uint64_t next = first + 1;  // up to here `group` is right
+    for (; first < last; first += batch) {
+      const std::uint64_t end = std::min(first + batch, last);
+      std::uint64_t count = 0;
+      for (std::uint64_t slot = first; slot < end; ++slot) {
+        candidates[count] = slot;
+        count += blocks.may_be_sample(order_.suffixes[slot]) ? 1 : 0;
+      }
+      for (std::uint64_t i = 0; i < count; ++i) numbers.prefetch(order_.suffixes[candidates[i]]);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t slot = candidates[i];
+        const std::uint64_t position = order_.suffixes[slot];
+        if (!numbers.is_sample(position)) continue;
+        const std::uint64_t start = order_.joined.last_clear(next, slot + 1);
+        if (start <= slot) group = start;
+        next = slot + 1;
+        ranks[numbers.of(position)] = rank_of_slot(group);
+      }
+    }
   }
 
   /// From each member that is a sample to the sample of what follows it.
@@ -302,9 +357,11 @@ class Finish {
           return;
         }
         // Keys are anywhere in the text: those of the groups to come are asked for early.
+        // (Not those of a long one, which reads ahead by itself.)
         constexpr std::uint64_t ahead = 32;
         const std::uint64_t wanted = std::min(end + ahead, size_);
-        for (requested = std::max(requested, begin); requested < wanted; ++requested) {
+        const std::uint64_t from = end - begin > 8 * ahead ? end : begin;
+        for (requested = std::max(requested, from); requested < wanted; ++requested) {
           __builtin_prefetch(keys + order_.suffixes[requested]);
         }
         if (elements.size() < end - begin) {
@@ -314,7 +371,10 @@ class Finish {
         sort_group(keys, begin, end, elements.data(), scratch);
       });
     });
-    const std::uint64_t room = large.empty() ? 0 : largest_private_group;
+    std::uint64_t largest = 0;
+    for (const Large& group : large) largest = std::max(largest, group.end - group.begin);
+    // As much as a group of a thread had, or half a byte for 32-bit positions and one for others.
+    const std::uint64_t room = std::min(largest, std::max(largest_private_group, size_ / 16));
     const auto scratch = allocate<Element>(room);
     for (const Large& group : large) {
       const auto elements = allocate<Element>(group.end - group.begin);

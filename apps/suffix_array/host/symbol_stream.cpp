@@ -1,8 +1,10 @@
 #include "sortie/apps/suffix_array/host/symbol_stream.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 
-#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/pieces.hpp"
 
 namespace sortie::suffix_array::host {
@@ -18,6 +20,47 @@ int bits_for(const PrefixPlan& plan) {
 /// Eight symbols fill whole bytes, so that threads share none.
 constexpr std::uint64_t symbols_at_once = 8;
 
+using ByteCodes = std::array<std::uint8_t, 256>;
+
+/// Packs eights [begin, end) of symbols, `Bits` each. Eight bytes are written at once, of which the
+/// next eight replace all but `Bits`, so the last eights of a piece are left to the caller.
+/// \return first eight that is left
+template <unsigned Bits>
+std::uint64_t pack_eights(const std::uint8_t* symbols, const ByteCodes& codes, std::uint64_t begin,
+                          std::uint64_t end, std::uint8_t* stream) {
+  static_assert(Bits <= 8);
+  for (; begin + symbols_at_once < end; ++begin) {
+    const std::uint8_t* const eight = symbols + begin * symbols_at_once;
+    std::uint64_t packed = 0;
+    for (std::size_t i = 0; i < symbols_at_once; ++i) packed = packed << Bits | codes[eight[i]];
+    packed <<= 64 - 8 * Bits;
+    if constexpr (std::endian::native == std::endian::little) packed = __builtin_bswap64(packed);
+    std::memcpy(stream + begin * Bits, &packed, sizeof(packed));
+  }
+  return begin;
+}
+
+/// The same for a number of bits that is known at run time; packs none where they are more than 8.
+std::uint64_t pack_eights(unsigned bits, const std::uint8_t* symbols, const ByteCodes& codes,
+                          std::uint64_t begin, std::uint64_t end, std::uint8_t* stream) {
+  switch (bits) {
+#define SORTIE_CASE(count) \
+  case count:              \
+    return pack_eights<count>(symbols, codes, begin, end, stream);
+    SORTIE_CASE(1)
+    SORTIE_CASE(2)
+    SORTIE_CASE(3)
+    SORTIE_CASE(4)
+    SORTIE_CASE(5)
+    SORTIE_CASE(6)
+    SORTIE_CASE(7)
+    SORTIE_CASE(8)
+#undef SORTIE_CASE
+    default:
+      return begin;
+  }
+}
+
 }  // namespace
 
 std::uint64_t SymbolStream::bytes(std::uint64_t size, const PrefixPlan& plan) {
@@ -31,6 +74,8 @@ SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
       symbols_(sure_bits / bits_),
       unused_bits_(64 - symbols_ * bits_),
       high_bits_(0),
+      low_bits_(0),
+      size_(text.size()),
       bytes_(allocate<std::uint8_t>(bytes(text.size(), plan))) {
   for (int i = 0; i < symbols_; ++i) high_bits_ |= std::uint64_t{1} << ((i + 1) * bits_ - 1);
   low_bits_ = (~std::uint64_t{0} >> unused_bits_) & ~high_bits_;
@@ -55,13 +100,18 @@ SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
       to[byte] = static_cast<std::uint8_t>(packed >> (56 - 8 * byte));
     }
   };
+  ByteCodes codes{};
+  for (std::size_t byte = 0; byte < codes.size(); ++byte) {
+    codes[byte] = static_cast<std::uint8_t>(plan.code[byte]);
+  }
   Pieces(eights).for_each([&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+    begin = pack_eights(bits, symbols, codes, begin, end, stream);
     for (std::uint64_t eight = begin; eight < end; ++eight) {
-      std::array<std::uint16_t, 8> codes;
+      std::array<std::uint16_t, 8> of_eight;
       for (std::size_t i = 0; i < 8; ++i) {
-        codes[i] = plan.code[symbols[eight * symbols_at_once + i]];
+        of_eight[i] = plan.code[symbols[eight * symbols_at_once + i]];
       }
-      write(eight, codes);
+      write(eight, of_eight);
     }
   });
   std::array<std::uint16_t, 8> last{};

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
+#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/prefix_plan.hpp"
 
 namespace sortie::suffix_array::host {
@@ -19,6 +19,10 @@ class SymbolStream {
   SymbolStream(const TextView& text, const PrefixPlan& plan);
 
   [[nodiscard]] int bits() const { return bits_; }
+  /// Symbols of the text.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// The symbols, eight in bits() bytes.
+  [[nodiscard]] const std::uint8_t* data() const { return bytes_.get(); }
   /// Symbols of a word: 57 bits at least are there wherever a symbol begins within its byte.
   [[nodiscard]] int symbols() const { return symbols_; }
 
@@ -40,6 +44,9 @@ class SymbolStream {
 
   /// True when the end of the record is among the symbols of `word`.
   [[nodiscard]] bool contains_end(std::uint64_t word) const { return ends(word) != 0; }
+  /// The highest bit of each code of a word, and all others.
+  [[nodiscard]] std::uint64_t high_bits() const { return high_bits_; }
+  [[nodiscard]] std::uint64_t low_bits() const { return low_bits_; }
 
   /// The word with all codes after the first end replaced by 0.
   [[nodiscard]] std::uint64_t until_end(std::uint64_t word) const {
@@ -68,7 +75,8 @@ class SymbolStream {
   int unused_bits_;
   std::uint64_t high_bits_;  ///< of each code of a word
   std::uint64_t low_bits_;   ///< all others
-  std::unique_ptr<std::uint8_t[]> bytes_;
+  std::uint64_t size_;
+  Array<std::uint8_t> bytes_;
 };
 
 }  // namespace sortie::suffix_array::host

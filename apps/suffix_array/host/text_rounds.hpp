@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "sortie/apps/suffix_array/host/element_scan.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/symbol_stream.hpp"
 
@@ -37,6 +38,12 @@ class TextRounds {
   [[nodiscard]] static std::uint64_t depth_limit(const PrefixPlan& plan,
                                                  const SymbolStream& stream) {
     return plan.depth() + static_cast<std::uint64_t>(rounds * stream.symbols());
+  }
+
+  /// Asks for all words of a suffix, which lie in one or two cache lines.
+  void prefetch(std::uint64_t position) const {
+    stream_.prefetch(position + plan_.depth());
+    stream_.prefetch(position + depth_limit_);
   }
 
   /// Sorts the group [begin, end) of `elements`, two or more, whose suffixes agree in `depth`
@@ -136,22 +143,15 @@ class TextRounds {
   void sort_large(std::uint64_t* elements, std::uint64_t begin, std::uint64_t end,
                   std::uint64_t depth, const Leave& leave) const {
     const auto symbols = static_cast<std::uint64_t>(rekeyed_symbols_);
-    const int dropped_bits = (stream_.symbols() - rekeyed_symbols_) * stream_.bits();
     for (; depth < depth_limit_; depth += symbols) {
-      std::uint64_t differing = 0;
-      for (std::uint64_t i = begin; i < end; ++i) {
-        const std::uint64_t position = plan_.position_of(elements[i]);
-        const std::uint64_t key = stream_.until_end(stream_.word(position + depth)) >> dropped_bits;
-        elements[i] = plan_.element(key, position);
-        differing |= elements[i] ^ elements[begin];
-      }
+      const std::uint64_t differing =
+          replace_keys(stream_, plan_, elements + begin, end - begin, depth, rekeyed_symbols_);
       const bool equal = plan_.key_of(differing) == 0;
       if (equal && !stream_.ended(plan_.key_of(elements[begin]))) continue;
       sort_elements(elements + begin, end - begin, scratch_, plan_.position_bits);
       for (std::uint64_t first = begin; first < end;) {
         const std::uint64_t key = plan_.key_of(elements[first]);
-        std::uint64_t last = first + 1;
-        while (last < end && plan_.key_of(elements[last]) == key) ++last;
+        const std::uint64_t last = end_of_key(elements, first, end);
         if (last - first > 1) {
           if (stream_.ended(key)) {
             sort_elements(elements + first, last - first, scratch_);
@@ -164,6 +164,22 @@ class TextRounds {
       return;
     }
     leave(begin, end);
+  }
+
+  /// The first element from `first` on, below `end`, whose key is another, by steps that double:
+  /// groups of texts of few different words are long.
+  [[nodiscard]] std::uint64_t end_of_key(const std::uint64_t* elements, std::uint64_t first,
+                                         std::uint64_t end) const {
+    const std::uint64_t key = plan_.key_of(elements[first]);
+    std::uint64_t equal = first;
+    std::uint64_t step = 1;
+    for (; equal + step < end && plan_.key_of(elements[equal + step]) == key; step *= 2) {
+      equal += step;
+    }
+    const std::uint64_t* const other =
+        std::partition_point(elements + equal + 1, elements + std::min(equal + step, end),
+                             [&](std::uint64_t element) { return plan_.key_of(element) == key; });
+    return static_cast<std::uint64_t>(other - elements);
   }
 
   const SymbolStream& stream_;

@@ -1,0 +1,313 @@
+// The sorts of numbers that the suffix array on the host is made of, with vectors and without.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sortie/apps/suffix_array/host/arrays.hpp"
+#include "sortie/apps/suffix_array/host/element_scan.hpp"
+#include "sortie/apps/suffix_array/host/element_sort.hpp"
+#include "sortie/apps/suffix_array/host/key_digits.hpp"
+#include "sortie/apps/suffix_array/host/key_sort.hpp"
+#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
+#include "sortie/apps/suffix_array/host/vector_sort.hpp"
+#include "sortie/core/host_runtime.hpp"
+#include "sortie/core/random.hpp"
+#include "suffix_array/texts.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+/// Without vectors, and with them where the processor has them.
+std::vector<bool> ways() {
+  if (has_vector_sort()) return {false, true};
+  return {false};
+}
+
+template <class Element>
+class ElementSort : public testing::Test {};
+using Elements = testing::Types<std::uint64_t, DoubleWord>;
+TYPED_TEST_SUITE(ElementSort, Elements);
+
+TYPED_TEST(ElementSort, EqualsStandardSort) {
+  for (const std::uint64_t size : {0, 1, 2, 3, 4, 8, 24, 25, 100, 1000, 5000, 8192, 8193, 70000}) {
+    for (const std::uint64_t values : {1, 2, 7, 1000, 1 << 30}) {
+      for (const int shift : {0, 20}) {
+        Random random(size + values);
+        std::vector<TypeParam> elements(size);
+        for (TypeParam& element : elements) {
+          element = static_cast<TypeParam>(random.below(values)) << (8 * sizeof(TypeParam) - 31) |
+                    static_cast<TypeParam>(random.below(1 << 20));
+        }
+        std::vector<TypeParam> expected = elements;
+        std::sort(expected.begin(), expected.end());
+        for (const bool by_vectors : ways()) {
+          // Scratch for all, for some, for none but the smallest parts.
+          for (const std::uint64_t room : {size, size / 3, std::uint64_t{0}}) {
+            std::vector<TypeParam> found = elements;
+            std::vector<TypeParam> scratch(room);
+            sort_elements(found.data(), size, std::span<TypeParam>(scratch), shift, by_vectors);
+            for (std::uint64_t i = 0; i < size; ++i) {
+              ASSERT_TRUE(found[i] >> shift == expected[i] >> shift)
+                  << size << " of " << values << ", room " << room << ", entry " << i;
+            }
+            std::sort(found.begin(), found.end());
+            ASSERT_TRUE(found == expected) << "not a permutation";
+          }
+        }
+      }
+    }
+  }
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+class VectorSort : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_vector_sort()) GTEST_SKIP() << "a processor without AVX-512";
+  }
+};
+
+/// Parts of one to `longest` numbers in no order, each above those of the part before.
+Numbers numbers_in_parts(std::uint64_t size, std::uint64_t longest, Random& random) {
+  Numbers numbers;
+  std::uint64_t first = 0;
+  while (numbers.size() < size) {
+    const std::uint64_t part = std::min(1 + random.below(longest), size - numbers.size());
+    for (std::uint64_t i = 0; i < part; ++i) numbers.push_back(first + random.below(1000));
+    first += 1000;
+  }
+  // The greatest number stands for those that are not there.
+  if (size > 0 && random.below(2) == 0) numbers.back() = ~std::uint64_t{0};
+  return numbers;
+}
+
+TEST_F(VectorSort, SortsParts) {
+  Random random(1);
+  constexpr std::uint64_t guard = 0x5afe;
+  for (std::uint64_t size = 0; size < 300; ++size) {
+    for (const std::uint64_t longest : {std::uint64_t{1}, std::uint64_t{5}, vector_window}) {
+      const Numbers numbers = numbers_in_parts(size, longest, random);
+      Numbers expected = numbers;
+      std::sort(expected.begin(), expected.end());
+      expected.push_back(guard);
+      Numbers in_place = numbers;
+      in_place.push_back(guard);
+      sort_parts(in_place.data(), in_place.data(), size);
+      ASSERT_EQ(in_place, expected) << size;
+      Numbers elsewhere(size + 1, guard);
+      sort_parts(numbers.data(), elsewhere.data(), size);
+      ASSERT_EQ(elsewhere, expected) << size;
+    }
+  }
+}
+
+TEST_F(VectorSort, KeepsLongPartsWhoseUpperBitsAgree) {
+  constexpr int shift = 20;
+  Random random(2);
+  for (const std::uint64_t size : {100, 1000}) {
+    Numbers numbers;
+    for (std::uint64_t part = 0; numbers.size() < size; ++part) {
+      const std::uint64_t length = random.below(2) == 0 ? 1 : random.below(200);
+      for (std::uint64_t i = 0; i < length; ++i) {
+        numbers.push_back(part << shift | random.below(1 << shift));
+      }
+    }
+    Numbers found = numbers;
+    sort_parts(found.data(), found.data(), found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      ASSERT_EQ(found[i] >> shift, numbers[i] >> shift) << i;
+    }
+    std::sort(found.begin(), found.end());
+    std::sort(numbers.begin(), numbers.end());
+    EXPECT_EQ(found, numbers);
+  }
+}
+
+TEST_F(VectorSort, SortsByPivots) {
+  constexpr std::uint64_t guard = 0x5afe;
+  for (const std::uint64_t size : {0, 1, 32, 33, 40, 63, 64, 65, 95, 96, 97, 100, 1001, 20000}) {
+    for (const std::uint64_t values : {1, 2, 3, 50, 1 << 30}) {
+      for (const int shift : {0, 20}) {
+        Random random(size + values);
+        Numbers numbers(size);
+        for (std::uint64_t& number : numbers) {
+          // With the least and the greatest key.
+          const std::uint64_t value = random.below(values);
+          const std::uint64_t key = value + 1 == values ? (std::uint64_t{1} << 44) - 1 : value;
+          number = key << 20 | random.below(1 << 20);
+        }
+        Numbers expected = numbers;
+        std::sort(expected.begin(), expected.end());
+        Numbers found = numbers;
+        found.push_back(guard);
+        ASSERT_TRUE(sort_by_pivots(found.data(), size, shift)) << size;
+        EXPECT_EQ(found.back(), guard);
+        for (std::uint64_t i = 0; i < size; ++i) {
+          ASSERT_EQ(found[i] >> shift, expected[i] >> shift)
+              << size << " of " << values << ", entry " << i;
+        }
+        found.pop_back();
+        std::sort(found.begin(), found.end());
+        EXPECT_EQ(found, expected) << "not a permutation";
+      }
+    }
+  }
+}
+
+TEST_F(VectorSort, SortsByPivotsWhereOneKeyHidesTheOthers) {
+  constexpr int shift = 20;
+  for (const std::uint64_t hidden : {5, 100}) {
+    for (const bool below : {false, true}) {
+      Random random(hidden);
+      Numbers numbers(30000);
+      for (std::uint64_t& number : numbers) number = std::uint64_t{50} << shift | random.below(99);
+      for (std::uint64_t i = 0; i < hidden; ++i) {
+        const std::uint64_t key = random.below(50) + (below ? 0 : 51);
+        numbers[random.below(numbers.size())] = key << shift | i;
+      }
+      Numbers found = numbers;
+      ASSERT_TRUE(sort_by_pivots(found.data(), found.size(), shift));
+      const auto by_key = [](std::uint64_t a, std::uint64_t b) { return a >> shift < b >> shift; };
+      EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), by_key));
+      std::sort(found.begin(), found.end());
+      std::sort(numbers.begin(), numbers.end());
+      EXPECT_EQ(found, numbers) << "not a permutation";
+    }
+  }
+}
+
+/// Numbers whose medians of eight, evenly spaced, are always among the least: those that the sort
+/// looks at become the least that are left, and it is asked for one division more.
+Numbers numbers_with_bad_pivots(std::uint64_t size) {
+  const std::uint64_t undecided = std::uint64_t{1} << 40;  // and the place
+  Numbers moved(size);
+  for (std::uint64_t i = 0; i < size; ++i) moved[i] = undecided + i;
+  Numbers numbers = moved;
+  std::uint64_t least = 0;
+  for (std::uint64_t begin = 0; size - begin > 2 * vector_window;) {
+    const std::uint64_t step = (size - begin) / 8;
+    std::uint64_t pivot = 0;
+    for (std::uint64_t lane = 0; lane < 8; ++lane) {
+      std::uint64_t& number = moved[begin + lane * step + step / 2];
+      if (number < undecided) continue;
+      numbers[number - undecided] = least;
+      number = least++;
+      pivot = number;
+    }
+    (void)sort_by_pivots(moved.data() + begin, size - begin, 0, 1);
+    // Those below the pivot have come first, and are left alone from now on.
+    const std::uint64_t before = begin;
+    while (begin < size && moved[begin] <= pivot) ++begin;
+    if (begin == before) break;
+  }
+  return numbers;
+}
+
+TEST_F(VectorSort, GivesUpOnBadPivotsAndSortElementsDoesNot) {
+  const Numbers numbers = numbers_with_bad_pivots(8000);
+  Numbers expected = numbers;
+  std::sort(expected.begin(), expected.end());
+  Numbers found = numbers;
+  Numbers scratch(numbers.size());
+  EXPECT_FALSE(sort_by_pivots(found.data(), found.size(), 0));
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, expected) << "not a permutation";
+  found = numbers;
+  sort_elements(found.data(), found.size(), std::span(scratch));
+  EXPECT_EQ(found, expected);
+}
+
+TEST(KeySort, EqualsStandardSort) {
+  start_host_runtime(0);
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name);
+    const PrefixPlan plan = plan_prefixes(count_letters(text.view()), text.symbols.size());
+    const KeyDigits digits(plan);
+    for (const std::uint64_t size : {0, 1, 64, 65, 300, 3000, 40000}) {
+      for (const std::uint64_t keys : {std::uint64_t{1}, std::uint64_t{3}, plan.key_end}) {
+        Random random(size);
+        Numbers elements(size);
+        for (std::uint64_t& element : elements) {
+          const std::uint64_t key = random.below(std::min(keys, plan.key_end));
+          element = plan.element(key, random.below(text.symbols.size()));
+        }
+        Numbers expected = elements;
+        std::sort(expected.begin(), expected.end());
+        for (const bool by_vectors : ways()) {
+          for (const std::uint64_t room : {size, size / 2}) {
+            Numbers found = elements;
+            Numbers scratch(room);
+            sort_by_keys(plan, digits, found.data(), size, std::span(scratch), by_vectors);
+            for (std::uint64_t i = 0; i < size; ++i) {
+              ASSERT_EQ(plan.key_of(found[i]), plan.key_of(expected[i])) << size << ", entry " << i;
+            }
+            std::sort(found.begin(), found.end());
+            ASSERT_EQ(found, expected) << "not a permutation";
+          }
+        }
+      }
+    }
+  }
+}
+
+/// All kinds of processor up to that of this run.
+std::vector<segsort::VectorUnit> vector_units() {
+  std::vector<segsort::VectorUnit> units;
+  for (const auto unit :
+       {segsort::VectorUnit::baseline, segsort::VectorUnit::avx2, segsort::VectorUnit::avx512}) {
+    if (unit <= segsort::vector_unit()) units.push_back(unit);
+  }
+  return units;
+}
+
+template <class Pos>
+class ElementScan : public testing::Test {};
+using Positions = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(ElementScan, Positions);
+
+TYPED_TEST(ElementScan, ReadsKeysAndPositions) {
+  constexpr int position_bits = 20;
+  Random random(4);
+  for (const std::uint64_t size : {0, 1, 2, 63, 64, 65, 127, 128, 129, 1000}) {
+    for (const std::uint64_t keys : {1, 2, 300, 1 << 30}) {
+      Numbers elements(size);
+      for (std::uint64_t& element : elements) {
+        element = random.below(keys) << position_bits | random.below(1 << position_bits);
+      }
+      std::sort(elements.begin(), elements.end());
+      for (const segsort::VectorUnit unit : vector_units()) {
+        Numbers bits((size + 63) / 64 + 1, ~std::uint64_t{0});
+        mark_equal_keys(elements.data(), size, position_bits, bits.data(), unit);
+        EXPECT_EQ(bits.back(), ~std::uint64_t{0}) << "written beyond the end";
+        std::vector<TypeParam> positions(size + 1, 7);
+        write_positions(elements.data(), size, position_bits, positions.data(), unit);
+        EXPECT_EQ(positions.back(), 7U) << "written beyond the end";
+        for (std::uint64_t i = 0; i < size; ++i) {
+          const bool equal =
+              i > 0 && elements[i] >> position_bits == elements[i - 1] >> position_bits;
+          ASSERT_EQ((bits[i / 64] >> (i % 64) & 1) != 0, equal) << size << ", entry " << i;
+          ASSERT_EQ(positions[i], elements[i] % (1U << position_bits)) << size << ", entry " << i;
+        }
+        for (std::uint64_t i = size; i < (size + 63) / 64 * 64; ++i) {
+          ASSERT_EQ(bits[i / 64] >> (i % 64) & 1, 0U) << size << ", bit " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(Arrays, AreUsedAgain) {
+  Array<std::uint64_t> numbers = allocate<std::uint64_t>(1 << 20);
+  numbers[0] = 0x0101010101010101U;
+  Array<std::uint32_t> positions = reuse<std::uint32_t>(std::move(numbers), 1 << 20);
+  EXPECT_EQ(numbers, nullptr);
+  EXPECT_EQ(positions[0], 0x01010101U);
+  positions[(1 << 20) - 1] = 1;
+  EXPECT_EQ(reuse<std::uint8_t>(Array<std::uint64_t>(), 0), nullptr);
+}
+
+}  // namespace
+}  // namespace sortie::suffix_array::host
