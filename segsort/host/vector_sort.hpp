@@ -39,13 +39,7 @@ class VectorSort {
     sort(words, n, 2 * static_cast<int>(std::bit_width(n)));
   }
 
- private:
-  /// Registers that are read at a time.
-  static constexpr std::size_t registers = 4;
-  static constexpr std::size_t step = registers * lanes;
-  using Registers = std::array<Vector, registers>;
-
-  /// \param depth  partitions of which one may be within the other
+  /// \param depth  partitions of which one may be within the other before std::sort takes over
   SORTIE_TARGET_AVX512 static void sort(Word* words, std::size_t n, int depth) {
     static_assert(RegisterSort<Word>::most_words >= 2 * step);
     while (n > RegisterSort<Word>::most_words) {
@@ -64,6 +58,12 @@ class VectorSort {
     }
     RegisterSort<Word>::sort(words, n);
   }
+
+ private:
+  /// Registers that are read at a time.
+  static constexpr std::size_t registers = 4;
+  static constexpr std::size_t step = registers * lanes;
+  using Registers = std::array<Vector, registers>;
 
   [[nodiscard]] SORTIE_TARGET_AVX512 static Word choose_pivot(const Word* words, std::size_t n) {
     // Distances fit 31 bits for words of 32: beyond 2^31 words the sample is of the first.
