@@ -152,6 +152,24 @@ class BlockPartition {
     return slot >= first_slot_[bucket] && slot < first_slot_[bucket] + blocks_[bucket];
   }
 
+  /// The slot where the next block of a bucket goes: the first one that holds none of its blocks.
+  [[nodiscard]] std::uint64_t next_of(std::size_t bucket,
+                                      std::array<std::uint64_t, block_buckets>& next) const {
+    std::uint64_t target = next[bucket];
+    while (bucket_of_slot_[target] == bucket) ++target;
+    return next[bucket] = target;
+  }
+
+  /// Asks for the items of a slot, which may lie beyond the end: that is no access.
+  static void bring_near(Range items) {
+    const auto ask = [](const void* begin, std::size_t bytes) {
+      for (std::size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(static_cast<const char*>(begin) + at, 1);
+    };
+    ask(items.keys, block_size * sizeof(Key));
+    if constexpr (has_values<Value>) ask(items.values, block_size * sizeof(Value));
+  }
+
   /// Brings every block to a slot of its bucket: from first_slot_ on, as many as it has blocks.
   void move_blocks(std::uint64_t slots) {
     std::array<std::uint64_t, block_buckets> next = first_slot_;
@@ -163,8 +181,7 @@ class BlockPartition {
       copy_items(slot(start), block_size, carried->items());
       bucket_of_slot_[start] = empty;
       while (bucket != empty) {
-        std::uint64_t target = next[bucket];
-        while (bucket_of_slot_[target] == bucket) ++target;
+        const std::uint64_t target = next_of(bucket, next);
         next[bucket] = target + 1;
         const std::size_t there =
             std::exchange(bucket_of_slot_[target], static_cast<std::uint16_t>(bucket));
@@ -172,7 +189,10 @@ class BlockPartition {
           copy_items(carried->items(), block_size, overflow_.items());
           break;
         }
-        if (there != empty) copy_items(slot(target), block_size, displaced->items());
+        if (there != empty) {
+          bring_near(slot(next_of(there, next)));
+          copy_items(slot(target), block_size, displaced->items());
+        }
         copy_items(carried->items(), block_size, slot(target));
         std::swap(carried, displaced);
         bucket = there;

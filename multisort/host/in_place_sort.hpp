@@ -36,13 +36,14 @@ namespace sortie::multisort {
 /// Which parts are divided how depends on their sizes alone, so the result is the same for any
 /// number of devices. Keys alone come out as by any other sort; with values it is not stable.
 ///
-/// Work space: about 1.5 MiB a device and 2 MiB for u32 keys, and two bytes for 512 bytes of keys.
-/// O(n) for a level of digits; at most key bits / 9 levels.
+/// Work space: about 1.5 MiB a device (with values 3 MiB) and 2 MiB for u32 keys, and two bytes for
+/// 512 bytes of keys. O(n) for a level of digits; at most key bits / 9 levels.
 template <std::unsigned_integral Key, class Value>
 class InPlaceSort {
  public:
   using Range = Items<Key, Value>;
-  using Sorter = LocalSort<Key, Value>;
+  /// Pairs take twice the cache in one go, since dividing them in place once more takes longer.
+  using Sorter = LocalSort<Key, Value, std::size_t{has_values<Value> ? 2 : 1} << 20>;
 
   /// Bytes of work space.
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
@@ -123,7 +124,7 @@ class InPlaceSort {
 
     /// Sorts items that differ in no bits but the lowest `bits`.
     void sort(Range items, std::uint64_t n, int bits) {
-      if (n <= Sorter::cached_items) {
+      if (n <= std::max(Sorter::cached_items, sorter.items_without_scratch())) {
         sorter.sort(items, storage.items(), n, bits, items);
         return;
       }

@@ -11,7 +11,9 @@
 #include "sortie/multisort/host/digits.hpp"
 #include "sortie/multisort/host/items.hpp"
 #include "sortie/multisort/host/scatter.hpp"
+#include "sortie/segsort/host/packed_sort.hpp"
 #include "sortie/segsort/host/sort_segment.hpp"
+#include "sortie/segsort/host/vector_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -21,7 +23,9 @@ namespace sortie::multisort {
 /// least significant digit first: over all bits in which keys differ, or, where these are more than
 /// so few items need to be told apart, over the upper ones; what still agrees in those is sorted by
 /// itself. Bits in which the keys of a part agree are jumped over, so there is no need to say how
-/// many bits are left to sort.
+/// many bits are left to sort. Where the processor has a vector sort of words, that takes the place
+/// of the least significant digits for keys of 32 and 64 bits: a pass by a digit takes as long as
+/// ten levels of its partition.
 ///
 /// Holds the buffers of LineScatter. sort() does not allocate and does not throw.
 /// \tparam CachedBytes  of items that are sorted within the cache; for tests, which make it small
@@ -37,6 +41,14 @@ class LocalSort {
   /// Widest digit of a pass through LineScatter: with 2^10 buckets it takes as long as with 2^8.
   static constexpr int widest_digit = 10;
 
+  /// \param vectors  whether to use the vector sort of words, which the processor must have
+  explicit LocalSort(bool vectors = segsort::has_vector_sort()) : vectors_(vectors && is_wide) {}
+
+  /// Items that sort() takes with no scratch, where they shall be where they are.
+  [[nodiscard]] std::uint64_t items_without_scratch() const {
+    return has_values<Value> ? 0 : longest_vector_sort();
+  }
+
   /// \param items    sorted in place
   /// \param scratch  as many items
   void sort(Range items, Range scratch, std::uint64_t n) {
@@ -47,6 +59,10 @@ class LocalSort {
   /// \param items, scratch  either may be changed
   /// \param result          where the items shall be: `items` or `scratch`
   void sort(Range items, Range scratch, std::uint64_t n, int bits, Range result) {
+    if (n > short_part && bits > 0 && n <= longest_vector_sort()) {
+      sort_by_vectors(items, scratch, n, bits, result);
+      return;
+    }
     if (n > short_part && bits > 0) {
       const Key differing = differing_bits(items.keys, n, items.keys[0]);
       if (differing != 0) {
@@ -61,6 +77,8 @@ class LocalSort {
 
  private:
   static constexpr int key_bits = static_cast<int>(8 * sizeof(Key));
+  /// Keys that the vector sort takes.
+  static constexpr bool is_wide = sizeof(Key) >= 4;
   static constexpr int digit_bits = 8;
   static constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
   static constexpr std::size_t line_buckets = std::size_t{1} << widest_digit;
@@ -71,14 +89,46 @@ class LocalSort {
   /// Items that a digit value should receive on average where parts are short: a few, so that the
   /// segment sort ranks them.
   static constexpr std::uint64_t items_per_digit = 8;
+  /// Items that a digit value should receive on average for a packed sort.
+  static constexpr std::uint64_t packed_items = 1024;
   /// Bits beyond the logarithm of the number of items that leave few of them with equal upper bits.
   static constexpr int spare_bits = 3;
+
+  /// Items that a vector sort takes. Keys alone beyond the cache, too: a level of its partition
+  /// runs at half of the speed of a copy.
+  [[nodiscard]] std::uint64_t longest_vector_sort() const {
+    if (!vectors_) return 0;
+    return has_values<Value> ? segsort::detail::longest_packed : std::uint64_t{1} << 20;
+  }
+
+  /// For n <= longest_vector_sort().
+  static void sort_by_vectors(Range items, Range scratch, std::uint64_t n, int bits, Range result) {
+    if constexpr (is_wide) {
+      if constexpr (!has_values<Value>) {
+        segsort::sort_words(items.keys, n);
+        if (result.keys != items.keys) copy_items(items, n, result);
+      } else {
+        if (result.keys == items.keys) {
+          copy_items(items, n, scratch);
+          std::swap(items, scratch);
+        }
+        const auto differing = static_cast<Key>(~Key{0} >> (key_bits - bits));
+        segsort::detail::packed_sort(items.keys, items.values, n, differing, result.keys,
+                                     result.values);
+      }
+    }
+  }
 
   void sort_digits(Range items, Range scratch, std::uint64_t n, Key differing, Range result) {
     if (n > cached_items) {
       const int width =
           std::clamp(static_cast<int>(std::bit_width(n / cached_items)), digit_bits, widest_digit);
       by_highest_digit<line_buckets>(items, scratch, n, differing, width, line_scatter_, result);
+    } else if (has_values<Value> && vectors_) {
+      const int width =
+          std::clamp(static_cast<int>(std::bit_width(n / packed_items)), 4, digit_bits);
+      by_highest_digit<digit_values>(items, scratch, n, differing, width,
+                                     scatter_directly<Key, Value, std::uint64_t, Digit>, result);
     } else if (n >= shortest_least_digit) {
       by_least_digits(items, scratch, n, differing, result);
     } else {
@@ -202,6 +252,7 @@ class LocalSort {
   }
 
   LineScatter<Key, Value> line_scatter_{line_buckets};
+  bool vectors_;
 };
 
 }  // namespace sortie::multisort

@@ -13,7 +13,7 @@ namespace sortie::segsort::detail {
 /// Source: Batcher, Sorting networks and their applications (1968); as loops, Knuth, The Art of
 /// Computer Programming 3, 5.2.2 M.
 template <class Exchange>
-[[gnu::always_inline]] inline void exchange_network(std::size_t rows, Exchange exchange) {
+[[gnu::always_inline]] constexpr void exchange_network(std::size_t rows, Exchange exchange) {
   const auto run = [](std::size_t distance, std::size_t left) __attribute__((always_inline)) {
     return left < distance ? left : distance;
   };

@@ -8,17 +8,13 @@
 #include <cstdint>
 #include <utility>
 
+#include "sortie/segsort/host/packed_sort.hpp"
 #include "sortie/segsort/host/short_sort.hpp"
+#include "sortie/segsort/host/vector_sort.hpp"
 
 /// Radix sorts with 8-bit digits, on one thread.
 
-namespace sortie::segsort {
-
-template <std::unsigned_integral UKey, class Value>
-void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
-                  Value* value_scratch);
-
-namespace detail {
+namespace sortie::segsort::detail {
 
 inline constexpr unsigned digit_bits = 8;
 inline constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
@@ -115,15 +111,24 @@ void highest_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing
   count_digits(keys, n, digit, ends);
   counts_to_starts(ends);
   scatter(keys, values, n, digit, ends, key_scratch, value_scratch);
+  const auto below = static_cast<UKey>((UKey{1} << digit.shift) - 1);
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
-    // The bucket lies in the scratch; its old place serves as its scratch, then receives it.
-    const std::size_t value_begin = has_values<Value> ? begin : 0;
-    sort_segment(key_scratch + begin, value_scratch + value_begin, end - begin, keys + begin,
-                 values + value_begin);
-    copy_items(key_scratch + begin, value_scratch + value_begin, end - begin, keys + begin,
-               values + value_begin);
+    // The bucket lies in the scratch; its old place serves as its scratch, and receives it.
+    const std::size_t size = end - begin;
+    UKey* const bucket = key_scratch + begin;
+    UKey* const place = keys + begin;
+    Value* const bucket_values = value_scratch + (has_values<Value> ? begin : 0);
+    Value* const value_place = values + (has_values<Value> ? begin : 0);
     begin = end;
+    if constexpr (has_values<Value>) {
+      if (size > rank_block_size && size <= longest_packed && has_vector_sort()) {
+        packed_sort(bucket, bucket_values, size, below, place, value_place);
+        continue;
+      }
+    }
+    sort_segment(bucket, bucket_values, size, place, value_place);
+    copy_items(bucket, bucket_values, size, place, value_place);
   }
 }
 
@@ -137,12 +142,13 @@ inline constexpr std::size_t cached_items = std::size_t{1} << 19;
 template <std::unsigned_integral UKey, class Value>
 void radix_sort(UKey* keys, Value* values, std::size_t n, UKey* key_scratch, Value* value_scratch) {
   const UKey differing = differing_bits(keys, n);
-  if (n > cached_items && std::popcount(differing) > 2 * static_cast<int>(digit_bits)) {
+  // One pass into buckets for packed_sort() takes less than two passes more.
+  const std::size_t most = has_vector_sort() ? longest_packed : cached_items;
+  if (n > most && std::popcount(differing) > 2 * static_cast<int>(digit_bits)) {
     highest_digit_sort(keys, values, n, differing, key_scratch, value_scratch);
   } else {
     least_digit_sort(keys, values, n, differing, key_scratch, value_scratch);
   }
 }
 
-}  // namespace detail
-}  // namespace sortie::segsort
+}  // namespace sortie::segsort::detail

@@ -3,10 +3,26 @@
 #include <concepts>
 #include <cstddef>
 
+#include "sortie/segsort/host/packed_sort.hpp"
 #include "sortie/segsort/host/radix_sort.hpp"
 #include "sortie/segsort/host/short_sort.hpp"
+#include "sortie/segsort/host/vector_sort.hpp"
 
 namespace sortie::segsort {
+
+namespace detail {
+
+/// Sorts pairs in place by packed_sort(). \pre 0 < n <= longest_packed, has_vector_sort()
+template <std::unsigned_integral UKey, class Value>
+void packed_sort_in_place(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
+                          Value* value_scratch) {
+  const UKey differing = differing_bits(keys, n);
+  if (differing == 0) return;
+  copy_items(keys, values, n, key_scratch, value_scratch);
+  packed_sort(key_scratch, value_scratch, n, differing, keys, values);
+}
+
+}  // namespace detail
 
 /// Sorts one segment of pairs by ascending unsigned key, on the calling thread.
 ///
@@ -18,18 +34,27 @@ namespace sortie::segsort {
 /// \param key_scratch, value_scratch  n items each, overwritten; must not overlap the input
 /// \tparam Value  trivially copyable, of any size
 ///
-/// Up to 16 items counting of ranks, up to longest_merged (160 for 32-bit keys,
-/// 1024 for 64-bit keys) merging on the stack (36 KiB, and 1024 values where these are larger than
-/// keys), beyond that radix sort in O(n * differing bits / 8).
+/// Up to 16 items counting of ranks. Beyond that, with AVX-512 keys alone by VectorSort, in
+/// O(n log n), and pairs up to longest_packed by packed_sort() (32 to 64 KiB of stack); with other
+/// processors up to longest_merged (160 for 32-bit keys, 1024 for 64-bit keys) merging on the stack
+/// (36 KiB, and 1024 values where these are larger than keys). What is longer by radix sort in
+/// O(n * differing bits / 8).
 /// One Zen 5 core, random u32 keys and u32 values, nanoseconds a pair (std::sort of pairs in
 /// brackets): 2.4 (7.9) at 16 items, 4.5 (18) at 64, 5.6 (24) at 256, 4.7 (33) at 2048, 8.5 (66) at
 /// 2^24.
 template <std::unsigned_integral UKey, class Value>
 void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
                   Value* value_scratch) {
-  if (n <= detail::rank_block_size) {
-    detail::with_size(n, [&](auto size) { detail::rank_sort<size()>(keys, values); });
-  } else if (n <= detail::longest_merged<UKey>) {
+  if (n <= detail::rank_block_size)
+    return detail::with_size(n, [&](auto size) { detail::rank_sort<size()>(keys, values); });
+  if (has_vector_sort()) {
+    if constexpr (!detail::has_values<Value>) {
+      return sort_words(keys, n);
+    } else if (n <= detail::longest_packed) {
+      return detail::packed_sort_in_place(keys, values, n, key_scratch, value_scratch);
+    }
+  }
+  if (n <= detail::longest_merged<UKey>) {
     detail::merge_sort_segment(keys, values, n);
   } else {
     detail::radix_sort(keys, values, n, key_scratch, value_scratch);

@@ -153,6 +153,28 @@ TEST(InPlaceSort, TakenWithTheDevicesThatTheBudgetHasRoomFor) {
   check_within_half<std::int64_t>(Order::descending, 64);
 }
 
+// There is room for a copy: pairs are sorted in place all the same, unless they are to be stable.
+TEST(InPlaceSort, TakenForPairsThatNeedNotBeStable) {
+  const std::uint64_t n = std::uint64_t{3} << 20;
+  const std::vector<std::uint32_t> keys_in =
+      draw_keys<std::uint32_t>({"", Distribution::Kind::zipf, 1}, n);
+  for (const bool stable : {false, true}) {
+    std::vector<std::uint32_t> keys = keys_in;
+    std::vector<std::uint32_t> values(n);
+    std::iota(values.begin(), values.end(), 0U);
+    sort(host_context(), std::span<std::uint32_t>(keys), std::span<std::uint32_t>(values),
+         {Order::ascending, stable, SortAlgorithm::automatic, 2});
+    for (std::uint64_t i = 0; i < n; ++i) {
+      ASSERT_EQ(keys[i], keys_in[values[i]]) << "item " << i;
+      if (i == 0) continue;
+      ASSERT_LE(keys[i - 1], keys[i]) << "item " << i;
+      if (stable) {
+        ASSERT_TRUE(keys[i - 1] < keys[i] || values[i - 1] < values[i]) << "item " << i;
+      }
+    }
+  }
+}
+
 TEST(InPlaceSort, NotTakenWhereItWouldNotBeStable) {
   const std::uint64_t n = std::uint64_t{3} << 20;
   Context context = host_context();

@@ -19,7 +19,8 @@ using multisort::NoValue;
 
 /// Sorts keys whose values are their places, and compares with a stable sort.
 template <class Key, std::size_t CachedBytes>
-void check(const std::vector<std::uint64_t>& bits) {
+void check(const std::vector<std::uint64_t>& bits, bool vectors) {
+  SCOPED_TRACE(vectors ? "with vectors" : "without vectors");
   const std::uint64_t n = bits.size();
   std::vector<Key> keys(bits.begin(), bits.end());
   std::vector<Key> alone = keys;
@@ -30,13 +31,20 @@ void check(const std::vector<std::uint64_t>& bits) {
                    [&](std::uint32_t a, std::uint32_t b) { return alone[a] < alone[b]; });
   std::vector<Key> key_scratch(n);
   std::vector<std::uint32_t> value_scratch(n);
-  LocalSort<Key, std::uint32_t, CachedBytes>().sort({keys.data(), values.data()},
-                                                    {key_scratch.data(), value_scratch.data()}, n);
+  LocalSort<Key, std::uint32_t, CachedBytes>(vectors).sort(
+      {keys.data(), values.data()}, {key_scratch.data(), value_scratch.data()}, n);
   ASSERT_TRUE(values == expected);
   for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(keys[i], alone[expected[i]]);
-  LocalSort<Key, NoValue, CachedBytes>().sort({alone.data(), nullptr},
-                                              {key_scratch.data(), nullptr}, n);
+  LocalSort<Key, NoValue, CachedBytes>(vectors).sort({alone.data(), nullptr},
+                                                     {key_scratch.data(), nullptr}, n);
   ASSERT_TRUE(alone == keys);
+}
+
+/// With each kind of sort that this processor has.
+template <class Key, std::size_t CachedBytes>
+void check(const std::vector<std::uint64_t>& bits) {
+  check<Key, CachedBytes>(bits, false);
+  if (segsort::has_vector_sort()) check<Key, CachedBytes>(bits, true);
 }
 
 template <class Key>

@@ -1,0 +1,162 @@
+#pragma once
+
+#include "sortie/segsort/host/vector_unit.hpp"
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+
+#include <immintrin.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+// GCC 12 takes the operand of these functions that is not used for one that is.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+namespace sortie::segsort::detail {
+
+/// 64 bytes of words in a register of AVX-512: what VectorSort needs of its instructions, under one
+/// name for words of 32 and of 64 bits.
+///
+/// A mask has a bit a lane. Functions that use it must be compiled for SORTIE_TARGET_AVX512, and
+/// run only where vector_unit() says so.
+template <std::unsigned_integral Word>
+struct WideVector;
+
+/// See WideVector.
+template <>
+struct WideVector<std::uint32_t> {
+  using Word = std::uint32_t;
+  using Mask = __mmask16;
+  static constexpr std::size_t lanes = 16;
+
+  SORTIE_TARGET_AVX512 static WideVector load(const Word* from) {
+    return {_mm512_loadu_si512(from)};
+  }
+  /// The words of `others` where the mask is not set; nothing is read there.
+  SORTIE_TARGET_AVX512 static WideVector load(const Word* from, Mask mask, WideVector others) {
+    return {_mm512_mask_loadu_epi32(others.words, mask, from)};
+  }
+  /// from[0], from[stride], ..., from[15 * stride]
+  SORTIE_TARGET_AVX512 static WideVector load_strided(const Word* from, std::size_t stride) {
+    const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i place =
+        _mm512_mullo_epi32(number, _mm512_set1_epi32(static_cast<std::int32_t>(stride)));
+    return {_mm512_i32gather_epi32(place, from, sizeof(Word))};
+  }
+  SORTIE_TARGET_AVX512 static WideVector all(Word word) {
+    return {_mm512_set1_epi32(static_cast<std::int32_t>(word))};
+  }
+  SORTIE_TARGET_AVX512 void store(Word* to) const { _mm512_storeu_si512(to, words); }
+  SORTIE_TARGET_AVX512 void store(Word* to, Mask mask) const {
+    _mm512_mask_storeu_epi32(to, mask, words);
+  }
+
+  /// Where a word is below that of `other`.
+  [[nodiscard]] SORTIE_TARGET_AVX512 Mask below(WideVector other) const {
+    return _mm512_cmplt_epu32_mask(words, other.words);
+  }
+  /// The words where the mask is set, in the lowest lanes.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector compressed(Mask mask) const {
+    return {_mm512_maskz_compress_epi32(mask, words)};
+  }
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector least(WideVector other) const {
+    return {_mm512_min_epu32(words, other.words)};
+  }
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector greatest(WideVector other) const {
+    return {_mm512_max_epu32(words, other.words)};
+  }
+  /// The greatest where the mask is set, elsewhere the least.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector ordered(WideVector other, Mask mask) const {
+    return {_mm512_mask_max_epu32(least(other).words, mask, words, other.words)};
+  }
+  /// Lane i holds what lane i ^ Flip held.
+  template <int Flip>
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector flipped() const {
+    const __m512i from = _mm512_setr_epi32(
+        0 ^ Flip, 1 ^ Flip, 2 ^ Flip, 3 ^ Flip, 4 ^ Flip, 5 ^ Flip, 6 ^ Flip, 7 ^ Flip, 8 ^ Flip,
+        9 ^ Flip, 10 ^ Flip, 11 ^ Flip, 12 ^ Flip, 13 ^ Flip, 14 ^ Flip, 15 ^ Flip);
+    return {_mm512_permutexvar_epi32(from, words)};
+  }
+
+  __m512i words;
+};
+
+/// See WideVector.
+template <>
+struct WideVector<std::uint64_t> {
+  using Word = std::uint64_t;
+  using Mask = __mmask8;
+  static constexpr std::size_t lanes = 8;
+
+  SORTIE_TARGET_AVX512 static WideVector load(const Word* from) {
+    return {_mm512_loadu_si512(from)};
+  }
+  /// The words of `others` where the mask is not set; nothing is read there.
+  SORTIE_TARGET_AVX512 static WideVector load(const Word* from, Mask mask, WideVector others) {
+    return {_mm512_mask_loadu_epi64(others.words, mask, from)};
+  }
+  /// from[0], from[stride], ..., from[7 * stride]
+  SORTIE_TARGET_AVX512 static WideVector load_strided(const Word* from, std::size_t stride) {
+    const __m512i number = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m512i place =
+        _mm512_mullo_epi64(number, _mm512_set1_epi64(static_cast<std::int64_t>(stride)));
+    return {_mm512_i64gather_epi64(place, from, sizeof(Word))};
+  }
+  SORTIE_TARGET_AVX512 static WideVector all(Word word) {
+    return {_mm512_set1_epi64(static_cast<std::int64_t>(word))};
+  }
+  SORTIE_TARGET_AVX512 void store(Word* to) const { _mm512_storeu_si512(to, words); }
+  SORTIE_TARGET_AVX512 void store(Word* to, Mask mask) const {
+    _mm512_mask_storeu_epi64(to, mask, words);
+  }
+
+  /// Where a word is below that of `other`.
+  [[nodiscard]] SORTIE_TARGET_AVX512 Mask below(WideVector other) const {
+    return _mm512_cmplt_epu64_mask(words, other.words);
+  }
+  /// The words where the mask is set, in the lowest lanes.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector compressed(Mask mask) const {
+    return {_mm512_maskz_compress_epi64(mask, words)};
+  }
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector least(WideVector other) const {
+    return {_mm512_min_epu64(words, other.words)};
+  }
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector greatest(WideVector other) const {
+    return {_mm512_max_epu64(words, other.words)};
+  }
+  /// The greatest where the mask is set, elsewhere the least.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector ordered(WideVector other, Mask mask) const {
+    return {_mm512_mask_max_epu64(least(other).words, mask, words, other.words)};
+  }
+  /// Lane i holds what lane i ^ Flip held.
+  template <int Flip>
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector flipped() const {
+    const __m512i from = _mm512_setr_epi64(0 ^ Flip, 1 ^ Flip, 2 ^ Flip, 3 ^ Flip, 4 ^ Flip,
+                                           5 ^ Flip, 6 ^ Flip, 7 ^ Flip);
+    return {_mm512_permutexvar_epi64(from, words)};
+  }
+
+  __m512i words;
+};
+
+/// Mask of the `count` lowest lanes, all of them beyond that.
+template <std::unsigned_integral Word>
+[[nodiscard]] SORTIE_TARGET_AVX512 inline typename WideVector<Word>::Mask low_lanes(
+    std::size_t count) {
+  // bzhi looks at eight bits of the count.
+  const auto bits = static_cast<unsigned>(count < 32 ? count : 32);
+  return static_cast<typename WideVector<Word>::Mask>(_bzhi_u32(~0U, bits));
+}
+
+}  // namespace sortie::segsort::detail
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#endif
