@@ -25,8 +25,8 @@ namespace sortie::spgemm::host {
 /// them is stable; the first sixteen lie in one register, the others in a second. Work space: about
 /// half a kilobyte of the stack.
 ///
-/// One core of an Intel Xeon (Sapphire Rapids, virtual), wing squared, 62 032 rows of 15 products:
-/// see row_wise.cpp.
+/// wing squared, 62 032 rows of 15 products, takes 11 ms on one core of an Intel Xeon (Sapphire
+/// Rapids, virtual), and 24 with every row in SortedRow.
 /// Source: Batcher: Sorting networks and their applications (AFIPS 1968) for the bitonic network.
 class ShortRow {
  public:
@@ -225,6 +225,21 @@ class ShortRow {
     high = merge_lanes(_mm512_maskz_max_epu32(all_lanes, low, reversed));
     low = merge_lanes(_mm512_maskz_min_epu32(all_lanes, low, reversed));
   }
+};
+
+#else
+
+/// Where the instructions are of another kind, no matrix is served. For a compiler that reads what
+/// is never called.
+class ShortRow {
+ public:
+  using Csr = matrices::Csr<double, std::int32_t>;
+
+  static constexpr std::int64_t most_products = 0;
+  static bool serves(std::int64_t) { return false; }
+  static std::int64_t count(const Csr&, const Csr&, std::int64_t, std::int64_t) = delete;
+  static void fill(const Csr&, const Csr&, std::int64_t, std::int64_t, std::int64_t, std::int32_t*,
+                   double*) = delete;
 };
 
 #endif
