@@ -42,7 +42,8 @@ void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
 template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
 
-/// Two passes over the rows, each row by sorting or by a dense accumulator.
+/// Two passes over the rows, each row sorted in registers or in memory, or by a dense accumulator
+/// that reads the columns of B as words of bits.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>& a,
                                                 const Csr<Value, Idx>& b);

@@ -63,7 +63,8 @@ template <matrices::Scalar Value, matrices::Index Idx>
 /// \throws Error (out_of_memory) not even the products of one row fit the memory budget
 /// Complexity: O(products * log(row products)). Extra memory: essc expands rows in chunks that keep
 /// to the memory budget; fused takes up to 3 bytes a product and works in chunks of rows
-/// where C does not fit that; row_wise takes O(cols) for each thread.
+/// where C does not fit that; row_wise takes O(cols) for each thread, and where the budget has room
+/// up to 17 bytes an entry and 16 bytes a row of B for its columns as words of bits.
 /// Source: section 5.2 of Hou et al. (ICS 2017); Bell, Dalton, Olson (SISC 2012) for ESC.
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] matrices::Csr<Value, Idx> multiply(const Context& context,
