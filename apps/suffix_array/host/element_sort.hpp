@@ -64,8 +64,9 @@ inline constexpr int widest_digit_in_place = 8;
 /// The same, where vectors sort the rest: they take no longer for four numbers than for three.
 inline constexpr std::uint64_t longest_inserted_beside_vectors = 3;
 /// Longest part that vectors divide by pivots in any case; a spreading pass does as much as 11
-/// divisions, where keys are many.
-inline constexpr std::uint64_t longest_divided = std::uint64_t{1} << 13;
+/// divisions, where keys are many. With 2^13 genomes take as long, and Fibonacci strings a
+/// twentieth longer.
+inline constexpr std::uint64_t longest_divided = std::uint64_t{1} << 17;
 
 struct Digit {
   int shift;
@@ -177,17 +178,22 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   std::memcpy(elements, scratch.data(), n * sizeof(Element));
   if (digit.shift == key_shift) return;
   const std::uint64_t longest_left = by_vectors ? vector_window : detail::longest_inserted;
+  std::uint64_t sorted = 0;  // up to here nothing is left to do by vectors
   std::uint64_t begin = 0;
   for (std::uint32_t i = 0; i < digits; ++i) {
     const std::uint64_t end = starts[i];
     if (end - begin > longest_left) {
+      if constexpr (vectors_hold_them) {
+        if (by_vectors) sort_parts(elements + sorted, elements + sorted, begin - sorted);
+      }
       sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
+      sorted = end;
     }
     begin = end;
   }
   if constexpr (vectors_hold_them) {
     if (by_vectors) {
-      sort_parts(elements, elements, n);
+      sort_parts(elements + sorted, elements + sorted, n - sorted);
       return;
     }
   }

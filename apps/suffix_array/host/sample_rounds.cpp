@@ -24,8 +24,9 @@ class UndecidedSamples {
     for (std::uint64_t number = 0; number < ranks.size(); ++number) {
       items_[number] = item(ranks[number], static_cast<Pos>(number));
     }
-    const auto scratch = allocate<Item>(ranks.size());
-    sort_elements(items_.get(), ranks.size(), std::span(scratch.get(), ranks.size()));
+    const std::uint64_t room = scratch_items(ranks.size());
+    const auto scratch = allocate<Item>(room);
+    sort_elements(items_.get(), ranks.size(), std::span(scratch.get(), room));
     starts_ = {0, static_cast<Pos>(ranks.size())};
     keep_equal([](std::uint64_t, std::uint64_t) {});
   }
@@ -45,7 +46,8 @@ class UndecidedSamples {
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
         largest = std::max<std::uint64_t>(largest, starts_[group + 1] - starts_[group]);
       }
-      const auto scratch = allocate<Item>(largest);
+      const std::uint64_t room = scratch_items(largest);
+      const auto scratch = allocate<Item>(room);
       const std::uint64_t end = starts_[tasks[task + 1]];
       for (std::uint64_t i = starts_[tasks[task]]; i < end; ++i) {
         const Pos number = number_of(items_[i]);
@@ -54,7 +56,7 @@ class UndecidedSamples {
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
         const std::uint64_t begin = starts_[group];
         sort_elements(items_.get() + begin, starts_[group + 1] - begin,
-                      std::span(scratch.get(), largest));
+                      std::span(scratch.get(), room));
       }
     });
   }
@@ -83,6 +85,13 @@ class UndecidedSamples {
 
  private:
   static constexpr int pos_bits = 8 * sizeof(Pos);
+
+  /// Scratch to sort `items`: of all threads together, a quarter of the samples at most.
+  [[nodiscard]] std::uint64_t scratch_items(std::uint64_t items) const {
+    constexpr std::uint64_t least = std::uint64_t{1} << 14;
+    const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+    return std::min(items, std::max(least, ranks_.size() / (4 * threads)));
+  }
 
   static Item item(Pos key, Pos number) { return Item{key} << pos_bits | number; }
   static Pos number_of(Item item) { return static_cast<Pos>(item); }

@@ -1,7 +1,6 @@
 #include "sortie/apps/suffix_array/host/vector_sort.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "sortie/apps/suffix_array/host/vector_intrinsics.hpp"
@@ -211,25 +210,26 @@ class DividedEnds {
   Vector differing_;
 };
 
-/// Brings the numbers that are not above `last` before all others, in place: some of both ends wait
-/// elsewhere, and what is read next is from the end with less room, so that both have enough.
+/// Brings the numbers that are not above `last` before all others, in place (n at least 1): some of
+/// both ends wait elsewhere, and what is read next is from the end with less room, so that both
+/// have enough.
 SORTIE_AVX512 Division divide(std::uint64_t* elements, std::uint64_t n, std::uint64_t last) {
   // So many at a time that it does not matter how long the choice of an end takes.
   constexpr std::uint64_t block = 4 * lanes;
-  std::array<std::uint64_t, 3 * block> waiting;
-  std::uint64_t waiting_count = 0;
-  const auto wait = [&](const std::uint64_t* begin, std::uint64_t count) {
-    std::copy_n(begin, count, waiting.data() + waiting_count);
-    waiting_count += count;
-  };
+  Vector waiting[3 * block / lanes];
+  std::uint64_t waiting_vectors = 0;
   DividedEnds ends(elements, n, last);
   const std::uint64_t* left = elements;  // what is still to be read
   const std::uint64_t* right = elements + n;
   if (n >= 2 * block) {
-    wait(left, block);
-    left += block;
     right -= block;
-    wait(right, block);
+#pragma GCC unroll 4
+    for (std::uint64_t i = 0; i < block / lanes; ++i) {
+      waiting[i] = _mm512_loadu_si512(left + i * lanes);
+      waiting[block / lanes + i] = _mm512_loadu_si512(right + i * lanes);
+    }
+    waiting_vectors = 2 * block / lanes;
+    left += block;
     while (static_cast<std::uint64_t>(right - left) >= block) {
       const bool from_left = left - ends.low <= ends.high - right;
       const std::uint64_t* from = left;
@@ -248,11 +248,14 @@ SORTIE_AVX512 Division divide(std::uint64_t* elements, std::uint64_t n, std::uin
       for (std::uint64_t i = 0; i < block / lanes; ++i) ends.put(v[i], lanes);
     }
   }
-  wait(left, static_cast<std::uint64_t>(right - left));
-  for (std::uint64_t i = 0; i < waiting_count; i += lanes) {
-    const std::uint64_t count = std::min(lanes, waiting_count - i);
-    ends.put(_mm512_maskz_loadu_epi64(first_lanes(count), waiting.data() + i), count);
+  // The last vector may be a part of one.
+  std::uint64_t last_count = lanes;
+  for (; left < right; left += lanes) {
+    last_count = std::min(lanes, static_cast<std::uint64_t>(right - left));
+    waiting[waiting_vectors++] = _mm512_maskz_loadu_epi64(first_lanes(last_count), left);
   }
+  for (std::uint64_t i = 0; i + 1 < waiting_vectors; ++i) ends.put(waiting[i], lanes);
+  ends.put(waiting[waiting_vectors - 1], last_count);
   return {static_cast<std::uint64_t>(ends.low - elements), ends.differing()};
 }
 
