@@ -3,7 +3,8 @@
 // Keys become unsigned integers of the same order (KeyForm). Threads take portions of segments of
 // equal work (SegmentQueue), bin them by length (SegmentBatch) and sort each alone (sort_segment);
 // a segment too long for that is first split by all threads into segments of one digit value each
-// (GiantSegment), which are then sorted in the same way. Everything is stable, so the result is the
+// (GiantSegment), or keys alone by the partition of a quicksort (divide_giant()), which are then
+// sorted in the same way. Everything is stable, so the result is the
 // same for any number of threads.
 
 #include "sortie/segsort/segmented_sort.hpp"
@@ -21,6 +22,7 @@
 #include "sortie/core/large_pages.hpp"
 #include "sortie/core/run_report.hpp"
 #include "sortie/segsort/host/giant_segment.hpp"
+#include "sortie/segsort/host/giant_words.hpp"
 #include "sortie/segsort/host/key_form.hpp"
 #include "sortie/segsort/host/parallel_parts.hpp"
 #include "sortie/segsort/host/segment_queue.hpp"
@@ -146,22 +148,40 @@ class SegmentSorter {
     const Parts parts{n, threads()};
     parts.parallel_for_each(
         [&](std::uint64_t first, std::uint64_t count) { form_.encode(keys + first, count); });
-    std::vector<std::uint64_t> ends;
-    {
-      const Scratch<UKey, Value> scratch(allocator_, n);
-      ends = GiantSegment(keys, values_at(begin), parts)
-                 .split(scratch.keys.get(), scratch.values.get());
-    }
-    if (!ends.empty()) {
-      std::vector<std::uint64_t> begins(ends.size(), 0);
-      std::copy(ends.begin(), ends.end() - 1, begins.begin() + 1);
+    const GiantParts giant = split_giant(begin, n, parts);
+    if (!giant.ends.empty())
       SegmentSorter(keys, values_at(begin), {}, allocator_)
-          .sort({erase(std::span<const std::uint64_t>(begins)),
-                 erase(std::span<const std::uint64_t>(ends)), n});
-    }
+          .sort({erase(std::span<const std::uint64_t>(giant.begins)),
+                 erase(std::span<const std::uint64_t>(giant.ends)), n});
     parts.parallel_for_each(
         [&](std::uint64_t first, std::uint64_t count) { form_.decode(keys + first, count); });
   }
+
+  /// Divides a giant into segments; none where nothing is left to be sorted.
+  [[nodiscard]] GiantParts split_giant(std::uint64_t begin, std::uint64_t n,
+                                       const Parts& parts) const {
+    UKey* const keys = keys_ + begin;
+    if constexpr (!detail::has_values<Value>) {
+      if (has_vector_sort()) {
+        const std::uint64_t longest = n / (parts_of_share * threads());
+        return divide_giant(keys, n, std::max(longest, shortest_part));
+      }
+    }
+    const Scratch<UKey, Value> scratch(allocator_, n);
+    GiantParts giant;
+    giant.ends =
+        GiantSegment(keys, values_at(begin), parts).split(scratch.keys.get(), scratch.values.get());
+    if (giant.ends.empty()) return giant;
+    giant.begins.assign(giant.ends.size(), 0);
+    std::copy(giant.ends.begin(), giant.ends.end() - 1, giant.begins.begin() + 1);
+    return giant;
+  }
+
+  /// A quicksort divides a giant until a thread's share has so many parts: SegmentQueue takes none
+  /// of them for a giant of its own.
+  static constexpr std::uint64_t parts_of_share = 8;
+  /// Less is sorted sooner than divided by several threads.
+  static constexpr std::uint64_t shortest_part = std::uint64_t{1} << 14;
 
   UKey* keys_;
   Value* values_;

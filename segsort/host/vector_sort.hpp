@@ -59,6 +59,21 @@ class VectorSort {
     RegisterSort<Word>::sort(words, n);
   }
 
+  /// Divides n > 2^10 words in two parts of about the same size, of which the first holds the
+  /// lesser words, and returns the size of that: 0 where all words are equal. Where most words are
+  /// equal and the least, these are the first part.
+  [[nodiscard]] SORTIE_TARGET_AVX512 static std::size_t divide(Word* words, std::size_t n) {
+    std::array<Word, 255> sample;
+    const std::size_t stride = n / sample.size();
+    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = words[i * stride];
+    sort(sample.data(), sample.size());
+    const Word pivot = sample[sample.size() / 2];
+    const std::size_t below = partition(words, n, pivot);
+    if (below > 0 || pivot == std::numeric_limits<Word>::max()) return below;
+    const std::size_t equal = partition(words, n, pivot + 1);
+    return equal < n ? equal : 0;
+  }
+
  private:
   /// Registers that are read at a time.
   static constexpr std::size_t registers = 4;
@@ -75,12 +90,12 @@ class VectorSort {
   }
 
   /// Writes the words below the pivot from `left` on, the others so that they end at `right`.
-  /// \param Room  a whole register may be written from `left` on
+  /// \tparam Room  a whole register may be written from `left` on
   template <bool Room>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void divide(Vector from, Mask there,
-                                                                        Vector pivot, Word* words,
-                                                                        std::size_t& left,
-                                                                        std::size_t& right) {
+  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void write(Vector from, Mask there,
+                                                                       Vector pivot, Word* words,
+                                                                       std::size_t& left,
+                                                                       std::size_t& right) {
     const auto below = static_cast<Mask>(from.below(pivot) & there);
     const auto others = static_cast<Mask>(~below & there);
     const auto num_below = static_cast<std::size_t>(std::popcount(below));
@@ -121,7 +136,7 @@ class VectorSort {
       Registers next;
       for (std::size_t i = 0; i < registers; ++i) next[i] = Vector::load(words + place + i * lanes);
       for (std::size_t i = 0; i < registers; ++i)
-        divide<true>(next[i], all, pivot, words, left, right);
+        write<true>(next[i], all, pivot, words, left, right);
     }
     const std::size_t rest = unread_end - unread;
     Registers middle;
@@ -131,9 +146,9 @@ class VectorSort {
       middle[i] = Vector::load(words + unread + i * lanes, there[i], pivot);
     }
     for (std::size_t i = 0; i < registers; ++i)
-      divide<false>(middle[i], there[i], pivot, words, left, right);
-    for (const Vector& from : first) divide<false>(from, all, pivot, words, left, right);
-    for (const Vector& from : last) divide<false>(from, all, pivot, words, left, right);
+      write<false>(middle[i], there[i], pivot, words, left, right);
+    for (const Vector& from : first) write<false>(from, all, pivot, words, left, right);
+    for (const Vector& from : last) write<false>(from, all, pivot, words, left, right);
     return left;
   }
 };
@@ -155,6 +170,18 @@ template <std::unsigned_integral Word>
 void sort_words([[maybe_unused]] Word* words, [[maybe_unused]] std::size_t n) {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
   detail::VectorSort<Word>::sort(words, n);
+#endif
+}
+
+/// Divides words in two parts to be sorted by themselves. See detail::VectorSort::divide().
+/// \pre has_vector_sort(), n > 2^10
+template <std::unsigned_integral Word>
+[[nodiscard]] std::size_t divide_words([[maybe_unused]] Word* words,
+                                       [[maybe_unused]] std::size_t n) {
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+  return detail::VectorSort<Word>::divide(words, n);
+#else
+  return 0;
 #endif
 }
 

@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "segsort/key_patterns.hpp"
+#include "sortie/core/context.hpp"
+#include "sortie/core/host_runtime.hpp"
 #include "sortie/core/random.hpp"
+#include "sortie/segsort/host/giant_words.hpp"
 
 namespace sortie::segsort {
 namespace {
@@ -63,6 +66,25 @@ TYPED_TEST(VectorSortTest, EveryPattern) {
       check(test::make_keys<TypeParam>(named.pattern, n), sort_words<TypeParam>);
       if (this->HasFatalFailure()) return;
     }
+  }
+}
+
+/// Divides keys to parts of a few, and sorts those.
+TYPED_TEST(VectorSortTest, GiantsAreDividedUntilPartsAreShort) {
+  Context context;
+  context.backend = Backend::host;
+  start_host_runtime(context.threads);
+  for (const test::NamedKeyPattern& named : test::key_patterns) {
+    SCOPED_TRACE(named.name);
+    check(test::make_keys<TypeParam>(named.pattern, 150'001), [](TypeParam* keys, std::size_t n) {
+      const GiantParts parts = divide_giant(keys, n, 2'000);
+      ASSERT_EQ(parts.begins.size(), parts.ends.size());
+      for (std::size_t i = 0; i < parts.ends.size(); ++i) {
+        ASSERT_LE(parts.ends[i] - parts.begins[i], 2'000U);
+        std::sort(keys + parts.begins[i], keys + parts.ends[i]);
+      }
+    });
+    if (this->HasFatalFailure()) return;
   }
 }
 
