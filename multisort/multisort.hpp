@@ -106,8 +106,8 @@ void require_algorithm(const Context& context, SortAlgorithm algorithm);
 ///                                does not have
 ///
 /// Complexity: radix O(n * key bits / 8) at most, less where keys differ early; merge O(n log G)
-/// more for G devices. Extra memory on the host: for keys alone a few MiB, with values one copy, or
-/// some MiB where a copy is not to be had and `stable` not asked for; on CUDA, none in host memory
+/// more for G devices. Extra memory on the host: for keys alone a few MiB, with values one copy
+/// where `stable` is asked for, else some MiB; on CUDA, none in host memory
 /// but with het and beyond the GPUs' memory (one copy), and on the GPUs what sort_chunks() takes.
 /// Copies run at the speed of the bus, and beside the work of the radix sort, where host memory is
 /// page-locked; else through page-locked blocks. Stable on the host but as said, and on CUDA where

@@ -64,8 +64,8 @@ inline constexpr int widest_digit_in_place = 8;
 /// The same, where vectors sort the rest: they take no longer for four numbers than for three.
 inline constexpr std::uint64_t longest_inserted_beside_vectors = 3;
 /// Longest part that vectors divide by pivots in any case; a spreading pass does as much as 11
-/// divisions, where keys are many. With 2^13 genomes take as long, and Fibonacci strings a
-/// twentieth longer.
+/// divisions, where keys are many. With 2^13 genomes took as long in one run, and Fibonacci strings
+/// a twentieth longer.
 inline constexpr std::uint64_t longest_divided = std::uint64_t{1} << 17;
 
 struct Digit {

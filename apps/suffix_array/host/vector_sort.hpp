@@ -17,7 +17,7 @@ namespace sortie::suffix_array::host {
   return segsort::vector_unit() == segsort::VectorUnit::avx512;
 }
 
-/// Longest part that sort_parts() sorts. With 16 genomes take as long, with 64 a tenth longer.
+/// Longest part that sort_parts() sorts. With 16 genomes took as long, or a twelfth longer.
 inline constexpr std::uint64_t vector_window = 32;
 
 /// Sorts numbers that are in order but for parts: stretches of at most `vector_window` numbers, all
