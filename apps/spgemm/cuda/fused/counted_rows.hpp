@@ -43,7 +43,7 @@ struct CountedRows {
   std::int64_t entries = 0;  ///< of C in all the rows
 };
 
-/// Counts the entries of C in rows, by their structure. Synchronises the stream.
+/// Counts the entries of C in rows, by their structure, and waits until they are counted.
 /// \param image_words  room for images of rows in windows; see image_words_for()
 /// \param row_ptr      rows + 1, as find_row_bins() left them; takes the offsets of the rows from
 ///                     the first of them
