@@ -53,6 +53,13 @@ std::vector<test::NamedText> staged_texts() {
       test::single("period_2_and_break", test::repeated("AB", 30000) + "A" +
                                              test::repeated("AB", 30000) + "BB" +
                                              test::repeated("BA", 30000)),
+      test::single("period_7_broken",
+                   test::repeated("ABACABB", 9000) + "C" + test::repeated("ABACABB", 8000) + "CC" +
+                       test::repeated("BABACAB", 9000) + "A" + test::repeated("ABACABB", 8000)),
+      test::joined("periods_in_records",
+                   {test::repeated("ABC", 9000), test::repeated("ABC", 8000) + "A",
+                    test::repeated("BCA", 9000), test::repeated("ABCABD", 5000),
+                    test::repeated("ABC", 9000)}),
       test::single("period_37", test::repeated(dna.substr(0, 37), 5000)),
       test::single("fibonacci", test::fibonacci(250000)),
       test::single("two_letters_runs", test::repeated(std::string(200, 'A') + "B", 900)),
@@ -124,6 +131,25 @@ TEST_P(HostBuildMemory, StaysWithinWhatIsStated) {
   EXPECT_LE(taken, memory.most * static_cast<double>(text.symbols.size()) + rounding)
       << taken / static_cast<double>(text.symbols.size()) << " bytes a symbol";
   EXPECT_NO_THROW(check<std::uint32_t>(host_context(), text.view(), suffixes));
+}
+
+TEST(HostBuild, PeriodsTakeFewRounds) {
+  if (test::backend() != Backend::host) GTEST_SKIP() << "of the host only";
+  // Rounds of samples that doubling alone would take: the logarithm of the number of periods.
+  for (const std::string_view period : {"AB", "ABC", "ABACABB", "AACCGGTTACGTACG"}) {
+    const test::NamedText text = test::single("", test::repeated(std::string(period), 50000));
+    RunReport report;
+    Context context = host_context();
+    context.report = &report;
+    const auto suffixes = build<std::uint32_t>(context, text.view());
+    EXPECT_NO_THROW(check<std::uint32_t>(host_context(), text.view(), suffixes));
+    for (const auto& [key, value] : report.figures()) {
+      if (key == "rounds") {
+        // Three are of the text.
+        EXPECT_LE(std::get<std::uint64_t>(value), 3U + 2U) << period;
+      }
+    }
+  }
 }
 
 constexpr std::uint64_t memory_text = std::uint64_t{1} << 23;

@@ -60,6 +60,62 @@ TYPED_TEST(ElementSort, EqualsStandardSort) {
   }
 }
 
+TYPED_TEST(ElementSort, KeepsTheOrderOfAKeyThatNearlyAllHave) {
+  constexpr std::uint64_t size = 20000;
+  constexpr int shift = 32;
+  const auto key_and_place = [](std::uint64_t key, std::uint64_t place) {
+    return static_cast<TypeParam>(key) << shift | static_cast<TypeParam>(place);
+  };
+  for (const std::uint64_t others : {0, 1, 30, 2000, 9000}) {
+    Random random(others + 1);
+    std::vector<TypeParam> elements(size);
+    for (std::uint64_t i = 0; i < size; ++i) elements[i] = key_and_place(7, i);
+    for (std::uint64_t i = 0; i < others; ++i) {
+      const std::uint64_t place = random.below(size);
+      elements[place] = key_and_place(random.below(15), place);
+    }
+    for (const bool by_vectors : ways()) {
+      for (const std::uint64_t room : {size, std::uint64_t{100}, std::uint64_t{0}}) {
+        std::vector<TypeParam> found = elements;
+        std::vector<TypeParam> scratch(room);
+        sort_elements(found.data(), size, std::span<TypeParam>(scratch), shift, by_vectors);
+        ASSERT_TRUE(
+            std::is_sorted(found.begin(), found.end(),
+                           [](TypeParam a, TypeParam b) { return a >> shift < b >> shift; }))
+            << others << " others, room " << room;
+        if (others < 50 && room >= 100) {
+          const auto below = std::partition_point(
+              found.begin(), found.end(),
+              [](TypeParam element) { return element >> shift < TypeParam{7}; });
+          const auto above = std::partition_point(below, found.end(), [](TypeParam element) {
+            return element >> shift == TypeParam{7};
+          });
+          EXPECT_TRUE(std::is_sorted(below, above)) << others << " others, room " << room;
+        }
+        std::sort(found.begin(), found.end());
+        std::vector<TypeParam> expected = elements;
+        std::sort(expected.begin(), expected.end());
+        ASSERT_TRUE(found == expected) << "not a permutation";
+      }
+    }
+  }
+}
+
+TYPED_TEST(ElementSort, SortsWhatIsInOrderOrInReverse) {
+  for (const std::uint64_t size : {0, 1, 2, 3, 1000, 70000}) {
+    std::vector<TypeParam> expected(size);
+    for (std::uint64_t i = 0; i < size; ++i) expected[i] = static_cast<TypeParam>(i) << 32 | 5;
+    std::vector<TypeParam> reversed(expected.rbegin(), expected.rend());
+    std::vector<TypeParam> nearly = reversed;
+    if (size > 2) std::swap(nearly[size - 1], nearly[size - 2]);
+    for (std::vector<TypeParam> found : {expected, reversed, nearly}) {
+      std::vector<TypeParam> scratch(size);
+      sort_perhaps_ordered(found.data(), size, std::span<TypeParam>(scratch), 32);
+      EXPECT_TRUE(found == expected) << size;
+    }
+  }
+}
+
 using Numbers = std::vector<std::uint64_t>;
 
 class VectorSort : public testing::Test {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -68,6 +69,9 @@ inline constexpr std::uint64_t longest_inserted_beside_vectors = 3;
 /// a twentieth longer.
 inline constexpr std::uint64_t longest_divided = std::uint64_t{1} << 17;
 
+/// Fewest elements that are looked over for a key that nearly all of them have.
+inline constexpr std::uint64_t least_divided_by_dominant_key = std::uint64_t{1} << 12;
+
 struct Digit {
   int shift;
   int bits;
@@ -86,6 +90,62 @@ bool are_keys_frequent(const Element* elements, std::uint64_t n, int key_shift) 
   for (std::uint64_t i = 0; i < count; ++i) keys[i] = elements[n / count * i] >> key_shift;
   insertion_sort(keys.data(), count);
   return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
+
+/// Sets elements of one key apart, where nearly all have it, as those of periodic texts do: below
+/// and above it are the others, in any order, between them all with the key, in theirs, which a
+/// division by pivots would mix.
+///
+/// \param scratch  for the others
+/// \return first and last element with the key; none where there is no such key
+template <class Element>
+std::pair<std::uint64_t, std::uint64_t> divide_by_dominant_key(Element* elements, std::uint64_t n,
+                                                               std::span<Element> scratch,
+                                                               int key_shift) {
+  constexpr std::uint64_t looked_at = 16;
+  if (n < least_divided_by_dominant_key) return {0, 0};
+  const Element sample = elements[0];
+  for (std::uint64_t i = 1; i < looked_at; ++i) {
+    if ((elements[n / looked_at * i] ^ sample) >> key_shift != 0) return {0, 0};
+  }
+  // Smaller ones to the front of the scratch, greater ones to its back.
+  const std::uint64_t room = std::min<std::uint64_t>(scratch.size(), n / 8);
+  std::uint64_t below = 0;
+  std::uint64_t above = 0;
+  std::uint64_t kept = 0;
+  for (std::uint64_t i = 0; i < n;) {
+    constexpr std::uint64_t step = 16;
+    const std::uint64_t end = std::min(i + step, n);
+    Element differing = 0;
+    for (std::uint64_t j = i; j < end; ++j) differing |= elements[j] ^ sample;
+    if (differing >> key_shift == 0) [[likely]] {
+      if (kept != i) std::copy(elements + i, elements + end, elements + kept);
+      kept += end - i;
+      i = end;
+      continue;
+    }
+    if (below + above + step > room) {
+      // Back to the gap that they left.
+      std::copy_n(scratch.begin(), below, elements + kept);
+      std::copy_n(scratch.end() - static_cast<std::ptrdiff_t>(above), above,
+                  elements + kept + below);
+      return {0, 0};
+    }
+    for (; i < end; ++i) {
+      const Element element = elements[i];
+      if ((element ^ sample) >> key_shift == 0) {
+        elements[kept++] = element;
+      } else if (element < sample) {
+        scratch[below++] = element;
+      } else {
+        scratch[scratch.size() - ++above] = element;
+      }
+    }
+  }
+  if (below > 0) std::copy_backward(elements, elements + kept, elements + below + kept);
+  std::copy_n(scratch.begin(), below, elements);
+  std::copy_n(scratch.end() - static_cast<std::ptrdiff_t>(above), above, elements + below + kept);
+  return {below, below + kept};
 }
 
 /// Bits in which the elements differ.
@@ -126,7 +186,8 @@ void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint6
 /// Sorts numbers on the calling thread, most significant differing digit first. Does not allocate.
 ///
 /// \param elements   n numbers, sorted in place
-/// \param key_shift  numbers that agree from this bit on may come out in any order
+/// \param key_shift  numbers that agree from this bit on may come out in any order, but if nearly
+///                   all agree these keep theirs
 /// \param scratch    overwritten. Parts longer than it are divided in place, at about half the
 ///                   speed, until they fit.
 /// \param by_vectors has_vector_sort(), or false: then short parts of 64-bit numbers are sorted
@@ -140,6 +201,12 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   by_vectors = by_vectors && vectors_hold_them;
   if (n <= (by_vectors ? detail::longest_inserted_beside_vectors : detail::longest_inserted)) {
     detail::insertion_sort(elements, n, key_shift);
+    return;
+  }
+  if (const auto [begin, end] = detail::divide_by_dominant_key(elements, n, scratch, key_shift);
+      begin < end) {
+    sort_elements(elements, begin, scratch, key_shift, by_vectors);
+    sort_elements(elements + end, n - end, scratch, key_shift, by_vectors);
     return;
   }
   if constexpr (vectors_hold_them) {
@@ -198,6 +265,20 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
     }
   }
   detail::insertion_sort(elements, n, key_shift);
+}
+
+/// The same for numbers that are often in order already, or in reverse, as what stands in one
+/// periodic stretch of a text is.
+template <class Element>
+void sort_perhaps_ordered(Element* elements, std::uint64_t n, std::span<Element> scratch,
+                          int key_shift) {
+  // Others give themselves away by their first members.
+  if (std::is_sorted(elements, elements + n)) return;
+  if (std::is_sorted(elements, elements + n, std::greater<Element>())) {
+    std::reverse(elements, elements + n);
+    return;
+  }
+  sort_elements(elements, n, scratch, key_shift);
 }
 
 }  // namespace sortie::suffix_array::host

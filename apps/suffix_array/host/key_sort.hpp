@@ -33,6 +33,12 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
     sort_elements(elements, size, scratch, key_shift, by_vectors);
     return;
   }
+  if (const auto [begin, end] = detail::divide_by_dominant_key(elements, size, scratch, key_shift);
+      begin < end) {
+    sort_elements(elements, begin, scratch, key_shift, by_vectors);
+    sort_elements(elements + end, size - end, scratch, key_shift, by_vectors);
+    return;
+  }
   // Vectors want sixteen elements a counter, insertion two.
   const int elements_a_counter_bits = by_vectors ? 4 : 1;
   const int bits = std::clamp(static_cast<int>(std::bit_width(size)) - elements_a_counter_bits, 1,

@@ -6,6 +6,7 @@
 #include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/pieces.hpp"
+#include "sortie/apps/suffix_array/host/sample_runs.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
@@ -21,64 +22,41 @@ class UndecidedSamples {
 
   UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps) : ranks_(ranks), steps_(steps) {
     items_ = allocate<Item>(ranks.size());
-    for (std::uint64_t number = 0; number < ranks.size(); ++number) {
-      items_[number] = item(ranks[number], static_cast<Pos>(number));
-    }
+    for_each_stretch(ranks.size(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t number = begin; number < end; ++number) {
+        items_[number] = item(ranks[number], static_cast<Pos>(number));
+      }
+    });
     const std::uint64_t room = scratch_items(ranks.size());
     const auto scratch = allocate<Item>(room);
-    sort_elements(items_.get(), ranks.size(), std::span(scratch.get(), room));
+    sort_items(0, ranks.size(), std::span(scratch.get(), room));
     starts_ = {0, static_cast<Pos>(ranks.size())};
-    keep_equal([](std::uint64_t, std::uint64_t) {});
+    keep_equal({0, 1}, false);
   }
 
   [[nodiscard]] bool empty() const { return starts_.size() == 1; }
 
-  /// Sorts all groups by the ranks one step further on.
-  void sort() {
-    const std::uint64_t groups = starts_.size() - 1;
-    std::vector<std::uint64_t> tasks = {0};
-    for (std::uint64_t group = 0; group < groups; ++group) {
-      if (starts_[group + 1] - starts_[tasks.back()] >= task_items) tasks.push_back(group + 1);
-    }
-    if (tasks.back() != groups) tasks.push_back(groups);
-    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
-      std::uint64_t largest = 0;
-      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
-        largest = std::max<std::uint64_t>(largest, starts_[group + 1] - starts_[group]);
-      }
-      const std::uint64_t room = scratch_items(largest);
-      const auto scratch = allocate<Item>(room);
-      const std::uint64_t end = starts_[tasks[task + 1]];
-      for (std::uint64_t i = starts_[tasks[task]]; i < end; ++i) {
-        const Pos number = number_of(items_[i]);
-        items_[i] = item(ranks_[steps_[number]], number);
-      }
-      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
-        const std::uint64_t begin = starts_[group];
-        sort_elements(items_.get() + begin, starts_[group + 1] - begin,
-                      std::span(scratch.get(), room));
-      }
-    });
+  /// A round by runs of samples with equal ranks (sample_runs.hpp), if there are any.
+  /// \return whether there were
+  bool sort_by_runs() {
+    const SampleRuns<Pos> runs(ranks_, steps_);
+    if (!runs.any()) return false;
+    divide_groups([&](Pos number) { return runs.key(number); });
+    return true;
   }
 
-  /// Gives the samples their new ranks, drops those that have their own, and doubles the steps.
-  void advance() {
-    keep_equal([&](std::uint64_t begin, std::uint64_t end) {
-      // The rank of the whole group is that of its first part, which comes first and keeps it.
-      if (begin == group_begin_) group_rank_ = ranks_[number_of(items_[begin])];
-      const auto rank = static_cast<Pos>(group_rank_ + (begin - group_begin_));
-      for (std::uint64_t i = begin; i < end; ++i) ranks_[number_of(items_[i])] = rank;
-    });
+  /// A round by the ranks one step further on, after which steps are twice as wide.
+  void sort_by_steps() {
+    divide_groups([&](Pos number) { return ranks_[steps_[number]]; });
     // All are read before any changes: a step of two is two steps of one.
     const std::uint64_t size = starts_.back();
     const auto doubled = allocate<Pos>(size);
-    constexpr std::uint64_t stretch = task_items;
-    for_each_stretch(size, stretch, [&](std::uint64_t begin, std::uint64_t end) {
+    for_each_stretch(size, task_items, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i) {
         doubled[i] = steps_[steps_[number_of(items_[i])]];
       }
     });
-    for_each_stretch(size, stretch, [&](std::uint64_t begin, std::uint64_t end) {
+    for_each_stretch(size, task_items, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i) steps_[number_of(items_[i])] = doubled[i];
     });
   }
@@ -96,48 +74,111 @@ class UndecidedSamples {
   static Item item(Pos key, Pos number) { return Item{key} << pos_bits | number; }
   static Pos number_of(Item item) { return static_cast<Pos>(item); }
 
+  void sort_items(std::uint64_t begin, std::uint64_t end, std::span<Item> scratch) {
+    sort_perhaps_ordered(items_.get() + begin, end - begin, scratch, pos_bits);
+  }
+
+  /// First groups of tasks of some task_items items, and the number of groups.
+  [[nodiscard]] std::vector<std::uint64_t> tasks() const {
+    const std::uint64_t groups = starts_.size() - 1;
+    std::vector<std::uint64_t> tasks = {0};
+    for (std::uint64_t group = 0; group < groups; ++group) {
+      if (starts_[group + 1] - starts_[tasks.back()] >= task_items) tasks.push_back(group + 1);
+    }
+    if (tasks.back() != groups) tasks.push_back(groups);
+    return tasks;
+  }
+
+  /// Sorts all groups by key_of(number), gives the samples their new ranks, and drops those that
+  /// have their own.
+  template <class KeyOf>
+  void divide_groups(const KeyOf& key_of) {
+    const std::vector<std::uint64_t> tasks = this->tasks();
+    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
+      std::uint64_t largest = 0;
+      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
+        largest = std::max<std::uint64_t>(largest, starts_[group + 1] - starts_[group]);
+      }
+      const std::uint64_t room = scratch_items(largest);
+      const auto scratch = allocate<Item>(room);
+      const std::uint64_t end = starts_[tasks[task + 1]];
+      for (std::uint64_t i = starts_[tasks[task]]; i < end; ++i) {
+        const Pos number = number_of(items_[i]);
+        items_[i] = item(key_of(number), number);
+      }
+      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
+        sort_items(starts_[group], starts_[group + 1], std::span(scratch.get(), room));
+      }
+    });
+    keep_equal(tasks, true);
+  }
+
   /// Replaces the groups by their parts with equal keys of two or more.
-  /// \param visit  called with every part, [begin, end) of the items, before it may move
-  template <class Visit>
-  void keep_equal(const Visit& visit) {
+  /// \param tasks  as of tasks()
+  /// \param rank   whether all parts get ranks of their own: that of the whole group is the one of
+  ///               its first part, which comes first and keeps it
+  void keep_equal(const std::vector<std::uint64_t>& tasks, bool rank) {
+    // Each task moves what it keeps to the front of its items, and notes where its groups end.
+    std::vector<std::vector<Pos>> ends(tasks.size() - 1);
+    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
+      std::uint64_t kept = starts_[tasks[task]];
+      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
+        kept = keep_equal_of(group, rank, kept, ends[task]);
+      }
+    });
     std::vector<Pos> starts = {0};
-    Pos kept = 0;
-    for (std::size_t group = 0; group + 1 < starts_.size(); ++group) {
-      group_begin_ = starts_[group];
-      const std::uint64_t group_end = starts_[group + 1];
-      for (std::uint64_t begin = group_begin_; begin < group_end;) {
-        const Item key = items_[begin] >> pos_bits;
-        std::uint64_t end = begin + 1;
-        while (end < group_end && items_[end] >> pos_bits == key) ++end;
-        visit(begin, end);
-        if (end - begin > 1) {
-          std::copy(items_.get() + begin, items_.get() + end, items_.get() + kept);
-          kept += static_cast<Pos>(end - begin);
-          starts.push_back(kept);
-        }
-        begin = end;
+    for (std::size_t task = 0; task < ends.size(); ++task) {
+      const std::uint64_t begin = starts_[tasks[task]];
+      const Pos to = starts.back();
+      const std::uint64_t end = ends[task].empty() ? begin : ends[task].back();
+      if (begin != to) std::copy(items_.get() + begin, items_.get() + end, items_.get() + to);
+      for (const Pos of_group : ends[task]) {
+        starts.push_back(static_cast<Pos>(to + (of_group - begin)));
       }
     }
     starts_ = std::move(starts);
+  }
+
+  /// The same for one group, whose parts move to `kept` and on. \return the end of them
+  std::uint64_t keep_equal_of(std::uint64_t group, bool rank, std::uint64_t kept,
+                              std::vector<Pos>& ends) {
+    const std::uint64_t group_begin = starts_[group];
+    const std::uint64_t group_end = starts_[group + 1];
+    const Pos group_rank = ranks_[number_of(items_[group_begin])];
+    for (std::uint64_t begin = group_begin; begin < group_end;) {
+      const Item key = items_[begin] >> pos_bits;
+      std::uint64_t end = begin + 1;
+      while (end < group_end && items_[end] >> pos_bits == key) ++end;
+      if (rank && begin != group_begin) {
+        const auto of_part = static_cast<Pos>(group_rank + (begin - group_begin));
+        for (std::uint64_t i = begin; i < end; ++i) ranks_[number_of(items_[i])] = of_part;
+      }
+      if (end - begin > 1) {
+        if (kept != begin) {
+          std::copy(items_.get() + begin, items_.get() + end, items_.get() + kept);
+        }
+        kept += end - begin;
+        ends.push_back(static_cast<Pos>(kept));
+      }
+      begin = end;
+    }
+    return kept;
   }
 
   std::span<Pos> ranks_;
   std::span<Pos> steps_;
   Array<Item> items_;
   std::vector<Pos> starts_;  ///< of the groups among the items, and the end of the last
-  std::uint64_t group_begin_ = 0;
-  Pos group_rank_ = 0;
 };
 
 }  // namespace
 
 template <Position Pos>
 std::uint64_t double_steps(std::span<Pos> ranks, std::span<Pos> steps) {
-  std::uint64_t rounds = 0;
-  for (UndecidedSamples<Pos> undecided(ranks, steps); !undecided.empty(); ++rounds) {
-    undecided.sort();
-    undecided.advance();
-  }
+  UndecidedSamples<Pos> undecided(ranks, steps);
+  if (undecided.empty()) return 0;
+  std::uint64_t rounds = undecided.sort_by_runs() ? 1 : 0;
+  for (; !undecided.empty(); ++rounds) undecided.sort_by_steps();
   return rounds;
 }
 

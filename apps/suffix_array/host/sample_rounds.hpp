@@ -9,11 +9,11 @@
 namespace sortie::suffix_array::host {
 
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: the 2^i-th
-/// sample further on decides round i.
+/// sample further on decides round i. Before them, runs of samples with equal ranks, which periodic
+/// texts have, are told apart by their lengths (sample_runs.hpp).
 ///
 /// \param ranks  of all samples, by number: equal for those that are not told apart yet, and the
-/// gap
-///               to the next rank is at least their number; on return, all are different
+///               gap to the next rank is at least their number; on return, all are different
 /// \param steps  by number, the number of the next sample, at an equal distance for equal ranks; of
 ///               samples with a rank of their own, any number. Used up.
 /// \return number of rounds

@@ -335,7 +335,7 @@ class Finish {
     for (std::uint64_t i = 0; i < size; ++i) {
       elements[i] = Element{keys[suffixes[i]]} << pos_bits | suffixes[i];
     }
-    sort_elements(elements, size, scratch);
+    sort_perhaps_ordered(elements, size, scratch, pos_bits);
     for (std::uint64_t i = 0; i < size; ++i) suffixes[i] = static_cast<Pos>(elements[i]);
   }
 
