@@ -64,7 +64,7 @@ std::size_t item_of(const Value& value) {
   }
 }
 
-enum class Keys { any, few, equal, ascending, descending, ends };
+enum class Keys { any, few, equal, ascending, descending, ends, near_sign, twins };
 
 /// Raw keys: all bit patterns, so that floating-point ones hold NaNs, zeros of both signs, ...
 template <class UKey>
@@ -91,6 +91,12 @@ std::vector<UKey> make_raw_keys(Keys kind, std::size_t n, std::uint64_t seed) {
       case Keys::ends:  // 0, the greatest, and both neighbours of the sign bit
         keys[i] = static_cast<UKey>(std::numeric_limits<UKey>::max() * random.below(2)) ^
                   static_cast<UKey>(static_cast<UKey>(random.below(2)) << (8 * sizeof(UKey) - 1));
+        break;
+      case Keys::near_sign:  // differ in all bits, but in the upper ones few do
+        keys[i] = static_cast<UKey>((UKey{1} << (8 * sizeof(UKey) - 1)) + random.below(300) - 150);
+        break;
+      case Keys::twins:  // neighbours differ in the lowest bit alone, the greater before the less
+        keys[i] = i % 2 == 0 ? static_cast<UKey>(random() | 1) : static_cast<UKey>(keys[i - 1] - 1);
         break;
     }
   }
@@ -185,13 +191,33 @@ TYPED_TEST(ShortSegmentsTest, SortsSegmentsOfOneLength) {
 TYPED_TEST(ShortSegmentsTest, SortsEveryLength) {
   std::vector<std::uint32_t> lengths(255);
   std::iota(lengths.begin(), lengths.end(), 2U);
-  for (const Keys kind :
-       {Keys::any, Keys::few, Keys::equal, Keys::ascending, Keys::descending, Keys::ends}) {
+  for (const Keys kind : {Keys::any, Keys::few, Keys::equal, Keys::ascending, Keys::descending,
+                          Keys::ends, Keys::near_sign, Keys::twins}) {
     SCOPED_TRACE("keys " + std::to_string(static_cast<int>(kind)));
     this->check_all(lengths, 0, kind);
     this->check_all(lengths, 3, kind);
     if (this->HasFatalFailure()) return;
   }
+}
+
+// Keys of 64 bits do not fit beside the numbers of their items.
+TYPED_TEST(ShortSegmentsTest, SortsKeysThatAgreeInTheirUpperBits) {
+  for (const std::uint32_t length : {79, 80, 100, 128, 129, 255, 256}) {
+    SCOPED_TRACE("length " + std::to_string(length));
+    for (const std::size_t count : {16, 31}) {
+      const std::vector<std::uint32_t> lengths(count, length);
+      for (const Keys kind : {Keys::near_sign, Keys::twins}) {
+        this->check_all(lengths, 0, kind);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// So many that tiles follow of which that is not expected.
+TYPED_TEST(ShortSegmentsTest, SortsManyTilesAfterOneWhoseKeysAgree) {
+  const std::vector<std::uint32_t> lengths(40 * 16, 80);
+  this->check_all(lengths, 0, Keys::twins);
 }
 
 TYPED_TEST(ShortSegmentsTest, SortsOneLongSegmentBesideShortOnes) {
