@@ -9,6 +9,7 @@
 
 #include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
+#include "sortie/apps/suffix_array/host/group_batch.hpp"
 #include "sortie/apps/suffix_array/host/pieces.hpp"
 #include "sortie/apps/suffix_array/host/sample_rounds.hpp"
 #include "sortie/apps/suffix_array/host/sampling.hpp"
@@ -327,10 +328,6 @@ class Finish {
                   std::span<Element> scratch) {
     Pos* const suffixes = order_.suffixes.data() + begin;
     const std::uint64_t size = end - begin;
-    if (size == 2) {
-      if (keys[suffixes[1]] < keys[suffixes[0]]) std::swap(suffixes[0], suffixes[1]);
-      return;
-    }
     constexpr int pos_bits = 8 * sizeof(Pos);
     for (std::uint64_t i = 0; i < size; ++i) {
       elements[i] = Element{keys[suffixes[i]]} << pos_bits | suffixes[i];
@@ -344,25 +341,23 @@ class Finish {
       std::uint64_t begin;
       std::uint64_t end;
     };
+    // The greatest is that of the last slot.
+    const bool in_batches = GroupBatch<Pos>::holds_keys_up_to(rank_of_slot(size_));
     std::mutex mutex;
     std::vector<Large> large;
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
       std::vector<Element> elements;
       std::vector<Element> scratch;
-      std::uint64_t requested = first;
+      GroupBatch<Pos> batch(keys, order_.suffixes.data());
       for_each_group(first, last, [&](std::uint64_t begin, std::uint64_t end) {
+        if (end - begin <= GroupBatch<Pos>::longest_group && in_batches) {
+          batch.add(begin, end);
+          return;
+        }
         if (end - begin > largest_private_group) {
           const std::scoped_lock lock(mutex);
           large.push_back({begin, end});
           return;
-        }
-        // Keys are anywhere in the text: those of the groups to come are asked for early.
-        // (Not those of a long one, which reads ahead by itself.)
-        constexpr std::uint64_t ahead = 32;
-        const std::uint64_t wanted = std::min(end + ahead, size_);
-        const std::uint64_t from = end - begin > 8 * ahead ? end : begin;
-        for (requested = std::max(requested, from); requested < wanted; ++requested) {
-          __builtin_prefetch(keys + order_.suffixes[requested]);
         }
         if (elements.size() < end - begin) {
           elements.resize(end - begin);
@@ -370,6 +365,7 @@ class Finish {
         }
         sort_group(keys, begin, end, elements.data(), scratch);
       });
+      batch.sort();
     });
     std::uint64_t largest = 0;
     for (const Large& group : large) largest = std::max(largest, group.end - group.begin);
