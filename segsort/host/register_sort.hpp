@@ -48,8 +48,32 @@ class RegisterSort {
 
   /// The words of one register in order.
   [[nodiscard]] SORTIE_TARGET_AVX512 static Vector sorted(Vector words) {
-    merge_columns<1, 1>(&words);
+    sort_rows<1>(&words);
     return words;
+  }
+
+  /// Sorts the words of `Rows` registers, the first of which then has the least.
+  template <std::size_t Rows>
+  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_rows(Vector* rows) {
+    sort_columns<Rows>(rows, std::make_index_sequence<count_comparators<Rows>()>());
+    merge_columns<Rows, 1>(rows);
+  }
+
+  /// Sorts the words of `Rows` registers, the lower half of which is sorted, and the upper.
+  template <std::size_t Rows>
+  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_rows(Vector* rows) {
+    constexpr int last_lane = static_cast<int>(lanes) - 1;
+    std::array<Vector, Rows / 2> descending;
+#pragma GCC unroll 8
+    for (std::size_t row = 0; row < Rows / 2; ++row)
+      descending[row] = rows[Rows - 1 - row].template flipped<last_lane>();
+#pragma GCC unroll 8
+    for (std::size_t row = 0; row < Rows / 2; ++row) {
+      rows[Rows / 2 + row] = rows[row].greatest(descending[row]);
+      rows[row] = rows[row].least(descending[row]);
+    }
+    merge_bitonic<Rows / 2>(rows);
+    merge_bitonic<Rows / 2>(rows + Rows / 2);
   }
 
  private:
@@ -133,6 +157,20 @@ class RegisterSort {
     if constexpr (Distance > 1) halve_lanes<Rows, Distance / 2, Distance / 2>(rows);
   }
 
+  /// Sorts the words of rows that are bitonic one behind the other.
+  template <std::size_t Rows>
+  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_bitonic(Vector* rows) {
+    if constexpr (Rows > 1) {
+#pragma GCC unroll 8
+      for (std::size_t row = 0; row < Rows / 2; ++row) exchange(rows[row], rows[Rows / 2 + row]);
+      merge_bitonic<Rows / 2>(rows);
+      merge_bitonic<Rows / 2>(rows + Rows / 2);
+    } else {
+      constexpr int half = static_cast<int>(lanes) / 2;
+      halve_lanes<1, half, half>(rows);
+    }
+  }
+
   /// Merges sorted groups of `Columns` columns in pairs until there is but one group.
   template <std::size_t Rows, int Columns>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_columns(Vector* rows) {
@@ -150,8 +188,7 @@ class RegisterSort {
       const std::size_t first = row * lanes;
       rows[row] = first < n ? Vector::load(words + first, low_lanes<Word>(n - first), last) : last;
     }
-    sort_columns<Rows>(rows.data(), std::make_index_sequence<count_comparators<Rows>()>());
-    merge_columns<Rows, 1>(rows.data());
+    sort_rows<Rows>(rows.data());
 #pragma GCC unroll 16
     for (std::size_t row = 0; row < Rows; ++row) {
       const std::size_t first = row * lanes;

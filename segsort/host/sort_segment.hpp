@@ -34,7 +34,7 @@ void packed_sort_in_place(UKey* keys, Value* values, std::size_t n, UKey* key_sc
 /// \param key_scratch, value_scratch  n items each, overwritten; must not overlap the input
 /// \tparam Value  trivially copyable, of any size
 ///
-/// Up to 16 items counting of ranks. Beyond that, with AVX-512 keys alone by VectorSort, in
+/// Up to 16 items counting of ranks. Beyond that, with AVX-512 keys alone by sort_words(), in
 /// O(n log n), and pairs up to longest_packed by packed_sort() (32 to 64 KiB of stack); with other
 /// processors up to longest_merged (160 for 32-bit keys, 1024 for 64-bit keys) merging on the stack
 /// (36 KiB, and 1024 values where these are larger than keys). What is longer by radix sort in

@@ -1,26 +1,19 @@
 #pragma once
 
-#include "sortie/segsort/host/vector_unit.hpp"
+#include "sortie/segsort/host/vector_intrinsics.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-
-#include <immintrin.h>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 
-// GCC 12 takes the operand of these functions that is not used for one that is.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
+SORTIE_BEGIN_INTRINSICS
 
 namespace sortie::segsort::detail {
 
-/// 64 bytes of words in a register of AVX-512: what VectorSort needs of its instructions, under one
-/// name for words of 32 and of 64 bits.
+/// 64 bytes of words in a register of AVX-512: what sort_words() needs of its instructions, under
+/// one name for words of 32 and of 64 bits.
 ///
 /// A mask has a bit a lane. Functions that use it must be compiled for SORTIE_TARGET_AVX512, and
 /// run only where vector_unit() says so.
@@ -56,9 +49,9 @@ struct WideVector<std::uint32_t> {
     _mm512_mask_storeu_epi32(to, mask, words);
   }
 
-  /// Where a word is below that of `other`.
-  [[nodiscard]] SORTIE_TARGET_AVX512 Mask below(WideVector other) const {
-    return _mm512_cmplt_epu32_mask(words, other.words);
+  /// Where a word is not above that of `other`.
+  [[nodiscard]] SORTIE_TARGET_AVX512 Mask not_above(WideVector other) const {
+    return _mm512_cmple_epu32_mask(words, other.words);
   }
   /// The words where the mask is set, in the lowest lanes.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector compressed(Mask mask) const {
@@ -115,9 +108,9 @@ struct WideVector<std::uint64_t> {
     _mm512_mask_storeu_epi64(to, mask, words);
   }
 
-  /// Where a word is below that of `other`.
-  [[nodiscard]] SORTIE_TARGET_AVX512 Mask below(WideVector other) const {
-    return _mm512_cmplt_epu64_mask(words, other.words);
+  /// Where a word is not above that of `other`.
+  [[nodiscard]] SORTIE_TARGET_AVX512 Mask not_above(WideVector other) const {
+    return _mm512_cmple_epu64_mask(words, other.words);
   }
   /// The words where the mask is set, in the lowest lanes.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector compressed(Mask mask) const {
@@ -155,8 +148,6 @@ template <std::unsigned_integral Word>
 
 }  // namespace sortie::segsort::detail
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+SORTIE_END_INTRINSICS
 
 #endif

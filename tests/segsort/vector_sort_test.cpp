@@ -53,7 +53,7 @@ TYPED_TEST(VectorSortTest, EveryLength) {
       for (TypeParam& word : words)
         word = random.below(4) == 0 ? std::numeric_limits<TypeParam>::max()
                                     : static_cast<TypeParam>(random()) & mask;
-      check(words, sort_words<TypeParam>);
+      check(words, [](TypeParam* at, std::size_t count) { sort_words(at, count); });
       if (this->HasFatalFailure()) return;
     }
   }
@@ -63,7 +63,8 @@ TYPED_TEST(VectorSortTest, EveryPattern) {
   for (const test::NamedKeyPattern& named : test::key_patterns) {
     SCOPED_TRACE(named.name);
     for (const std::size_t n : {100, 1'000, 10'007, 200'003}) {
-      check(test::make_keys<TypeParam>(named.pattern, n), sort_words<TypeParam>);
+      check(test::make_keys<TypeParam>(named.pattern, n),
+            [](TypeParam* words, std::size_t count) { sort_words(words, count); });
       if (this->HasFatalFailure()) return;
     }
   }
@@ -88,19 +89,82 @@ TYPED_TEST(VectorSortTest, GiantsAreDividedUntilPartsAreShort) {
   }
 }
 
-#ifdef SORTIE_HAVE_VECTOR_UNITS
 // No bad pivots are needed to see what is done about them.
 TYPED_TEST(VectorSortTest, AnyDepth) {
   for (const int depth : {0, 1, 2, 5}) {
     SCOPED_TRACE(depth);
-    check(test::make_keys<TypeParam>(test::KeyPattern::random_bits, 20'000),
-          [&](TypeParam* words, std::size_t n) {
-            detail::VectorSort<TypeParam>::sort(words, n, depth);
-          });
+    check(
+        test::make_keys<TypeParam>(test::KeyPattern::random_bits, 20'000),
+        [&](TypeParam* words, std::size_t n) { detail::sort_words_to_depth(words, n, 0, depth); });
     if (this->HasFatalFailure()) return;
   }
 }
-#endif
+
+/// Sorts words by all but their lowest bits, between two that must not be touched.
+template <class Word>
+void check_upper_bits(std::vector<Word> words, int low_bits, int depth) {
+  std::vector<Word> expected = words;
+  std::sort(expected.begin(), expected.end());
+  const Word guard{123};
+  words.insert(words.begin(), guard);
+  words.push_back(guard);
+  detail::sort_words_to_depth(words.data() + 1, expected.size(), low_bits, depth);
+  ASSERT_EQ(words.front(), guard);
+  ASSERT_EQ(words.back(), guard);
+  words.pop_back();
+  words.erase(words.begin());
+  for (std::size_t i = 0; i < words.size(); ++i)
+    ASSERT_EQ(words[i] >> low_bits, expected[i] >> low_bits) << i << " of " << words.size();
+  std::sort(words.begin(), words.end());
+  ASSERT_TRUE(words == expected) << "not a permutation";
+}
+
+TYPED_TEST(VectorSortTest, LowBitsMayComeInAnyOrder) {
+  constexpr int bits = std::numeric_limits<TypeParam>::digits;
+  for (const std::size_t n : {0, 1, 32, 127, 128, 129, 200, 255, 256, 257, 300, 1'001, 20'000}) {
+    for (const std::uint64_t keys : {1, 2, 3, 50, 1 << 12}) {
+      for (const int low_bits : {0, 1, 20, bits - 12}) {
+        SCOPED_TRACE(testing::Message() << n << " of " << keys << " keys above " << low_bits);
+        Random random(n + keys);
+        std::vector<TypeParam> words(n);
+        for (TypeParam& word : words) {
+          // With the least and the greatest key.
+          const std::uint64_t value = random.below(keys);
+          const std::uint64_t key = value + 1 == keys ? ~std::uint64_t{0} : value;
+          const std::uint64_t low = random.below(std::uint64_t{1} << low_bits);
+          word = static_cast<TypeParam>(key << low_bits | low);
+        }
+        for (const int depth : {3, 100}) {
+          check_upper_bits(words, low_bits, depth);
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+/// A frequent key, which is all that a sample sees, with a few below it or above.
+TYPED_TEST(VectorSortTest, OneKeyHidesTheOthers) {
+  for (const int low_bits : {0, 16}) {
+    for (const std::uint64_t hidden : {5, 100}) {
+      for (const bool below : {false, true}) {
+        SCOPED_TRACE(testing::Message() << hidden << (below ? " below" : " above"));
+        Random random(hidden);
+        std::vector<TypeParam> words(30'000);
+        const auto low = [&] { return random.below(std::uint64_t{1} << low_bits); };
+        for (TypeParam& word : words)
+          word = static_cast<TypeParam>(std::uint64_t{50} << low_bits | low());
+        for (std::uint64_t i = 0; i < hidden; ++i) {
+          const std::uint64_t key = random.below(50) + (below ? 0 : 51);
+          words[random.below(words.size())] = static_cast<TypeParam>(key << low_bits | low());
+        }
+        // Few divisions are enough, or std::sort has what is left.
+        check_upper_bits(words, low_bits, 100);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace sortie::segsort

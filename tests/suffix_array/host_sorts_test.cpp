@@ -9,10 +9,11 @@
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
 #include "sortie/apps/suffix_array/host/key_sort.hpp"
+#include "sortie/apps/suffix_array/host/part_sort.hpp"
 #include "sortie/apps/suffix_array/host/prefix_plan.hpp"
-#include "sortie/apps/suffix_array/host/vector_sort.hpp"
 #include "sortie/core/host_runtime.hpp"
 #include "sortie/core/random.hpp"
+#include "sortie/segsort/host/vector_sort.hpp"
 #include "suffix_array/texts.hpp"
 
 namespace sortie::suffix_array::host {
@@ -20,7 +21,7 @@ namespace {
 
 /// Without vectors, and with them where the processor has them.
 std::vector<bool> ways() {
-  if (has_vector_sort()) return {false, true};
+  if (segsort::has_vector_sort()) return {false, true};
   return {false};
 }
 
@@ -118,10 +119,10 @@ TYPED_TEST(ElementSort, SortsWhatIsInOrderOrInReverse) {
 
 using Numbers = std::vector<std::uint64_t>;
 
-class VectorSort : public testing::Test {
+class PartSort : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_vector_sort()) GTEST_SKIP() << "a processor without AVX-512";
+    if (!segsort::has_vector_sort()) GTEST_SKIP() << "a processor without AVX-512";
   }
 };
 
@@ -139,11 +140,11 @@ Numbers numbers_in_parts(std::uint64_t size, std::uint64_t longest, Random& rand
   return numbers;
 }
 
-TEST_F(VectorSort, SortsParts) {
+TEST_F(PartSort, EqualsStandardSort) {
   Random random(1);
   constexpr std::uint64_t guard = 0x5afe;
   for (std::uint64_t size = 0; size < 300; ++size) {
-    for (const std::uint64_t longest : {std::uint64_t{1}, std::uint64_t{5}, vector_window}) {
+    for (const std::uint64_t longest : {std::uint64_t{1}, std::uint64_t{5}, longest_vector_part}) {
       const Numbers numbers = numbers_in_parts(size, longest, random);
       Numbers expected = numbers;
       std::sort(expected.begin(), expected.end());
@@ -159,7 +160,7 @@ TEST_F(VectorSort, SortsParts) {
   }
 }
 
-TEST_F(VectorSort, KeepsLongPartsWhoseUpperBitsAgree) {
+TEST_F(PartSort, KeepsLongPartsWhoseUpperBitsAgree) {
   constexpr int shift = 20;
   Random random(2);
   for (const std::uint64_t size : {100, 1000}) {
@@ -179,100 +180,6 @@ TEST_F(VectorSort, KeepsLongPartsWhoseUpperBitsAgree) {
     std::sort(numbers.begin(), numbers.end());
     EXPECT_EQ(found, numbers);
   }
-}
-
-TEST_F(VectorSort, SortsByPivots) {
-  constexpr std::uint64_t guard = 0x5afe;
-  for (const std::uint64_t size : {0, 1, 32, 33, 40, 63, 64, 65, 95, 96, 97, 100, 1001, 20000}) {
-    for (const std::uint64_t values : {1, 2, 3, 50, 1 << 30}) {
-      for (const int shift : {0, 20}) {
-        Random random(size + values);
-        Numbers numbers(size);
-        for (std::uint64_t& number : numbers) {
-          // With the least and the greatest key.
-          const std::uint64_t value = random.below(values);
-          const std::uint64_t key = value + 1 == values ? (std::uint64_t{1} << 44) - 1 : value;
-          number = key << 20 | random.below(1 << 20);
-        }
-        Numbers expected = numbers;
-        std::sort(expected.begin(), expected.end());
-        Numbers found = numbers;
-        found.push_back(guard);
-        ASSERT_TRUE(sort_by_pivots(found.data(), size, shift)) << size;
-        EXPECT_EQ(found.back(), guard);
-        for (std::uint64_t i = 0; i < size; ++i) {
-          ASSERT_EQ(found[i] >> shift, expected[i] >> shift)
-              << size << " of " << values << ", entry " << i;
-        }
-        found.pop_back();
-        std::sort(found.begin(), found.end());
-        EXPECT_EQ(found, expected) << "not a permutation";
-      }
-    }
-  }
-}
-
-TEST_F(VectorSort, SortsByPivotsWhereOneKeyHidesTheOthers) {
-  constexpr int shift = 20;
-  for (const std::uint64_t hidden : {5, 100}) {
-    for (const bool below : {false, true}) {
-      Random random(hidden);
-      Numbers numbers(30000);
-      for (std::uint64_t& number : numbers) number = std::uint64_t{50} << shift | random.below(99);
-      for (std::uint64_t i = 0; i < hidden; ++i) {
-        const std::uint64_t key = random.below(50) + (below ? 0 : 51);
-        numbers[random.below(numbers.size())] = key << shift | i;
-      }
-      Numbers found = numbers;
-      ASSERT_TRUE(sort_by_pivots(found.data(), found.size(), shift));
-      const auto by_key = [](std::uint64_t a, std::uint64_t b) { return a >> shift < b >> shift; };
-      EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), by_key));
-      std::sort(found.begin(), found.end());
-      std::sort(numbers.begin(), numbers.end());
-      EXPECT_EQ(found, numbers) << "not a permutation";
-    }
-  }
-}
-
-/// Numbers whose medians of eight, evenly spaced, are always among the least: those that the sort
-/// looks at become the least that are left, and it is asked for one division more.
-Numbers numbers_with_bad_pivots(std::uint64_t size) {
-  const std::uint64_t undecided = std::uint64_t{1} << 40;  // and the place
-  Numbers moved(size);
-  for (std::uint64_t i = 0; i < size; ++i) moved[i] = undecided + i;
-  Numbers numbers = moved;
-  std::uint64_t least = 0;
-  for (std::uint64_t begin = 0; size - begin > 2 * vector_window;) {
-    const std::uint64_t step = (size - begin) / 8;
-    std::uint64_t pivot = 0;
-    for (std::uint64_t lane = 0; lane < 8; ++lane) {
-      std::uint64_t& number = moved[begin + lane * step + step / 2];
-      if (number < undecided) continue;
-      numbers[number - undecided] = least;
-      number = least++;
-      pivot = number;
-    }
-    (void)sort_by_pivots(moved.data() + begin, size - begin, 0, 1);
-    // Those below the pivot have come first, and are left alone from now on.
-    const std::uint64_t before = begin;
-    while (begin < size && moved[begin] <= pivot) ++begin;
-    if (begin == before) break;
-  }
-  return numbers;
-}
-
-TEST_F(VectorSort, GivesUpOnBadPivotsAndSortElementsDoesNot) {
-  const Numbers numbers = numbers_with_bad_pivots(8000);
-  Numbers expected = numbers;
-  std::sort(expected.begin(), expected.end());
-  Numbers found = numbers;
-  Numbers scratch(numbers.size());
-  EXPECT_FALSE(sort_by_pivots(found.data(), found.size(), 0));
-  std::sort(found.begin(), found.end());
-  EXPECT_EQ(found, expected) << "not a permutation";
-  found = numbers;
-  sort_elements(found.data(), found.size(), std::span(scratch));
-  EXPECT_EQ(found, expected);
 }
 
 TEST(KeySort, EqualsStandardSort) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sortie/apps/suffix_array/host/vector_intrinsics.hpp"
+#include "sortie/segsort/host/vector_intrinsics.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {

@@ -10,7 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "sortie/apps/suffix_array/host/vector_sort.hpp"
+#include "sortie/apps/suffix_array/host/part_sort.hpp"
+#include "sortie/segsort/host/vector_sort.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -190,12 +191,13 @@ void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint6
 ///                   all agree these keep theirs
 /// \param scratch    overwritten. Parts longer than it are divided in place, at about half the
 ///                   speed, until they fit.
-/// \param by_vectors has_vector_sort(), or false: then short parts of 64-bit numbers are sorted
+/// \param by_vectors segsort::has_vector_sort(), or false: then short parts of 64-bit numbers are
+/// sorted
 ///                   without vectors, as longer numbers are
 /// Complexity O(n) a digit; digits in which all numbers agree are jumped over.
 template <class Element>
 void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
-                   int key_shift = 0, bool by_vectors = has_vector_sort()) {
+                   int key_shift = 0, bool by_vectors = segsort::has_vector_sort()) {
   using detail::Digit;
   constexpr bool vectors_hold_them = std::is_same_v<Element, std::uint64_t>;
   by_vectors = by_vectors && vectors_hold_them;
@@ -211,10 +213,8 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   }
   if constexpr (vectors_hold_them) {
     if (by_vectors &&
-        (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift))) {
-      if (sort_by_pivots(elements, n, key_shift)) return;
-      by_vectors = false;
-    }
+        (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift)))
+      return segsort::sort_words(elements, n, key_shift);
   }
   const int top = detail::differing_bits(elements, n);
   if (top <= key_shift) return;
@@ -244,7 +244,7 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   for (std::uint64_t i = 0; i < n; ++i) scratch[starts[digit.of(elements[i])]++] = elements[i];
   std::memcpy(elements, scratch.data(), n * sizeof(Element));
   if (digit.shift == key_shift) return;
-  const std::uint64_t longest_left = by_vectors ? vector_window : detail::longest_inserted;
+  const std::uint64_t longest_left = by_vectors ? longest_vector_part : detail::longest_inserted;
   std::uint64_t sorted = 0;  // up to here nothing is left to do by vectors
   std::uint64_t begin = 0;
   for (std::uint32_t i = 0; i < digits; ++i) {

@@ -9,8 +9,9 @@
 
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
+#include "sortie/apps/suffix_array/host/part_sort.hpp"
 #include "sortie/apps/suffix_array/host/prefix_plan.hpp"
-#include "sortie/apps/suffix_array/host/vector_sort.hpp"
+#include "sortie/segsort/host/vector_sort.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -21,14 +22,15 @@ namespace sortie::suffix_array::host {
 /// short; vectors divide the longer ones and sort all, else insertion does.
 ///
 /// \param scratch     overwritten; buckets that are longer are sorted by bits, without key digits
-/// \param by_vectors  has_vector_sort(), or false
+/// \param by_vectors  segsort::has_vector_sort(), or false
 inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
                          std::uint64_t* elements, std::uint64_t size,
-                         std::span<std::uint64_t> scratch, bool by_vectors = has_vector_sort()) {
+                         std::span<std::uint64_t> scratch,
+                         bool by_vectors = segsort::has_vector_sort()) {
   // Without vectors, parts of longer buckets are too long for insertion.
   constexpr std::uint64_t most_without_vectors = std::uint64_t{1} << 15;
   const int key_shift = plan.position_bits;
-  if (size <= 2 * vector_window || size > scratch.size() ||
+  if (size <= 2 * longest_vector_part || size > scratch.size() ||
       (!by_vectors && size > most_without_vectors)) {
     sort_elements(elements, size, scratch, key_shift, by_vectors);
     return;
@@ -56,14 +58,11 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
     std::uint64_t begin = 0;
     for (std::uint32_t i = 0; i < digits; ++i) {
       const std::uint64_t end = starts[i];
-      if (end - begin > vector_window) {
+      if (end - begin > longest_vector_part) {
         sort_parts(scratch.data() + sorted, elements + sorted, begin - sorted);
-        // Its place in the bucket is free meanwhile.
         const std::span<std::uint64_t> part = scratch.subspan(begin, end - begin);
         const std::span<std::uint64_t> place(elements + begin, part.size());
-        if (!sort_by_pivots(part.data(), part.size(), key_shift)) {
-          sort_elements(part.data(), part.size(), place, key_shift, false);
-        }
+        segsort::sort_words(part.data(), part.size(), key_shift);
         std::copy(part.begin(), part.end(), place.begin());
         sorted = end;
       }
