@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/element_scan.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
 #include "sortie/apps/suffix_array/host/key_digits.hpp"
@@ -260,16 +259,6 @@ TYPED_TEST(ElementScan, ReadsKeysAndPositions) {
       }
     }
   }
-}
-
-TEST(Arrays, AreUsedAgain) {
-  Array<std::uint64_t> numbers = allocate<std::uint64_t>(1 << 20);
-  numbers[0] = 0x0101010101010101U;
-  Array<std::uint32_t> positions = reuse<std::uint32_t>(std::move(numbers), 1 << 20);
-  EXPECT_EQ(numbers, nullptr);
-  EXPECT_EQ(positions[0], 0x01010101U);
-  positions[(1 << 20) - 1] = 1;
-  EXPECT_EQ(reuse<std::uint8_t>(Array<std::uint64_t>(), 0), nullptr);
 }
 
 }  // namespace

@@ -32,19 +32,6 @@ template <class T>
   return array;
 }
 
-/// The memory of an array that is no longer needed, for `size` elements of another type that take
-/// no more: new memory would have to be cleared by the system. What is left over goes back.
-/// \throws std::bad_alloc
-template <class To, class From>
-[[nodiscard]] Array<To> reuse(Array<From> array, std::uint64_t size) {
-  static_assert(std::is_trivially_copyable_v<From> && std::is_trivially_copyable_v<To>);
-  if (array == nullptr) return nullptr;
-  void* const memory = std::realloc(array.get(), size * sizeof(To));
-  if (memory == nullptr && size != 0) throw std::bad_alloc();
-  static_cast<void>(array.release());
-  return Array<To>(static_cast<To*>(memory));
-}
-
 /// A vector of zeros.
 template <class T>
 [[nodiscard]] std::vector<T> allocate_vector(std::uint64_t size) {

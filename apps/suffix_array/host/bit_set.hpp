@@ -64,6 +64,43 @@ class BitSet {
     return last >= begin ? last : end;
   }
 
+  /// Takes items whose bits are set as joined to the item before, and calls visit(first, last) for
+  /// every group [first, last) of two items or more that begins in [begin, end), in order.
+  /// \param begin  a multiple of word_bits
+  /// \param size   of all items; other bits of the last word are clear, later words do not count
+  template <class Visit>
+  void for_each_joined(std::uint64_t begin, std::uint64_t end, std::uint64_t size,
+                       const Visit& visit) const {
+    const std::uint64_t size_words = (size + word_bits - 1) / word_bits;
+    for (std::uint64_t i = begin / word_bits; i * word_bits < end; ++i) {
+      const std::uint64_t bits = words_[i];
+      const std::uint64_t next = i + 1 < size_words ? words_[i + 1] : 0;
+      // Firsts are not joined to the one before, but the one behind is to them.
+      for (std::uint64_t firsts = ~bits & (bits >> 1 | next << (word_bits - 1)); firsts != 0;
+           firsts &= firsts - 1) {
+        const auto first = static_cast<std::uint64_t>(std::countr_zero(firsts));
+        const std::uint64_t others = ~bits >> first >> 1;
+        const std::uint64_t last =
+            others != 0
+                ? i * word_bits + first + 1 + static_cast<std::uint64_t>(std::countr_zero(others))
+                : next_clear((i + 1) * word_bits, size);
+        visit(i * word_bits + first, std::min(last, size));
+      }
+    }
+  }
+
+  /// Calls visit(item) for all items of such groups in [begin, end), in order.
+  template <class Visit>
+  void for_each_in_joined(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
+    for (std::uint64_t i = begin / word_bits; i * word_bits < end; ++i) {
+      const std::uint64_t next = i + 1 < words_.size() ? words_[i + 1] : 0;
+      for (std::uint64_t items = words_[i] | words_[i] >> 1 | next << (word_bits - 1); items != 0;
+           items &= items - 1) {
+        visit(i * word_bits + static_cast<std::uint64_t>(std::countr_zero(items)));
+      }
+    }
+  }
+
  private:
   void add(std::uint64_t word, std::uint64_t bits) {
     // Locked instructions cost more than a look; sets are sparse or set twice.

@@ -155,20 +155,16 @@ class RangeSorter {
                    std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
     groups.clear();
     mark_equal_keys(elements, size, plan_.position_bits, marks.data());
-    for (std::uint64_t end = 0;;) {
-      const std::uint64_t second = marks.next_set(end, size);
-      if (second == size) return;
-      const std::uint64_t begin = second - 1;
-      end = marks.next_clear(second, size);
+    marks.for_each_joined(0, size, size, [&](std::uint64_t begin, std::uint64_t end) {
       if (plan_.contains_end(plan_.key_of(elements[begin]))) {
         sort_elements(elements + begin, end - begin, scratch);
-        continue;
+        return;
       }
       for (std::uint64_t member = begin; member < end; ++member) {
         rounds.prefetch(plan_.position_of(elements[member]));
       }
       groups.emplace_back(begin, end);
-    }
+    });
   }
 
   const PrefixPlan& plan_;
@@ -326,10 +322,6 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
     sorter.sort(room.get(),
                 ranges_of_buckets(plan, counts, first, last, room.get(), order.run_slots));
     first = last;
-  }
-  if (order.in_groups != 0 &&
-      elements_at_once >= (text.size() * sizeof(Pos) + 7) / sizeof(std::uint64_t)) {
-    order.room = reuse<Pos>(std::move(room), text.size());
   }
   return order;
 }

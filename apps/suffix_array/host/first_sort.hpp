@@ -37,9 +37,6 @@ struct FirstOrder {
   std::vector<RunSlots> run_slots;      ///< by slot
   std::uint64_t in_equal_prefixes = 0;  ///< suffixes that the first sort alone leaves in groups
   std::uint64_t in_groups = 0;          ///< those that the text rounds leave
-  /// Room for a position of each suffix that the sort leaves behind; none where it had less, or
-  /// where no groups are left.
-  Array<Pos> room;
 };
 
 /// Sorts all suffixes that are no members of long runs by their first plan.depth() symbols, and

@@ -20,15 +20,15 @@
 // | slots in groups             | n / 8              | 2 to 3   |
 // | elements                    | 8 n, or less       | 2        |
 // | scratch of sorts            | n / 2 at most      | 2        |
-// | members, samples, counts    | n / 4 + P n / 64   | 3        |
+// | members, samples, changes   | 3 n / 8 + P n / 32 | 3        |
 // | s samples                   | 7 P s at most      | 3        |
-// | ranks of samples, by suffix | P n                | 3        |
+// | c changes of the sample     | 2 P c at most      | 3        |
 //
-// and at most 5 MiB a thread; the last have memory that elements had, where that was enough. That
+// and at most 5 MiB a thread, where s and c are a thirtieth of n for a genome. That
 // is 12.5 bytes a symbol of DNA with 32-bit positions (b = 3) and 13.3 of any text (b = 9), and
 // half a byte more for texts of few different words. Where that is more than there is, fewer
 // elements are held at once and the text is gone over several times: 9 bytes a symbol are enough
-// for DNA, 10 for any text. Texts of short periods have up to n / 2 samples; their ranks by suffix
+// for DNA, 10 for any text. Texts of short periods have up to n / 2 samples and changes; the latter
 // wait until the rounds are over, so that step 3 takes 16 bytes.
 #include <algorithm>
 #include <utility>
@@ -62,7 +62,7 @@ template <Position Pos>
 std::uint64_t elements_at_once(const Context& context, std::uint64_t size, const PrefixPlan& plan,
                                const BucketCounts<Pos>& counts) {
   const std::uint64_t lasting = lasting_bytes<Pos>(size, plan);
-  const std::uint64_t finish = size / 4 + size * sizeof(Pos) / 64 + size * sizeof(Pos);
+  const std::uint64_t finish = 3 * size / 8 + size * sizeof(Pos) / 32 + size * sizeof(Pos);
   const std::uint64_t least = std::max(counts.largest_bucket(), counts.elements() / 16);
   const std::uint64_t element = sizeof(std::uint64_t);
   require_memory(context, "suffix array", lasting + std::max(finish, least * element));

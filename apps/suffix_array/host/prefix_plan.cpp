@@ -66,6 +66,7 @@ PrefixPlan plan_prefixes(const LetterCounts& counts, std::uint64_t size) {
     plan.share[plan.code[byte]] = static_cast<double>(counts[byte]) / letters_in_all;
   }
   plan.base = static_cast<std::uint64_t>(std::max(plan.sigma + 1, 2));
+  plan.base_test = DivisibilityTest(plan.base);
   plan.position_bits = static_cast<int>(std::bit_width(size));
 
   const double letters = effective_letters(counts);

@@ -9,7 +9,10 @@
 
 #include "sortie/apps/suffix_array/host/arrays.hpp"
 #include "sortie/apps/suffix_array/host/element_sort.hpp"
+#include "sortie/apps/suffix_array/host/group_batch.hpp"
+#include "sortie/apps/suffix_array/host/numbered_set.hpp"
 #include "sortie/apps/suffix_array/host/pieces.hpp"
+#include "sortie/apps/suffix_array/host/sample_map.hpp"
 #include "sortie/apps/suffix_array/host/sample_rounds.hpp"
 #include "sortie/apps/suffix_array/host/sampling.hpp"
 #include "sortie/apps/suffix_array/host/work_space.hpp"
@@ -21,50 +24,6 @@ namespace {
 constexpr std::uint64_t stretch_length = std::uint64_t{1} << 16;
 /// Larger groups are sorted one after another, so that one at a time has elements.
 constexpr std::uint64_t largest_private_group = std::uint64_t{1} << 18;
-
-/// The samples are numbered by position.
-template <Position Pos>
-class SampleNumbers {
- public:
-  explicit SampleNumbers(const BitSet& samples) : samples_(samples) {
-    const std::vector<std::uint64_t>& words = samples.words();
-    before_ = allocate<Pos>(words.size());
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      before_[i] = static_cast<Pos>(count_);
-      count_ += static_cast<std::uint64_t>(std::popcount(words[i]));
-    }
-  }
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-  [[nodiscard]] bool is_sample(std::uint64_t position) const { return samples_.test(position); }
-  void prefetch(std::uint64_t position) const { samples_.prefetch(position); }
-  /// Of a sample.
-  [[nodiscard]] Pos of(std::uint64_t position) const {
-    const std::uint64_t word = position / BitSet::word_bits;
-    const std::uint64_t below = (std::uint64_t{1} << (position % BitSet::word_bits)) - 1;
-    return before_[word] + static_cast<Pos>(std::popcount(samples_.words()[word] & below));
-  }
-  /// visit(position, number) for all samples, on all threads.
-  template <class Visit>
-  void for_each(const Visit& visit) const {
-    const std::vector<std::uint64_t>& words = samples_.words();
-    for_each_stretch(
-        words.size(), stretch_length / BitSet::word_bits,
-        [&](std::uint64_t first, std::uint64_t last) {
-          for (std::uint64_t i = first; i < last; ++i) {
-            Pos number = before_[i];
-            for (std::uint64_t word = words[i]; word != 0; word &= word - 1) {
-              visit(i * BitSet::word_bits + static_cast<std::uint64_t>(std::countr_zero(word)),
-                    number++);
-            }
-          }
-        });
-  }
-
- private:
-  const BitSet& samples_;
-  Array<Pos> before_;
-  std::uint64_t count_ = 0;
-};
 
 /// A bit for every 16 positions: whether there is a sample among them. Small enough for the L2
 /// cache, where the set of samples is not.
@@ -113,33 +72,26 @@ class Finish {
   std::uint64_t run() {
     mark_members();
     // First the sample of each member, later its rank.
-    Array<Pos> keys;
-    if (order_.in_groups != 0) {
-      keys = order_.room != nullptr ? std::move(order_.room) : allocate<Pos>(size_);
-    }
-    find_samples(keys.get());
-    mark_samples(keys.get());
+    SampleMap<Pos> map(sampling_, members_, size_);
+    if (order_.in_groups != 0) map.find(samples_);
     for (const LongRun<Pos>& run : runs_) samples_.set(run.end);
-    const SampleNumbers<Pos> numbers(samples_);
+    const NumberedSet<Pos> numbers(samples_);
     const std::uint64_t count = numbers.count();
     require_room(count);
     auto ranks = allocate<Pos>(count);
     rank_samples(numbers, ranks.get());
     auto steps = allocate<Pos>(count);
-    find_steps(numbers, keys.get(), steps.get());
-    if (are_many(count)) keys.reset();
+    find_steps(numbers, map, steps.get());
+    if (are_many(count)) map.forget();
     const std::uint64_t rounds =
         double_steps<Pos>(std::span(ranks.get(), count), std::span(steps.get(), count));
     steps.reset();
     place_runs(numbers, ranks.get());
     if (order_.in_groups == 0) return rounds;
-    if (keys == nullptr) {
-      keys = allocate<Pos>(size_);
-      find_samples(keys.get());
-    }
-    replace_by_ranks(numbers, ranks.get(), keys.get());
+    if (!map.is_known()) map.find(samples_);
+    map.replace([&](Pos sample) { return ranks[numbers.number(sample)]; });
     ranks.reset();
-    sort_groups(keys.get());
+    sort_groups(map);
     return rounds;
   }
 
@@ -150,95 +102,42 @@ class Finish {
     return static_cast<Pos>(slot + (slot >= separators_ ? 1 : 0));
   }
 
-  /// Texts of short periods have so many samples that their rounds take the place of the keys.
+  /// Texts of short periods have so many samples that their rounds take the place of the map.
   [[nodiscard]] bool are_many(std::uint64_t samples) const { return samples > size_ / 4; }
 
   /// \throws Error (out_of_memory) the budget does not hold the samples
   void require_room(std::uint64_t samples) const {
     if (context_.memory_budget == 0) return;
-    // The suffixes, the symbols and the sets.
-    const std::uint64_t held = size_ * (sizeof(Pos) + 2) + size_ * sizeof(Pos) / 64;
-    const std::uint64_t keys = are_many(samples) ? 0 : size_ * sizeof(Pos);
+    // The suffixes, the symbols and the sets; for each sample there may be two values of the map,
+    // and each has room already.
+    const std::uint64_t held = size_ * (sizeof(Pos) + 2) + size_ * sizeof(Pos) / 32;
+    const std::uint64_t values = are_many(samples) ? 0 : samples * sizeof(Pos);
     require_memory(context_, "samples of the suffix array",
-                   held + keys + samples * 7 * sizeof(Pos));
+                   held + values + samples * 7 * sizeof(Pos));
   }
 
   /// Calls visit(begin, end) for the groups that begin in slots [first, last).
   template <class Visit>
   void for_each_group(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
-    std::uint64_t slot = first;
-    // What is joined to the slot before belongs to whom that slot belongs to.
-    if (slot > 0) slot = order_.joined.next_clear(slot, last);
-    const std::uint64_t limit = std::min(last + 1, size_);
-    while (slot < last) {
-      const std::uint64_t second = order_.joined.next_set(slot + 1, limit);
-      if (second == limit) return;
-      const std::uint64_t end = order_.joined.next_clear(second, size_);
-      visit(second - 1, end);
-      slot = end;
-    }
+    order_.joined.for_each_joined(first, last, size_, visit);
   }
 
   void mark_members() {
     if (order_.in_groups == 0) return;
     const bool alone = host_threads() == 1;
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
-      for_each_group(first, last, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t slot = begin; slot < end; ++slot) {
-          if (alone) {
-            members_.set_alone(order_.suffixes[slot]);
-          } else {
-            members_.set(order_.suffixes[slot]);
-          }
+      order_.joined.for_each_in_joined(first, last, [&](std::uint64_t slot) {
+        if (alone) {
+          members_.set_alone(order_.suffixes[slot]);
+        } else {
+          members_.set(order_.suffixes[slot]);
         }
       });
     });
   }
 
-  /// Calls visit(begin, end) for all maximal stretches of positions in [first, last) that are
-  /// members or follow one.
-  template <class Visit>
-  void for_each_member_stretch(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
-    std::uint64_t begin = first;
-    if (first == 0 || !members_.test(first - 1)) begin = members_.next_set(first, last);
-    while (begin < last) {
-      // A gap of one position is none: what is there follows a member.
-      std::uint64_t end = members_.next_clear(begin, last) + 1;
-      while (end < last && members_.test(end)) end = members_.next_clear(end, last) + 1;
-      end = std::min(end, last);
-      visit(begin, end);
-      begin = members_.next_set(end, last);
-    }
-  }
-
-  /// work(begin, end) for stretches of members and what follows them, by all threads.
-  template <class Work>
-  void for_each_member_stretch(const Work& work) const {
-    if (order_.in_groups == 0) return;
-    for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
-      for_each_member_stretch(first, last, work);
-    });
-  }
-
-  /// keys[p] = sample of p, for all members and what follows them.
-  void find_samples(Pos* keys) const {
-    for_each_member_stretch([&](std::uint64_t begin, std::uint64_t end) {
-      sampling_.for_each(begin, end, [=](std::uint64_t position, std::uint64_t sample) {
-        keys[position] = static_cast<Pos>(sample);
-      });
-    });
-  }
-
-  void mark_samples(const Pos* keys) {
-    for_each_member_stretch([&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        if (i == begin || keys[i] != keys[i - 1]) samples_.set(keys[i]);
-      }
-    });
-  }
-
   /// Gives every sample the rank of the first slot of its group.
-  void rank_samples(const SampleNumbers<Pos>& numbers, Pos* ranks) const {
+  void rank_samples(const NumberedSet<Pos>& numbers, Pos* ranks) const {
     const SampleBlocks blocks(samples_);
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
       auto letter =
@@ -254,16 +153,16 @@ class Finish {
       }
     });
     for (std::uint64_t i = 0; i < runs_.size(); ++i) {
-      if (numbers.is_sample(runs_[i].begin)) {
-        ranks[numbers.of(runs_[i].begin)] = rank_of_slot(run_order_.first_slot(i));
+      if (numbers.contains(runs_[i].begin)) {
+        ranks[numbers.number(runs_[i].begin)] = rank_of_slot(run_order_.first_slot(i));
       }
     }
-    if (numbers.is_sample(size_)) ranks[numbers.of(size_)] = static_cast<Pos>(separators_);
+    if (numbers.contains(size_)) ranks[numbers.number(size_)] = static_cast<Pos>(separators_);
   }
 
   /// The same for the samples in slots [first, last).
   void rank_samples_of(std::uint64_t first, std::uint64_t last, const SampleBlocks& blocks,
-                       const SampleNumbers<Pos>& numbers, Pos* ranks) const {
+                       const NumberedSet<Pos>& numbers, Pos* ranks) const {
     // Positions are anywhere in the text, and few are samples: those that may be are picked without
     // a branch, and asked for together.
     constexpr std::uint64_t batch = 512;
@@ -281,95 +180,79 @@ class Finish {
       for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t slot = candidates[i];
         const std::uint64_t position = order_.suffixes[slot];
-        if (!numbers.is_sample(position)) continue;
+        if (!numbers.contains(position)) continue;
         const std::uint64_t start = order_.joined.last_clear(next, slot + 1);
         if (start <= slot) group = start;
         next = slot + 1;
-        ranks[numbers.of(position)] = rank_of_slot(group);
+        ranks[numbers.number(position)] = rank_of_slot(group);
       }
     }
   }
 
   /// From each member that is a sample to the sample of what follows it.
-  void find_steps(const SampleNumbers<Pos>& numbers, const Pos* keys, Pos* steps) const {
+  void find_steps(const NumberedSet<Pos>& numbers, const SampleMap<Pos>& map, Pos* steps) const {
     // Of those that have their own rank, any will do.
     std::fill_n(steps, numbers.count(), Pos{0});
     if (order_.in_groups != 0) {
       numbers.for_each([&](std::uint64_t position, Pos number) {
-        if (members_.test(position)) steps[number] = numbers.of(keys[position + 1]);
+        if (members_.test(position)) steps[number] = numbers.number(map[position + 1]);
       });
     }
     for (const LongRun<Pos>& run : runs_) {
-      if (numbers.is_sample(run.begin)) steps[numbers.of(run.begin)] = numbers.of(run.end);
+      if (numbers.contains(run.begin)) steps[numbers.number(run.begin)] = numbers.number(run.end);
     }
   }
 
-  void place_runs(const SampleNumbers<Pos>& numbers, const Pos* ranks) {
+  void place_runs(const NumberedSet<Pos>& numbers, const Pos* ranks) {
     std::vector<Pos> rests(runs_.size());
-    for (std::uint64_t i = 0; i < runs_.size(); ++i) rests[i] = ranks[numbers.of(runs_[i].end)];
+    for (std::uint64_t i = 0; i < runs_.size(); ++i) rests[i] = ranks[numbers.number(runs_[i].end)];
     run_order_.place(rests, order_.suffixes);
-  }
-
-  /// Neighbours mostly share a sample, so each is looked up once for all of them.
-  void replace_by_ranks(const SampleNumbers<Pos>& numbers, const Pos* ranks, Pos* keys) const {
-    for_each_member_stretch([&](std::uint64_t begin, std::uint64_t end) {
-      while (begin < end) {
-        const Pos sample = keys[begin];
-        const Pos rank = ranks[numbers.of(sample)];
-        for (; begin < end && keys[begin] == sample; ++begin) keys[begin] = rank;
-      }
-    });
   }
 
   using Element = Wide<Pos>;  ///< the rank of the sample above the position
 
-  void sort_group(const Pos* keys, std::uint64_t begin, std::uint64_t end, Element* elements,
-                  std::span<Element> scratch) {
+  void sort_group(const SampleMap<Pos>& ranks, std::uint64_t begin, std::uint64_t end,
+                  Element* elements, std::span<Element> scratch) {
     Pos* const suffixes = order_.suffixes.data() + begin;
     const std::uint64_t size = end - begin;
-    if (size == 2) {
-      if (keys[suffixes[1]] < keys[suffixes[0]]) std::swap(suffixes[0], suffixes[1]);
-      return;
-    }
     constexpr int pos_bits = 8 * sizeof(Pos);
     for (std::uint64_t i = 0; i < size; ++i) {
-      elements[i] = Element{keys[suffixes[i]]} << pos_bits | suffixes[i];
+      elements[i] = Element{ranks[suffixes[i]]} << pos_bits | suffixes[i];
     }
     sort_perhaps_ordered(elements, size, scratch, pos_bits);
     for (std::uint64_t i = 0; i < size; ++i) suffixes[i] = static_cast<Pos>(elements[i]);
   }
 
-  void sort_groups(const Pos* keys) {
+  void sort_groups(const SampleMap<Pos>& ranks) {
     struct Large {
       std::uint64_t begin;
       std::uint64_t end;
     };
+    // The greatest is that of the last slot.
+    const bool in_batches = GroupBatch<Pos>::holds_ranks_up_to(rank_of_slot(size_));
     std::mutex mutex;
     std::vector<Large> large;
     for_each_stretch(size_, stretch_length, [&](std::uint64_t first, std::uint64_t last) {
       std::vector<Element> elements;
       std::vector<Element> scratch;
-      std::uint64_t requested = first;
+      GroupBatch<Pos> batch(ranks, order_.suffixes.data());
       for_each_group(first, last, [&](std::uint64_t begin, std::uint64_t end) {
+        if (end - begin <= GroupBatch<Pos>::longest_group && in_batches) {
+          batch.add(begin, end);
+          return;
+        }
         if (end - begin > largest_private_group) {
           const std::scoped_lock lock(mutex);
           large.push_back({begin, end});
           return;
         }
-        // Keys are anywhere in the text: those of the groups to come are asked for early.
-        // (Not those of a long one, which reads ahead by itself.)
-        constexpr std::uint64_t ahead = 32;
-        const std::uint64_t wanted = std::min(end + ahead, size_);
-        const std::uint64_t from = end - begin > 8 * ahead ? end : begin;
-        for (requested = std::max(requested, from); requested < wanted; ++requested) {
-          __builtin_prefetch(keys + order_.suffixes[requested]);
-        }
         if (elements.size() < end - begin) {
           elements.resize(end - begin);
           scratch.resize(end - begin);
         }
-        sort_group(keys, begin, end, elements.data(), scratch);
+        sort_group(ranks, begin, end, elements.data(), scratch);
       });
+      batch.sort();
     });
     std::uint64_t largest = 0;
     for (const Large& group : large) largest = std::max(largest, group.end - group.begin);
@@ -378,7 +261,7 @@ class Finish {
     const auto scratch = allocate<Element>(room);
     for (const Large& group : large) {
       const auto elements = allocate<Element>(group.end - group.begin);
-      sort_group(keys, group.begin, group.end, elements.get(), std::span(scratch.get(), room));
+      sort_group(ranks, group.begin, group.end, elements.get(), std::span(scratch.get(), room));
     }
   }
 

@@ -23,11 +23,11 @@ namespace sortie::suffix_array::host {
 /// \return rounds of the samples
 /// \throws Error (out_of_memory)  too many samples, which only texts of short periods have
 ///
-/// Memory, beside `order` and `stream`, for n symbols, s samples and positions of P bytes: sets of
-/// members and samples n / 4, and counts of the latter P n / 64; for each suffix the sample, later
-/// its rank, P n; ranks P s, steps P s, rounds at most 5 P s. Where s is above n / 4, the former
-/// are given up meanwhile and found again. At last, without steps and rounds, 2 P bytes for each
-/// suffix of one large group.
+/// Memory, beside `order` and `stream`, for n symbols, s samples, c positions where the sample of
+/// suffixes in groups changes, and positions of P bytes: three sets, 3 n / 8, and counts P n / 32;
+/// the samples at changes, later their ranks, P c, and twice that while they are found; ranks P s,
+/// steps P s, rounds at most 5 P s. Where s is above n / 4, the former are given up meanwhile and
+/// found again. At last, without steps and rounds, 2 P bytes for each suffix of one large group.
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const TextView& text,
                                 const PrefixPlan& plan, const SymbolStream& stream,

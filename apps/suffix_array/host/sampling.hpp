@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "sortie/apps/suffix_array/host/symbol_hashes.hpp"
 #include "sortie/apps/suffix_array/host/symbol_stream.hpp"
 
 namespace sortie::suffix_array::host {
@@ -37,53 +38,45 @@ class Sampling {
   /// other follows one.
   template <class Visit>
   void for_each(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
-    // Hashes of a window and more, each twice, so that any window is contiguous.
-    std::array<std::uint32_t, 2 * ring> hashes;
-    const auto remember = [&](std::uint64_t position) {
-      const std::uint32_t hash = hash_at(position);
-      hashes[position % ring] = hash;
-      hashes[position % ring + ring] = hash;
-      return hash;
-    };
-    for (std::uint64_t i = 1; i < window_; ++i) remember(last - 1 + i);
-    std::uint64_t sample = last - 1 + window_;  // out of the window: forces a search
+    // Hashes of a block of positions, and behind it of the rest of their windows.
+    std::array<std::uint32_t, block + longest_window> hashes;
+    const std::uint64_t rest = window_ - 1;
+    hash_symbols(stream_, hashed_, last, rest, hashes.data() + block);
+    std::uint64_t sample = last + rest;  // out of the window: forces a search
     std::uint32_t least = 0;
-    for (std::uint64_t position = last; position-- > first;) {
-      const std::uint32_t hash = remember(position);
-      if (sample >= position + window_) {
-        const std::uint32_t* const begin = hashes.data() + position % ring;
-        const std::uint32_t* const end = begin + window_;
-        least = *begin;
-        for (const std::uint32_t* other = begin; other < end; ++other) {
-          least = *other < least ? *other : least;
+    for (std::uint64_t block_end = last; block_end > first;) {
+      const std::uint64_t size = std::min(block, block_end - first);
+      const std::uint64_t block_begin = block_end - size;
+      std::uint32_t* const of_block = hashes.data() + (block - size);
+      hash_symbols(stream_, hashed_, block_begin, size, of_block);
+      for (std::uint64_t i = size; i-- > 0;) {
+        const std::uint64_t position = block_begin + i;
+        const std::uint32_t hash = of_block[i];
+        if (sample >= position + window_) {
+          const std::uint32_t* const begin = of_block + i;
+          const std::uint32_t* const end = begin + window_;
+          least = *begin;
+          for (const std::uint32_t* other = begin; other < end; ++other) {
+            least = *other < least ? *other : least;
+          }
+          sample = position + static_cast<std::uint64_t>(std::find(begin, end, least) - begin);
+        } else if (hash <= least) {
+          least = hash;
+          sample = position;
         }
-        sample = position + static_cast<std::uint64_t>(std::find(begin, end, least) - begin);
-      } else if (hash <= least) {
-        least = hash;
-        sample = position;
+        visit(position, sample);
       }
-      visit(position, sample);
+      // Blocks but the first of the text are longer than what is behind them.
+      if (block_begin > first) std::copy_n(of_block, rest, hashes.data() + block);
+      block_end = block_begin;
     }
   }
 
  private:
-  static constexpr std::uint64_t ring = 256;
   static constexpr std::uint64_t most_window = 128;
-
-  [[nodiscard]] std::uint32_t hash_at(std::uint64_t position) const {
-    const std::uint64_t word = stream_.word(position);
-    const int bits = stream_.bits();
-    const int below = (stream_.symbols() - static_cast<int>(hashed_)) * bits;
-    const std::uint64_t repeats = (word ^ word << bits) >> ((stream_.symbols() - 1) * bits);
-    // Only of the first two symbols: those that a shift pushes beyond the word do not count.
-    const bool repeated = (repeats & ((std::uint64_t{1} << bits) - 1)) == 0;
-    // Multiplicative hashing by 2^64 / golden ratio; the fold lets the highest bits, which depend
-    // on all symbols, mix with the others once more.
-    const std::uint64_t product = ((word >> below) + 1) * 0x9e3779b97f4a7c15U;
-    const auto hash =
-        static_cast<std::uint32_t>(((product ^ product >> 32) * 0xd6e8feb86659fd93U) >> 32);
-    return repeated ? ~std::uint32_t{0} : hash >> 1;
-  }
+  /// The first sort compares 64 symbols at most.
+  static constexpr std::uint64_t longest_window = most_window;
+  static constexpr std::uint64_t block = 512;
 
   const SymbolStream& stream_;
   std::uint64_t hashed_;
