@@ -184,7 +184,8 @@ class RowAssembly {
       Idx* cols = csr_.col_idx.data();
       Value* values = csr_.values.data();
       if (std::is_sorted(cols + begin, cols + end)) return;
-      for (std::int64_t i = begin; i < end; ++i) std::construct_at(pairs + i, cols[i], values[i]);
+      for (std::int64_t i = begin; i < end; ++i)
+        std::construct_at(pairs + i, Pair{cols[i], values[i]});
       std::stable_sort(pairs + begin, pairs + end,
                        [](const Pair& a, const Pair& b) { return a.col < b.col; });
       for (std::int64_t i = begin; i < end; ++i) {
