@@ -38,8 +38,8 @@ class GiantSegment {
     std::vector<std::uint64_t> ends = counts_to_starts(starts);
     parallel_for(parts_.count, [&](std::uint64_t part) {
       const std::uint64_t first = parts_.begin(part);
-      detail::scatter(keys_ + first, value_at(values_, first), parts_.size(part), digit,
-                      starts[part], key_scratch, value_scratch);
+      detail::scatter_far(keys_ + first, value_at(values_, first), parts_.size(part), digit,
+                          starts[part], key_scratch, value_scratch);
     });
     parts_.parallel_for_each([&](std::uint64_t first, std::uint64_t n) {
       detail::copy_items(key_scratch + first, value_at(value_scratch, first), n, keys_ + first,

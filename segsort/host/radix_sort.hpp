@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sortie/segsort/host/line_writer.hpp"
 #include "sortie/segsort/host/packed_sort.hpp"
 #include "sortie/segsort/host/short_sort.hpp"
 #include "sortie/segsort/host/vector_sort.hpp"
@@ -76,6 +77,43 @@ void scatter(const UKey* keys, const Value* values, std::size_t n, Digit digit, 
   }
 }
 
+/// scatter() through a LineWriter for keys and one for values.
+template <std::unsigned_integral UKey, class Value>
+void scatter_by_lines(const UKey* keys, const Value* values, std::size_t n, Digit digit,
+                      DigitStarts& starts, UKey* keys_out, Value* values_out) {
+  const DigitStarts firsts = starts;
+  LineWriter<UKey, digit_values> key_writer(keys_out);
+  LineWriter<Value, digit_values> value_writer(values_out);
+  for (std::size_t i = 0; i < n; ++i) {
+    const UKey key = keys[i];
+    const std::size_t value = digit(key);
+    const std::size_t to = starts[value]++;
+    key_writer.put(value, firsts[value], to, key);
+    value_writer.put(value, firsts[value], to, values[i]);
+  }
+  for (std::size_t value = 0; value < digit_values; ++value) {
+    key_writer.finish(value, firsts[value], starts[value]);
+    value_writer.finish(value, firsts[value], starts[value]);
+  }
+  key_writer.make_visible();
+}
+
+/// Bytes of items that are scattered by lines: less stay in the caches for what comes next.
+inline constexpr std::size_t smallest_streamed = std::size_t{4} << 20;
+
+/// scatter(), by lines where there are many items with values.
+template <std::unsigned_integral UKey, class Value>
+void scatter_far(const UKey* keys, const Value* values, std::size_t n, Digit digit,
+                 DigitStarts& starts, UKey* keys_out, Value* values_out) {
+  if constexpr (has_values<Value> && fills_lines<Value>) {
+    if (n * (sizeof(UKey) + sizeof(Value)) >= smallest_streamed &&
+        LineWriter<UKey, digit_values>::fits(keys_out) &&
+        LineWriter<Value, digit_values>::fits(values_out))
+      return scatter_by_lines(keys, values, n, digit, starts, keys_out, values_out);
+  }
+  scatter(keys, values, n, digit, starts, keys_out, values_out);
+}
+
 template <std::unsigned_integral UKey, class Value>
 void copy_items(const UKey* keys, const Value* values, std::size_t n, UKey* keys_out,
                 Value* values_out) {
@@ -110,7 +148,7 @@ void highest_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing
   DigitStarts ends{};
   count_digits(keys, n, digit, ends);
   counts_to_starts(ends);
-  scatter(keys, values, n, digit, ends, key_scratch, value_scratch);
+  scatter_far(keys, values, n, digit, ends, key_scratch, value_scratch);
   const auto below = static_cast<UKey>((UKey{1} << digit.shift) - 1);
   std::size_t begin = 0;
   for (const std::size_t end : ends) {

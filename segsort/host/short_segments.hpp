@@ -104,32 +104,69 @@ template <std::unsigned_integral UKey, class Value>
   }
 }
 
-/// Sorts segments of two items that lie side by side: 64 bits hold both keys, 64 bits both values,
-/// and all is arithmetic of 64 bits, so that the loop becomes vector instructions.
-template <class Value>
-[[gnu::always_inline]] inline void sort_twos_in_words(std::uint32_t* keys, Value* values,
-                                                      const KeyForm<std::uint32_t>& form,
+/// Two neighbouring items of 32 bits, as 64 bits, or of 64 bits.
+template <std::size_t Bytes>
+class PairOfWords {
+ public:
+  [[gnu::always_inline]] explicit PairOfWords(const char* from) {
+    static_assert(std::endian::native == std::endian::little);
+    // Word by word: GCC does not divide what is copied as 16 bytes.
+    std::memcpy(&first_, from, sizeof first_);
+    if constexpr (Bytes == 8) std::memcpy(&second_, from + sizeof first_, sizeof second_);
+  }
+  [[nodiscard]] [[gnu::always_inline]] std::uint64_t first() const {
+    return Bytes == 4 ? first_ & 0xffff'ffffU : first_;
+  }
+  [[nodiscard]] [[gnu::always_inline]] std::uint64_t second() const {
+    return Bytes == 4 ? first_ >> 32 : second_;
+  }
+  /// \param mask  all bits set where the items change places, else none
+  [[gnu::always_inline]] void store(std::uint64_t mask, char* to) const {
+    if constexpr (Bytes == 4) {
+      const std::uint64_t both = first_ ^ ((first_ ^ (first_ << 32 | first_ >> 32)) & mask);
+      std::memcpy(to, &both, sizeof both);
+    } else {
+      const std::uint64_t changed = (first_ ^ second_) & mask;
+      const std::uint64_t lesser = first_ ^ changed;
+      const std::uint64_t greater = second_ ^ changed;
+      std::memcpy(to, &lesser, sizeof lesser);
+      std::memcpy(to + sizeof lesser, &greater, sizeof greater);
+    }
+  }
+
+ private:
+  static_assert(Bytes == 4 || Bytes == 8);
+  std::uint64_t first_;  ///< both items, if of 32 bits
+  std::uint64_t second_ = 0;
+};
+
+/// Sorts segments of two items that lie side by side: all is arithmetic of 64 bits, so that the
+/// loop becomes vector instructions.
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline void sort_twos_in_words(UKey* keys, Value* values,
+                                                      const KeyForm<UKey>& form,
                                                       std::size_t count) {
-  constexpr std::size_t bytes = sizeof(std::uint64_t);
-  char* const key_bytes = reinterpret_cast<char*>(keys);
-  char* const value_bytes = reinterpret_cast<char*>(values);
+  constexpr std::size_t value_bytes = has_values<Value> ? sizeof(Value) : 4;
+  char* const key_at = reinterpret_cast<char*>(keys);
+  char* const value_at = reinterpret_cast<char*>(values);
   SORTIE_INDEPENDENT_TURNS
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t two_keys;
-    std::memcpy(&two_keys, key_bytes + bytes * i, bytes);
-    const std::uint64_t halves_exchanged = two_keys << 32 | two_keys >> 32;
-    static_assert(std::endian::native == std::endian::little);
-    const std::uint64_t first = form.encoded_word(two_keys & 0xffff'ffffU);
-    const std::uint64_t second = form.encoded_word(two_keys >> 32);
-    const std::uint64_t mask = second < first ? ~std::uint64_t{0} : 0;
-    two_keys ^= (two_keys ^ halves_exchanged) & mask;
-    if constexpr (has_values<Value>) {
-      std::uint64_t two_values;
-      std::memcpy(&two_values, value_bytes + bytes * i, bytes);
-      two_values ^= (two_values ^ (two_values << 32 | two_values >> 32)) & mask;
-      std::memcpy(value_bytes + bytes * i, &two_values, bytes);
+    const PairOfWords<sizeof(UKey)> two_keys(key_at + 2 * sizeof(UKey) * i);
+    std::uint64_t first = two_keys.first();
+    std::uint64_t second = two_keys.second();
+    if constexpr (sizeof(UKey) == 4) {
+      first = form.encoded_word(first);
+      second = form.encoded_word(second);
+    } else {
+      first = form.encoded(first);
+      second = form.encoded(second);
     }
-    std::memcpy(key_bytes + bytes * i, &two_keys, bytes);
+    const std::uint64_t mask = second < first ? ~std::uint64_t{0} : 0;
+    if constexpr (has_values<Value>) {
+      const PairOfWords<value_bytes> two_values(value_at + 2 * value_bytes * i);
+      two_values.store(mask, value_at + 2 * value_bytes * i);
+    }
+    two_keys.store(mask, key_at + 2 * sizeof(UKey) * i);
   }
 }
 
@@ -143,7 +180,7 @@ template <std::unsigned_integral UKey, class Value>
   if (gaps == 0) {
     UKey* const first_keys = keys + begins[0];
     Value* const first_values = values + begins[0] * stride;
-    if constexpr (sizeof(UKey) == 4 && (!has_values<Value> || sizeof(Value) == 4)) {
+    if constexpr (!has_values<Value> || sizeof(Value) == 4 || sizeof(Value) == 8) {
       sort_twos_in_words(first_keys, first_values, form, count);
     } else {
       for (std::size_t i = 0; i < 2 * count; i += 2)

@@ -1,0 +1,143 @@
+#pragma once
+
+// What instances/ compile, for one width of the keys each.
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "sortie/segsort/host/segment_sorter.hpp"
+#include "sortie/segsort/host/sort_typed.hpp"
+#include "sortie/segsort/offset_check.hpp"
+
+namespace sortie::segsort {
+
+namespace detail {
+
+/// A value of any type, of any alignment: only its bytes matter. Words, because compilers take
+/// stores of bytes to change anything.
+template <class Word>
+struct [[gnu::packed]] Opaque {
+  Word word;
+};
+
+/// What travels with a part of a key: the key with its value where a word holds both, else where
+/// they are. Words are values of a sort that is there anyway, so that nothing else is compiled.
+template <class UKey, class Value>
+class Passengers {
+ public:
+  static constexpr bool alone = !has_values<Value>;
+  static constexpr bool hold_items = alone || sizeof(UKey) + sizeof(Value) == 8;
+  using Word = std::conditional_t<alone, UKey, std::uint64_t>;
+
+  Passengers(const ScratchAllocator& allocator, UKey* keys, Value* values, std::uint64_t n)
+      : allocator_(allocator),
+        keys_(keys),
+        values_(values),
+        items_{n, thread_count()},
+        words_(allocator.allocate<Opaque<Word>>(n)) {
+    items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
+      for (std::uint64_t i = first; i < first + count; ++i) words_[i].word = word(i);
+    });
+  }
+
+  [[nodiscard]] Opaque<Word>* words() { return words_.get(); }
+
+  /// Brings keys and values in the order of the words.
+  /// \param scratch  as many keys
+  void write_back(UKey* scratch) const {
+    if constexpr (hold_items) {
+      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t i = first; i < first + count; ++i) {
+          if constexpr (alone) {
+            keys_[i] = words_[i].word;
+          } else {
+            keys_[i] = static_cast<UKey>(words_[i].word >> 32);
+            values_[i].word = static_cast<std::uint32_t>(words_[i].word);
+          }
+        }
+      });
+    } else {
+      const auto value_scratch = allocator_.template allocate<Value>(items_.items);
+      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t i = first; i < first + count; ++i) {
+          scratch[i] = keys_[words_[i].word];
+          value_scratch[i] = values_[words_[i].word];
+        }
+      });
+      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
+        copy_items(scratch + first, value_scratch.get() + first, count, keys_ + first,
+                   values_ + first);
+      });
+    }
+  }
+
+ private:
+  [[nodiscard]] Word word(std::uint64_t i) const {
+    if constexpr (alone) {
+      return keys_[i];
+    } else if constexpr (hold_items) {
+      return std::uint64_t{keys_[i]} << 32 | values_[i].word;
+    } else {
+      return i;
+    }
+  }
+
+  const ScratchAllocator& allocator_;
+  UKey* keys_;
+  Value* values_;
+  Parts items_;
+  std::unique_ptr<Opaque<Word>[]> words_;
+};
+
+/// Sorts by a part of the bits: that part becomes the key, and key and value travel with it.
+template <class UKey, class Value>
+void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segments& segments,
+                  const ScratchAllocator& allocator) {
+  const int bits = request.options.end_bit - request.options.begin_bit;
+  const auto mask = static_cast<UKey>((UKey{1} << bits) - 1);
+  const UKey flipped = request.options.order == Order::descending ? mask : 0;
+  const auto parts = allocator.allocate<UKey>(request.num_items);
+  const Parts items{request.num_items, thread_count()};
+  items.parallel_for_each([&](std::uint64_t first, std::uint64_t n) {
+    for (std::uint64_t i = first; i < first + n; ++i)
+      parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
+  });
+  Passengers<UKey, Value> passengers(allocator, keys, values, request.num_items);
+  SegmentSorter(parts.get(), passengers.words(), {}, allocator).sort(segments);
+  passengers.write_back(parts.get());
+}
+
+template <class UKey, class Value>
+void sort_typed(const Context& context, const Request& request) {
+  auto* const keys = static_cast<UKey*>(request.keys);
+  Value none;
+  Value* const values = has_values<Value> ? static_cast<Value*>(request.values) : &none;
+  const Segments segments{request.begin_offsets, request.end_offsets, request.num_items};
+  const ScratchAllocator allocator(context);
+  const int bits = request.options.end_bit - request.options.begin_bit;
+  if (bits == 0)  // all keys count as equal and keep their order
+    return check_offsets(segments.begins, segments.ends, segments.num_items);
+  if (bits < static_cast<int>(8 * sizeof(UKey))) {
+    sort_by_bits(keys, values, request, segments, allocator);
+  } else {
+    const KeyForm<UKey> form(request.key_type, request.options.order);
+    SegmentSorter(keys, values, form, allocator).sort(segments);
+  }
+}
+
+}  // namespace detail
+
+template <std::unsigned_integral UKey>
+void sort_keys_of(const Context& context, const Request& request) {
+  switch (request.value_bytes) {
+    case 0:
+      return detail::sort_typed<UKey, detail::NoValue>(context, request);
+    case 4:
+      return detail::sort_typed<UKey, detail::Opaque<std::uint32_t>>(context, request);
+    default:
+      return detail::sort_typed<UKey, detail::Opaque<std::uint64_t>>(context, request);
+  }
+}
+
+}  // namespace sortie::segsort
