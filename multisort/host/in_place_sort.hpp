@@ -45,8 +45,7 @@ template <std::unsigned_integral Key, class Value>
 class InPlaceSort {
  public:
   using Range = Items<Key, Value>;
-  /// Pairs take twice the cache in one go, since dividing them in place once more takes longer.
-  using Sorter = LocalSort<Key, Value, std::size_t{has_values<Value> ? 2 : 1} << 20>;
+  using Sorter = LocalSort<Key, Value>;
 
   /// Bytes of work space.
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
@@ -102,7 +101,8 @@ class InPlaceSort {
   };
 
   /// Items that all devices divide; also those that a device decodes at a time where all are equal.
-  static constexpr std::uint64_t cached_items = Sorter::cached_items;
+  /// Pairs take twice the cache in one go, since dividing them in place once more takes longer.
+  static constexpr std::uint64_t cached_items = (has_values<Value> ? 2 : 1) * Sorter::cached_items;
   static constexpr std::uint64_t team_items = std::uint64_t{1} << 20;
   static constexpr std::size_t team_stripes = 8;
   /// Values of keys that are counted: their counters fit the second-level cache.
@@ -133,7 +133,7 @@ class InPlaceSort {
           return;
         }
       }
-      if (n <= std::max(Sorter::cached_items, sorter.items_without_scratch())) {
+      if (n <= std::max(cached_items, sorter.items_without_scratch())) {
         sorter.sort(items, scratch(), n, bits, items);
         return;
       }
@@ -171,7 +171,7 @@ class InPlaceSort {
     Partition partition;
     std::uint64_t room;  ///< items that the storage holds
     Storage storage;
-    Sorter sorter;
+    Sorter sorter{cached_items};
     [[no_unique_address]] Words words;
   };
 
