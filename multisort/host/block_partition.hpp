@@ -13,65 +13,9 @@
 
 #include "sortie/multisort/host/digits.hpp"
 #include "sortie/multisort/host/items.hpp"
+#include "sortie/multisort/host/waiting_blocks.hpp"
 
 namespace sortie::multisort {
-
-/// Digits by which items are divided in place: a block for each value takes half of a second-level
-/// cache of 512 KiB, and blocks of 512 bytes are moved at the speed of a copy.
-inline constexpr int block_digit_bits = 9;
-inline constexpr std::size_t block_buckets = std::size_t{1} << block_digit_bits;
-/// Items that are moved together.
-template <class Key>
-inline constexpr std::uint64_t block_items = 512 / sizeof(Key);
-
-/// A block for each bucket that waits to be filled.
-///
-/// Items of `block_items` a bucket: 256 KiB of keys, and the same number of values.
-template <std::unsigned_integral Key, class Value>
-class WaitingBlocks {
- public:
-  static constexpr std::uint64_t bytes =
-      block_buckets * block_items<Key> * item_bytes<Key, Value> + block_buckets * 8;
-
-  WaitingBlocks()
-      : keys_(std::make_unique_for_overwrite<Key[]>(block_buckets * block_items<Key>)),
-        values_(std::make_unique_for_overwrite<Value[]>(
-            has_values<Value> ? block_buckets * block_items<Key> : 0)) {}
-
-  /// Items of a bucket that wait.
-  [[nodiscard]] std::uint64_t waiting(std::size_t bucket) const { return fill_[bucket]; }
-  [[nodiscard]] Items<Key, Value> block(std::size_t bucket) const {
-    return Items<Key, Value>{keys_.get(), values_.get()}.from(bucket * block_items<Key>);
-  }
-
-  /// Replaces the items by as many full blocks of one bucket each as there are, from the front on;
-  /// the others wait here.
-  /// \param bucket_of_block  receives the bucket of each full block
-  /// Returns the number of full blocks.
-  std::uint64_t collect(Items<Key, Value> items, std::uint64_t n, Digit digit,
-                        std::uint16_t* bucket_of_block) {
-    fill_.fill(0);
-    std::uint64_t blocks = 0;
-    for (std::uint64_t i = 0; i < n; ++i) {
-      const Key key = items.keys[i];
-      const std::size_t bucket = digit(key);
-      const std::uint64_t slot = fill_[bucket]++;
-      keys_[bucket * block_items<Key> + slot] = key;
-      if constexpr (has_values<Value>) values_[bucket * block_items<Key> + slot] = items.values[i];
-      if (slot + 1 < block_items<Key>) continue;
-      // All items up to here have been read, and are in blocks: there is room for this one.
-      copy_items(block(bucket), block_items<Key>, items.from(blocks * block_items<Key>));
-      bucket_of_block[blocks++] = static_cast<std::uint16_t>(bucket);
-      fill_[bucket] = 0;
-    }
-    return blocks;
-  }
-
- private:
-  std::unique_ptr<Key[]> keys_;
-  std::unique_ptr<Value[]> values_;
-  std::array<std::uint64_t, block_buckets> fill_{};
-};
 
 /// Divides items by a digit in place, in the manner of the in-place sample sort of Axtmann, Witt,
 /// Ferizovic and Sanders (IPS4o, ESA 2017).
@@ -213,20 +157,29 @@ class BlockPartition {
       const std::uint64_t blocks_end = first_slot_[bucket] * block_size + blocks * block_size;
       const std::uint64_t tail = std::min(std::max(head, blocks_end), end);
       std::uint64_t place = begin;
-      const auto fill = [&](Range from, std::uint64_t n) {
-        while (n > 0) {
+      // copy(first, n, to) writes n of the items, from number `first` on.
+      const auto fill = [&](std::uint64_t n, auto copy) {
+        for (std::uint64_t done = 0; done < n;) {
           if (place == head) place = tail;
-          const std::uint64_t piece = place < head ? std::min(n, head - place) : n;
-          copy_items(from, piece, items_.from(place));
-          from = from.from(piece);
-          n -= piece;
+          const std::uint64_t left = n - done;
+          const std::uint64_t piece = place < head ? std::min(left, head - place) : left;
+          copy(done, piece, items_.from(place));
+          done += piece;
           place += piece;
         }
       };
-      if (blocks > 0 && blocks_end > end) fill(items_.from(end), blocks_end - end);
-      if (overflows) fill(overflow_.items(), block_size);
-      for (const WaitingBlocks<Key, Value>& stripe : stripes_)
-        fill(stripe.block(bucket), stripe.waiting(bucket));
+      const auto copy_from = [](Range from) {
+        return [from](std::uint64_t first, std::uint64_t n, Range to) {
+          copy_items(from.from(first), n, to);
+        };
+      };
+      if (blocks > 0 && blocks_end > end) fill(blocks_end - end, copy_from(items_.from(end)));
+      if (overflows) fill(block_size, copy_from(overflow_.items()));
+      for (const WaitingBlocks<Key, Value>& stripe : stripes_) {
+        fill(stripe.waiting(bucket), [&](std::uint64_t first, std::uint64_t n, Range to) {
+          stripe.copy(bucket, first, n, to);
+        });
+      }
       begin = end;
     }
   }

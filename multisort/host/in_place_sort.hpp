@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "sortie/core/context.hpp"
@@ -18,7 +19,9 @@
 #include "sortie/multisort/host/digits.hpp"
 #include "sortie/multisort/host/items.hpp"
 #include "sortie/multisort/host/local_sort.hpp"
+#include "sortie/multisort/host/word_sort.hpp"
 #include "sortie/segsort/host/key_form.hpp"
+#include "sortie/segsort/host/vector_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -42,8 +45,7 @@ template <std::unsigned_integral Key, class Value>
 class InPlaceSort {
  public:
   using Range = Items<Key, Value>;
-  /// Pairs take twice the cache in one go, since dividing them in place once more takes longer.
-  using Sorter = LocalSort<Key, Value, std::size_t{has_values<Value> ? 2 : 1} << 20>;
+  using Sorter = LocalSort<Key, Value>;
 
   /// Bytes of work space.
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
@@ -99,6 +101,8 @@ class InPlaceSort {
   };
 
   /// Items that all devices divide; also those that a device decodes at a time where all are equal.
+  /// Pairs take twice the cache in one go, since dividing them in place once more takes longer.
+  static constexpr std::uint64_t cached_items = (has_values<Value> ? 2 : 1) * Sorter::cached_items;
   static constexpr std::uint64_t team_items = std::uint64_t{1} << 20;
   static constexpr std::size_t team_stripes = 8;
   /// Values of keys that are counted: their counters fit the second-level cache.
@@ -110,22 +114,27 @@ class InPlaceSort {
   static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
 
   [[nodiscard]] static std::uint64_t scratch_items(std::uint64_t n) {
-    return std::min<std::uint64_t>(n, Sorter::cached_items);
+    return std::min(n, cached_items);
   }
 
   /// What a device needs to sort parts by itself.
   struct Worker {
     Worker(const Context& context, std::uint64_t n)
         : partition(std::min(n, team_items), 1),
-          storage(context, scratch_items(n), "scratch of the sort in place") {}
-    Partition partition;
-    ItemStorage<Key, Value> storage;
-    Sorter sorter;
+          room(scratch_items(n)),
+          storage(context, room, "scratch of the sort in place") {}
 
     /// Sorts items that differ in no bits but the lowest `bits`.
     void sort(Range items, std::uint64_t n, int bits) {
-      if (n <= std::max(Sorter::cached_items, sorter.items_without_scratch())) {
-        sorter.sort(items, storage.items(), n, bits, items);
+      if constexpr (are_words<Key, Value>) {
+        if (segsort::has_vector_sort() &&
+            n <= (has_values<Value> ? Words::most_items : team_items)) {
+          words.sort(items, n, storage.items().keys);
+          return;
+        }
+      }
+      if (n <= std::max(cached_items, sorter.items_without_scratch())) {
+        sorter.sort(items, scratch(), n, bits, items);
         return;
       }
       if (bits == 0) return;
@@ -142,6 +151,28 @@ class InPlaceSort {
         begin = end;
       }
     }
+
+   private:
+    struct NoWords {};
+    using Words =
+        std::conditional_t<are_words<Key, Value>, WordSort<Key, Value, cached_items>, NoWords>;
+    using Storage = std::conditional_t<are_words<Key, Value>, ItemStorage<std::uint64_t, NoValue>,
+                                       ItemStorage<Key, Value>>;
+
+    [[nodiscard]] Range scratch() const {
+      if constexpr (are_words<Key, Value> && has_values<Value>) {
+        auto* const keys = reinterpret_cast<Key*>(storage.items().keys);
+        return {keys, reinterpret_cast<Value*>(keys + room)};
+      } else {
+        return storage.items();
+      }
+    }
+
+    Partition partition;
+    std::uint64_t room;  ///< items that the storage holds
+    Storage storage;
+    Sorter sorter{cached_items};
+    [[no_unique_address]] Words words;
   };
 
   /// Where the share of a device begins in n items.

@@ -28,8 +28,7 @@ namespace sortie::multisort {
 /// ten levels of its partition.
 ///
 /// Holds the buffers of LineScatter. sort() does not allocate and does not throw.
-/// \tparam CachedBytes  of items that are sorted within the cache; for tests, which make it small
-template <std::unsigned_integral Key, class Value, std::size_t CachedBytes = std::size_t{1} << 20>
+template <std::unsigned_integral Key, class Value>
 class LocalSort {
  public:
   using Range = Items<Key, Value>;
@@ -37,12 +36,16 @@ class LocalSort {
   /// Items that are sorted within the second-level cache. Measured on a Zen 5 core with 1 MiB, u32
   /// keys, nanoseconds a key for three passes of 8 bits: 3.3 at 2^18 keys, 3.7 at 2^19, 4.4 at
   /// 2^20.
-  static constexpr std::uint64_t cached_items = CachedBytes / item_bytes<Key, Value>;
+  static constexpr std::uint64_t cached_items = (std::uint64_t{1} << 20) / item_bytes<Key, Value>;
   /// Widest digit of a pass through LineScatter: with 2^10 buckets it takes as long as with 2^8.
   static constexpr int widest_digit = 10;
 
+  /// \param most_cached  items that are sorted within the cache: more where two passes in it take
+  ///                     less time than one beyond it; tests make it small
   /// \param vectors  whether to use the vector sort of words, which the processor must have
-  explicit LocalSort(bool vectors = segsort::has_vector_sort()) : vectors_(vectors && is_wide) {}
+  explicit LocalSort(std::uint64_t most_cached = cached_items,
+                     bool vectors = segsort::has_vector_sort())
+      : most_cached_(most_cached), vectors_(vectors && is_wide) {}
 
   /// Items that sort() takes with no scratch, where they shall be where they are.
   [[nodiscard]] std::uint64_t items_without_scratch() const {
@@ -120,9 +123,9 @@ class LocalSort {
   }
 
   void sort_digits(Range items, Range scratch, std::uint64_t n, Key differing, Range result) {
-    if (n > cached_items) {
+    if (n > most_cached_) {
       const int width =
-          std::clamp(static_cast<int>(std::bit_width(n / cached_items)), digit_bits, widest_digit);
+          std::clamp(static_cast<int>(std::bit_width(n / most_cached_)), digit_bits, widest_digit);
       by_highest_digit<line_buckets>(items, scratch, n, differing, width, line_scatter_, result);
     } else if (has_values<Value> && vectors_) {
       const int width =
@@ -252,6 +255,7 @@ class LocalSort {
   }
 
   LineScatter<Key, Value> line_scatter_{line_buckets};
+  std::uint64_t most_cached_;
   bool vectors_;
 };
 

@@ -18,8 +18,8 @@ using multisort::LocalSort;
 using multisort::NoValue;
 
 /// Sorts keys whose values are their places, and compares with a stable sort.
-template <class Key, std::size_t CachedBytes>
-void check(const std::vector<std::uint64_t>& bits, bool vectors) {
+template <class Key>
+void check(const std::vector<std::uint64_t>& bits, std::uint64_t cached_bytes, bool vectors) {
   SCOPED_TRACE(vectors ? "with vectors" : "without vectors");
   const std::uint64_t n = bits.size();
   std::vector<Key> keys(bits.begin(), bits.end());
@@ -31,20 +31,21 @@ void check(const std::vector<std::uint64_t>& bits, bool vectors) {
                    [&](std::uint32_t a, std::uint32_t b) { return alone[a] < alone[b]; });
   std::vector<Key> key_scratch(n);
   std::vector<std::uint32_t> value_scratch(n);
-  LocalSort<Key, std::uint32_t, CachedBytes>(vectors).sort(
-      {keys.data(), values.data()}, {key_scratch.data(), value_scratch.data()}, n);
+  constexpr std::uint64_t pair_bytes = sizeof(Key) + sizeof(std::uint32_t);
+  LocalSort<Key, std::uint32_t>(cached_bytes / pair_bytes, vectors)
+      .sort({keys.data(), values.data()}, {key_scratch.data(), value_scratch.data()}, n);
   ASSERT_TRUE(values == expected);
   for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(keys[i], alone[expected[i]]);
-  LocalSort<Key, NoValue, CachedBytes>(vectors).sort({alone.data(), nullptr},
-                                                     {key_scratch.data(), nullptr}, n);
+  LocalSort<Key, NoValue>(cached_bytes / sizeof(Key), vectors)
+      .sort({alone.data(), nullptr}, {key_scratch.data(), nullptr}, n);
   ASSERT_TRUE(alone == keys);
 }
 
 /// With each kind of sort that this processor has.
-template <class Key, std::size_t CachedBytes>
-void check(const std::vector<std::uint64_t>& bits) {
-  check<Key, CachedBytes>(bits, false);
-  if (segsort::has_vector_sort()) check<Key, CachedBytes>(bits, true);
+template <class Key>
+void check(const std::vector<std::uint64_t>& bits, std::uint64_t cached_bytes) {
+  check<Key>(bits, cached_bytes, false);
+  if (segsort::has_vector_sort()) check<Key>(bits, cached_bytes, true);
 }
 
 template <class Key>
@@ -58,9 +59,9 @@ TYPED_TEST(LocalSortTest, EveryDistributionWithinAndBeyondTheCache) {
     SCOPED_TRACE(distribution.name);
     for (const std::uint64_t n : {33, 511, 512, 2'000, 50'003}) {
       const auto bits = draw_bits(distribution, key_bits, n);
-      check<TypeParam, std::size_t{1} << 20>(bits);
-      check<TypeParam, 16384>(bits);
-      check<TypeParam, 512>(bits);
+      check<TypeParam>(bits, std::size_t{1} << 20);
+      check<TypeParam>(bits, 16384);
+      check<TypeParam>(bits, 512);
       if (this->HasFatalFailure()) return;
     }
   }
@@ -68,8 +69,8 @@ TYPED_TEST(LocalSortTest, EveryDistributionWithinAndBeyondTheCache) {
 
 TYPED_TEST(LocalSortTest, EveryLengthUpTo700) {
   for (std::uint64_t n = 0; n <= 700; ++n) {
-    check<TypeParam, 2048>(
-        draw_bits({"", Distribution::Kind::zipf, 0.7}, 8 * sizeof(TypeParam), n, n));
+    check<TypeParam>(draw_bits({"", Distribution::Kind::zipf, 0.7}, 8 * sizeof(TypeParam), n, n),
+                     2048);
     if (this->HasFatalFailure()) return;
   }
 }
@@ -83,8 +84,8 @@ TEST(LocalSort, ManyItemsWithEqualUpperBits) {
     for (std::uint64_t i = 0; i < run; ++i) bits.push_back(upper | random() >> 40);
   }
   std::shuffle(bits.begin(), bits.end(), random);
-  check<std::uint64_t, std::size_t{1} << 20>(bits);
-  check<std::uint64_t, 1024>(bits);
+  check<std::uint64_t>(bits, std::size_t{1} << 20);
+  check<std::uint64_t>(bits, 1024);
 }
 
 }  // namespace

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "sortie/multisort/host/digits.hpp"
+#include "sortie/multisort/host/item_words.hpp"
+#include "sortie/multisort/host/items.hpp"
+
+namespace sortie::multisort {
+
+/// Digits by which items are divided in place: a block for each value takes half of a second-level
+/// cache of 512 KiB, and blocks of 512 bytes are moved at the speed of a copy.
+inline constexpr int block_digit_bits = 9;
+inline constexpr std::size_t block_buckets = std::size_t{1} << block_digit_bits;
+/// Items that are moved together.
+template <class Key>
+inline constexpr std::uint64_t block_items = 512 / sizeof(Key);
+
+/// A block for each bucket that waits to be filled.
+///
+/// Items of `block_items` a bucket: 256 KiB of keys. A value waits beside its key, as one word
+/// where that fits: one line of the cache receives both, and 512 lines are what the first level
+/// holds. On a Xeon collect() takes 2.6 ns a pair of u32 so, 4.4 with an array of each.
+template <std::unsigned_integral Key, class Value>
+class WaitingBlocks {
+  struct Pair {
+    Key key;
+    Value value;
+  };
+  using Item = std::conditional_t<are_words<Key, Value>, std::uint64_t,
+                                  std::conditional_t<has_values<Value>, Pair, Key>>;
+
+ public:
+  static constexpr std::uint64_t bytes =
+      block_buckets * (block_items<Key> * sizeof(Item) + sizeof(std::uint32_t));
+
+  WaitingBlocks()
+      : items_(std::make_unique_for_overwrite<Item[]>(block_buckets * block_items<Key>)) {}
+
+  /// Items of a bucket that wait.
+  [[nodiscard]] std::uint64_t waiting(std::size_t bucket) const {
+    return ends_[bucket] - bucket * block_items<Key>;
+  }
+  /// Writes n of them, from number `first` on.
+  void copy(std::size_t bucket, std::uint64_t first, std::uint64_t n, Items<Key, Value> to) const {
+    copy(items_.get() + bucket * block_items<Key> + first, n, to);
+  }
+
+  /// Replaces the items by as many full blocks of one bucket each as there are, from the front on;
+  /// the others wait here.
+  /// \param bucket_of_block  receives the bucket of each full block
+  /// Returns the number of full blocks.
+  std::uint64_t collect(Items<Key, Value> items, std::uint64_t n, Digit digit,
+                        std::uint16_t* bucket_of_block) {
+    for (std::size_t bucket = 0; bucket < block_buckets; ++bucket)
+      ends_[bucket] = static_cast<std::uint32_t>(bucket * block_items<Key>);
+    std::uint64_t blocks = 0;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::size_t bucket = digit(items.keys[i]);
+      std::uint32_t end = ends_[bucket];
+      items_[end++] = item_of(items, i);
+      if (end % block_items<Key> == 0) {
+        // All items up to here have been read, and are in blocks: there is room for this one.
+        end -= static_cast<std::uint32_t>(block_items<Key>);
+        copy(items_.get() + end, block_items<Key>, items.from(blocks * block_items<Key>));
+        bucket_of_block[blocks++] = static_cast<std::uint16_t>(bucket);
+      }
+      ends_[bucket] = end;
+    }
+    return blocks;
+  }
+
+ private:
+  static Item item_of(Items<Key, Value> items, std::uint64_t i) {
+    if constexpr (are_words<Key, Value>) {
+      return word_of(items, i);
+    } else if constexpr (has_values<Value>) {
+      return {items.keys[i], items.values[i]};
+    } else {
+      return items.keys[i];
+    }
+  }
+
+  static void copy(const Item* from, std::uint64_t n, Items<Key, Value> to) {
+    if constexpr (are_words<Key, Value>) {
+      copy_words(from, n, to);
+    } else if constexpr (has_values<Value>) {
+      for (std::uint64_t i = 0; i < n; ++i) {
+        to.keys[i] = from[i].key;
+        to.values[i] = from[i].value;
+      }
+    } else {
+      std::copy_n(from, n, to.keys);
+    }
+  }
+
+  std::unique_ptr<Item[]> items_;
+  std::array<std::uint32_t, block_buckets> ends_;  ///< of what waits, for each bucket
+};
+
+}  // namespace sortie::multisort
