@@ -79,8 +79,23 @@ class RangeSorter {
     std::uint64_t total = 0;
     for (const Range& range : ranges) total += range.end - range.begin;
     const std::uint64_t limit = std::max(2 * task_elements, total / (8 * threads));
+    std::vector<std::size_t> large;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i].end - ranges[i].begin > limit) large.push_back(i);
+    }
+    if (large.empty()) return ranges;
+    std::vector<std::vector<Range>> of_large(large.size());
+    for_each_task(large.size(), [&](std::uint64_t task) {
+      divide(elements, ranges[large[task]], limit, of_large[task]);
+    });
     std::vector<Range> parts;
-    for (const Range& range : ranges) divide(elements, range, limit, parts);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < large.size(); ++i) {
+      for (; next < large[i]; ++next) parts.push_back(ranges[next]);
+      parts.insert(parts.end(), of_large[i].begin(), of_large[i].end());
+      ++next;
+    }
+    for (; next < ranges.size(); ++next) parts.push_back(ranges[next]);
     return parts;
   }
 

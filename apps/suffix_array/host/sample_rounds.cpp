@@ -93,6 +93,13 @@ class UndecidedSamples {
   /// have their own.
   template <class KeyOf>
   void divide_groups(const KeyOf& key_of) {
+    // By items, since a few groups may hold all of them.
+    for_each_stretch(starts_.back(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const Pos number = number_of(items_[i]);
+        items_[i] = item(key_of(number), number);
+      }
+    });
     const std::vector<std::uint64_t> tasks = this->tasks();
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       std::uint64_t largest = 0;
@@ -101,22 +108,23 @@ class UndecidedSamples {
       }
       const std::uint64_t room = scratch_items(largest);
       const auto scratch = allocate<Item>(room);
-      const std::uint64_t end = starts_[tasks[task + 1]];
-      for (std::uint64_t i = starts_[tasks[task]]; i < end; ++i) {
-        const Pos number = number_of(items_[i]);
-        items_[i] = item(key_of(number), number);
-      }
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
         sort_items(starts_[group], starts_[group + 1], std::span(scratch.get(), room));
       }
     });
     keep_equal(tasks, true);
+    for_each_stretch(starts_.back(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        ranks_[number_of(items_[i])] = static_cast<Pos>(items_[i] >> pos_bits);
+      }
+    });
   }
 
   /// Replaces the groups by their parts with equal keys of two or more.
   /// \param tasks  as of tasks()
   /// \param rank   whether all parts get ranks of their own: that of the whole group is the one of
-  ///               its first part, which comes first and keeps it
+  ///               its first part, which comes first and keeps it. Those that leave have theirs
+  ///               then, those that stay have it in place of their keys.
   void keep_equal(const std::vector<std::uint64_t>& tasks, bool rank) {
     // Each task moves what it keeps to the front of its items, and notes where its groups end.
     std::vector<std::vector<Pos>> ends(tasks.size() - 1);
@@ -149,15 +157,13 @@ class UndecidedSamples {
       const Item key = items_[begin] >> pos_bits;
       std::uint64_t end = begin + 1;
       while (end < group_end && items_[end] >> pos_bits == key) ++end;
-      if (rank && begin != group_begin) {
-        const auto of_part = static_cast<Pos>(group_rank + (begin - group_begin));
-        for (std::uint64_t i = begin; i < end; ++i) ranks_[number_of(items_[i])] = of_part;
-      }
-      if (end - begin > 1) {
-        if (kept != begin) {
-          std::copy(items_.get() + begin, items_.get() + end, items_.get() + kept);
+      const auto of_part = static_cast<Pos>(group_rank + (begin - group_begin));
+      if (end - begin == 1) {
+        if (rank) ranks_[number_of(items_[begin])] = of_part;
+      } else {
+        for (std::uint64_t i = begin; i < end; ++i, ++kept) {
+          items_[kept] = rank ? item(of_part, number_of(items_[i])) : items_[i];
         }
-        kept += end - begin;
         ends.push_back(static_cast<Pos>(kept));
       }
       begin = end;
