@@ -11,9 +11,10 @@
 namespace sortie::suffix_array::host {
 namespace {
 
-/// Buckets of two to eight thousand elements are sorted within the L1 and L2 caches, and the places
-/// that spreading writes to, a cache line each, stay in L2 as well.
-constexpr double wanted_bucket = 4096;
+/// A bucket and its scratch just fit in an L1 cache of 48 KiB: sorting 2800 elements of DNA takes
+/// 6 ns each, 4500 take 11, 17 000 (chrX) 14. The places that spreading writes to, a cache line
+/// each, stay in L2 as well.
+constexpr double wanted_bucket = 3072;
 constexpr std::uint64_t most_buckets = std::uint64_t{1} << 17;
 
 /// 2 to the power of the entropy: as many equally frequent letters would spread as well.
