@@ -126,10 +126,9 @@ class InPlaceSort {
 
     /// Sorts items that differ in no bits but the lowest `bits`.
     void sort(Range items, std::uint64_t n, int bits) {
-      if constexpr (are_words<Key, Value>) {
-        if (segsort::has_vector_sort() &&
-            n <= (has_values<Value> ? Words::most_items : team_items)) {
-          words.sort(items, n, storage.items().keys);
+      if constexpr (are_pair_words) {
+        if (segsort::has_vector_sort() && n <= cached_items) {
+          if (bits > 0) sort_as_words(items, n, storage.items().keys);
           return;
         }
       }
@@ -153,14 +152,12 @@ class InPlaceSort {
     }
 
    private:
-    struct NoWords {};
-    using Words =
-        std::conditional_t<are_words<Key, Value>, WordSort<Key, Value, cached_items>, NoWords>;
-    using Storage = std::conditional_t<are_words<Key, Value>, ItemStorage<std::uint64_t, NoValue>,
+    static constexpr bool are_pair_words = has_values<Value> && are_words<Key, Value>;
+    using Storage = std::conditional_t<are_pair_words, ItemStorage<std::uint64_t, NoValue>,
                                        ItemStorage<Key, Value>>;
 
     [[nodiscard]] Range scratch() const {
-      if constexpr (are_words<Key, Value> && has_values<Value>) {
+      if constexpr (are_pair_words) {
         auto* const keys = reinterpret_cast<Key*>(storage.items().keys);
         return {keys, reinterpret_cast<Value*>(keys + room)};
       } else {
@@ -172,7 +169,6 @@ class InPlaceSort {
     std::uint64_t room;  ///< items that the storage holds
     Storage storage;
     Sorter sorter{cached_items};
-    [[no_unique_address]] Words words;
   };
 
   /// Where the share of a device begins in n items.
