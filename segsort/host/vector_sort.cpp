@@ -152,7 +152,9 @@ class VectorSort {
       words += lesser;
       n -= lesser;
     }
-    if (below_key == 0 || !have_one_key(words, n, below_key)) RegisterSort<Word>::sort(words, n);
+    // Two registers are sorted as soon as looked at.
+    const bool looks = below_key != 0 && n > 2 * lanes;
+    if (!looks || !have_one_key(words, n, below_key)) RegisterSort<Word>::sort(words, n);
   }
 
   [[nodiscard]] SORTIE_TARGET_AVX512 static std::size_t divide(Word* words, std::size_t n) {
@@ -177,9 +179,9 @@ class VectorSort {
 
   /// Whether words agree in all bits but those of `below_key`: parts of a frequent key are so, and
   /// of others mostly the first register is not.
+  /// \pre n > 0
   [[nodiscard]] SORTIE_TARGET_AVX512 static bool have_one_key(const Word* words, std::size_t n,
                                                               Word below_key) {
-    if (n <= 1) return true;
     const auto last_word = static_cast<Word>(words[0] | below_key);
     const Vector first = Vector::all(last_word - below_key);
     const Vector last = Vector::all(last_word);
