@@ -75,9 +75,9 @@ template <SegmentOffset Offset>
 ///
 /// Complexity: O(sum n_i log n_i) on CUDA (sorting and merge networks), and on the host, where
 /// longer segments are radix sorted in O(n_i). Extra memory: host, one copy of the longest segment
-/// for each thread (of a giant that all threads share: one copy), and with a bit range a copy of
-/// all keys twice and values once; CUDA, two copies of keys and values on the device, and about 4
-/// bytes a segment. On the host the sort is always stable, and the same for any number of threads.
+/// for each thread (of a giant that all threads share: one copy), and with a bit range 2 copies of
+/// keys alone, of pairs of 4 bytes 12 bytes an item, else 8 and a copy of both; CUDA, two copies on
+/// the device, about 4 bytes a segment. On the host always stable, alike for any number of threads.
 /// Source: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3.
 template <SortKey Key, SegmentOffset Offset>
 void segmented_sort(const Context& context, std::span<Key> keys,
