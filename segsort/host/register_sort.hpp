@@ -69,8 +69,8 @@ class RegisterSort {
       descending[row] = rows[Rows - 1 - row].template flipped<last_lane>();
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < Rows / 2; ++row) {
-      rows[Rows / 2 + row] = rows[row].greatest(descending[row]);
-      rows[row] = rows[row].least(descending[row]);
+      rows[Rows / 2 + row] = descending[row];
+      Vector::exchange(rows[row], rows[Rows / 2 + row]);
     }
     merge_bitonic<Rows / 2>(rows);
     merge_bitonic<Rows / 2>(rows + Rows / 2);
@@ -105,17 +105,11 @@ class RegisterSort {
     return all;
   }
 
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void exchange(Vector& first,
-                                                                          Vector& second) {
-    const Vector least = first.least(second);
-    second = first.greatest(second);
-    first = least;
-  }
   template <std::size_t Rows, std::size_t... I>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_columns(
       [[maybe_unused]] Vector* rows, std::index_sequence<I...>) {
     [[maybe_unused]] constexpr auto all = list_comparators<Rows>();
-    (exchange(rows[all[I].first], rows[all[I].second]), ...);
+    (Vector::exchange(rows[all[I].first], rows[all[I].second]), ...);
   }
 
   /// The steps of bitonic mergers that compare different rows: afterwards no word of a row is
@@ -129,9 +123,9 @@ class RegisterSort {
       std::array<Vector, Rows> halves;
 #pragma GCC unroll 8
       for (std::size_t row = 0; row < Rows / 2; ++row) {
-        const Vector other = rows[Rows - 1 - row].template flipped<Flip>();
-        halves[row] = rows[row].least(other);
-        halves[Rows / 2 + row] = rows[row].greatest(other);
+        halves[row] = rows[row];
+        halves[Rows / 2 + row] = rows[Rows - 1 - row].template flipped<Flip>();
+        Vector::exchange(halves[row], halves[Rows / 2 + row]);
       }
 #pragma GCC unroll 16
       for (std::size_t row = 0; row < Rows; ++row) rows[row] = halves[row];
@@ -162,7 +156,8 @@ class RegisterSort {
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_bitonic(Vector* rows) {
     if constexpr (Rows > 1) {
 #pragma GCC unroll 8
-      for (std::size_t row = 0; row < Rows / 2; ++row) exchange(rows[row], rows[Rows / 2 + row]);
+      for (std::size_t row = 0; row < Rows / 2; ++row)
+        Vector::exchange(rows[row], rows[Rows / 2 + row]);
       merge_bitonic<Rows / 2>(rows);
       merge_bitonic<Rows / 2>(rows + Rows / 2);
     } else {
