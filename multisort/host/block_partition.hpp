@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,52 +21,62 @@ namespace sortie::multisort {
 ///
 /// 1. collect(), for each stripe of the items: they become blocks of a bucket each, and some that
 ///    wait for a block to be filled. Stripes are independent of each other;
-/// 2. arrange(): blocks go where their bucket lies, along the cycles of the permutation, by the
-///    thread that calls; then the gaps at the ends of the buckets are filled.
+/// 2. exchange(), for each share of the slots, which has a piece of every bucket: its blocks go to
+///    the pieces of their buckets, along the cycles of the permutation, until these are full.
+///    Shares are independent of each other;
+/// 3. finish(): the few blocks that found no room within their share go to that of others; then
+///    the gaps at the ends of the buckets are filled.
 ///
-/// Not stable. What comes out depends on the number of stripes, not on who works on them.
+/// (In IPS4o threads share the buckets' ends by atomic operations, and who comes first decides
+/// about the order.) Not stable. What comes out depends on the number of stripes and the sizes
+/// alone, not on who works on them.
 /// Work space: WaitingBlocks a stripe, two bytes a block.
 template <std::unsigned_integral Key, class Value>
 class BlockPartition {
  public:
   using Range = Items<Key, Value>;
-  using Stripes = std::span<WaitingBlocks<Key, Value>>;
 
   [[nodiscard]] static std::uint64_t bytes(std::uint64_t most_items, std::size_t stripes) {
     return stripes * WaitingBlocks<Key, Value>::bytes + 2 * (most_items / block_size + 2);
   }
 
-  BlockPartition(std::uint64_t most_items, std::size_t stripes)
-      : stripes_(stripes), bucket_of_slot_(most_items / block_size + 2) {}
+  /// Blocks a share has at least: 64 a bucket, of which one in twenty finds no room there.
+  static constexpr std::uint64_t fewest_share_blocks = 64 * block_buckets;
+
+  /// \param share_blocks  tests make it small
+  BlockPartition(std::uint64_t most_items, std::size_t stripes,
+                 std::uint64_t share_blocks = fewest_share_blocks)
+      : stripes_(stripes),
+        bucket_of_slot_(most_items / block_size + 2),
+        share_blocks_(share_blocks) {}
 
   [[nodiscard]] std::size_t stripes() const { return stripes_.size(); }
 
-  /// Begins a partition: to be followed by collect() of each stripe, and arrange().
+  /// Begins a partition: to be followed by collect() of each stripe, place(), exchange() of each
+  /// share, and finish().
   void begin(Range items, std::uint64_t n, Digit digit) {
     items_ = items;
-    n_ = n;
     digit_ = digit;
+    n_ = n;
+    slots_ = n / block_size;
   }
 
   void collect(std::size_t stripe) {
-    const std::uint64_t slots = n_ / block_size;
-    const std::uint64_t first = slots * stripe / stripes();
-    const std::uint64_t last = slots * (stripe + 1) / stripes();
+    const std::uint64_t first = slots_ * stripe / stripes();
+    const std::uint64_t last = slots_ * (stripe + 1) / stripes();
     const std::uint64_t end = stripe + 1 == stripes() ? n_ : last * block_size;
+    std::uint16_t* const buckets = bucket_of_slot_.data() + first;
     const std::uint64_t blocks =
-        stripes_[stripe].collect(items_.from(first * block_size), end - first * block_size, digit_,
-                                 bucket_of_slot_.data() + first);
-    const auto slot = bucket_of_slot_.begin() + static_cast<std::ptrdiff_t>(first);
-    std::fill(slot + static_cast<std::ptrdiff_t>(blocks),
-              slot + static_cast<std::ptrdiff_t>(last - first), empty);
+        stripes_[stripe].collect(slot(first), end - first * block_size, digit_, buckets);
+    std::fill(buckets + blocks, buckets + (last - first), empty);
   }
 
+  /// After all stripes are collected: finds out where buckets lie.
   /// \param ends  receives where each bucket ends
-  void arrange(std::array<std::uint64_t, block_buckets>& ends) {
-    const std::uint64_t slots = n_ / block_size;
-    bucket_of_slot_[slots] = empty;  // that of the last items, which are no full block
+  void place(std::array<std::uint64_t, block_buckets>& ends) {
+    bucket_of_slot_[slots_] = empty;  // that of the last items, which are no full block
     blocks_.fill(0);
-    for (std::uint64_t slot = 0; slot < slots; ++slot)
+    for (std::uint64_t slot = 0; slot < slots_; ++slot)
       if (bucket_of_slot_[slot] != empty) ++blocks_[bucket_of_slot_[slot]];
     std::uint64_t begin = 0;
     for (std::size_t bucket = 0; bucket < block_buckets; ++bucket) {
@@ -76,32 +85,62 @@ class BlockPartition {
       for (const WaitingBlocks<Key, Value>& stripe : stripes_) begin += stripe.waiting(bucket);
       ends[bucket] = begin;
     }
-    move_blocks(slots);
-    fill_gaps(ends, slots);
+  }
+
+  /// Shares of the slots, by their number alone.
+  [[nodiscard]] std::size_t shares() const {
+    return static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(slots_ / share_blocks_, 1, most_shares));
+  }
+
+  void exchange(std::size_t share) { move_blocks(share, shares()); }
+
+  /// \param ends  as place() told
+  void finish(const std::array<std::uint64_t, block_buckets>& ends) {
+    if (shares() > 1) move_blocks(0, 1);
+    fill_gaps(ends);
   }
 
  private:
   static constexpr std::uint64_t block_size = block_items<Key>;
   static constexpr std::uint16_t empty = 0xffff;
+  static constexpr std::size_t most_shares = 8;
+  /// Where the room for blocks outside begins: copies take twice as long elsewhere.
+  static constexpr std::size_t line_bytes = 64;
 
   /// A block outside of the items.
-  struct Block {
+  struct alignas(line_bytes) Block {
     std::array<Key, block_size> keys;
     std::array<Value, has_values<Value> ? block_size : 1> values;
     [[nodiscard]] Range items() { return {keys.data(), values.data()}; }
   };
 
   [[nodiscard]] Range slot(std::uint64_t slot) const { return items_.from(slot * block_size); }
-  [[nodiscard]] bool is_home(std::size_t bucket, std::uint64_t slot) const {
-    return slot >= first_slot_[bucket] && slot < first_slot_[bucket] + blocks_[bucket];
+
+  /// Where the piece of a bucket's slots begins that belongs to a share.
+  [[nodiscard]] std::uint64_t piece_begin(std::size_t bucket, std::size_t share,
+                                          std::size_t shares) const {
+    return first_slot_[bucket] + blocks_[bucket] * share / shares;
   }
 
-  /// The slot where the next block of a bucket goes: the first one that holds none of its blocks.
-  [[nodiscard]] std::uint64_t next_of(std::size_t bucket,
-                                      std::array<std::uint64_t, block_buckets>& next) const {
-    std::uint64_t target = next[bucket];
-    while (bucket_of_slot_[target] == bucket) ++target;
-    return next[bucket] = target;
+  /// Where the slots of the next bucket begin. Those between, where a bucket's blocks end but not
+  /// its items, belong to no piece: the last share has them, as slots to be emptied.
+  [[nodiscard]] std::uint64_t next_bucket_begin(std::size_t bucket) const {
+    return bucket + 1 < block_buckets ? first_slot_[bucket + 1] : slots_;
+  }
+
+  /// The first slots of pieces that may hold no block of their bucket, and the ends of the pieces.
+  struct Pieces {
+    std::array<std::uint64_t, block_buckets> next;
+    std::array<std::uint64_t, block_buckets> ends;
+  };
+
+  /// The slot where the next block of a bucket goes: the first one of its piece that holds none of
+  /// its blocks, or the end of the piece.
+  [[nodiscard]] std::uint64_t next_of(std::size_t bucket, Pieces& pieces) const {
+    std::uint64_t target = pieces.next[bucket];
+    while (target < pieces.ends[bucket] && bucket_of_slot_[target] == bucket) ++target;
+    return pieces.next[bucket] = target;
   }
 
   /// Asks for the items of a slot, which may lie beyond the end: that is no access.
@@ -114,47 +153,65 @@ class BlockPartition {
     if constexpr (has_values<Value>) ask(items.values, block_size * sizeof(Value));
   }
 
-  /// Brings every block to a slot of its bucket: from first_slot_ on, as many as it has blocks.
-  void move_blocks(std::uint64_t slots) {
-    std::array<std::uint64_t, block_buckets> next = first_slot_;
-    Block* carried = &carried_[0];
-    Block* displaced = &carried_[1];
-    for (std::uint64_t start = 0; start < slots; ++start) {
-      std::size_t bucket = bucket_of_slot_[start];
-      if (bucket == empty || is_home(bucket, start)) continue;
-      copy_items(slot(start), block_size, carried->items());
-      bucket_of_slot_[start] = empty;
-      while (bucket != empty) {
-        const std::uint64_t target = next_of(bucket, next);
-        next[bucket] = target + 1;
-        const std::size_t there =
-            std::exchange(bucket_of_slot_[target], static_cast<std::uint16_t>(bucket));
-        if (target == slots) {  // partly beyond the end
-          copy_items(carried->items(), block_size, overflow_.items());
-          break;
-        }
-        if (there != empty) {
-          bring_near(slot(next_of(there, next)));
-          copy_items(slot(target), block_size, displaced->items());
-        }
-        copy_items(carried->items(), block_size, slot(target));
-        std::swap(carried, displaced);
-        bucket = there;
+  /// Brings the blocks of a share to its pieces of their buckets. A block whose piece is full stays
+  /// in the share, in a slot of another bucket; with one share there is room for all.
+  void move_blocks(std::size_t share, std::size_t shares) {
+    Pieces pieces;
+    for (std::size_t bucket = 0; bucket < block_buckets; ++bucket) {
+      pieces.next[bucket] = piece_begin(bucket, share, shares);
+      pieces.ends[bucket] = piece_begin(bucket, share + 1, shares);
+    }
+    Block blocks[2];
+    for (std::size_t home = 0; home < block_buckets; ++home) {
+      const std::uint64_t first = piece_begin(home, share, shares);
+      const std::uint64_t end =
+          share + 1 == shares ? std::min(next_bucket_begin(home), slots_) : pieces.ends[home];
+      for (std::uint64_t start = first; start < end; ++start) {
+        const std::size_t bucket = bucket_of_slot_[start];
+        if (bucket == empty || (bucket == home && start < pieces.ends[home])) continue;
+        if (next_of(bucket, pieces) < pieces.ends[bucket])
+          move_cycle(start, pieces, &blocks[0], &blocks[1]);
       }
+    }
+  }
+
+  /// Moves the block at `start`, and what it displaces, until one finds an empty slot; or no room,
+  /// then that goes to `start`.
+  void move_cycle(std::uint64_t start, Pieces& pieces, Block* carried, Block* displaced) {
+    copy_items(slot(start), block_size, carried->items());
+    std::size_t bucket = std::exchange(bucket_of_slot_[start], empty);
+    while (bucket != empty) {
+      std::uint64_t target = next_of(bucket, pieces);
+      const bool has_room = target < pieces.ends[bucket];
+      // Nothing has been moved to `start`, or this would be over.
+      if (!has_room) target = start;
+      const std::size_t there =
+          std::exchange(bucket_of_slot_[target], static_cast<std::uint16_t>(bucket));
+      if (target == slots_) {  // partly beyond the end
+        copy_items(carried->items(), block_size, overflow_.items());
+        return;
+      }
+      if (there != empty) {
+        bring_near(slot(next_of(there, pieces)));
+        copy_items(slot(target), block_size, displaced->items());
+      }
+      copy_items(carried->items(), block_size, slot(target));
+      std::swap(carried, displaced);
+      bucket = there;
     }
   }
 
   /// Fills what is left of each bucket before its first block and behind its last with what waits,
   /// and with what its last block has beyond its end. That lies where later buckets have gaps.
-  void fill_gaps(const std::array<std::uint64_t, block_buckets>& ends, std::uint64_t slots) {
+  void fill_gaps(const std::array<std::uint64_t, block_buckets>& ends) {
     std::uint64_t begin = 0;
     for (std::size_t bucket = 0; bucket < block_buckets; ++bucket) {
       const std::uint64_t end = ends[bucket];
       const std::uint64_t head = std::min(first_slot_[bucket] * block_size, end);
       std::uint64_t blocks = blocks_[bucket];
-      const bool overflows = blocks > 0 && first_slot_[bucket] + blocks - 1 == slots;
+      const bool overflows = blocks > 0 && first_slot_[bucket] + blocks - 1 == slots_;
       if (overflows) --blocks;
-      const std::uint64_t blocks_end = first_slot_[bucket] * block_size + blocks * block_size;
+      const std::uint64_t blocks_end = (first_slot_[bucket] + blocks) * block_size;
       const std::uint64_t tail = std::min(std::max(head, blocks_end), end);
       std::uint64_t place = begin;
       // copy(first, n, to) writes n of the items, from number `first` on.
@@ -188,10 +245,11 @@ class BlockPartition {
   std::vector<std::uint16_t> bucket_of_slot_;  ///< of the block there, or `empty`
   Range items_;
   std::uint64_t n_ = 0;
+  std::uint64_t slots_ = 0;  ///< of block_size items each
   Digit digit_;
   std::array<std::uint64_t, block_buckets> blocks_{};      ///< of each bucket
   std::array<std::uint64_t, block_buckets> first_slot_{};  ///< of each bucket
-  Block carried_[2];
+  std::uint64_t share_blocks_;
   Block overflow_;
 };
 

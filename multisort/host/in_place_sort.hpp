@@ -29,7 +29,7 @@ namespace sortie::multisort {
 ///
 /// 1. *range*: in which bits do keys differ;
 /// 2. *scatter*, *exchange*: parts of more than 2^20 items are divided in place by their highest
-///    digit (BlockPartition), stripe by stripe by all devices, and their blocks arranged;
+///    digit (BlockPartition), stripe by stripe and share by share by all devices;
 /// 3. *local sort*: devices take one part after the other, the largest first, divide it in place
 ///    until it fits the cache, and sort it there by way of a small scratch.
 ///
@@ -143,7 +143,9 @@ class InPlaceSort {
       std::array<std::uint64_t, block_buckets> ends;
       partition.begin(items, n, digit);
       partition.collect(0);
-      partition.arrange(ends);
+      partition.place(ends);
+      for (std::size_t share = 0; share < partition.shares(); ++share) partition.exchange(share);
+      partition.finish(ends);
       std::uint64_t begin = 0;
       for (const std::uint64_t end : ends) {
         if (end - begin > 1) sort(items.from(begin), end - begin, digit.shift);
@@ -285,7 +287,9 @@ class InPlaceSort {
     }
     {
       const PhaseTimer timer(context_, "exchange", 2 * part.size * item_bytes<Key, Value>);
-      team_->arrange(ends);
+      team_->place(ends);
+      for_each_device(team_->shares(), [&](std::size_t share) { team_->exchange(share); });
+      team_->finish(ends);
     }
     const Key below = static_cast<Key>((Key{1} << digit.shift) - 1);
     std::uint64_t begin = 0;

@@ -1,4 +1,5 @@
-// The partition in place: every item in its bucket, none lost, for any number of stripes.
+// The partition in place: every item in its bucket, none lost, for any number of stripes and
+// shares.
 
 #include "sortie/multisort/host/block_partition.hpp"
 
@@ -34,16 +35,20 @@ TYPED_TEST_SUITE(BlockPartitionTest, AllTypes);
 
 /// Values are places.
 template <class Key, class Value>
-void check(const std::vector<Key>& keys_in, Digit digit, std::size_t stripes) {
+void check(const std::vector<Key>& keys_in, Digit digit, std::size_t stripes,
+           std::uint64_t share_blocks) {
   const std::uint64_t n = keys_in.size();
   std::vector<Key> keys = keys_in;
   std::vector<Value> values(n);
   std::iota(values.begin(), values.end(), Value{0});
-  BlockPartition<Key, Value> partition(n, stripes);
+  BlockPartition<Key, Value> partition(n, stripes, share_blocks);
   std::array<std::uint64_t, multisort::block_buckets> ends;
   partition.begin({keys.data(), values.data()}, n, digit);
   for (std::size_t stripe = 0; stripe < stripes; ++stripe) partition.collect(stripe);
-  partition.arrange(ends);
+  partition.place(ends);
+  // Shares are independent of each other, so their order must not matter.
+  for (std::size_t share = partition.shares(); share-- > 0;) partition.exchange(share);
+  partition.finish(ends);
 
   std::array<std::uint64_t, multisort::block_buckets> counts{};
   for (const Key key : keys_in) ++counts[digit(key)];
@@ -61,7 +66,7 @@ void check(const std::vector<Key>& keys_in, Digit digit, std::size_t stripes) {
   ASSERT_EQ(i, n);
 }
 
-TYPED_TEST(BlockPartitionTest, EveryDistributionForAnyNumberOfStripes) {
+TYPED_TEST(BlockPartitionTest, EveryDistributionForAnyNumberOfStripesAndShares) {
   using Key = typename TypeParam::Key;
   constexpr int key_bits = 8 * sizeof(Key);
   const auto block = static_cast<std::uint64_t>(multisort::block_items<Key>);
@@ -74,12 +79,17 @@ TYPED_TEST(BlockPartitionTest, EveryDistributionForAnyNumberOfStripes) {
           n == 0 ? Key{1}
                  : static_cast<Key>(multisort::differing_bits(keys.data(), n, keys[0]) | Key{1});
       for (const std::size_t stripes : {1, 2, 8}) {
-        SCOPED_TRACE(testing::Message() << n << " items, " << stripes << " stripes");
-        check<Key, typename TypeParam::Value>(
-            keys, Digit::highest(differing, multisort::block_digit_bits), stripes);
-        check<Key, typename TypeParam::Value>(keys, Digit{key_bits - 3, 7}, stripes);
-        check<Key, typename TypeParam::Value>(keys, Digit{0, 255}, stripes);
-        if (this->HasFatalFailure()) return;
+        for (const std::uint64_t share_blocks : {1, 16, 1000}) {
+          SCOPED_TRACE(testing::Message() << n << " items, " << stripes << " stripes, shares of "
+                                          << share_blocks << " blocks");
+          const auto check_digit = [&](Digit digit) {
+            check<Key, typename TypeParam::Value>(keys, digit, stripes, share_blocks);
+          };
+          check_digit(Digit::highest(differing, multisort::block_digit_bits));
+          check_digit(Digit{key_bits - 3, 7});
+          check_digit(Digit{0, 255});
+          if (this->HasFatalFailure()) return;
+        }
       }
     }
   }
