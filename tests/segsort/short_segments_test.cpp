@@ -220,6 +220,23 @@ TYPED_TEST(ShortSegmentsTest, SortsManyTilesAfterOneWhoseKeysAgree) {
   this->check_all(lengths, 0, Keys::twins);
 }
 
+// Segments that registers hold, which leave out the lowest bits of long keys; and what comes after
+// some whose keys agree in all others.
+TYPED_TEST(ShortSegmentsTest, SortsSegmentsOfFewItemsWhoseKeysAgreeInTheirUpperBits) {
+  for (const std::uint32_t longest : {4, 8, 9, 16, 17, 32, 33}) {
+    SCOPED_TRACE("longest " + std::to_string(longest));
+    for (const std::size_t count : {3, 8, 13, 300, 700}) {
+      std::vector<std::uint32_t> lengths;
+      for (std::size_t i = 0; i < count; ++i)
+        lengths.push_back(static_cast<std::uint32_t>(2 + i * (longest - 1) / count));
+      for (const Keys kind : {Keys::near_sign, Keys::twins, Keys::ends}) {
+        this->check_all(lengths, 0, kind);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TYPED_TEST(ShortSegmentsTest, SortsOneLongSegmentBesideShortOnes) {
   for (std::size_t twos = 0; twos < 20; ++twos) {
     std::vector<std::uint32_t> lengths(twos, 2);
