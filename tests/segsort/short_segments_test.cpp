@@ -17,6 +17,7 @@
 #include "sortie/core/random.hpp"
 #include "sortie/segsort/host/exchange_network.hpp"
 #include "sortie/segsort/host/offset_scan.hpp"
+#include "sortie/segsort/host/page_prefetch.hpp"
 #include "sortie/segsort/host/segment_batch.hpp"
 #include "sortie/segsort/reference.hpp"
 
@@ -313,6 +314,21 @@ TYPED_TEST(OffsetScanTest, SumsUpAndFindsEveryFault) {
       }
     }
   }
+}
+
+TEST(PagePrefetch, AsksForEveryLineOfTheNextPagesOnce) {
+  constexpr std::uintptr_t group = detail::pages_at_once * detail::prefetch_page_bytes;
+  constexpr std::uintptr_t begin = 5 * group;
+  std::vector<std::uintptr_t> asked;
+  for (std::uintptr_t at = begin + 24; at < begin + group; at += detail::prefetch_line_bytes)
+    asked.push_back(detail::line_pages_ahead(at));
+  for (std::size_t i = 1; i < detail::pages_at_once; ++i)
+    EXPECT_EQ(asked[i] - asked[i - 1], detail::prefetch_page_bytes);
+  std::sort(asked.begin(), asked.end());
+  std::vector<std::uintptr_t> expected;
+  for (std::uintptr_t at = begin + group; at < begin + 2 * group; at += detail::prefetch_line_bytes)
+    expected.push_back(at);
+  EXPECT_EQ(asked, expected);
 }
 
 /// The segments that a batch hands out, as (begin, length).
