@@ -196,10 +196,12 @@ template <std::unsigned_integral UKey, class Value>
   }
 }
 
+// The form goes by value: what is written to keys could change one that is somewhere.
+
 /// Sorts the segments of two items, the first ones of all. \return how many these are
 template <std::unsigned_integral UKey, class Value>
 [[gnu::always_inline]] inline std::size_t sort_leading_twos(UKey* keys, Value* values,
-                                                            const KeyForm<UKey>& form,
+                                                            KeyForm<UKey> form,
                                                             const ShortSegments& segments) {
   std::size_t twos = segments.lengths[segments.count - 1] == 2 ? segments.count : 0;
   while (twos < segments.count && segments.lengths[twos] == 2) ++twos;
@@ -237,8 +239,7 @@ struct PaddedSegments {
 }
 
 template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] inline void sort_each_alone(UKey* keys, Value* values,
-                                                   const KeyForm<UKey>& form,
+[[gnu::always_inline]] inline void sort_each_alone(UKey* keys, Value* values, KeyForm<UKey> form,
                                                    const ShortSegments& segments) {
   constexpr std::size_t stride = has_values<Value> ? 1 : 0;
   for (std::size_t i = 0; i < segments.count; ++i)
@@ -248,8 +249,7 @@ template <std::unsigned_integral UKey, class Value>
 
 /// Sorts segments sixteen at a time.
 template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] inline void sort_by_tiles(UKey* keys, Value* values,
-                                                 const KeyForm<UKey>& form,
+[[gnu::always_inline]] inline void sort_by_tiles(UKey* keys, Value* values, KeyForm<UKey> form,
                                                  const ShortSegments& segments,
                                                  SegmentTile<UKey, Value>& tile) {
   constexpr std::size_t columns = SegmentTile<UKey, Value>::columns;
@@ -267,8 +267,7 @@ template <std::unsigned_integral UKey, class Value>
 /// Sorts segments of up to `Rows` items eight at a time in registers, until one is longer or words
 /// do not tell the order of some. \return how many have been sorted
 template <std::size_t Rows, std::unsigned_integral UKey, class Value>
-SORTIE_TARGET_AVX512 std::size_t sort_in_registers(UKey* keys, Value* values,
-                                                   const KeyForm<UKey>& form,
+SORTIE_TARGET_AVX512 std::size_t sort_in_registers(UKey* keys, Value* values, KeyForm<UKey> form,
                                                    const ShortSegments& segments) {
   using Tile = RegisterTile<UKey, Value, Rows>;
   constexpr std::size_t columns = Tile::columns;
@@ -280,7 +279,7 @@ SORTIE_TARGET_AVX512 std::size_t sort_in_registers(UKey* keys, Value* values,
 
 /// The same for up to most_register_rows items.
 template <std::unsigned_integral UKey, class Value>
-std::size_t sort_in_registers(UKey* keys, Value* values, const KeyForm<UKey>& form,
+std::size_t sort_in_registers(UKey* keys, Value* values, KeyForm<UKey> form,
                               const ShortSegments& segments) {
   std::size_t sorted = 0;
   const auto sort_up_to = [&](auto rows) {
@@ -303,7 +302,7 @@ inline constexpr std::size_t segments_after_ties = 256;
 /// Sorts segments of up to most_register_rows items.
 template <std::unsigned_integral UKey, class Value>
 [[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_register_tiles(
-    UKey* keys, Value* values, const KeyForm<UKey>& form, const ShortSegments& segments,
+    UKey* keys, Value* values, KeyForm<UKey> form, const ShortSegments& segments,
     SegmentTile<UKey, Value>& tile) {
   constexpr std::size_t columns = 8;
   ShortSegments rest = segments;
