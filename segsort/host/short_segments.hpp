@@ -31,7 +31,8 @@ struct ShortSegments {
 /// 5.2; u64 + u32 4.0, 5.3, 12; u32 alone 2.7, 2.8, 3.0; u64 alone 2.9, 3.5, 6.8. AVX2 u32 + u32
 /// 7.2, 9.8, 8.8; u64 + u32 6.7, 10, 18; u32 alone 2.9, 3.0, 3.8; u64 alone 3.6, 5.2, 12. Four
 /// lanes that cannot compare 64 bits: u32 + u32 8.9, 25, 19; u32 alone 3.8, 6.9, 7.5. Sorted each
-/// by itself, u32 + u32 take 4 to 16 at these lengths.
+/// by itself, u32 + u32 take 4 to 16 at these lengths. All this by SegmentTile; of pairs
+/// at 8 to 32 items, RegisterTile takes about half of that with AVX-512.
 template <std::unsigned_integral UKey, class Value>
 [[nodiscard]] constexpr std::size_t longest_short_segment(VectorUnit unit) {
   constexpr std::size_t most = detail::SegmentTile<UKey, Value>::most_rows;
@@ -380,7 +381,8 @@ void sort_short_segments_baseline(UKey* keys, Value* values, const KeyForm<UKey>
 }  // namespace detail
 
 /// Sorts segments of up to longest_short_segment(unit) items each, stably, on the calling thread:
-/// sixteen of about the same length at once (SegmentTile) where that is faster.
+/// sixteen of about the same length at once (SegmentTile) where that is faster, or with AVX-512
+/// eight of up to most_register_rows pairs (RegisterTile).
 ///
 /// \param keys, values  raw keys, as the caller has them, and values of all segments
 /// \param form          what makes the keys unsigned integers of the order asked for
