@@ -1,6 +1,9 @@
 #include "sortie/apps/bench/segsort_bench.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -15,6 +18,8 @@ namespace sortie::bench {
 namespace {
 
 constexpr std::uint64_t default_items_on_host = std::uint64_t{1} << 22;
+
+constexpr std::array all_algorithms = {SegsortAlgorithm::sortie, SegsortAlgorithm::std_sort};
 
 using Bytes = std::vector<std::byte>;
 
@@ -51,7 +56,7 @@ struct Workload {
 
 Method sortie_method(Workload& work) {
   Method method;
-  method.row = work.row("sortie");
+  method.row = work.row(std::string(name(SegsortAlgorithm::sortie)));
   method.prepare = [&work] { work.restore(); };
   method.run = [&work] {
     Context host = work.context;
@@ -79,7 +84,7 @@ Method std_sort_method(Workload& work) {
   using Item = Pair<Key, Value>;
   auto items = std::make_shared<std::vector<Item>>();
   Method method;
-  method.row = work.row("std::sort");
+  method.row = work.row(std::string(name(SegsortAlgorithm::std_sort)));
   method.row.baseline = true;
   method.prepare = [&work, items] {
     items->resize(work.segments.items());
@@ -110,6 +115,25 @@ Method std_sort_method(Workload& work) {
   return method;
 }
 
+Method method_of(SegsortAlgorithm algorithm, Workload& work) {
+  if (algorithm == SegsortAlgorithm::sortie) return sortie_method(work);
+  return with_key_type(work.options.key, [&]<class Key>(Key) {
+    return with_value_bytes(work.options.value_bytes,
+                            [&]<class Value>(Value) { return std_sort_method<Key, Value>(work); });
+  });
+}
+
+// Those asked for, each once, in the order given; or all.
+std::vector<SegsortAlgorithm> algorithms_of(const SegsortOptions& options) {
+  std::vector<SegsortAlgorithm> chosen;
+  for (const SegsortAlgorithm algorithm : options.algorithms) {
+    if (std::find(chosen.begin(), chosen.end(), algorithm) == chosen.end())
+      chosen.push_back(algorithm);
+  }
+  if (chosen.empty()) chosen.assign(all_algorithms.begin(), all_algorithms.end());
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<Row> segsort_on_host(const Context& context, const SegmentCase& segments,
@@ -124,16 +148,33 @@ std::vector<Row> segsort_on_host(const Context& context, const SegmentCase& segm
                 {}};
   std::vector<Method> methods;
   methods.push_back(copy_method(work));
-  methods.push_back(sortie_method(work));
-  methods.push_back(with_key_type(options.key, [&]<class Key>(Key) {
-    return with_value_bytes(options.value_bytes,
-                            [&]<class Value>(Value) { return std_sort_method<Key, Value>(work); });
-  }));
+  for (const SegsortAlgorithm algorithm : algorithms_of(options))
+    methods.push_back(method_of(algorithm, work));
   return measure(std::move(methods), options.repetitions);
 }
 
 std::string method_name(SegsortPolicy policy) {
   return policy == SegsortPolicy::ics17 ? "sortie ics17" : "sortie";
+}
+
+std::string_view name(SegsortAlgorithm algorithm) {
+  return algorithm == SegsortAlgorithm::std_sort ? "std::sort" : "sortie";
+}
+
+SegsortAlgorithm parse_segsort_algorithm(std::string_view text) {
+  for (const SegsortAlgorithm algorithm : all_algorithms)
+    if (text == name(algorithm)) return algorithm;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("segsort algorithm: found {}, expected sortie or std::sort", quoted(text)));
+}
+
+void require_algorithms(Backend backend, const std::vector<SegsortAlgorithm>& algorithms) {
+  if (backend == Backend::host || algorithms.empty()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("segsort algorithm: found {} and the CUDA backend, which times all "
+                          "methods, expected the host",
+                          name(algorithms.front())));
 }
 
 void require_policies(Backend backend, const std::vector<SegsortPolicy>& policies) {
@@ -147,6 +188,7 @@ std::vector<Row> segsort(const Context& context, const SegsortOptions& options,
                          const RowSink& sink) {
   const Backend backend = resolve_backend(context);
   require_policies(backend, options.policies);
+  require_algorithms(backend, options.algorithms);
   SegsortOptions complete = options;
   if (complete.items == 0) {
     complete.items = backend == Backend::cuda ? default_items_on_cuda : default_items_on_host;

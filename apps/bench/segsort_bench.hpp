@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sortie/apps/bench/bench.hpp"
@@ -22,6 +23,17 @@ enum class SegsortPolicy { tuned, ics17 };
 /// On the host there is one policy only. \throws Error (unavailable) another one is asked for
 void require_policies(Backend backend, const std::vector<SegsortPolicy>& policies);
 
+/// A method that can be timed on the host.
+enum class SegsortAlgorithm { sortie, std_sort };
+
+/// Its name, as rows have it: "sortie", "std::sort".
+[[nodiscard]] std::string_view name(SegsortAlgorithm algorithm);
+/// \throws Error (usage) unknown name
+[[nodiscard]] SegsortAlgorithm parse_segsort_algorithm(std::string_view text);
+
+/// On CUDA, all methods are timed. \throws Error (usage) some are asked for
+void require_algorithms(Backend backend, const std::vector<SegsortAlgorithm>& algorithms);
+
 struct SegsortOptions {
   std::uint64_t items = 0;  ///< 0: 2^27 on CUDA, 2^22 on the host
   KeyType key = KeyType::u32;
@@ -30,15 +42,19 @@ struct SegsortOptions {
   std::uint64_t seed = 1;
   std::vector<std::string> cases;  ///< names of cases; empty: all that are published
   std::vector<SegsortPolicy> policies = {SegsortPolicy::tuned};  ///< on CUDA, one row each
+  /// On the host, one row each, beside that of a copy; empty: all there are.
+  std::vector<SegsortAlgorithm> algorithms = {};
 };
 
 /// Segmented sort of every case on the context's backend, one row a method. The sink gets the rows
 /// of a case when it is done, so that hours of work show what they have.
-/// \throws Error (usage) unknown case; (unavailable) as require_policies()
+/// \throws Error (usage) unknown case, or as require_algorithms(); (unavailable) as
+/// require_policies()
 std::vector<Row> segsort(const Context& context, const SegsortOptions& options,
                          const RowSink& sink);
 
-/// One case on the host: a copy of the same bytes, Sortie, and std::sort of each segment.
+/// One case on the host: a copy of the same bytes (`limit`), and by the algorithms asked for:
+/// Sortie, and std::sort of each segment.
 [[nodiscard]] std::vector<Row> segsort_on_host(const Context& context, const SegmentCase& segments,
                                                const SegsortOptions& options);
 

@@ -35,6 +35,7 @@ struct SegsortCommand : BenchOptions {
   std::string value = "u32";
   std::vector<std::string> cases;
   std::vector<std::string> policies;
+  std::vector<std::string> algorithms;
   bool grid = false;
   std::string grid_part = "1/1";
   bool launch_cost = false;
@@ -78,6 +79,8 @@ void run_cases(Job& job, const SegsortCommand& command) {
   options.seed = command.common.seed;
   options.cases = command.cases;
   options.policies = chosen_policies(command);
+  for (const std::string& name : command.algorithms)
+    options.algorithms.push_back(bench::parse_segsort_algorithm(name));
   finish_bench(job, command, bench::segsort(job.context(), options, table_printer(job, command)));
 }
 
@@ -158,6 +161,9 @@ void add_case_options(CLI::App& parser, SegsortCommand& options) {
   parser.add_option("--case", options.cases,
                     "Only this case (may be repeated), e.g. \"length 32\", \"one segment\" or "
                     "\"power law a=0.5 max 200\"");
+  parser.add_option("--algorithm", options.algorithms,
+                    "On the host: only this algorithm, sortie or std::sort (may be repeated; "
+                    "default: both), beside a copy");
   parser
       .add_option("--policy", options.policies,
                   "How Sortie sorts on CUDA: tuned or ics17 (may be repeated; default: tuned)")
@@ -177,7 +183,7 @@ void add_modes(CLI::App& parser, SegsortCommand& options) {
       parser.add_flag("--launch-cost", options.launch_cost,
                       "On CUDA, instead of cases: what a call costs that has 1000 segments of 32 "
                       "items, as a graph and plain, beside an empty and a copying kernel");
-  for (const char* const name : {"--case", "--csv", "--repeat"}) {
+  for (const char* const name : {"--algorithm", "--case", "--csv", "--repeat"}) {
     grid->excludes(parser.get_option(name));
     launch_cost->excludes(parser.get_option(name));
   }

@@ -40,6 +40,10 @@ class KeyForm {
     return key ^ ((0 - (key >> 31)) & floating_) ^ flipped_;
   }
 
+  /// Bits that encoding flips where the sign bit is set, and those that it flips in any case.
+  [[nodiscard]] UKey floating_bits() const { return floating_; }
+  [[nodiscard]] UKey flipped_bits() const { return flipped_; }
+
   void encode(UKey* keys, std::size_t n) const {
     if (is_identity()) return;
     for (std::size_t i = 0; i < n; ++i) keys[i] = encoded(keys[i]);

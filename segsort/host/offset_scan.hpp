@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
+#include "sortie/segsort/host/page_prefetch.hpp"
 #include "sortie/segsort/host/vector_unit.hpp"
 
 namespace sortie::segsort {
@@ -20,10 +22,22 @@ struct OffsetSummary {
 
 namespace detail {
 
-/// Bytes of offsets that are asked for before they are read: where segments have one item each,
-/// the whole sort is this pass. Reading 2^24 offsets of 8 bytes took 18 ms, 12.6 ms with them (one
-/// core of an Intel Xeon, Sapphire Rapids, virtual; 2 to 16 KiB ahead about the same).
-inline constexpr std::size_t prefetch_bytes = 4096;
+/// Sums over some offsets.
+struct OffsetSums {
+  std::uint64_t items = 0;
+  // Signed: what is valid is below 2^63, and AVX2 compares only signed.
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t longest = 0;
+  std::uint64_t signs = 0;  ///< of begins, ends, lengths, and of what is left behind an end
+
+  [[gnu::always_inline]] void add(std::uint64_t length, std::int64_t least, std::int64_t greatest,
+                                  std::uint64_t sign) {
+    items += length;
+    shortest = std::min(shortest, least);
+    longest = std::max(longest, greatest);
+    signs |= sign;
+  }
+};
 
 /// See summarise_offsets().
 template <class Offset>
@@ -31,34 +45,42 @@ template <class Offset>
                                                                    const Offset* ends,
                                                                    std::size_t count,
                                                                    std::uint64_t bound) {
-  constexpr std::size_t line = 64 / sizeof(Offset);
-  constexpr std::size_t piece = 8 * line;
-  std::uint64_t items = 0;
-  // Signed: what is valid is below 2^63, and AVX2 compares only signed.
-  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
-  std::int64_t longest = 0;
-  std::uint64_t signs = 0;  // of begins, ends, lengths, and of what is left behind an end
-  for (std::size_t first = 0; first < count; first += piece) {
-    // Past the end of the arrays, too: that is no access.
-    const auto next_begins = reinterpret_cast<std::uintptr_t>(begins + first) + prefetch_bytes;
-    const auto next_ends = reinterpret_cast<std::uintptr_t>(ends + first) + prefetch_bytes;
-    for (std::size_t i = 0; i < piece; i += line) {
-      __builtin_prefetch(reinterpret_cast<const void*>(next_begins + i * sizeof(Offset)));
-      __builtin_prefetch(reinterpret_cast<const void*>(next_ends + i * sizeof(Offset)));
-    }
-    const std::size_t last = std::min(count, first + piece);
-    for (std::size_t i = first; i < last; ++i) {
-      const std::uint64_t begin = begins[i];
-      const std::uint64_t end = ends[i];
+  constexpr std::size_t line = prefetch_line_bytes / sizeof(Offset);
+  // Mostly, a segment ends where the next begins: asking twice for each line takes longer.
+  const bool one_array = ends == begins + 1;
+  // A lane for each offset of a line, so that lines can be asked for one by one.
+  std::array<std::uint64_t, line> items{};
+  std::array<std::int64_t, line> shortest;
+  std::array<std::int64_t, line> longest{};
+  std::array<std::uint64_t, line> signs{};
+  shortest.fill(std::numeric_limits<std::int64_t>::max());
+  std::size_t first = 0;
+  for (; first + line <= count; first += line) {
+    // Where segments have one item each, the whole sort is this pass.
+    prefetch_pages_ahead(reinterpret_cast<std::uintptr_t>(begins + first));
+    if (!one_array) prefetch_pages_ahead(reinterpret_cast<std::uintptr_t>(ends + first));
+    for (std::size_t lane = 0; lane < line; ++lane) {
+      const std::uint64_t begin = begins[first + lane];
+      const std::uint64_t end = ends[first + lane];
       const std::uint64_t length = end - begin;
-      signs |= begin | end | length | (bound - end);
-      items += length;
-      shortest = std::min(shortest, static_cast<std::int64_t>(length));
-      longest = std::max(longest, static_cast<std::int64_t>(length));
+      signs[lane] |= begin | end | length | (bound - end);
+      items[lane] += length;
+      shortest[lane] = std::min(shortest[lane], static_cast<std::int64_t>(length));
+      longest[lane] = std::max(longest[lane], static_cast<std::int64_t>(length));
     }
   }
-  return {items, static_cast<std::uint64_t>(shortest), static_cast<std::uint64_t>(longest),
-          static_cast<std::int64_t>(signs) >= 0};
+  OffsetSums sums;
+  for (std::size_t lane = 0; lane < line; ++lane)
+    sums.add(items[lane], shortest[lane], longest[lane], signs[lane]);
+  for (; first < count; ++first) {
+    const std::uint64_t begin = begins[first];
+    const std::uint64_t end = ends[first];
+    const std::uint64_t length = end - begin;
+    const auto signed_length = static_cast<std::int64_t>(length);
+    sums.add(length, signed_length, signed_length, begin | end | length | (bound - end));
+  }
+  return {sums.items, static_cast<std::uint64_t>(sums.shortest),
+          static_cast<std::uint64_t>(sums.longest), static_cast<std::int64_t>(sums.signs) >= 0};
 }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "sortie/segsort/host/key_form.hpp"
+#include "sortie/segsort/host/register_tile.hpp"
 #include "sortie/segsort/host/segment_tile.hpp"
 #include "sortie/segsort/host/sort_segment.hpp"
 #include "sortie/segsort/host/vector_unit.hpp"
@@ -30,7 +31,8 @@ struct ShortSegments {
 /// 5.2; u64 + u32 4.0, 5.3, 12; u32 alone 2.7, 2.8, 3.0; u64 alone 2.9, 3.5, 6.8. AVX2 u32 + u32
 /// 7.2, 9.8, 8.8; u64 + u32 6.7, 10, 18; u32 alone 2.9, 3.0, 3.8; u64 alone 3.6, 5.2, 12. Four
 /// lanes that cannot compare 64 bits: u32 + u32 8.9, 25, 19; u32 alone 3.8, 6.9, 7.5. Sorted each
-/// by itself, u32 + u32 take 4 to 16 at these lengths.
+/// by itself, u32 + u32 take 4 to 16 at these lengths. All this by SegmentTile; of pairs
+/// at 8 to 32 items, RegisterTile takes about half of that with AVX-512.
 template <std::unsigned_integral UKey, class Value>
 [[nodiscard]] constexpr std::size_t longest_short_segment(VectorUnit unit) {
   constexpr std::size_t most = detail::SegmentTile<UKey, Value>::most_rows;
@@ -195,13 +197,132 @@ template <std::unsigned_integral UKey, class Value>
   }
 }
 
-/// Whether the last few segments are sorted sooner in a tile, which takes as long as if all columns
-/// were as long as the longest, than one by one, which takes two to three times as long an item.
-[[nodiscard]] inline bool fills_a_tile(const std::uint32_t* lengths, std::size_t count) {
-  std::size_t items = 0;
-  for (std::size_t i = 0; i < count; ++i) items += lengths[i];
-  return 3 * items >= 16 * std::size_t{lengths[count - 1]};
+// The form goes by value: what is written to keys could change one that is somewhere.
+
+/// Sorts the segments of two items, the first ones of all. \return how many these are
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline std::size_t sort_leading_twos(UKey* keys, Value* values,
+                                                            KeyForm<UKey> form,
+                                                            const ShortSegments& segments) {
+  std::size_t twos = segments.lengths[segments.count - 1] == 2 ? segments.count : 0;
+  while (twos < segments.count && segments.lengths[twos] == 2) ++twos;
+  if (twos > 0) sort_twos(keys, values, form, segments.begins, twos);
+  return twos;
 }
+
+/// The segments from `first` on.
+[[nodiscard]] inline ShortSegments behind(const ShortSegments& segments, std::size_t first) {
+  return {segments.begins + first, segments.lengths + first, segments.count - first};
+}
+
+/// Fewer segments than a tile has columns, behind as many empty ones as are missing.
+template <std::size_t Columns>
+struct PaddedSegments {
+  explicit PaddedSegments(const ShortSegments& segments) {
+    const std::size_t empty = Columns - segments.count;
+    begins.fill(segments.begins[0]);
+    lengths.fill(0);
+    std::copy_n(segments.begins, segments.count, begins.begin() + empty);
+    std::copy_n(segments.lengths, segments.count, lengths.begin() + empty);
+  }
+  std::array<std::uint64_t, Columns> begins;
+  std::array<std::uint32_t, Columns> lengths;
+};
+
+/// Whether the last few segments are sorted sooner in a tile, which takes as long as if all columns
+/// were as long as the longest, than one by one.
+/// \param advantage  how many times as long that takes an item
+[[nodiscard]] inline bool fills_a_tile(const ShortSegments& segments, std::size_t columns,
+                                       std::size_t advantage) {
+  std::size_t items = 0;
+  for (std::size_t i = 0; i < segments.count; ++i) items += segments.lengths[i];
+  return advantage * items >= columns * segments.lengths[segments.count - 1];
+}
+
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline void sort_each_alone(UKey* keys, Value* values, KeyForm<UKey> form,
+                                                   const ShortSegments& segments) {
+  constexpr std::size_t stride = has_values<Value> ? 1 : 0;
+  for (std::size_t i = 0; i < segments.count; ++i)
+    sort_alone(keys + segments.begins[i], values + segments.begins[i] * stride, form,
+               segments.lengths[i]);
+}
+
+/// Sorts segments sixteen at a time.
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline void sort_by_tiles(UKey* keys, Value* values, KeyForm<UKey> form,
+                                                 const ShortSegments& segments,
+                                                 SegmentTile<UKey, Value>& tile) {
+  constexpr std::size_t columns = SegmentTile<UKey, Value>::columns;
+  std::size_t i = 0;
+  for (; i + columns <= segments.count; i += columns)
+    tile.sort(keys, values, form, segments.begins + i, segments.lengths + i);
+  if (i == segments.count) return;
+  const ShortSegments rest = behind(segments, i);
+  if (!fills_a_tile(rest, columns, 3)) return sort_each_alone(keys, values, form, rest);
+  const PaddedSegments<columns> padded(rest);
+  tile.sort(keys, values, form, padded.begins.data(), padded.lengths.data());
+}
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+/// Sorts segments of up to `Rows` items eight at a time in registers, until one is longer or words
+/// do not tell the order of some. \return how many have been sorted
+template <std::size_t Rows, std::unsigned_integral UKey, class Value>
+SORTIE_TARGET_AVX512 std::size_t sort_in_registers(UKey* keys, Value* values, KeyForm<UKey> form,
+                                                   const ShortSegments& segments) {
+  using Tile = RegisterTile<UKey, Value, Rows>;
+  constexpr std::size_t columns = Tile::columns;
+  std::size_t i = 0;
+  for (; i + columns <= segments.count && segments.lengths[i + columns - 1] <= Rows; i += columns)
+    if (!Tile::sort(keys, values, form, segments.begins + i, segments.lengths + i)) break;
+  return i;
+}
+
+/// The same for up to most_register_rows items.
+template <std::unsigned_integral UKey, class Value>
+std::size_t sort_in_registers(UKey* keys, Value* values, KeyForm<UKey> form,
+                              const ShortSegments& segments) {
+  std::size_t sorted = 0;
+  const auto sort_up_to = [&](auto rows) {
+    if (sorted < segments.count && segments.lengths[sorted] <= rows)
+      sorted += sort_in_registers<rows()>(keys, values, form, behind(segments, sorted));
+  };
+  sort_up_to(std::integral_constant<std::size_t, 4>());
+  sort_up_to(std::integral_constant<std::size_t, 8>());
+  sort_up_to(std::integral_constant<std::size_t, 12>());
+  sort_up_to(std::integral_constant<std::size_t, 16>());
+  sort_up_to(std::integral_constant<std::size_t, 24>());
+  sort_up_to(std::integral_constant<std::size_t, most_register_rows>());
+  return sorted;
+}
+
+/// Segments that are sorted by SegmentTile after some whose order words of RegisterTile do not
+/// tell, because that is likely to happen again.
+inline constexpr std::size_t segments_after_ties = 256;
+
+/// Sorts segments of up to most_register_rows items.
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_register_tiles(
+    UKey* keys, Value* values, KeyForm<UKey> form, const ShortSegments& segments,
+    SegmentTile<UKey, Value>& tile) {
+  constexpr std::size_t columns = 8;
+  ShortSegments rest = segments;
+  while (rest.count >= columns) {
+    rest = behind(rest, sort_in_registers(keys, values, form, rest));
+    if (rest.count < columns) break;
+    const std::size_t tied = std::min(rest.count, segments_after_ties);
+    sort_by_tiles(keys, values, form, {rest.begins, rest.lengths, tied}, tile);
+    rest = behind(rest, tied);
+  }
+  if (rest.count == 0) return;
+  if (fills_a_tile(rest, columns, 5)) {
+    const PaddedSegments<columns> padded(rest);
+    const ShortSegments all{padded.begins.data(), padded.lengths.data(), columns};
+    if (sort_in_registers(keys, values, form, all) == columns) return;
+  }
+  sort_each_alone(keys, values, form, rest);
+}
+#endif
 
 /// See sort_short_segments().
 /// \tparam Tiles  whether the processor's vectors make sixteen at once faster than one by one
@@ -210,38 +331,13 @@ template <bool Tiles, std::unsigned_integral UKey, class Value>
                                                             KeyForm<UKey> form,
                                                             const ShortSegments& segments,
                                                             SegmentTile<UKey, Value>& tile) {
-  constexpr std::size_t columns = SegmentTile<UKey, Value>::columns;
-  constexpr std::size_t stride = has_values<Value> ? 1 : 0;
-  const std::uint64_t* const begins = segments.begins;
-  const std::uint32_t* const lengths = segments.lengths;
-  const std::size_t count = segments.count;
-  std::size_t i = 0;
-  if (lengths[count - 1] == 2) i = count;
-  while (i < count && lengths[i] == 2) ++i;
-  if (i > 0) sort_twos(keys, values, form, begins, i);
+  const std::size_t twos = sort_leading_twos(keys, values, form, segments);
+  if (twos == segments.count) return;
   if constexpr (Tiles) {
-    std::array<std::uint64_t, columns> last_begins;
-    std::array<std::uint32_t, columns> last_lengths;
-    while (i < count) {
-      const std::uint64_t* tile_begins = begins + i;
-      const std::uint32_t* tile_lengths = lengths + i;
-      if (count - i < columns) {
-        if (!fills_a_tile(lengths + i, count - i)) break;
-        // Empty columns in front.
-        const std::size_t empty = columns - (count - i);
-        last_begins.fill(begins[i]);
-        last_lengths.fill(0);
-        std::copy(begins + i, begins + count, last_begins.begin() + empty);
-        std::copy(lengths + i, lengths + count, last_lengths.begin() + empty);
-        tile_begins = last_begins.data();
-        tile_lengths = last_lengths.data();
-      }
-      tile.sort(keys, values, form, tile_begins, tile_lengths);
-      i += std::min(columns, count - i);
-    }
+    sort_by_tiles(keys, values, form, behind(segments, twos), tile);
+  } else {
+    sort_each_alone(keys, values, form, behind(segments, twos));
   }
-  for (; i < count; ++i)
-    sort_alone(keys + begins[i], values + begins[i] * stride, form, lengths[i]);
 }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
@@ -250,7 +346,20 @@ SORTIE_TARGET_AVX512 void sort_short_segments_avx512(UKey* keys, Value* values,
                                                      const KeyForm<UKey>& form,
                                                      const ShortSegments& segments,
                                                      SegmentTile<UKey, Value>& tile) {
-  sort_short_segments_body<true>(keys, values, form, segments, tile);
+  if constexpr (fits_register_tile<Value>) {
+    const std::size_t twos = sort_leading_twos(keys, values, form, segments);
+    const std::uint32_t* const end = segments.lengths + segments.count;
+    const std::size_t few = static_cast<std::size_t>(
+        end[-1] <= most_register_rows
+            ? segments.count
+            : std::upper_bound(segments.lengths, end, most_register_rows) - segments.lengths);
+    if (few > twos)
+      sort_by_register_tiles(keys, values, form,
+                             {segments.begins + twos, segments.lengths + twos, few - twos}, tile);
+    if (few < segments.count) sort_by_tiles(keys, values, form, behind(segments, few), tile);
+  } else {
+    sort_short_segments_body<true>(keys, values, form, segments, tile);
+  }
 }
 
 template <std::unsigned_integral UKey, class Value>
@@ -272,7 +381,8 @@ void sort_short_segments_baseline(UKey* keys, Value* values, const KeyForm<UKey>
 }  // namespace detail
 
 /// Sorts segments of up to longest_short_segment(unit) items each, stably, on the calling thread:
-/// sixteen of about the same length at once (SegmentTile) where that is faster.
+/// sixteen of about the same length at once (SegmentTile) where that is faster, or with AVX-512
+/// eight of up to most_register_rows pairs (RegisterTile).
 ///
 /// \param keys, values  raw keys, as the caller has them, and values of all segments
 /// \param form          what makes the keys unsigned integers of the order asked for

@@ -132,6 +132,35 @@ TEST_F(BenchCommand, SortsCasesOfAnyLength) {
   EXPECT_EQ(column(rows(arguments), "case"), cases);
 }
 
+TEST_F(BenchCommand, SortsSegmentsByTheAlgorithmsAskedFor) {
+  const std::vector<std::string> command = {"bench",  "segsort",   "--backend", "host",
+                                            "--case", "length 32", "--items",   "5000"};
+  using Names = std::vector<std::string>;
+  for (const auto& [asked, expected] : std::vector<std::pair<Names, Names>>{
+           {{"sortie"}, {"memcpy", "sortie"}},
+           {{"std::sort"}, {"memcpy", "std::sort"}},
+           {{"std::sort", "sortie", "std::sort"}, {"memcpy", "std::sort", "sortie"}},
+           {{}, {"memcpy", "sortie", "std::sort"}}}) {
+    std::vector<std::string> arguments = command;
+    for (const std::string& name : asked) arguments.insert(arguments.end(), {"--algorithm", name});
+    Names found;
+    for (const auto& row : rows(arguments)) found.push_back(row["method"]);
+    EXPECT_EQ(found, expected);
+  }
+}
+
+TEST_F(BenchCommand, RefusesAlgorithmsThatDoNotSortSegments) {
+  expect_error(run({"bench", "segsort", "--algorithm", "std::qsort"}), 2,
+               "segsort algorithm: found \"std::qsort\", expected sortie or std::sort");
+  EXPECT_EQ(run({"bench", "segsort", "--grid", "--algorithm", "sortie"}).exit_code, 2);
+  EXPECT_EQ(run({"bench", "segsort", "--launch-cost", "--algorithm", "sortie"}).exit_code, 2);
+  if (backend() == Backend::cuda) {
+    expect_error(run({"bench", "segsort", "--algorithm", "sortie"}), 2,
+                 "segsort algorithm: found sortie and the CUDA backend, which times all methods, "
+                 "expected the host");
+  }
+}
+
 TEST_F(BenchCommand, SortsByBothPolicies) {
   const std::vector<std::string> arguments = {"bench",    "segsort", "--items", "5000",
                                               "--policy", "tuned",   "--case",  "length 32",

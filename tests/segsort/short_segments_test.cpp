@@ -17,6 +17,7 @@
 #include "sortie/core/random.hpp"
 #include "sortie/segsort/host/exchange_network.hpp"
 #include "sortie/segsort/host/offset_scan.hpp"
+#include "sortie/segsort/host/page_prefetch.hpp"
 #include "sortie/segsort/host/segment_batch.hpp"
 #include "sortie/segsort/reference.hpp"
 
@@ -220,6 +221,23 @@ TYPED_TEST(ShortSegmentsTest, SortsManyTilesAfterOneWhoseKeysAgree) {
   this->check_all(lengths, 0, Keys::twins);
 }
 
+// Segments that registers hold, which leave out the lowest bits of long keys; and what comes after
+// some whose keys agree in all others.
+TYPED_TEST(ShortSegmentsTest, SortsSegmentsOfFewItemsWhoseKeysAgreeInTheirUpperBits) {
+  for (const std::uint32_t longest : {4, 8, 9, 16, 17, 32, 33}) {
+    SCOPED_TRACE("longest " + std::to_string(longest));
+    for (const std::size_t count : {3, 8, 13, 300, 700}) {
+      std::vector<std::uint32_t> lengths;
+      for (std::size_t i = 0; i < count; ++i)
+        lengths.push_back(static_cast<std::uint32_t>(2 + i * (longest - 1) / count));
+      for (const Keys kind : {Keys::near_sign, Keys::twins, Keys::ends}) {
+        this->check_all(lengths, 0, kind);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TYPED_TEST(ShortSegmentsTest, SortsOneLongSegmentBesideShortOnes) {
   for (std::size_t twos = 0; twos < 20; ++twos) {
     std::vector<std::uint32_t> lengths(twos, 2);
@@ -296,6 +314,21 @@ TYPED_TEST(OffsetScanTest, SumsUpAndFindsEveryFault) {
       }
     }
   }
+}
+
+TEST(PagePrefetch, AsksForEveryLineOfTheNextPagesOnce) {
+  constexpr std::uintptr_t group = detail::pages_at_once * detail::prefetch_page_bytes;
+  constexpr std::uintptr_t begin = 5 * group;
+  std::vector<std::uintptr_t> asked;
+  for (std::uintptr_t at = begin + 24; at < begin + group; at += detail::prefetch_line_bytes)
+    asked.push_back(detail::line_pages_ahead(at));
+  for (std::size_t i = 1; i < detail::pages_at_once; ++i)
+    EXPECT_EQ(asked[i] - asked[i - 1], detail::prefetch_page_bytes);
+  std::sort(asked.begin(), asked.end());
+  std::vector<std::uintptr_t> expected;
+  for (std::uintptr_t at = begin + group; at < begin + 2 * group; at += detail::prefetch_line_bytes)
+    expected.push_back(at);
+  EXPECT_EQ(asked, expected);
 }
 
 /// The segments that a batch hands out, as (begin, length).
