@@ -105,7 +105,7 @@ class BlockPartition {
   static constexpr std::uint64_t block_size = block_items<Key>;
   static constexpr std::uint16_t empty = 0xffff;
   static constexpr std::size_t most_shares = 8;
-  /// Where the room for blocks outside begins: copies take twice as long elsewhere.
+  /// Where the room for blocks outside begins.
   static constexpr std::size_t line_bytes = 64;
 
   /// A block outside of the items.
@@ -143,6 +143,13 @@ class BlockPartition {
     return pieces.next[bucket] = target;
   }
 
+  static void copy_block(Range from, Range to) {
+    std::uint64_t n = block_size;
+    // Where GCC knows of 512 bytes it repeats moves of 8, half as fast as the library's copy.
+    asm("" : "+r"(n));
+    copy_items(from, n, to);
+  }
+
   /// Asks for the items of a slot, which may lie beyond the end: that is no access.
   static void bring_near(Range items) {
     const auto ask = [](const void* begin, std::size_t bytes) {
@@ -178,7 +185,7 @@ class BlockPartition {
   /// Moves the block at `start`, and what it displaces, until one finds an empty slot; or no room,
   /// then that goes to `start`.
   void move_cycle(std::uint64_t start, Pieces& pieces, Block* carried, Block* displaced) {
-    copy_items(slot(start), block_size, carried->items());
+    copy_block(slot(start), carried->items());
     std::size_t bucket = std::exchange(bucket_of_slot_[start], empty);
     while (bucket != empty) {
       std::uint64_t target = next_of(bucket, pieces);
@@ -188,14 +195,14 @@ class BlockPartition {
       const std::size_t there =
           std::exchange(bucket_of_slot_[target], static_cast<std::uint16_t>(bucket));
       if (target == slots_) {  // partly beyond the end
-        copy_items(carried->items(), block_size, overflow_.items());
+        copy_block(carried->items(), overflow_.items());
         return;
       }
       if (there != empty) {
         bring_near(slot(next_of(there, pieces)));
-        copy_items(slot(target), block_size, displaced->items());
+        copy_block(slot(target), displaced->items());
       }
-      copy_items(carried->items(), block_size, slot(target));
+      copy_block(carried->items(), slot(target));
       std::swap(carried, displaced);
       bucket = there;
     }
