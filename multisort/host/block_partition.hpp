@@ -61,14 +61,20 @@ class BlockPartition {
     slots_ = n / block_size;
   }
 
-  void collect(std::size_t stripe) {
+  /// \param prepare  prepare(keys, n) is called once for all keys, piece by piece, before they are
+  ///                 read
+  template <class Prepare>
+  void collect(std::size_t stripe, const Prepare& prepare) {
     const std::uint64_t first = slots_ * stripe / stripes();
     const std::uint64_t last = slots_ * (stripe + 1) / stripes();
     const std::uint64_t end = stripe + 1 == stripes() ? n_ : last * block_size;
     std::uint16_t* const buckets = bucket_of_slot_.data() + first;
     const std::uint64_t blocks =
-        stripes_[stripe].collect(slot(first), end - first * block_size, digit_, buckets);
+        stripes_[stripe].collect(slot(first), end - first * block_size, digit_, buckets, prepare);
     std::fill(buckets + blocks, buckets + (last - first), empty);
+  }
+  void collect(std::size_t stripe) {
+    collect(stripe, [](Key*, std::uint64_t) {});
   }
 
   /// After all stripes are collected: finds out where buckets lie.

@@ -27,7 +27,8 @@ namespace sortie::multisort {
 
 /// Radix sort of one array without a copy of it.
 ///
-/// 1. *range*: in which bits do keys differ;
+/// 1. *range*: in which bits do keys differ. Where a few of them tell that the highest digit
+///    begins with the highest bit, the others are not asked;
 /// 2. *scatter*, *exchange*: parts of more than 2^20 items are divided in place by their highest
 ///    digit (BlockPartition), stripe by stripe and share by share by all devices;
 /// 3. *local sort*: devices take one part after the other, the largest first, divide it in place
@@ -73,7 +74,7 @@ class InPlaceSort {
   void run() {
     if (n_ == 0) return;
     try {
-      const Key differing = survey();
+      const Key differing = differ_in_highest_bit() ? static_cast<Key>(~Key{0}) : survey();
       if (is_counted(differing)) {
         sort_by_counting(differing);
         return;
@@ -84,7 +85,7 @@ class InPlaceSort {
         return a.size != b.size ? a.size > b.size : a.begin < b.begin;
       });
     } catch (...) {
-      form_.decode(items_.keys, n_);
+      if (encoded_) form_.decode(items_.keys, n_);
       throw;
     }
     sort_locally();
@@ -106,10 +107,12 @@ class InPlaceSort {
   static constexpr std::uint64_t team_items = std::uint64_t{1} << 20;
   static constexpr std::size_t team_stripes = 8;
   /// Values of keys that are counted: their counters fit the second-level cache.
-  static constexpr std::size_t most_counted = std::size_t{1}
-                                              << std::min<std::size_t>(16, 8 * sizeof(Key));
+  static constexpr int counted_bits = std::min(16, 8 * static_cast<int>(sizeof(Key)));
+  static constexpr std::size_t most_counted = std::size_t{1} << counted_bits;
   /// So few that neighbours often agree: counted in two tables by turns.
   static constexpr std::size_t few_counted = 1024;
+  /// Keys that are asked, at equal distances, before all are.
+  static constexpr std::uint64_t asked_keys = 1024;
   /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
   static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
 
@@ -184,11 +187,23 @@ class InPlaceSort {
     return all;
   }
 
+  /// Whether many keys differ in their highest bit, by the few that this asks. Then the highest
+  /// digit is known without all of them, and they are encoded as they are divided.
+  [[nodiscard]] bool differ_in_highest_bit() const {
+    if (n_ <= team_items || 8 * sizeof(Key) <= counted_bits) return false;
+    const PhaseTimer timer(context_, "range", asked_keys * sizeof(Key));
+    const Key first = form_.encoded(items_.keys[0]);
+    Key differs = 0;
+    for (std::uint64_t i = 1; i < asked_keys; ++i)
+      differs |= static_cast<Key>(form_.encoded(items_.keys[n_ / asked_keys * i]) ^ first);
+    return std::bit_width(differs) == 8 * sizeof(Key);
+  }
+
   /// Encodes the keys and returns the bits in which they differ.
   Key survey() {
     const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
-    Key first = items_.keys[0];
-    form_.encode(&first, 1);
+    encoded_ = true;
+    const Key first = form_.encoded(items_.keys[0]);
     for_each_device(devices_, [&](std::size_t device) {
       Key differs = 0;
       const std::uint64_t share_end = share_begin(n_, device + 1);
@@ -283,7 +298,11 @@ class InPlaceSort {
     {
       const PhaseTimer timer(context_, "scatter", 2 * part.size * item_bytes<Key, Value>);
       team_->begin(items_.from(part.begin), part.size, digit);
-      for_each_device(team_stripes, [&](std::size_t stripe) { team_->collect(stripe); });
+      for_each_device(team_stripes, [&](std::size_t stripe) {
+        if (encoded_) return team_->collect(stripe);
+        team_->collect(stripe, [&](Key* keys, std::uint64_t n) { form_.encode(keys, n); });
+      });
+      encoded_ = true;
     }
     {
       const PhaseTimer timer(context_, "exchange", 2 * part.size * item_bytes<Key, Value>);
@@ -319,7 +338,8 @@ class InPlaceSort {
   std::uint64_t n_;
   segsort::KeyForm<Key> form_;
   std::size_t devices_;
-  std::unique_ptr<Partition> team_;               ///< of parts that all devices divide
+  bool encoded_ = false;             ///< the keys are: until then they are as they came
+  std::unique_ptr<Partition> team_;  ///< of parts that all devices divide
   std::vector<std::unique_ptr<Worker>> workers_;  ///< one a device
   std::vector<Key> differing_;                    ///< for each device
   std::vector<Part> large_;                       ///< to be divided by all devices

@@ -55,28 +55,37 @@ class WaitingBlocks {
   /// Replaces the items by as many full blocks of one bucket each as there are, from the front on;
   /// the others wait here.
   /// \param bucket_of_block  receives the bucket of each full block
+  /// \param prepare          prepare(keys, n) is called for neighbouring keys before they are read
   /// Returns the number of full blocks.
+  template <class Prepare>
   std::uint64_t collect(Items<Key, Value> items, std::uint64_t n, Digit digit,
-                        std::uint16_t* bucket_of_block) {
+                        std::uint16_t* bucket_of_block, const Prepare& prepare) {
     for (std::size_t bucket = 0; bucket < block_buckets; ++bucket)
       ends_[bucket] = static_cast<std::uint32_t>(bucket * block_items<Key>);
     std::uint64_t blocks = 0;
-    for (std::uint64_t i = 0; i < n; ++i) {
-      const std::size_t bucket = digit(items.keys[i]);
-      std::uint32_t end = ends_[bucket];
-      items_[end++] = item_of(items, i);
-      if (end % block_items<Key> == 0) {
-        // All items up to here have been read, and are in blocks: there is room for this one.
-        end -= static_cast<std::uint32_t>(block_items<Key>);
-        copy(items_.get() + end, block_items<Key>, items.from(blocks * block_items<Key>));
-        bucket_of_block[blocks++] = static_cast<std::uint16_t>(bucket);
+    for (std::uint64_t begin = 0; begin < n; begin += prepared_items) {
+      const std::uint64_t piece_end = std::min(begin + prepared_items, n);
+      prepare(items.keys + begin, piece_end - begin);
+      for (std::uint64_t i = begin; i < piece_end; ++i) {
+        const std::size_t bucket = digit(items.keys[i]);
+        std::uint32_t end = ends_[bucket];
+        items_[end++] = item_of(items, i);
+        if (end % block_items<Key> == 0) {
+          // All items up to here have been read, and are in blocks: there is room for this one.
+          end -= static_cast<std::uint32_t>(block_items<Key>);
+          copy(items_.get() + end, block_items<Key>, items.from(blocks * block_items<Key>));
+          bucket_of_block[blocks++] = static_cast<std::uint16_t>(bucket);
+        }
+        ends_[bucket] = end;
       }
-      ends_[bucket] = end;
     }
     return blocks;
   }
 
  private:
+  /// Keys prepared at a time: they stay in the first-level cache until they are read.
+  static constexpr std::uint64_t prepared_items = 4096 / sizeof(Key);
+
   static Item item_of(Items<Key, Value> items, std::uint64_t i) {
     if constexpr (are_words<Key, Value>) {
       return word_of(items, i);

@@ -128,6 +128,42 @@ TEST(InPlaceSort, KeysThatDifferInFewBits) {
   check_type(1e100, 17);
 }
 
+// Whether keys differ in their highest bit is asked of some of them, and of all if these do not:
+// then keys are encoded at different times.
+TEST(InPlaceSort, KeysThatDifferInTheHighestBitOrOnlyOneThatDoes) {
+  const auto check_type = [](auto narrow) {
+    using Key = decltype(narrow);
+    const std::uint64_t n = (std::uint64_t{1} << 20) + 12'345;
+    std::vector<Key> uniform = draw_keys<Key>({"", Distribution::Kind::uniform}, n);
+    std::vector<Key> one_apart = uniform;
+    const auto low = static_cast<BitsOf<Key>>((BitsOf<Key>{1} << 20) - 1);
+    for (Key& key : one_apart) {
+      key = std::bit_cast<Key>(static_cast<BitsOf<Key>>((std::bit_cast<BitsOf<Key>>(key) & low) |
+                                                        std::bit_cast<BitsOf<Key>>(narrow)));
+    }
+    one_apart[777'777] = std::bit_cast<Key>(
+        static_cast<BitsOf<Key>>(~std::bit_cast<BitsOf<Key>>(one_apart[777'777])));
+    for (const std::vector<Key>* keys : {&uniform, &one_apart}) {
+      for (const Order order : {Order::ascending, Order::descending}) {
+        std::vector<Key> expected = *keys;
+        multisort::reference::sort(std::span<Key>(expected), order);
+        for (const int devices : {1, 3}) {
+          std::vector<Key> sorted = *keys;
+          sort(host_context(), std::span<Key>(sorted),
+               {order, true, SortAlgorithm::radix, devices});
+          EXPECT_TRUE(images_of(sorted) == images_of(expected))
+              << sizeof(Key) << " bytes, " << (keys == &uniform ? "uniform" : "one apart");
+        }
+      }
+    }
+  };
+  check_type(std::uint32_t{0});
+  check_type(std::int32_t{-1 << 24});
+  check_type(2.5F);
+  check_type(std::int64_t{1} << 40);
+  check_type(-1e100);
+}
+
 /// Sorts by the public API, within half of what a copy takes.
 template <class Key>
 void check_within_half(Order order, int devices = 2) {
