@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 namespace sortie::segsort::detail {
@@ -30,5 +31,29 @@ template <class Exchange>
     }
   }
 }
+
+/// Two rows that a network compares, the lesser of which is brought to the former.
+struct Comparator {
+  std::size_t first;
+  std::size_t second;
+};
+
+template <std::size_t Rows>
+[[nodiscard]] constexpr std::size_t count_comparators() {
+  std::size_t all = 0;
+  exchange_network(Rows, [&](std::size_t, std::size_t, std::size_t count) { all += count; });
+  return all;
+}
+
+/// The comparators of exchange_network(), one by one.
+template <std::size_t Rows>
+inline constexpr std::array<Comparator, count_comparators<Rows>()> comparators = [] {
+  std::array<Comparator, count_comparators<Rows>()> all{};
+  std::size_t listed = 0;
+  exchange_network(Rows, [&](std::size_t first, std::size_t second, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) all[listed++] = {first + i, second + i};
+  });
+  return all;
+}();
 
 }  // namespace sortie::segsort::detail

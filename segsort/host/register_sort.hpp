@@ -46,12 +46,6 @@ class RegisterSort {
     sort_in_rows<16>(words, n);
   }
 
-  /// The words of one register in order.
-  [[nodiscard]] SORTIE_TARGET_AVX512 static Vector sorted(Vector words) {
-    sort_rows<1>(&words);
-    return words;
-  }
-
   /// Sorts the words of `Rows` registers, the first of which then has the least.
   template <std::size_t Rows>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_rows(Vector* rows) {
@@ -77,39 +71,10 @@ class RegisterSort {
   }
 
  private:
-  struct Comparator {
-    std::size_t first;
-    std::size_t second;
-  };
-
-  /// Calls body(first row, second row) for each comparator of the network for some rows.
-  template <class Body>
-  static constexpr void for_each_comparator(std::size_t rows, Body body) {
-    exchange_network(rows, [&](std::size_t first, std::size_t second, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) body(first + i, second + i);
-    });
-  }
-  template <std::size_t Rows>
-  static constexpr std::size_t count_comparators() {
-    std::size_t count = 0;
-    for_each_comparator(Rows, [&](std::size_t, std::size_t) { ++count; });
-    return count;
-  }
-  template <std::size_t Rows>
-  static constexpr std::array<Comparator, count_comparators<Rows>()> list_comparators() {
-    std::array<Comparator, count_comparators<Rows>()> all{};
-    std::size_t count = 0;
-    for_each_comparator(Rows, [&](std::size_t first, std::size_t second) {
-      all[count++] = {first, second};
-    });
-    return all;
-  }
-
   template <std::size_t Rows, std::size_t... I>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_columns(
       [[maybe_unused]] Vector* rows, std::index_sequence<I...>) {
-    [[maybe_unused]] constexpr auto all = list_comparators<Rows>();
-    (Vector::exchange(rows[all[I].first], rows[all[I].second]), ...);
+    (Vector::exchange(rows[comparators<Rows>[I].first], rows[comparators<Rows>[I].second]), ...);
   }
 
   /// The steps of bitonic mergers that compare different rows: afterwards no word of a row is

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "sortie/segsort/host/adjacent_segments.hpp"
 #include "sortie/segsort/host/key_form.hpp"
 #include "sortie/segsort/host/register_tile.hpp"
 #include "sortie/segsort/host/segment_tile.hpp"
@@ -172,14 +173,21 @@ template <std::unsigned_integral UKey, class Value>
   }
 }
 
+/// Whether segments of so many items follow each other without gaps.
+[[nodiscard]] [[gnu::always_inline]] inline bool are_adjacent(const std::uint64_t* begins,
+                                                              std::size_t count,
+                                                              std::size_t length) {
+  std::uint64_t gaps = 0;
+  for (std::size_t i = 1; i < count; ++i) gaps |= begins[i] - begins[i - 1] - length;
+  return gaps == 0;
+}
+
 /// Sorts segments of two items.
 template <std::unsigned_integral UKey, class Value>
 [[gnu::always_inline]] inline void sort_twos(UKey* keys, Value* values, const KeyForm<UKey>& form,
                                              const std::uint64_t* begins, std::size_t count) {
   constexpr std::size_t stride = has_values<Value> ? 1 : 0;
-  std::uint64_t gaps = 0;
-  for (std::size_t i = 1; i < count; ++i) gaps |= begins[i] - begins[i - 1] - 2;
-  if (gaps == 0) {
+  if (are_adjacent(begins, count, 2)) {
     UKey* const first_keys = keys + begins[0];
     Value* const first_values = values + begins[0] * stride;
     if constexpr (!has_values<Value> || sizeof(Value) == 4 || sizeof(Value) == 8) {
@@ -199,13 +207,21 @@ template <std::unsigned_integral UKey, class Value>
 
 // The form goes by value: what is written to keys could change one that is somewhere.
 
+/// How many segments, the first ones of all, have so many items, if the first one has.
+[[nodiscard]] [[gnu::always_inline]] inline std::size_t count_leading(const ShortSegments& segments,
+                                                                      std::size_t length) {
+  if (segments.lengths[segments.count - 1] == length) return segments.count;
+  std::size_t count = 0;
+  while (segments.lengths[count] == length) ++count;
+  return count;
+}
+
 /// Sorts the segments of two items, the first ones of all. \return how many these are
 template <std::unsigned_integral UKey, class Value>
 [[gnu::always_inline]] inline std::size_t sort_leading_twos(UKey* keys, Value* values,
                                                             KeyForm<UKey> form,
                                                             const ShortSegments& segments) {
-  std::size_t twos = segments.lengths[segments.count - 1] == 2 ? segments.count : 0;
-  while (twos < segments.count && segments.lengths[twos] == 2) ++twos;
+  const std::size_t twos = count_leading(segments, 2);
   if (twos > 0) sort_twos(keys, values, form, segments.begins, twos);
   return twos;
 }
@@ -265,6 +281,20 @@ template <std::unsigned_integral UKey, class Value>
 }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
+/// Sorts segments of `Length` items, the first ones of all, if they lie side by side and are many.
+/// \return how many have been sorted
+template <std::size_t Length, std::unsigned_integral UKey, class Value>
+SORTIE_TARGET_AVX512 std::size_t sort_leading_adjacent(UKey* keys, Value* values,
+                                                       const KeyForm<UKey>& form,
+                                                       const ShortSegments& segments) {
+  using Adjacent = AdjacentSegments<UKey, Value, Length>;
+  const std::size_t tiles = count_leading(segments, Length) / Adjacent::columns;
+  const std::size_t count = tiles * Adjacent::columns;
+  if (tiles == 0 || !are_adjacent(segments.begins, count, Length)) return 0;
+  Adjacent::sort(keys + segments.begins[0], values + segments.begins[0], form, tiles);
+  return count;
+}
+
 /// Sorts segments of up to `Rows` items eight at a time in registers, until one is longer or words
 /// do not tell the order of some. \return how many have been sorted
 template <std::size_t Rows, std::unsigned_integral UKey, class Value>
@@ -283,6 +313,12 @@ template <std::unsigned_integral UKey, class Value>
 std::size_t sort_in_registers(UKey* keys, Value* values, KeyForm<UKey> form,
                               const ShortSegments& segments) {
   std::size_t sorted = 0;
+  const auto sort_adjacent = [&](auto length) {
+    if (sorted < segments.count)
+      sorted += sort_leading_adjacent<length()>(keys, values, form, behind(segments, sorted));
+  };
+  sort_adjacent(std::integral_constant<std::size_t, 3>());
+  sort_adjacent(std::integral_constant<std::size_t, 4>());
   const auto sort_up_to = [&](auto rows) {
     if (sorted < segments.count && segments.lengths[sorted] <= rows)
       sorted += sort_in_registers<rows()>(keys, values, form, behind(segments, sorted));
@@ -347,7 +383,11 @@ SORTIE_TARGET_AVX512 void sort_short_segments_avx512(UKey* keys, Value* values,
                                                      const ShortSegments& segments,
                                                      SegmentTile<UKey, Value>& tile) {
   if constexpr (fits_register_tile<Value>) {
-    const std::size_t twos = sort_leading_twos(keys, values, form, segments);
+    std::size_t twos = 0;
+    // 32-bit keys are exchanged as fast in words that hold two.
+    if constexpr (sizeof(UKey) == 8) twos = sort_leading_adjacent<2>(keys, values, form, segments);
+    if (twos < segments.count)
+      twos += sort_leading_twos(keys, values, form, behind(segments, twos));
     const std::uint32_t* const end = segments.lengths + segments.count;
     const std::size_t few = static_cast<std::size_t>(
         end[-1] <= most_register_rows

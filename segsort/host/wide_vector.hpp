@@ -125,13 +125,10 @@ struct WideVector<std::uint64_t> {
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector least(WideVector other) const {
     return {_mm512_min_epu64(words, other.words)};
   }
-  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector greatest(WideVector other) const {
-    return {_mm512_max_epu64(words, other.words)};
-  }
   /// Leaves the least words in `first` and the greatest in `second`.
   ///
-  /// By a comparison and two selections: least() and greatest() of 64 bits take two of one and the
-  /// same unit each.
+  /// By a comparison and two selections: the least and the greatest of 64 bits take two of one and
+  /// the same unit each.
   SORTIE_TARGET_AVX512 static void exchange(WideVector& first, WideVector& second) {
     const Mask in_order = _mm512_cmplt_epu64_mask(first.words, second.words);
     const __m512i least = _mm512_mask_blend_epi64(in_order, second.words, first.words);

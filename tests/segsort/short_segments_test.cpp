@@ -189,6 +189,19 @@ TYPED_TEST(ShortSegmentsTest, SortsSegmentsOfOneLength) {
   }
 }
 
+// Side by side, and so few that their items are compared as they lie.
+TYPED_TEST(ShortSegmentsTest, SortsSegmentsOfTwoToFourItemsStably) {
+  for (const std::uint32_t length : {2, 3, 4}) {
+    SCOPED_TRACE("length " + std::to_string(length));
+    for (const std::size_t count : {8, 9, 40, 61}) {
+      const std::vector<std::uint32_t> lengths(count, length);
+      for (const Keys kind : {Keys::few, Keys::ends, Keys::twins})
+        this->check_all(lengths, 0, kind);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
 TYPED_TEST(ShortSegmentsTest, SortsEveryLength) {
   std::vector<std::uint32_t> lengths(255);
   std::iota(lengths.begin(), lengths.end(), 2U);
