@@ -82,20 +82,21 @@ template <std::unsigned_integral UKey, class Value>
 void scatter_by_lines(const UKey* keys, const Value* values, std::size_t n, Digit digit,
                       DigitStarts& starts, UKey* keys_out, Value* values_out) {
   const DigitStarts firsts = starts;
-  LineWriter<UKey, digit_values> key_writer(keys_out);
-  LineWriter<Value, digit_values> value_writer(values_out);
+  std::array<CacheLine, digit_values> key_lines;
+  std::array<CacheLine, digit_values> value_lines;
+  LineWriter<UKey> key_writer(key_lines.data(), keys_out);
+  LineWriter<Value> value_writer(value_lines.data(), values_out);
   for (std::size_t i = 0; i < n; ++i) {
     const UKey key = keys[i];
     const std::size_t value = digit(key);
     const std::size_t to = starts[value]++;
-    key_writer.put(value, firsts[value], to, key);
-    value_writer.put(value, firsts[value], to, values[i]);
+    put_pair(key_writer, value_writer, value, firsts[value], to, key, values[i]);
   }
   for (std::size_t value = 0; value < digit_values; ++value) {
     key_writer.finish(value, firsts[value], starts[value]);
     value_writer.finish(value, firsts[value], starts[value]);
   }
-  key_writer.make_visible();
+  LineWriter<UKey>::make_visible();
 }
 
 /// Bytes of items that are scattered by lines: less stay in the caches for what comes next.
@@ -107,8 +108,7 @@ void scatter_far(const UKey* keys, const Value* values, std::size_t n, Digit dig
                  DigitStarts& starts, UKey* keys_out, Value* values_out) {
   if constexpr (has_values<Value> && fills_lines<Value>) {
     if (n * (sizeof(UKey) + sizeof(Value)) >= smallest_streamed &&
-        LineWriter<UKey, digit_values>::fits(keys_out) &&
-        LineWriter<Value, digit_values>::fits(values_out))
+        LineWriter<UKey>::fits(keys_out) && LineWriter<Value>::fits(values_out))
       return scatter_by_lines(keys, values, n, digit, starts, keys_out, values_out);
   }
   scatter(keys, values, n, digit, starts, keys_out, values_out);
