@@ -52,7 +52,8 @@ class InPlaceSort {
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
     const std::uint64_t counters =
         has_values<Value> ? 0 : (devices + 1) * most_counted * sizeof(std::uint64_t);
-    return counters + Partition::bytes(n, team_stripes) +
+    const std::uint64_t team = n > team_items ? Partition::bytes(n, team_stripes) : 0;
+    return counters + team +
            devices * (Partition::bytes(team_items, 1) + scratch_items(n) * item_bytes<Key, Value>);
   }
 

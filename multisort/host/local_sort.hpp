@@ -37,6 +37,8 @@ class LocalSort {
   /// keys, nanoseconds a key for three passes of 8 bits: 3.3 at 2^18 keys, 3.7 at 2^19, 4.4 at
   /// 2^20.
   static constexpr std::uint64_t cached_items = (std::uint64_t{1} << 20) / item_bytes<Key, Value>;
+  /// Parts up to this many go to the segment sort, which knows networks and merging.
+  static constexpr std::uint64_t short_part = 32;
   /// Widest digit of a pass through LineScatter: with 2^10 buckets it takes as long as with 2^8.
   static constexpr int widest_digit = 10;
 
@@ -47,7 +49,8 @@ class LocalSort {
                      bool vectors = segsort::has_vector_sort())
       : most_cached_(most_cached), vectors_(vectors && is_wide) {}
 
-  /// Items that sort() takes with no scratch, where they shall be where they are.
+  /// Items that sort() takes with a scratch of short_part items, where they shall be where they
+  /// are.
   [[nodiscard]] std::uint64_t items_without_scratch() const {
     return has_values<Value> ? 0 : longest_vector_sort();
   }
@@ -85,8 +88,6 @@ class LocalSort {
   static constexpr int digit_bits = 8;
   static constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
   static constexpr std::size_t line_buckets = std::size_t{1} << widest_digit;
-  /// Parts up to this many go to the segment sort, which knows networks and merging.
-  static constexpr std::uint64_t short_part = 32;
   /// Below this, counters of 256 digit values cost more than they save.
   static constexpr std::uint64_t shortest_least_digit = 512;
   /// Items that a digit value should receive on average where parts are short: a few, so that the

