@@ -58,8 +58,16 @@ class DenseRow {
   /// Number of entries of the row of C. \param products  that it has
   std::int64_t count(const Operands& operands, std::int64_t row, std::int64_t products) {
     mark_row(operands, row, products);
-    return unit_ == segsort::VectorUnit::baseline ? take_marks(products)
-                                                  : take_marks_avx2(products);
+    switch (unit_) {
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+      case segsort::VectorUnit::avx512:
+        return take_marks_avx512(products);
+#endif
+      case segsort::VectorUnit::baseline:
+        return take_marks(products, TakeUsed{*this});
+      default:
+        return take_marks_avx2(products);
+    }
   }
 
   /// Writes the row of C. \param entries  what count() said
@@ -73,7 +81,7 @@ class DenseRow {
     }
     mark_row(operands, row, products);
     add_products(operands, row);
-    for_each_marked_line(products, [&](std::int64_t line) {
+    for_each_marked_line(products, TakeUsed{*this}, [&](std::int64_t line) {
       for (std::int64_t i = 0; i < Line::size; ++i) {
         if (const std::uint64_t marks = std::exchange(marks_[line].of[i], 0); marks != 0)
           take_sums(Line::size * line + i, marks, columns_out, values_out);
@@ -92,19 +100,29 @@ class DenseRow {
     std::fill(std::begin(sums.of), std::end(sums.of), neutral_of_sums<Value>());
     return sums;
   }
-  [[nodiscard]] Value* sums() { return sums_.data()->of; }
+  [[nodiscard]] Value* sums() {
+    return sums_.data()->of;
+  }
 
   /// Marks of 512 columns.
   struct alignas(64) Line {
     static constexpr std::int64_t size = 8;
     std::uint64_t of[size];
   };
-  [[nodiscard]] std::uint64_t* marks() { return marks_.data()->of; }
+  [[nodiscard]] std::uint64_t* marks() {
+    return marks_.data()->of;
+  }
 
-  static std::int64_t padded(std::int64_t cols) { return (cols + 63) / 64 * 64; }
-  static std::int64_t lines(std::int64_t cols) { return (cols + 511) / 512; }
+  static std::int64_t padded(std::int64_t cols) {
+    return (cols + 63) / 64 * 64;
+  }
+  static std::int64_t lines(std::int64_t cols) {
+    return (cols + 511) / 512;
+  }
   /// As many as are looked at together.
-  static std::int64_t padded_lines(std::int64_t cols) { return (lines(cols) + 63) / 64 * 64; }
+  static std::int64_t padded_lines(std::int64_t cols) {
+    return (lines(cols) + 63) / 64 * 64;
+  }
 
   // A line costs about as much to walk over as so many products cost to set its byte.
   static constexpr std::int64_t products_per_line = 32;
@@ -154,29 +172,44 @@ class DenseRow {
                      [&](Idx column, Value product) { sums[column] += product; });
   }
 
-  /// Calls body(line) for every line that has marks (and perhaps for some that have none), from
-  /// left to right, and clears used_.
-  template <class Body>
-  [[gnu::always_inline]] void for_each_marked_line(std::int64_t products, const Body& body) {
+  /// Tells which of lines first .. first + 64 are used, as bits, and clears their bytes.
+  struct TakeUsed {
+    DenseRow& of;
+    [[gnu::always_inline]] std::uint64_t operator()(std::int64_t first) const {
+      std::uint8_t* const used = of.used_.data() + first;
+      std::uint64_t bits = 0;
+      for (int i = 0; i < 64; i += 8) {
+        std::uint64_t any = 0;
+        std::memcpy(&any, used + i, sizeof any);
+        if (any == 0) continue;
+        for (int j = i; j < i + 8; ++j)
+          bits |= std::uint64_t{std::exchange(used[j], std::uint8_t{0})} << j;
+      }
+      return bits;
+    }
+  };
+
+  /// Calls body(line) for every line that has marks, and perhaps for some that have none, from left
+  /// to right, and clears used_. \param take_used  as TakeUsed
+  template <class Take, class Body>
+  [[gnu::always_inline]] void for_each_marked_line(std::int64_t products, const Take& take_used,
+                                                   const Body& body) {
     const auto lines = static_cast<std::int64_t>(marks_.size());
     if (walks_all_marks(products)) {
       for (std::int64_t line = 0; line < lines; ++line) body(line);
       return;
     }
-    for (std::int64_t first = 0; first < lines; first += 8) {
-      std::uint64_t any = 0;
-      std::memcpy(&any, used_.data() + first, 8);
-      if (any == 0) continue;
-      for (std::int64_t line = first; line < first + 8; ++line) {
-        if (std::exchange(used_[line], 0) != 0) body(line);
-      }
+    for (std::int64_t first = 0; first < lines; first += 64) {
+      for (std::uint64_t left = take_used(first); left != 0; left &= left - 1)
+        body(first + std::countr_zero(left));
     }
   }
 
   /// Counts the marks and clears them.
-  [[gnu::always_inline]] std::int64_t take_marks(std::int64_t products) {
+  template <class Take>
+  [[gnu::always_inline]] std::int64_t take_marks(std::int64_t products, const Take& take_used) {
     std::int64_t n = 0;
-    for_each_marked_line(products, [&](std::int64_t line) {
+    for_each_marked_line(products, take_used, [&](std::int64_t line) {
       for (std::uint64_t& marks : marks_[line].of) n += std::popcount(std::exchange(marks, 0));
     });
     return n;
@@ -184,7 +217,7 @@ class DenseRow {
 
   // With an instruction that counts bits.
   SORTIE_TARGET_AVX2 std::int64_t take_marks_avx2(std::int64_t products) {
-    return take_marks(products);
+    return take_marks(products, TakeUsed{*this});
   }
 
   /// Moves the sums of the marked columns of a word to the output, from left to right, and clears
@@ -200,35 +233,38 @@ class DenseRow {
   }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
+  /// As TakeUsed.
+  struct TakeUsedAvx512 {
+    DenseRow& of;
+    SORTIE_TARGET_AVX512 std::uint64_t operator()(std::int64_t first) const {
+      std::uint8_t* const used = of.used_.data() + first;
+      const __m512i bytes = _mm512_loadu_si512(used);
+      const std::uint64_t bits = _mm512_test_epi8_mask(bytes, bytes);
+      if (bits != 0) _mm512_storeu_si512(used, _mm512_setzero_si512());
+      return bits;
+    }
+  };
+
+  SORTIE_TARGET_AVX512 std::int64_t take_marks_avx512(std::int64_t products) {
+    return take_marks(products, TakeUsedAvx512{*this});
+  }
+
   SORTIE_TARGET_AVX512 void fill_avx512(const Operands& operands, std::int64_t row,
                                         std::int64_t products, std::int64_t entries,
                                         Idx* columns_out, Value* values_out) {
-    const bool walks_all = walks_all_marks(products);
     if (!operands.eights.has_value()) {
       mark_row(operands, row, products);
       add_products(operands, row);
-    } else if (walks_all) {
+    } else if (walks_all_marks(products)) {
       add_eights<false>(operands, row);
     } else {
       add_eights<true>(operands, row);
     }
 
-    auto* const marks = reinterpret_cast<std::uint8_t*>(this->marks());
-    EightsTaker taker(sums(), marks, entries, columns_out, values_out);
-    const auto lines = static_cast<std::int64_t>(marks_.size());
-    if (walks_all) {
-      for (std::int64_t line = 0; line < lines; ++line) taker.take_line(line);
-      taker.take_listed();
-      return;
-    }
-    for (std::int64_t first = 0; first < lines; first += 64) {
-      std::uint8_t* const used = used_.data() + first;
-      const __m512i flags = _mm512_loadu_si512(used);
-      std::uint64_t left = _mm512_test_epi8_mask(flags, flags);
-      if (left == 0) continue;
-      _mm512_storeu_si512(used, _mm512_setzero_si512());
-      for (; left != 0; left &= left - 1) taker.take_line(first + std::countr_zero(left));
-    }
+    EightsTaker taker(sums(), reinterpret_cast<std::uint8_t*>(marks()), entries, columns_out,
+                      values_out);
+    for_each_marked_line(products, TakeUsedAvx512{*this},
+                         [&](std::int64_t line) { taker.take_line(line); });
     taker.take_listed();
   }
 
