@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "products.hpp"
 #include "sortie/apps/spgemm/estimate.hpp"
+#include "sortie/apps/spgemm/multiply_in_chunks.hpp"
 #include "sortie/matrices/generators.hpp"
 
 /// The host's row-wise product where columns lie close together, so that they are marked many at a
@@ -77,6 +80,66 @@ TYPED_TEST(CloseColumns, StretchesFarApart) {
   for (auto& column : b.col_idx) column = static_cast<Idx>(column / 100 * 3000 + column % 100);
   const auto a = matrices::erdos_renyi<Value, Idx>(2000, 2000, 10, 4);
   this->expect_reference_bits(a, b);
+}
+
+// Rows so long and dense that their eights are taken in several goes; some of B's eights are full.
+TYPED_TEST(CloseColumns, MoreEightsThanAreListed) {
+  using Value = typename TypeParam::Value;
+  using Idx = typename TypeParam::Idx;
+  const auto a = matrices::erdos_renyi<Value, Idx>(5, 40, 20, 6);
+  for (const std::int64_t cols : {7680, 8191, 20'003}) {
+    SCOPED_TRACE(cols);
+    this->expect_reference_bits(a, matrices::erdos_renyi<Value, Idx>(40, cols, 3000, 7));
+  }
+}
+
+// Rows of A like the row before in columns and values, in columns alone, in all but the sign of a
+// zero, or not at all; whole and in chunks, where a row may come without the one before it.
+TYPED_TEST(CloseColumns, RowsAlike) {
+  using Value = typename TypeParam::Value;
+  using Idx = typename TypeParam::Idx;
+  const auto kinds = matrices::erdos_renyi<Value, Idx>(40, 500, 12, 8);
+  auto b = matrices::banded<Value, Idx>(500, 10, 9);
+  b.values[b.row_ptr[kinds.col_idx[0]]] = static_cast<Value>(0.0);
+  typename TestFixture::Matrix a;
+  a.cols = kinds.cols;
+  for (a.rows = 0; a.rows < 400; ++a.rows) {
+    const std::int64_t kind = a.rows / 10;
+    for (std::int64_t i = kinds.row_ptr[kind]; i < kinds.row_ptr[kind + 1]; ++i) {
+      const Value value = kinds.values[i];
+      const bool zero = i == kinds.row_ptr[kind] && a.rows % 10 >= 6;
+      const bool other = i + 1 == kinds.row_ptr[kind + 1] && a.rows % 10 == 3;
+      a.col_idx.push_back(kinds.col_idx[i]);
+      a.values.push_back(zero    ? static_cast<Value>(a.rows % 10 == 8 ? -0.0 : 0.0)
+                         : other ? value + value
+                                 : value);
+    }
+    a.row_ptr.push_back(a.nnz());
+  }
+  this->expect_reference_bits(a, b);
+
+  const auto expected = reference_product(a, b);
+  Context limited = context();
+  limited.memory_budget = 32 << 10;
+  std::int64_t chunks = 0;
+  std::int64_t next = 0;
+  spgemm::multiply_in_chunks(
+      limited, a, b,
+      [&](typename TestFixture::Matrix& rows) {
+        const auto first = expected.row_ptr[next];
+        ASSERT_LE(next + rows.rows, expected.rows);
+        ASSERT_EQ(rows.nnz(), expected.row_ptr[next + rows.rows] - first);
+        EXPECT_TRUE(
+            std::equal(rows.col_idx.begin(), rows.col_idx.end(), expected.col_idx.begin() + first));
+        EXPECT_EQ(std::memcmp(rows.values.data(), expected.values.data() + first,
+                              rows.values.size() * sizeof(Value)),
+                  0);
+        next += rows.rows;
+        ++chunks;
+      },
+      Algorithm::row_wise);
+  EXPECT_EQ(next, expected.rows);
+  EXPECT_GT(chunks, 5);
 }
 
 // Zeros keep their sign, and what is no number or has no bound stays where it belongs.

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 #include "sortie/apps/spgemm/host/neutral_of_sums.hpp"
 #include "sortie/matrices/csr.hpp"
@@ -33,52 +35,108 @@ inline constexpr bool has_eight_columns =
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
 /// sums[8 * eights[e] + b] += factor * the next of `values`, for every bit b of masks[e], e below
-/// n. \pre `sums` begins a cache line
-template <class Idx>
+/// n; marks[eights[e]] gets these bits.
+/// \tparam Summarised  and used[eights[e] / 64] becomes 1
+/// \pre `sums` begins a cache line
+template <bool Summarised, class Idx>
 SORTIE_TARGET_AVX512 inline void add_row_by_eights(double factor, const Idx* eights,
                                                    const std::uint8_t* masks, std::int64_t n,
-                                                   const double* values, double* sums) {
+                                                   const double* values, double* sums,
+                                                   std::uint8_t* marks, std::uint8_t* used) {
   const __m512d factors = _mm512_set1_pd(factor);
   // Added to the lanes without a product. (A store of some lanes alone would make a load of all of
   // them, by the next row of B, wait until it has reached the cache.)
   const __m512d neutral = _mm512_set1_pd(neutral_of_sums<double>());
   for (std::int64_t e = 0; e < n; ++e) {
     const __mmask8 mask = masks[e];
-    double* const eight = sums + 8 * static_cast<std::int64_t>(eights[e]);
+    const auto number = static_cast<std::int64_t>(eights[e]);
+    double* const eight = sums + 8 * number;
     const __m512d entries = _mm512_maskz_expandloadu_pd(mask, values);
     const __m512d products = _mm512_mask_mul_pd(neutral, mask, entries, factors);
     _mm512_store_pd(eight, _mm512_add_pd(_mm512_load_pd(eight), products));
+    marks[number] |= masks[e];
+    if constexpr (Summarised) used[number >> 6] = 1;
     values += std::popcount(static_cast<unsigned>(mask));
   }
 }
 
-/// Moves the sums of the marked ones of 64 columns to the output, from left to right, and clears
-/// them. \param sums   of the 64 columns, those without a mark neutral
-/// \param first  number of the first of them
-/// \pre the output has room for 72 entries
-SORTIE_TARGET_AVX512 inline void take_sums_by_eights(double* sums, std::int64_t first,
-                                                     std::uint64_t marks,
-                                                     std::int32_t*& columns_out,
-                                                     double*& values_out) {
-  const __m512d neutral = _mm512_set1_pd(neutral_of_sums<double>());
-  __m256i columns = _mm256_add_epi32(_mm256_set1_epi32(static_cast<std::int32_t>(first)),
-                                     _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-  std::int32_t* to_columns = columns_out;
-  double* to_values = values_out;
-  for (int eight = 0; eight < 8; ++eight) {
-    const auto mask = static_cast<__mmask8>(marks >> (8 * eight));
-    _mm512_storeu_pd(to_values, _mm512_maskz_compress_pd(mask, _mm512_load_pd(sums + 8 * eight)));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to_columns),
-                        _mm256_maskz_compress_epi32(mask, columns));
-    _mm512_store_pd(sums + 8 * eight, neutral);
-    const int taken = std::popcount(static_cast<unsigned>(mask));
-    to_values += taken;
-    to_columns += taken;
-    columns = _mm256_add_epi32(columns, _mm256_set1_epi32(8));
+/// Moves the sums of marked columns to a row of the output, from left to right, and clears sums and
+/// marks.
+///
+/// The eights that have marks are listed first, then moved in a loop that has no branch which
+/// hangs on the columns. Memory: 4 KiB of the stack.
+class EightsTaker {
+ public:
+  /// \param sums   those without a mark neutral
+  /// \param marks  a byte for eight columns
+  /// \param entries  of the row, that is of all marks
+  EightsTaker(double* sums, std::uint8_t* marks, std::int64_t entries, std::int32_t* columns_out,
+              double* values_out)
+      : sums_(sums),
+        marks_(marks),
+        columns_out_(columns_out),
+        end_(columns_out + entries),
+        values_out_(values_out) {}
+
+  /// Takes columns 512 * line and on, now or later.
+  SORTIE_TARGET_AVX512 void take_line(std::int64_t line) {
+    const __m512i marks = _mm512_load_si512(marks_ + 64 * line);
+    const std::uint64_t some = _mm512_test_epi8_mask(marks, marks);
+    if (some == 0) return;
+    __m512i numbers =
+        _mm512_add_epi32(_mm512_set1_epi32(static_cast<std::int32_t>(64 * line)),
+                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    for (int part = 0; part < 4; ++part) {
+      const auto mask = static_cast<__mmask16>(some >> (16 * part));
+      _mm512_storeu_si512(listed_.data() + n_, _mm512_maskz_compress_epi32(mask, numbers));
+      n_ += std::popcount(static_cast<unsigned>(mask));
+      numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(16));
+    }
+    if (n_ > most_listed - 64) take_listed();
   }
-  columns_out = to_columns;
-  values_out = to_values;
-}
+
+  SORTIE_TARGET_AVX512 void take_listed() {
+    const __m512d neutral = _mm512_set1_pd(neutral_of_sums<double>());
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    std::int32_t* columns_out = columns_out_;
+    double* values_out = values_out_;
+    for (std::int64_t i = 0; i < n_; ++i) {
+      const std::int32_t number = listed_[i];
+      const __mmask8 mask = std::exchange(marks_[number], 0);
+      double* const eight = sums_ + 8 * static_cast<std::int64_t>(number);
+      const __m512d values = _mm512_maskz_compress_pd(mask, _mm512_load_pd(eight));
+      const __m256i columns =
+          _mm256_maskz_compress_epi32(mask, _mm256_add_epi32(_mm256_set1_epi32(8 * number), lanes));
+      _mm512_store_pd(eight, neutral);
+      if (end_ - columns_out >= 8) {
+        // What is written behind the eight's own entries is written again by those that follow.
+        _mm512_storeu_pd(values_out, values);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(columns_out), columns);
+      } else {
+        const auto row = static_cast<__mmask8>((1U << (end_ - columns_out)) - 1);
+        _mm512_mask_storeu_pd(values_out, row, values);
+        _mm256_mask_storeu_epi32(columns_out, row, columns);
+      }
+      const int taken = std::popcount(static_cast<unsigned>(mask));
+      columns_out += taken;
+      values_out += taken;
+    }
+    n_ = 0;
+    columns_out_ = columns_out;
+    values_out_ = values_out;
+  }
+
+ private:
+  static constexpr std::int64_t most_listed = 1024;
+
+  double* sums_;
+  std::uint8_t* marks_;
+  std::int32_t* columns_out_;
+  std::int32_t* end_;
+  double* values_out_;
+  std::int64_t n_ = 0;
+  std::array<std::int32_t, most_listed> listed_;  ///< numbers of eights, with room behind the last
+};
 
 #endif
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -91,6 +92,10 @@ class RowWorker {
     return sorted_.count(a, operands_.b, row);
   }
 
+  /// To be called before rows are written to other arrays than those before them.
+  void start_filling() { filled_row_ = none; }
+
+  /// Writes row `row`, behind the row before it where that is this worker's too.
   /// \param entries  what count() said
   void fill(std::int64_t row, std::int64_t products, std::int64_t entries, Idx* columns,
             Value* values) {
@@ -111,7 +116,13 @@ class RowWorker {
       }
     }
     if (by_accumulator(products)) {
-      dense_->fill(operands_, row, products, entries, columns, values);
+      if (row == filled_row_ + 1 && same_entries_as_before(row)) {
+        std::copy_n(columns - entries, entries, columns);
+        std::copy_n(values - entries, entries, values);
+      } else {
+        dense_->fill(operands_, row, products, entries, columns, values);
+      }
+      filled_row_ = row;
     } else {
       sorted_.fill(a, b, row, columns, values);
     }
@@ -124,6 +135,15 @@ class RowWorker {
     const Idx* const columns = operands_.a.col_idx.data();
     return std::equal(columns + begins[-1], columns + begins[0], columns + begins[0],
                       columns + begins[1]);
+  }
+
+  /// True where it has their values too, to the bit (0.0 is not -0.0): then the rows of C are
+  /// alike.
+  bool same_entries_as_before(std::int64_t row) const {
+    const std::int64_t* const begins = operands_.a.row_ptr.data() + row;
+    const Value* const values = operands_.a.values.data();
+    return same_columns_as_before(row) && std::memcmp(values + begins[-1], values + begins[0],
+                                                      (begins[1] - begins[0]) * sizeof(Value)) == 0;
   }
 
   static bool has_short_rows(std::int64_t cols) {
@@ -141,8 +161,10 @@ class RowWorker {
   bool short_rows_;  ///< there is ShortRow for these types, this matrix and this processor
   SortedRow<Value, Idx> sorted_;
   std::optional<DenseRow<Value, Idx>> dense_;
-  std::int64_t counted_row_ = -2;  ///< the last one that was counted with an accumulator
-  std::int64_t counted_ = 0;       ///< its entries
+  static constexpr std::int64_t none = -2;  ///< no row is behind this one
+  std::int64_t counted_row_ = none;         ///< the last one that was counted with an accumulator
+  std::int64_t counted_ = 0;                ///< its entries
+  std::int64_t filled_row_ = none;          ///< the last one that was written with an accumulator
 };
 
 template <Scalar Value, Index Idx>
@@ -222,6 +244,7 @@ class CountedRows {
   /// \param offsets  of these rows, from 0
   void make(const Context& context, std::int64_t first, std::int64_t last,
             const std::vector<std::int64_t>& offsets, Idx* columns, Value* values) {
+    for (RowWorker<Value, Idx>& worker : workers_) worker.start_filling();
     for_each_row_of(context, "accumulation", first, last, [&](auto& worker, std::int64_t row) {
       const std::int64_t begin = offsets[row - first];
       worker.fill(row, products(row), offsets[row - first + 1] - begin, columns + begin,
