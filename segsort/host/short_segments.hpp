@@ -207,11 +207,12 @@ template <std::unsigned_integral UKey, class Value>
 
 // The form goes by value: what is written to keys could change one that is somewhere.
 
-/// How many segments, the first ones of all, have so many items, if the first one has.
+/// How many segments, the first ones of all, have so many items.
 [[nodiscard]] [[gnu::always_inline]] inline std::size_t count_leading(const ShortSegments& segments,
                                                                       std::size_t length) {
+  if (segments.lengths[0] != length) return 0;
   if (segments.lengths[segments.count - 1] == length) return segments.count;
-  std::size_t count = 0;
+  std::size_t count = 1;
   while (segments.lengths[count] == length) ++count;
   return count;
 }

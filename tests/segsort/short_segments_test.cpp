@@ -104,17 +104,11 @@ std::vector<UKey> make_raw_keys(Keys kind, std::size_t n, std::uint64_t seed) {
   return keys;
 }
 
-/// Sorts segments of the given lengths, in ascending order of length, with a gap of one item
-/// before each, and compares with std::stable_sort by encoded key.
+/// Sorts segments that begin and have lengths as given, in ascending order of length, of so many
+/// items, and compares with std::stable_sort by encoded key.
 template <class UKey, class Value>
-void check(const std::vector<std::uint32_t>& lengths, std::uint64_t gap, Keys kind,
-           const KeyForm<UKey>& form, VectorUnit unit) {
-  std::vector<std::uint64_t> begins;
-  std::uint64_t items = 0;
-  for (const std::uint32_t length : lengths) {
-    begins.push_back(items + gap);
-    items += length + gap;
-  }
+void check_at(const std::vector<std::uint64_t>& begins, const std::vector<std::uint32_t>& lengths,
+              std::uint64_t items, Keys kind, const KeyForm<UKey>& form, VectorUnit unit) {
   const std::vector<UKey> keys_in = make_raw_keys<UKey>(kind, items, lengths.size());
   std::vector<UKey> keys = keys_in;
   std::vector<Value> values;
@@ -137,6 +131,19 @@ void check(const std::vector<std::uint32_t>& lengths, std::uint64_t gap, Keys ki
       ASSERT_EQ(item_of(values[i]), expected[i]) << "item " << i;
     }
   }
+}
+
+/// The same with a gap of so many items before each segment.
+template <class UKey, class Value>
+void check(const std::vector<std::uint32_t>& lengths, std::uint64_t gap, Keys kind,
+           const KeyForm<UKey>& form, VectorUnit unit) {
+  std::vector<std::uint64_t> begins;
+  std::uint64_t items = 0;
+  for (const std::uint32_t length : lengths) {
+    begins.push_back(items + gap);
+    items += length + gap;
+  }
+  check_at<UKey, Value>(begins, lengths, items, kind, form, unit);
 }
 
 template <class T>
@@ -197,6 +204,24 @@ TYPED_TEST(ShortSegmentsTest, SortsSegmentsOfTwoToFourItemsStably) {
       const std::vector<std::uint32_t> lengths(count, length);
       for (const Keys kind : {Keys::few, Keys::ends, Keys::twins})
         this->check_all(lengths, 0, kind);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+// Segments that begin as those of four items side by side do, but some of them are shorter.
+TYPED_TEST(ShortSegmentsTest, SortsNoItemBehindASegment) {
+  using Key = typename TypeParam::Key;
+  for (const std::uint32_t shorter : {2, 3}) {
+    for (const std::size_t shorter_count : {1, 5, 8, 9}) {
+      std::vector<std::uint64_t> begins;
+      std::vector<std::uint32_t> lengths;
+      for (std::size_t i = 0; i < 40; ++i) {
+        begins.push_back(4 * i);
+        lengths.push_back(i < shorter_count ? shorter : 4);
+      }
+      for (const VectorUnit unit : vector_units())
+        check_at<Key, typename TypeParam::Value>(begins, lengths, 160, Keys::any, {}, unit);
       if (this->HasFatalFailure()) return;
     }
   }
