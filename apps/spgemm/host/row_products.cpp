@@ -5,6 +5,7 @@
 
 #include "sortie/apps/spgemm/backends.hpp"
 #include "sortie/apps/spgemm/host/parallel_blocks.hpp"
+#include "sortie/apps/spgemm/host/result_arrays.hpp"
 #include "sortie/core/host_runtime.hpp"
 
 namespace sortie::spgemm::host {
@@ -18,7 +19,9 @@ constexpr std::int64_t rows_per_block = 1 << 13;
 
 template <class Matrix>
 std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b) {
-  std::vector<std::int64_t> offsets(a.rows + 1, 0);
+  std::vector<std::int64_t> offsets;
+  resize_for_overwrite(offsets, a.rows + 1);
+  offsets[0] = 0;
   const std::int64_t blocks = (a.rows + rows_per_block - 1) / rows_per_block;
   for_each_block(host_threads(), 0, blocks, [&](int, std::int64_t block) {
     const std::int64_t end = std::min(a.rows, (block + 1) * rows_per_block);
