@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "sortie/multisort/device_sort.hpp"
 #include "sortie/multisort/multisort.hpp"
+#include "sortie/segsort/host/vector_sort.hpp"
 #include "support/expect_error.hpp"
 
 namespace sortie::test {
@@ -43,27 +45,55 @@ TEST(InvalidSort, ANumberOfDevicesThatIsNone) {
   EXPECT_EQ(keys, (std::vector<std::uint8_t>{2, 1}));
 }
 
+// Stable pairs, since no processor sorts them without a copy.
 TEST(InvalidSort, ScratchBeyondTheBudget) {
   std::vector<std::uint64_t> keys(1'000);
+  std::vector<std::uint64_t> values(1'000);
   Context context;
   context.backend = Backend::host;
-  context.memory_budget = 7'999;
+  context.memory_budget = 15'999;
   for (const SortAlgorithm algorithm : {SortAlgorithm::radix, SortAlgorithm::merge}) {
     expect_error(
         [&] {
-          sort(context, std::span<std::uint64_t>(keys), {Order::ascending, false, algorithm, 2});
+          sort(context, std::span<std::uint64_t>(keys), std::span<std::uint64_t>(values),
+               {Order::ascending, true, algorithm, 2});
         },
-        ErrorKind::out_of_memory, HasSubstr("scratch of the sort needs 7.81 KiB (8000 bytes)"));
+        ErrorKind::out_of_memory, HasSubstr("scratch of the sort needs 15.62 KiB (16000 bytes)"));
   }
-  context.memory_budget = 8'000;
-  sort(context, std::span<std::uint64_t>(keys));
+  context.memory_budget = 16'000;
+  sort(context, std::span<std::uint64_t>(keys), std::span<std::uint64_t>(values),
+       {Order::ascending, true});
   // Keys that are encoded while they are sorted are what they were.
   std::vector<double> numbers(1'000, -2.5);
   context.memory_budget = 1'000;
   for (const SortAlgorithm algorithm : {SortAlgorithm::radix, SortAlgorithm::merge}) {
-    EXPECT_THROW(
-        sort(context, std::span<double>(numbers), {Order::descending, false, algorithm, 2}), Error);
+    EXPECT_THROW(sort(context, std::span<double>(numbers), std::span<std::uint64_t>(values),
+                      {Order::descending, true, algorithm, 2}),
+                 Error);
     EXPECT_EQ(numbers, std::vector<double>(1'000, -2.5));
+  }
+}
+
+// Keys alone need a copy where they are merged, and otherwise where there is no vector sort.
+TEST(InvalidSort, ScratchOfKeysAloneBeyondTheBudget) {
+  std::vector<double> numbers(1'000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i * 7 % 1'000);
+  Context context;
+  context.backend = Backend::host;
+  context.memory_budget = 7'999;
+  const auto sort_by = [&](SortAlgorithm algorithm) {
+    sort(context, std::span<double>(numbers), {Order::ascending, false, algorithm, 2});
+  };
+  const std::vector<double> as_they_were = numbers;
+  expect_error([&] { sort_by(SortAlgorithm::merge); }, ErrorKind::out_of_memory,
+               HasSubstr("scratch of the sort needs 7.81 KiB (8000 bytes)"));
+  EXPECT_EQ(numbers, as_they_were);
+  if (segsort::has_vector_sort()) {
+    sort_by(SortAlgorithm::radix);
+    EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+  } else {
+    EXPECT_THROW(sort_by(SortAlgorithm::radix), Error);
+    EXPECT_EQ(numbers, as_they_were);
   }
 }
 
