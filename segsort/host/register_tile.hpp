@@ -78,6 +78,9 @@ class RegisterTile {
     sort_rows(words, std::make_index_sequence<count_comparators<Rows>()>());
     if (!all_bits_fit && has_ties(words, lengths)) return false;
     Layout::transpose(words);
+    // Read before anything is written, as much as registers hold: what a mask leaves out of a write
+    // belongs to the next segment, and keys and values mostly lie a multiple of 4 KiB apart;
+    // reading either would wait for the write.
     if constexpr (Layout::registers <= 8) {
       const Words keys_there = rearranged(load(keys, begins, masks), words);
       const Words values_there = rearranged(load(values, begins, masks), words);
