@@ -16,15 +16,16 @@ namespace sortie::segsort::detail {
 
 /// Sorts a few words in the registers of AVX-512, by a network: no branch depends on a word.
 ///
-/// Words are laid out in up to 16 rows of one register each. The columns are sorted first, all at
-/// once, by Batcher's odd-even merge sort over the rows. Then groups of 1, 2, 4, ... neighbouring
-/// columns are merged in pairs by bitonic mergers, so that the words of a group ascend along its
-/// first row, then its second, and so on; at last the rows follow each other. (The layout of
-/// Google's vqsort: Blacher, Giesen, Sanders, Wassenberg, Vectorized and performance-portable
+/// Words are laid out in up to 16 rows of one register each; of more, two halves are sorted in turn
+/// and merged, which takes both halves in registers but no more. The columns are sorted first, all
+/// at once, by Batcher's odd-even merge sort over the rows. Then groups of 1, 2, 4, ...
+/// neighbouring columns are merged in pairs by bitonic mergers, so that the words of a group ascend
+/// along its first row, then its second, and so on; at last the rows follow each other. (The layout
+/// of Google's vqsort: Blacher, Giesen, Sanders, Wassenberg, Vectorized and performance-portable
 /// Quicksort, 2022.)
 ///
 /// Not stable: for words of which all bits count. 2^8 words of 32 bits take about 920 vector
-/// instructions, 2^7 of 64 bits 700.
+/// instructions, 2^7 of 64 bits 700; merging two such halves some 550.
 template <std::unsigned_integral Word>
 class RegisterSort {
   using Vector = WideVector<Word>;
@@ -33,8 +34,8 @@ class RegisterSort {
 
  public:
   static constexpr std::size_t most_rows = 16;
-  /// Words that fit.
-  static constexpr std::size_t most_words = most_rows * lanes;
+  /// Words that fit: all registers hold twice as many rows while two sorted halves are merged.
+  static constexpr std::size_t most_words = 2 * most_rows * lanes;
 
   /// Sorts n <= most_words words.
   SORTIE_TARGET_AVX512 static void sort(Word* words, std::size_t n) {
@@ -43,7 +44,11 @@ class RegisterSort {
     if (n <= 2 * lanes) return sort_in_rows<2>(words, n);
     if (n <= 4 * lanes) return sort_in_rows<4>(words, n);
     if (n <= 8 * lanes) return sort_in_rows<8>(words, n);
-    sort_in_rows<16>(words, n);
+    if (n <= 16 * lanes) return sort_in_rows<16>(words, n);
+    constexpr std::size_t half = most_words / 2;
+    sort_in_rows<16>(words, half);
+    sort(words + half, n - half);
+    merge_halves(words, n);
   }
 
   /// Sorts the words of `Rows` registers, the first of which then has the least.
@@ -137,6 +142,32 @@ class RegisterSort {
     halve_rows<Rows, 2 * Columns - 1>(rows);
     halve_lanes<Rows, 2 * Columns - 1, Columns>(rows);
     if constexpr (2 * Columns < static_cast<int>(lanes)) merge_columns<Rows, 2 * Columns>(rows);
+  }
+
+  /// Merges the first most_words / 2 words, which are sorted, with the others, which are, too.
+  SORTIE_TARGET_AVX512 static void merge_halves(Word* words, std::size_t n) {
+    constexpr int last_lane = static_cast<int>(lanes) - 1;
+    const Vector last = Vector::all(std::numeric_limits<Word>::max());
+    std::array<Vector, most_rows> lower;
+    std::array<Vector, most_rows> upper;
+#pragma GCC unroll 16
+    for (std::size_t row = 0; row < most_rows; ++row) {
+      const std::size_t first = (2 * most_rows - 1 - row) * lanes;
+      lower[row] = Vector::load(words + row * lanes);
+      upper[row] =
+          (first < n ? Vector::load(words + first, low_lanes<Word>(n - first), last) : last)
+              .template flipped<last_lane>();
+      Vector::exchange(lower[row], upper[row]);
+    }
+    merge_bitonic<most_rows>(lower.data());
+#pragma GCC unroll 16
+    for (std::size_t row = 0; row < most_rows; ++row) lower[row].store(words + row * lanes);
+    merge_bitonic<most_rows>(upper.data());
+#pragma GCC unroll 16
+    for (std::size_t row = 0; row < most_rows; ++row) {
+      const std::size_t first = (most_rows + row) * lanes;
+      if (first < n) upper[row].store(words + first, low_lanes<Word>(n - first));
+    }
   }
 
   template <std::size_t Rows>

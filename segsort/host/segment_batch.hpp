@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "sortie/segsort/host/short_segments.hpp"
+#include "sortie/segsort/host/short_segment_list.hpp"
 
 namespace sortie::segsort {
 

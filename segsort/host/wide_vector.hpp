@@ -81,6 +81,19 @@ struct WideVector<std::uint32_t> {
         9 ^ Flip, 10 ^ Flip, 11 ^ Flip, 12 ^ Flip, 13 ^ Flip, 14 ^ Flip, 15 ^ Flip);
     return {_mm512_permutexvar_epi32(from, words)};
   }
+  /// Lane i holds the lane of this and, behind it, `other` whose number is in lane i of `from`.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector selected(WideVector from, WideVector other) const {
+    return {_mm512_permutex2var_epi32(words, from.words, other.words)};
+  }
+  /// The bits in which words differ from those of `other`.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector differing(WideVector other) const {
+    return {_mm512_xor_si512(words, other.words)};
+  }
+  /// With `bits` flipped where the highest bit is set.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector flipped_if_negative(WideVector bits) const {
+    constexpr int xor_of_and = 0x78;
+    return {_mm512_ternarylogic_epi32(words, _mm512_srai_epi32(words, 31), bits.words, xor_of_and)};
+  }
 
   __m512i words;
 };
@@ -145,6 +158,19 @@ struct WideVector<std::uint64_t> {
     const __m512i from = _mm512_setr_epi64(0 ^ Flip, 1 ^ Flip, 2 ^ Flip, 3 ^ Flip, 4 ^ Flip,
                                            5 ^ Flip, 6 ^ Flip, 7 ^ Flip);
     return {_mm512_permutexvar_epi64(from, words)};
+  }
+  /// Lane i holds the lane of this and, behind it, `other` whose number is in lane i of `from`.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector selected(WideVector from, WideVector other) const {
+    return {_mm512_permutex2var_epi64(words, from.words, other.words)};
+  }
+  /// The bits in which words differ from those of `other`.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector differing(WideVector other) const {
+    return {_mm512_xor_si512(words, other.words)};
+  }
+  /// With `bits` flipped where the highest bit is set.
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector flipped_if_negative(WideVector bits) const {
+    constexpr int xor_of_and = 0x78;
+    return {_mm512_ternarylogic_epi64(words, _mm512_srai_epi64(words, 63), bits.words, xor_of_and)};
   }
 
   __m512i words;
