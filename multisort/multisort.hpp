@@ -95,17 +95,18 @@ void require_algorithm(const Context& context, SortAlgorithm algorithm);
 /// on GPUs already, by sort_chunks() (device_sort.hpp).
 ///
 /// \param context  backend, threads, progress; memory budget: bytes of work space, on CUDA of each
-///                 GPU; report: the host's phases are "range", "histogram", "scatter", "exchange",
-///                 "local sort", with the merge algorithm "local sort", "pivots", "exchange",
-///                 "merge"; on CUDA "copy in", those of sort_chunks(), "copy out", with het "sort
-///                 chunks", "merge"
+///                 GPU; report: the host's phases are "order", "range", "histogram", "scatter",
+///                 "exchange", "local sort", with the merge algorithm "local sort", "pivots",
+///                 "exchange", "merge"; on CUDA "copy in", those of sort_chunks(), "copy out", with
+///                 het "sort chunks", "merge"
 /// \param options  direction, stability, algorithm, devices, transport
 /// \throws Error (usage)          a number of devices that is none
 /// \throws Error (out_of_memory)  the work space does not fit the budget or the memory
 /// \throws Error (unavailable)    no GPU where one is asked for, or an algorithm that the backend
 ///                                does not have
 ///
-/// Complexity: radix O(n * key bits / 8) at most, less where keys differ early; merge O(n log G)
+/// Complexity: radix O(n * key bits / 8) at most, less where keys differ early, on the host O(n)
+/// where they come in order or in the opposite one; merge O(n log G)
 /// more for G devices. Extra memory on the host: for keys alone a few MiB, with values one copy
 /// where `stable` is asked for, else some MiB; on CUDA, none in host memory
 /// but with het and beyond the GPUs' memory (one copy), and on the GPUs what sort_chunks() takes.

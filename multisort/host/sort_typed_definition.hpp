@@ -13,6 +13,7 @@
 #include "sortie/multisort/host/items.hpp"
 #include "sortie/multisort/host/local_sort.hpp"
 #include "sortie/multisort/host/merge_sort.hpp"
+#include "sortie/multisort/host/ordered_input.hpp"
 #include "sortie/multisort/host/radix_sort.hpp"
 #include "sortie/multisort/host/sort_typed.hpp"
 #include "sortie/multisort/plan/shares.hpp"
@@ -86,6 +87,7 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     const int digit_bits = Sort::usual_digit_bits(request.num_items);
     const std::size_t used =
         request.options.devices > 0 ? devices : Sort::usual_devices(request.num_items, devices);
+    if (OrderedInput<Key, Value>(context, items, request.num_items, form, used).sort()) return;
     if (sort_undivided(context, items, request.num_items, form, used)) return;
     const std::size_t in_place = devices_in_place<Key, Value>(context, request, used);
     if (in_place > 0) {
