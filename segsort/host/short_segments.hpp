@@ -78,6 +78,18 @@ template <std::unsigned_integral UKey, class Value>
 }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
+/// Calls body(std::integral_constant) for the numbers of rows that tiles of registers have, the
+/// least first.
+template <class Body>
+void for_each_height(Body body) {
+  body(std::integral_constant<std::size_t, 4>());
+  body(std::integral_constant<std::size_t, 8>());
+  body(std::integral_constant<std::size_t, 12>());
+  body(std::integral_constant<std::size_t, 16>());
+  body(std::integral_constant<std::size_t, 24>());
+  body(std::integral_constant<std::size_t, most_register_rows>());
+}
+
 /// Sorts segments of `Length` items, the first ones of all, if they lie side by side and are many.
 /// \return how many have been sorted
 template <std::size_t Length, std::unsigned_integral UKey, class Value>
@@ -125,12 +137,7 @@ SORTIE_TARGET_AVX512 void sort_by_key_tiles(UKey* keys, Value* values, const Key
         rest = behind(rest, sort_keys_in_registers<rows()>(keys, form, rest));
     };
     sort_up_to(std::integral_constant<std::size_t, 2>());
-    sort_up_to(std::integral_constant<std::size_t, 4>());
-    sort_up_to(std::integral_constant<std::size_t, 8>());
-    sort_up_to(std::integral_constant<std::size_t, 12>());
-    sort_up_to(std::integral_constant<std::size_t, 16>());
-    sort_up_to(std::integral_constant<std::size_t, 24>());
-    sort_up_to(std::integral_constant<std::size_t, most_register_rows>());
+    for_each_height(sort_up_to);
     return rest;
   };
   const ShortSegments rest = sort_all(segments);
@@ -164,16 +171,10 @@ std::size_t sort_in_registers(UKey* keys, Value* values, KeyForm<UKey> form,
   };
   sort_adjacent(std::integral_constant<std::size_t, 3>());
   sort_adjacent(std::integral_constant<std::size_t, 4>());
-  const auto sort_up_to = [&](auto rows) {
+  for_each_height([&](auto rows) {
     if (sorted < segments.count && segments.lengths[sorted] <= rows)
       sorted += sort_in_registers<rows()>(keys, values, form, behind(segments, sorted));
-  };
-  sort_up_to(std::integral_constant<std::size_t, 4>());
-  sort_up_to(std::integral_constant<std::size_t, 8>());
-  sort_up_to(std::integral_constant<std::size_t, 12>());
-  sort_up_to(std::integral_constant<std::size_t, 16>());
-  sort_up_to(std::integral_constant<std::size_t, 24>());
-  sort_up_to(std::integral_constant<std::size_t, most_register_rows>());
+  });
   return sorted;
 }
 
