@@ -58,7 +58,7 @@ class OrderedInput {
     return inverted != 0;
   }
 
-  /// Whether each of these keys precedes the one before it; those alone may be equal.
+  /// Whether each of these keys precedes the one before it, or without values equals it.
   [[nodiscard]] bool is_descending(std::uint64_t begin, std::uint64_t end) const {
     unsigned others = 0;
     for (std::uint64_t i = begin + 1; i < end; ++i) {
@@ -72,8 +72,7 @@ class OrderedInput {
   /// Whether holds(begin, end) for all keys, by parts that have a key in common with the next.
   template <class Holds>
   [[nodiscard]] bool all(Holds holds) const {
-    // Some thousand keys at a time: so that all devices stop soon when one has found that it
-    // doesn't.
+    // Some thousand keys at a time, so that all devices stop soon after one has found otherwise.
     constexpr std::uint64_t keys_at_once = 4096;
     std::atomic<bool> so_far = true;
     const std::vector<std::uint64_t> begins = plan::begins_of(plan::equal_shares(n_, devices_));
