@@ -16,8 +16,8 @@ namespace sortie::segsort::detail {
 
 /// Sorts a few words in the registers of AVX-512, by a network: no branch depends on a word.
 ///
-/// Words are laid out in up to 16 rows of one register each; of more, two halves are sorted in turn
-/// and merged, which takes both halves in registers but no more. The columns are sorted first, all
+/// Words are laid out in up to 16 rows of one register each; of more words, two halves are sorted
+/// in turn and then merged, for which the registers hold both. The columns are sorted first, all
 /// at once, by Batcher's odd-even merge sort over the rows. Then groups of 1, 2, 4, ...
 /// neighbouring columns are merged in pairs by bitonic mergers, so that the words of a group ascend
 /// along its first row, then its second, and so on; at last the rows follow each other. (The layout
@@ -34,7 +34,7 @@ class RegisterSort {
 
  public:
   static constexpr std::size_t most_rows = 16;
-  /// Words that fit: all registers hold twice as many rows while two sorted halves are merged.
+  /// Words that fit: in twice as many rows where two sorted halves are merged.
   static constexpr std::size_t most_words = 2 * most_rows * lanes;
 
   /// Sorts n <= most_words words.

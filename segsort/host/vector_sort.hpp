@@ -26,7 +26,7 @@ namespace sortie::segsort {
 /// \pre has_vector_sort(), low_bits less than the bits of a word
 ///
 /// One core of an Intel Xeon (Sapphire Rapids, virtual), random words, nanoseconds a word with 32
-/// and 64 bits: 1.3 and 5.4 at 2^8, 4.1 and 8.0 at 2^12, 4.7 and 9.7 at 2^16, 5.8 and 13 at 2^20;
+/// and 64 bits: 1.3 and 3.5 at 2^8, 4.1 and 8.0 at 2^12, 4.7 and 9.7 at 2^16, 5.8 and 13 at 2^20;
 /// by radix sort 9.6 and 14, 10 and 11, 13 and 13, 17 and 18. For a level of the partition, with
 /// words in the cache, 0.2 and 0.4.
 template <std::unsigned_integral Word>
