@@ -1,5 +1,7 @@
-# SORTIE_COMMIT: the short commit of the source tree, "-dirty" behind it when it has changes, and
-# "unknown" outside of git or where Sortie is only a folder of somebody else's repository.
+# SPDX-License-Identifier: Apache-2.0
+
+# SORTIE_COMMIT: the short commit hash of the source tree, with "-dirty" appended if it has changes;
+# "unknown" outside git, or if Sortie is a folder of another repository.
 set(SORTIE_COMMIT unknown)
 find_package(Git QUIET)
 if(GIT_FOUND AND EXISTS ${PROJECT_SOURCE_DIR}/.git)

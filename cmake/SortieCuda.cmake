@@ -1,11 +1,13 @@
-# Decides whether the cuda/ rooms are built: SORTIE_HAVE_CUDA, and SORTIE_NO_CUDA_REASON when not.
+# SPDX-License-Identifier: Apache-2.0
+
+# Decides whether the cuda/ folders are built: SORTIE_HAVE_CUDA, and SORTIE_NO_CUDA_REASON when not.
 set(SORTIE_HAVE_CUDA OFF)
 set(SORTIE_CUDA_MINIMUM 12.0)
 
-# Sets SORTIE_HAVE_CUDA, or SORTIE_NO_CUDA_REASON to what is in the way.
+# Sets SORTIE_HAVE_CUDA, or SORTIE_NO_CUDA_REASON to the reason why CUDA cannot be used.
 macro(sortie_try_cuda)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-    # CMake looks along PATH only, where the toolkit's own installer does not put it.
+    # CMake searches PATH only, and the installer of the toolkit does not add nvcc to it.
     find_program(SORTIE_NVCC nvcc PATHS /usr/local/cuda/bin)
     mark_as_advanced(SORTIE_NVCC)
     if(SORTIE_NVCC)
@@ -13,7 +15,7 @@ macro(sortie_try_cuda)
     endif()
   endif()
   if(NOT CMAKE_CUDA_ARCHITECTURES)
-    # `native` needs a GPU at configure time; without one the build is for Hopper.
+    # `native` requires a GPU at configure time; without one the build is for Hopper.
     if(EXISTS /dev/nvidia0)
       set(CMAKE_CUDA_ARCHITECTURES native CACHE STRING "CUDA architectures")
     else()

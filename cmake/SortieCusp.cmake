@@ -1,8 +1,9 @@
-# CUSP, a baseline of SpGEMM on CUDA: headers that no package of Debian or of the CUDA toolkit has. Sets
-# SORTIE_HAVE_CUSP.
+# SPDX-License-Identifier: Apache-2.0
+
+# CUSP, a baseline of SpGEMM on CUDA: headers that neither Debian nor the CUDA toolkit packages. Sets SORTIE_HAVE_CUSP.
 #
-# A source is compiled to see whether they go with the Thrust of the toolkit: CUSP 0.6.1 does not with CUDA 13, which
-# lacks thrust::device_malloc_allocator and thrust::detail::minimum_system_t.
+# A test compilation checks that the headers are compatible with the Thrust of the toolkit. CUSP 0.6.1 is not compatible
+# with CUDA 13, which lacks thrust::device_malloc_allocator and thrust::detail::minimum_system_t.
 set(SORTIE_CUSP AUTO CACHE STRING "Baseline CUSP: AUTO (when its headers go with CUDA), ON or OFF")
 set_property(CACHE SORTIE_CUSP PROPERTY STRINGS AUTO ON OFF)
 set(SORTIE_HAVE_CUSP FALSE)

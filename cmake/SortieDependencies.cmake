@@ -1,4 +1,6 @@
-# The libraries that Sortie stands on. What is missing is named by its Debian package.
+# SPDX-License-Identifier: Apache-2.0
+
+# The required libraries. Error messages name the Debian package of a missing library.
 
 # sortie_require(NAME DEBIAN_PACKAGE [arguments of find_package ...])
 macro(sortie_require name package)

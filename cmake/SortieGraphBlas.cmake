@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # SuiteSparse:GraphBLAS, a baseline of SpGEMM. Sets SORTIE_HAVE_GRAPHBLAS.
 #
-# A program is compiled and linked to see whether header and library go together and have the functions that are
-# called; so it is with 7.4 (libgraphblas-dev of Debian 12).
+# A test program checks that header and library match and provide the functions that are called. Version 7.4
+# (libgraphblas-dev of Debian 12) does.
 set(SORTIE_GRAPHBLAS AUTO CACHE STRING "Baseline GraphBLAS: AUTO (when header and library are found), ON or OFF")
 set_property(CACHE SORTIE_GRAPHBLAS PROPERTY STRINGS AUTO ON OFF)
 set(SORTIE_HAVE_GRAPHBLAS FALSE)

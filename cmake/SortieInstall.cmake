@@ -1,29 +1,31 @@
-# Installs the libraries, their headers, the program and the package for find_package(Sortie).
+# SPDX-License-Identifier: Apache-2.0
+
+# Installs the library, the public headers, the program, and the files for find_package(Sortie) and pkg-config.
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Sortie)
 set(SORTIE_KOKKOS_INSTALLED ${CMAKE_INSTALL_LIBDIR}/sortie/kokkos)
+set(SORTIE_SHARED ${BUILD_SHARED_LIBS})
 
-get_property(libraries GLOBAL PROPERTY SORTIE_LIBRARIES)
-list(REMOVE_ITEM libraries sortie_bench) # part of the program, like apps/cli
-install(TARGETS ${libraries} EXPORT SortieTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET sortie)
-  install(TARGETS sortie RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
-
-set(rooms core segsort multisort matrices sequences)
-if(SORTIE_APPS)
-  list(APPEND rooms apps)
-endif()
-foreach(room IN LISTS rooms)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sortie/${room}
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN cli EXCLUDE PATTERN bench EXCLUDE
-    PATTERN sample EXCLUDE)
+set(targets ${SORTIE_INSTALLED_LIBRARY})
+foreach(component IN LISTS SORTIE_COMPONENTS)
+  list(APPEND targets sortie_component_${component})
 endforeach()
+install(TARGETS ${targets} EXPORT SortieTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sortie DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET sortie_program)
+  install(TARGETS sortie_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 
-# A Kokkos from the build folder goes along: the static libraries need it wherever they are linked.
+# A Kokkos from the build folder is installed with a static library, which requires it at link time.
+set(kokkos_flags "-lkokkoscore")
 string(FIND "${Kokkos_DIR}" "${SORTIE_KOKKOS_BUILT}/" position)
-if(position EQUAL 0)
+if(position EQUAL 0 AND NOT BUILD_SHARED_LIBS)
   install(DIRECTORY ${SORTIE_KOKKOS_BUILT}/ DESTINATION ${SORTIE_KOKKOS_INSTALLED} USE_SOURCE_PERMISSIONS)
+  set(kokkos_flags "-L\${libdir}/sortie/kokkos/lib -lkokkoscore")
+elseif(Kokkos_DIR)
+  get_filename_component(folder ${Kokkos_DIR}/../.. ABSOLUTE)
+  set(kokkos_flags "-L${folder} -lkokkoscore")
 endif()
 
 install(EXPORT SortieTargets NAMESPACE Sortie:: DESTINATION ${package_folder})
@@ -32,3 +34,20 @@ configure_package_config_file(cmake/SortieConfig.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/SortieConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/SortieConfig.cmake ${PROJECT_BINARY_DIR}/cmake/SortieConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/SortieKokkosTarget.cmake DESTINATION ${package_folder})
+
+# pkg-config: a static library is linked by `pkg-config --static --libs sortie`.
+set(SORTIE_PC_PRIVATE "-lfmt -lz ${kokkos_flags} -fopenmp -ldl -lpthread")
+set(SORTIE_PC_CFLAGS "")
+if(SORTIE_APPS)
+  string(APPEND SORTIE_PC_PRIVATE " ${DIVSUFSORT_LIBRARY} ${DIVSUFSORT64_LIBRARY}")
+  if(SORTIE_HAVE_GRAPHBLAS)
+    string(APPEND SORTIE_PC_PRIVATE " ${GRAPHBLAS_LIBRARY}")
+  endif()
+endif()
+if(SORTIE_HAVE_CUDA)
+  set(SORTIE_PC_CFLAGS " -I${CUDAToolkit_INCLUDE_DIRS}")
+  string(APPEND SORTIE_PC_PRIVATE " -L${CUDAToolkit_LIBRARY_DIR} -lcusparse -lcudart_static -lrt")
+endif()
+file(RELATIVE_PATH SORTIE_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/sortie.pc.in ${PROJECT_BINARY_DIR}/cmake/sortie.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/sortie.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,19 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # Kokkos::kokkos, in this order of preference:
 #   1. the target of an enclosing project,
-#   2. the one named by Kokkos_DIR or Kokkos_ROOT,
-#   3. an installed one with host threads (OpenMP), found along CMAKE_PREFIX_PATH and the system,
-#   4. the one that cmake/build_kokkos.sh built into <build>/kokkos; SORTIE_FETCH_KOKKOS=ON runs it,
-#   5. an installed one with Serial only, and a warning: everything on the host runs on one thread.
+#   2. the installation named by Kokkos_DIR or Kokkos_ROOT,
+#   3. an installation with host threads (OpenMP), found in CMAKE_PREFIX_PATH or the system,
+#   4. the installation that cmake/build_kokkos.sh built in <build>/kokkos; SORTIE_FETCH_KOKKOS=ON runs the script,
+#   5. an installation with Serial only, with a warning: everything on the host runs on one thread.
 option(SORTIE_FETCH_KOKKOS "Build Kokkos into the build folder when none with OpenMP is installed" OFF)
 set(SORTIE_KOKKOS_MINIMUM 3.4)
 set(SORTIE_KOKKOS_BUILT ${PROJECT_BINARY_DIR}/kokkos)
 include(SortieKokkosTarget)
 
-# Version 3.4 insists on this; it is right for C++20 code without GNU extensions anyway.
+# Version 3.4 requires this; it is correct for C++20 code without GNU extensions in any case.
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# Sets `devices` to the backends of the Kokkos configured in `folder`, read from the text of its
-# package file: loading it would define its targets, and those cannot be taken back.
+# Sets `devices` to the backends of the Kokkos configured in `folder`. They are read from the text of the package file:
+# loading it would define its targets, which cannot be undone.
 function(sortie_kokkos_devices folder devices)
   set(${devices} "" PARENT_SCOPE)
   foreach(file KokkosConfigCommon.cmake KokkosConfig.cmake)
@@ -28,8 +30,8 @@ function(sortie_kokkos_devices folder devices)
   endforeach()
 endfunction()
 
-# Sets `result` to the package folder of the first Kokkos below `prefixes` whose backends match
-# `pattern`. Those for GPUs are passed over: they want their own compiler for every source.
+# Sets `result` to the package folder of the first Kokkos below `prefixes` whose backends match `pattern`. Versions with
+# GPU backends are skipped: they require their own compiler for every source.
 function(sortie_find_kokkos result pattern prefixes)
   set(${result} "" PARENT_SCOPE)
   foreach(prefix IN LISTS prefixes)
@@ -48,7 +50,7 @@ endfunction()
 function(sortie_locate_kokkos result)
   set(installed ${CMAKE_PREFIX_PATH} $ENV{CMAKE_PREFIX_PATH} ${CMAKE_SYSTEM_PREFIX_PATH})
   string(REPLACE ":" ";" installed "${installed}")
-  # Other build folders of this tree share the one that quickstart built.
+  # Other build folders of this tree use the Kokkos that quickstart built.
   set(built ${SORTIE_KOKKOS_BUILT} ${PROJECT_SOURCE_DIR}/build/kokkos)
   sortie_find_kokkos(folder "OPENMP|THREADS|HPX" "${Kokkos_ROOT};$ENV{Kokkos_ROOT};${installed};${built}")
   if(NOT folder AND SORTIE_FETCH_KOKKOS)
@@ -65,7 +67,7 @@ endfunction()
 if(TARGET Kokkos::kokkos)
   set(SORTIE_KOKKOS_ORIGIN "the enclosing project")
 else()
-  # What an earlier run of CMake found is looked for again: a better one may have come since.
+  # The result of an earlier configuration is discarded: a preferable Kokkos may have been installed since.
   if(NOT Kokkos_DIR OR Kokkos_DIR STREQUAL SORTIE_KOKKOS_LOCATED)
     sortie_locate_kokkos(folder)
     if(NOT folder)

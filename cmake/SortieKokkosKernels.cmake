@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # KokkosKernels, a baseline of SpGEMM. Sets SORTIE_HAVE_KOKKOS_KERNELS and SORTIE_KOKKOS_KERNELS_FLAGS, the flags of
-# the one source that includes it.
+# the only source that includes it.
 #
-# Only its headers are used, with the Kokkos of this build. Its package files are not: they bring the Kokkos that it
-# was built with (Debian's has one thread), and two of them in one program break each other. A program is compiled and
-# linked to see whether headers and Kokkos go together; so 3.4 does with libtrilinos-kokkos-kernels-dev of Debian 12.
+# Only its headers are used, with the Kokkos of this build. Its package files would add the Kokkos that it was built
+# with (Debian's is single-threaded), and two versions of Kokkos in one program conflict. A test program checks that the
+# headers and Kokkos are compatible, as are Kokkos 3.4 and libtrilinos-kokkos-kernels-dev of Debian 12.
 set(SORTIE_KOKKOS_KERNELS AUTO CACHE STRING "Baseline KokkosKernels: AUTO (when its headers go with Kokkos), ON or OFF")
 set_property(CACHE SORTIE_KOKKOS_KERNELS PROPERTY STRINGS AUTO ON OFF)
 set(SORTIE_HAVE_KOKKOS_KERNELS FALSE)
@@ -12,7 +14,7 @@ if(SORTIE_KOKKOS_KERNELS)
   find_path(KOKKOS_KERNELS_INCLUDE_DIR KokkosSparse_spgemm.hpp PATH_SUFFIXES trilinos kokkos-kernels)
   mark_as_advanced(KOKKOS_KERNELS_INCLUDE_DIR)
   if(KOKKOS_KERNELS_INCLUDE_DIR)
-    # Searched last, so that a Kokkos beside these headers does not come before that of the build.
+    # Searched last, so that a Kokkos next to these headers does not precede that of the build.
     set(SORTIE_KOKKOS_KERNELS_FLAGS -idirafter ${KOKKOS_KERNELS_INCLUDE_DIR})
     include(CMakePushCheckState)
     include(CheckCXXSourceCompiles)

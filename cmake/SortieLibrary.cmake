@@ -1,35 +1,97 @@
-# sortie_add_library(NAME room SOURCES ... [CUDA_SOURCES ...] [PUBLIC ...] [PRIVATE ...])
-#
-# One static library per room, target sortie_<name>, alias Sortie::<name>. Headers are included as
-# <sortie/ROOM/...> in the tree as from an install: the build folder holds a link per room.
-set(SORTIE_INCLUDE_DIR ${CMAKE_BINARY_DIR}/include)
-if(NOT PROJECT_IS_TOP_LEVEL)
-  set(SORTIE_INCLUDE_DIR ${CMAKE_CURRENT_BINARY_DIR}/include)
-endif()
-file(MAKE_DIRECTORY ${SORTIE_INCLUDE_DIR}/sortie)
-foreach(room core segsort multisort matrices sequences apps)
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${room} ${SORTIE_INCLUDE_DIR}/sortie/${room} SYMBOLIC)
-endforeach()
+# SPDX-License-Identifier: Apache-2.0
 
-function(sortie_add_library name)
+# The parts of the library, and the library that consists of them.
+#
+# sortie_add_part(NAME SOURCES ... [CUDA_SOURCES ...] [PUBLIC parts ...] [PRIVATE libraries ...])
+#
+# A part is a folder of the tree. Its sources are compiled once, as an object library; all parts together form the
+# library Sortie::sortie. Headers are included by their paths from the root, public ones as <sortie/X.hpp>.
+
+# Usage requirements of every source of the tree; not exported.
+add_library(sortie_tree INTERFACE)
+target_include_directories(sortie_tree INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_features(sortie_tree INTERFACE cxx_std_20)
+target_link_libraries(sortie_tree INTERFACE sortie_flags)
+if(SORTIE_HAVE_CUDA)
+  # Host sources include the header of the CUDA runtime as well.
+  target_link_libraries(sortie_tree INTERFACE CUDA::cudart_static)
+endif()
+
+function(sortie_add_part name)
   cmake_parse_arguments(ARG "" "" "SOURCES;CUDA_SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(SORTIE_HAVE_CUDA)
     list(APPEND ARG_SOURCES ${ARG_CUDA_SOURCES})
   endif()
-  add_library(sortie_${name} STATIC ${ARG_SOURCES})
-  add_library(Sortie::${name} ALIAS sortie_${name})
-  set_target_properties(sortie_${name} PROPERTIES
-    EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON CUDA_RUNTIME_LIBRARY Static)
-  target_compile_features(sortie_${name} PUBLIC cxx_std_20)
-  set_target_properties(sortie_${name} PROPERTIES CXX_EXTENSIONS OFF)
+  add_library(sortie_${name} OBJECT ${ARG_SOURCES})
+  set_target_properties(sortie_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   if(SORTIE_HAVE_CUDA)
     target_compile_definitions(sortie_${name} PRIVATE SORTIE_HAVE_CUDA=1)
   endif()
-  target_include_directories(sortie_${name} PUBLIC
-    $<BUILD_INTERFACE:${SORTIE_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  # Libraries that are headers only are not asked of those who link an installed Sortie.
-  list(TRANSFORM ARG_PRIVATE REPLACE "^(nlohmann_json::.*|Eigen3::.*)$" "$<BUILD_INTERFACE:\\1>")
-  target_link_libraries(sortie_${name} PUBLIC ${ARG_PUBLIC}
-    PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:sortie_flags>)
-  set_property(GLOBAL APPEND PROPERTY SORTIE_LIBRARIES sortie_${name})
+  target_link_libraries(sortie_${name} PRIVATE sortie_tree ${ARG_PRIVATE})
+  set_property(GLOBAL APPEND PROPERTY SORTIE_PARTS ${name})
+  # Header-only libraries are not required of users of an installed Sortie.
+  list(FILTER ARG_PRIVATE EXCLUDE REGEX "^(nlohmann_json::.*|Eigen3::.*)$")
+  set_property(GLOBAL APPEND PROPERTY SORTIE_LIBRARIES_OF_PARTS ${ARG_PRIVATE})
 endfunction()
+
+# sortie_part_links(NAME libraries ...): further libraries of a part.
+function(sortie_part_links name)
+  target_link_libraries(sortie_${name} PRIVATE ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY SORTIE_LIBRARIES_OF_PARTS ${ARGN})
+endfunction()
+
+# sortie_define_library(TARGET KIND): a library of the objects of all parts.
+function(sortie_define_library target kind)
+  get_property(parts GLOBAL PROPERTY SORTIE_PARTS)
+  get_property(libraries GLOBAL PROPERTY SORTIE_LIBRARIES_OF_PARTS)
+  list(REMOVE_DUPLICATES libraries)
+  set(objects ${parts})
+  list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:sortie_\\1>")
+  add_library(${target} ${kind} ${objects})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME sortie EXPORT_NAME sortie LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE ${libraries})
+  if(SORTIE_HAVE_CUDA)
+    # DeviceSegmentedSort returns cudaError_t, so its users need the headers of the toolkit.
+    target_link_libraries(${target} PUBLIC CUDA::toolkit PRIVATE CUDA::cudart_static)
+  endif()
+  if(kind STREQUAL "SHARED")
+    # No symbols of the static libraries inside are exported, so a program may link its own versions.
+    target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined
+      LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/sortie.map)
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/sortie.map)
+  endif()
+endfunction()
+
+# The library that the program and the tests link: it provides all symbols, including internals.
+#   sortie_static   always
+#   sortie_shared   with BUILD_SHARED_LIBS, and for the tests of its exports
+#   Sortie::sortie  the one of the two that is installed
+macro(sortie_finish_library)
+  sortie_define_library(sortie_static STATIC)
+  if(BUILD_SHARED_LIBS OR SORTIE_TESTS)
+    sortie_define_library(sortie_shared SHARED)
+  endif()
+  if(BUILD_SHARED_LIBS)
+    set(SORTIE_INSTALLED_LIBRARY sortie_shared)
+    set_target_properties(sortie_static PROPERTIES OUTPUT_NAME sortie_internal)
+  else()
+    set(SORTIE_INSTALLED_LIBRARY sortie_static)
+  endif()
+  add_library(Sortie::sortie ALIAS ${SORTIE_INSTALLED_LIBRARY})
+  # Parts by name, for find_package(Sortie COMPONENTS ...): all of them are in the same library.
+  get_property(SORTIE_COMPONENTS GLOBAL PROPERTY SORTIE_PARTS)
+  foreach(component IN LISTS SORTIE_COMPONENTS)
+    add_library(sortie_component_${component} INTERFACE)
+    set_target_properties(sortie_component_${component} PROPERTIES EXPORT_NAME ${component})
+    target_link_libraries(sortie_component_${component} INTERFACE ${SORTIE_INSTALLED_LIBRARY})
+    add_library(Sortie::${component} ALIAS sortie_component_${component})
+  endforeach()
+  # For the program and the tests.
+  add_library(sortie_internals INTERFACE)
+  target_link_libraries(sortie_internals INTERFACE sortie_static sortie_tree)
+endmacro()

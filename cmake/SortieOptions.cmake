@@ -1,10 +1,13 @@
-# Options of the build and the flags that every target of Sortie gets.
+# SPDX-License-Identifier: Apache-2.0
+
+# Build options, and the flags of every target of Sortie.
 option(SORTIE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SORTIE_APPS "Build the applications and the program `sortie`" ON)
+option(BUILD_SHARED_LIBS "Install libsortie.so instead of libsortie.a" OFF)
 option(SORTIE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(SORTIE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(SORTIE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-set(SORTIE_CUDA AUTO CACHE STRING "CUDA rooms: AUTO (when nvcc is found), ON or OFF")
+set(SORTIE_CUDA AUTO CACHE STRING "CUDA backend: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE SORTIE_CUDA PROPERTY STRINGS AUTO ON OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -23,11 +26,11 @@ include(GNUInstallDirs)
 add_library(sortie_flags INTERFACE)
 target_compile_options(sortie_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra $<$<BOOL:${SORTIE_WARNINGS_AS_ERRORS}>:-Werror>>
-  # By flag, since CMake 3.25.1 (Debian 12) does not know that nvcc speaks C++20.
+  # By flag, since CMake 3.25.1 (Debian 12) does not support C++20 for nvcc.
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -Xcompiler=-Wall,-Wextra --extended-lambda --expt-relaxed-constexpr
     $<$<BOOL:${SORTIE_WARNINGS_AS_ERRORS}>:-Werror=all-warnings -Xcompiler=-Werror>>)
 if(SORTIE_SANITIZE)
-  # Where a variable is after each assignment takes GCC minutes to follow through sorting networks.
+  # Variable tracking through the sorting networks takes GCC minutes.
   target_compile_options(sortie_flags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-var-tracking-assignments>)

@@ -1,6 +1,8 @@
-# Sorts of one array on the host that Debian packages, baselines of `sortie bench sort`: SORTIE_HAVE_GNU_PARALLEL (the
-# parallel mode of libstdc++, which comes with GCC and needs OpenMP), SORTIE_HAVE_TBB and SORTIE_HAVE_BOOST_SORT.
-# std::sort and std::stable_sort are always there.
+# SPDX-License-Identifier: Apache-2.0
+
+# Array sorts on the host that Debian packages, baselines of `sortie bench sort`: SORTIE_HAVE_GNU_PARALLEL (the parallel
+# mode of libstdc++, which is part of GCC and requires OpenMP), SORTIE_HAVE_TBB and SORTIE_HAVE_BOOST_SORT. std::sort and
+# std::stable_sort are always available.
 set(SORTIE_SORT_PEERS AUTO CACHE STRING "Baselines of the host's sort: AUTO (those that are found), ON (all) or OFF")
 set_property(CACHE SORTIE_SORT_PEERS PROPERTY STRINGS AUTO ON OFF)
 set(SORTIE_HAVE_GNU_PARALLEL FALSE)
@@ -28,7 +30,7 @@ if(SORTIE_SORT_PEERS)
   if(TARGET TBB::tbb)
     set(SORTIE_HAVE_TBB TRUE)
   endif()
-  find_package(Boost 1.74 QUIET CONFIG) # Debian's; older ones were not tried
+  find_package(Boost 1.74 QUIET CONFIG) # Debian's version; older ones are untested
   if(TARGET Boost::headers)
     cmake_push_check_state(RESET)
     set(CMAKE_REQUIRED_LIBRARIES Boost::headers)

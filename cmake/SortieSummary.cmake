@@ -1,4 +1,6 @@
-# What this build contains, on one screen.
+# SPDX-License-Identifier: Apache-2.0
+
+# Prints a summary of the build configuration.
 function(sortie_summary)
   if(SORTIE_HAVE_CUDA)
     set(cuda "${CUDAToolkit_VERSION} for architectures ${CMAKE_CUDA_ARCHITECTURES} (${CMAKE_CUDA_COMPILER})")
@@ -6,9 +8,11 @@ function(sortie_summary)
     set(cuda "no: ${SORTIE_NO_CUDA_REASON}")
   endif()
   list(JOIN Kokkos_DEVICES ", " devices)
-  get_property(libraries GLOBAL PROPERTY SORTIE_LIBRARIES)
-  list(TRANSFORM libraries REPLACE "^sortie_" "")
-  list(JOIN libraries ", " libraries)
+  list(JOIN SORTIE_COMPONENTS ", " components)
+  set(kind static)
+  if(BUILD_SHARED_LIBS)
+    set(kind shared)
+  endif()
   set(versions "fmt ${fmt_VERSION}, nlohmann-json ${nlohmann_json_VERSION}, zlib ${ZLIB_VERSION_STRING}")
   if(SORTIE_APPS)
     string(APPEND versions ", CLI11 ${CLI11_VERSION}, Eigen ${Eigen3_VERSION}, libdivsufsort (${DIVSUFSORT_LIBRARY})")
@@ -39,7 +43,7 @@ function(sortie_summary)
      build type      ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, sanitizers ${SORTIE_SANITIZE}
      host backend    Kokkos ${Kokkos_VERSION} (${devices}), ${SORTIE_KOKKOS_ORIGIN}
      CUDA backend    ${cuda}
-     libraries       ${libraries}
+     library         ${kind}, of ${components}
      applications    ${SORTIE_APPS}
      dependencies    ${versions}
      tests           ${tests}")

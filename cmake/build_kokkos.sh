@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
 # build_kokkos.sh PREFIX - builds Kokkos with OpenMP and Serial and installs it to PREFIX.
 #
-# Debian ships Kokkos with Serial only, but the source package `trilinos` that it is made from holds
-# all of Kokkos. The package comes from the machine's own apt sources, read as deb-src from a private
-# list; nothing of the system's apt state is changed and root is not needed.
+# Debian packages Kokkos with Serial only, but its source package `trilinos` contains all of Kokkos.
+# The script downloads it from the machine's apt sources, read as deb-src from a private list. The
+# apt state of the system is not changed, and root is not required.
 set -euo pipefail
 
 prefix=$(realpath -m "${1:?usage: build_kokkos.sh PREFIX}")
@@ -16,7 +18,7 @@ fail() {
   exit 1
 }
 
-# Turns one file of apt sources, in either format, into a list of source packages.
+# Converts a file of apt sources, in either format, to a list of source packages.
 as_source_list() {
   case $1 in
     *.sources) sed 's/^Types:.*/Types: deb-src/' "$1" ;;
@@ -24,7 +26,7 @@ as_source_list() {
   esac
 }
 
-# Downloads the source package through the apt sources of file $1 alone.
+# Downloads the source package using only the apt sources of file $1.
 download_through() {
   local list=$work/list.${1##*.}
   rm -rf "$work/state" && mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
@@ -39,7 +41,7 @@ download_through() {
 download() {
   command -v apt-get >/dev/null || fail "found no apt-get to download the source package trilinos with"
   local file
-  # The distribution's own sources first; those of third parties do not carry trilinos.
+  # The distribution's own sources first; third-party sources do not contain trilinos.
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/{debian,ubuntu}.sources \
     /etc/apt/sources.list.d/*.{sources,list}; do
     [[ -f $file ]] || continue
@@ -55,7 +57,7 @@ download
 
 echo "Unpacking Kokkos ..."
 mkdir "$work/source"
-# Kokkos is a small part of the package; the rest is not unpacked.
+# Kokkos is a small part of the package; nothing else is unpacked.
 tar -xf "$work"/trilinos_*.orig.tar.* -C "$work/source" --strip-components=3 --wildcards '*/packages/kokkos/*'
 [[ -f $work/source/CMakeLists.txt ]] || fail "the source package trilinos holds no packages/kokkos"
 
@@ -67,7 +69,7 @@ if ! {
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib -DKokkos_ENABLE_OPENMP=ON -DKokkos_ENABLE_SERIAL=ON \
     -DKokkos_CXX_STANDARD=17 -DCMAKE_CXX_EXTENSIONS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON &&
     cmake --build "$work/build" --parallel "$(nproc)" &&
-    # Installed beside and moved: a build that is cut short leaves nothing that looks complete.
+    # Installed to a temporary folder and moved: an interrupted build leaves nothing that looks complete.
     cmake --install "$work/build" --prefix "$prefix.partial"
 } >"$work/build.log" 2>&1; then
   tail -n 40 "$work/build.log" >&2

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Fails and names the place when a tracked source is not formatted as .clang-format says.
-# The version is fixed: every release of clang-format breaks some lines differently.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Fails and names the location if a tracked source is not formatted according to .clang-format.
+# The version is fixed: releases of clang-format break some lines differently.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mapfile -t files < <(git -c safe.directory="$PWD" ls-files '*.hpp' '*.cpp' '*.cuh' '*.cu')

@@ -1,4 +1,5 @@
-#include "sortie/core/byte_source.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/byte_source.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,21 +16,21 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
+#include "core/host_memory.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 
 namespace {
 
-/// Compressed bytes fetched at a time: enough that the system call does not show beside inflate,
-/// little enough to stay in the L2 cache.
+/// Compressed bytes read at a time: enough to make the cost of the system call negligible beside
+/// inflate, few enough to stay in the L2 cache.
 constexpr std::size_t compressed_chunk = std::size_t{256} << 10;
 
-/// First allocation for input whose size is not known.
+/// First allocation for input of unknown size.
 constexpr std::size_t unknown_size_start = std::size_t{1} << 20;
 
-/// Deflate cannot expand by more than this factor, so no more is believed of a size field.
+/// Largest expansion factor of deflate: an upper bound for the size field of a gzip file.
 constexpr std::uint64_t max_deflate_ratio = 1032;
 
 constexpr std::array<unsigned char, 2> gzip_magic = {0x1f, 0x8b};
@@ -39,7 +40,7 @@ bool is_gzip(std::span<const char> head) {
          std::memcmp(head.data(), gzip_magic.data(), gzip_magic.size()) == 0;
 }
 
-/// An open file descriptor, closed at the end of its life unless it is standard input.
+/// An open file descriptor, closed by the destructor unless it is standard input.
 class Descriptor {
  public:
   explicit Descriptor(const std::string& path)
@@ -86,19 +87,18 @@ struct ByteSource::State {
   std::string name;
   Descriptor descriptor;
   std::uint64_t size_hint = 0;
-  std::vector<char> head;  ///< bytes looked at to recognise gzip, not yet handed out
+  std::vector<char> head;  ///< bytes read to recognise gzip, not yet returned
   bool compressed = false;
 
   // The rest is used for gzip only.
   z_stream stream = {};
   std::vector<char> buffer;       ///< compressed bytes; stream.next_in points into it
-  std::uint64_t fetched = 0;      ///< compressed bytes taken from the file
-  std::uint64_t member_size = 0;  ///< bytes that the current member has given
+  std::uint64_t fetched = 0;      ///< compressed bytes read from the file
+  std::uint64_t member_size = 0;  ///< bytes decompressed from the current member
   bool finished = false;
-  bool in_member = true;        ///< between members only another header or zeros may follow
-  gz_header first_header = {};  ///< tells bgzf by its extra field
+  gz_header first_header = {};  ///< its extra field identifies bgzf
   std::array<unsigned char, 64> extra_field = {};
-  bool blocked = false;  ///< bgzf, which ends in an empty member
+  bool blocked = false;  ///< the file is bgzf, which ends with an empty member
 };
 
 ByteSource::State::State(const std::string& path)
@@ -108,7 +108,7 @@ ByteSource::State::State(const std::string& path)
     if (S_ISDIR(status.st_mode)) throw input_error(name, 0, "a folder", "a file");
     if (S_ISREG(status.st_mode)) {
       size_hint = static_cast<std::uint64_t>(status.st_size);
-      // Advice only: nothing depends on it being taken.
+      // Advice only: correctness does not depend on it.
       static_cast<void>(::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_SEQUENTIAL));
     }
   }
@@ -118,7 +118,7 @@ ByteSource::State::State(const std::string& path)
   if (compressed) start_gzip();
 }
 
-/// Fills `into` from the file; less only at its end.
+/// Fills `into` from the file. Returns fewer bytes only at the end of the file.
 std::size_t ByteSource::State::read_raw(std::span<char> into) const {
   std::size_t filled = 0;
   while (filled < into.size()) {
@@ -156,7 +156,7 @@ void ByteSource::State::start_gzip() {
   inflateGetHeader(&stream, &first_header);
 }
 
-/// Fetches compressed bytes when none are left; false at the end of the file.
+/// Reads compressed bytes when the buffer is empty. Returns false at the end of the file.
 bool ByteSource::State::refill() {
   if (stream.avail_in > 0) return true;
   const std::size_t got = read_raw(buffer);
@@ -176,7 +176,7 @@ Error ByteSource::State::damaged(std::string_view why) const {
                      "valid deflate data");
 }
 
-/// True when nothing but zero bytes follows: padding of tapes and blocks, which gzip accepts too.
+/// True if only zero bytes follow: padding of tapes and blocks, which gzip accepts as well.
 bool ByteSource::State::only_zeros_left() {
   while (refill()) {
     const auto* const end = stream.next_in + stream.avail_in;
@@ -188,16 +188,16 @@ bool ByteSource::State::only_zeros_left() {
   return true;
 }
 
-/// Looks at what follows a complete member: another one, zero padding or the end of the file.
+/// Handles the bytes after a complete member: another member, zero padding or the end of the file.
 void ByteSource::State::end_member() {
   const bool last_was_empty = member_size == 0;
-  // The extra field "BC" (with the block's size) is what makes a gzip file a bgzf file.
+  // The extra field "BC" (which holds the block size) identifies bgzf.
   if (first_header.done == 1 && first_header.extra_len >= 2)
     blocked = extra_field[0] == 'B' && extra_field[1] == 'C';
   member_size = 0;
   if (!refill() || *stream.next_in == 0) {
     if (!only_zeros_left()) throw damaged("data after the zero padding");
-    // A bgzf file that was cut between two blocks is valid gzip; only its end marker tells.
+    // A bgzf file truncated between two blocks is valid gzip. Only the missing end marker shows it.
     if (blocked && !last_was_empty)
       throw input_error(name, 0, fmt::format("bgzf stream cut off after {} bytes", fetched),
                         "its end marker, an empty block");
@@ -250,8 +250,8 @@ bool ByteSource::compressed() const {
 
 std::uint64_t ByteSource::content_size_hint() const {
   if (!compressed()) return size_hint();
-  // The last four bytes of a gzip file hold the size of its last member modulo 2^32: exact for the
-  // common file of one member, a lower bound otherwise.
+  // The last four bytes of a gzip file hold the size of its last member modulo 2^32. This is exact
+  // for the common case of one member below 4 GiB and a lower bound otherwise.
   std::array<unsigned char, 4> field = {};
   if (size_hint() < field.size() ||
       ::pread(state_->descriptor.number(), field.data(), field.size(),
@@ -268,8 +268,8 @@ ByteBuffer allocate(std::size_t size, const std::string& name) {
   try {
     return {std::make_unique_for_overwrite<char[]>(size), size};
   } catch (const std::bad_alloc&) {
-    throw out_of_memory_error(fmt::format("the content of {}", name), size,
-                              host_memory_available());
+    const Error error = out_of_memory_error("reading the file", size, host_memory_available());
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
   }
 }
 
@@ -278,7 +278,7 @@ ByteBuffer allocate(std::size_t size, const std::string& name) {
 ByteBuffer read_all(const std::string& path) {
   ByteSource source(path);
   const std::uint64_t hint = source.content_size_hint();
-  // One byte more than expected lets the first read see the end of the file.
+  // With one byte more than expected, the first read reaches the end of the file.
   ByteBuffer buffer = allocate(hint > 0 ? hint + 1 : unknown_size_start, source.name());
   std::size_t filled = 0;
   while (true) {

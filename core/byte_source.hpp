@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -8,31 +9,32 @@
 
 namespace sortie {
 
-/// A file or standard input read from front to back; gzip is recognised by its content.
+/// Reads a file or standard input from front to back. Gzip is recognised by its content.
 ///
-/// Handles single- and multi-member gzip and bgzf. Reading past a cut-off or damaged gzip stream is
-/// an error, never a short result.
+/// Handles single- and multi-member gzip and bgzf. A truncated or damaged gzip stream is an error,
+/// never a short result.
 class ByteSource {
  public:
   /// \param path  file name; "-" is standard input
-  /// \throws Error (input) when it cannot be opened or is a folder
+  /// \throws Error (input) if it cannot be opened or is a folder
   explicit ByteSource(const std::string& path);
   ~ByteSource();
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) noexcept;
 
-  /// Fills `into` from the front as far as there is data; returns the bytes written, less than
-  /// `into.size()` only at the end.
-  /// \throws Error (input) naming the file and the compressed byte where the stream is damaged
+  /// Reads up to `into.size()` bytes. Returns the number of bytes read, which is smaller only at
+  /// the end.
+  /// \throws Error (input) naming the file and the compressed byte at which the stream is damaged
   [[nodiscard]] std::size_t read(std::span<char> into);
 
-  /// The name to show in messages ("<stdin>" for "-").
+  /// The name for messages ("<stdin>" for "-").
   [[nodiscard]] const std::string& name() const;
 
-  /// Size of the file in bytes (compressed size for gzip); 0 when it has none (a pipe).
+  /// Size of the file in bytes (compressed size for gzip); 0 for a pipe.
   [[nodiscard]] std::uint64_t size_hint() const;
-  /// A guess of the bytes that read() will give in all: exact for a plain file and for gzip of one
-  /// member below 4 GiB; 0 when nothing is known. Never far too large, even for a forged file.
+  /// Estimate of the total bytes that read() will return: exact for a plain file and for gzip of
+  /// one member below 4 GiB; 0 if unknown. At most 1032 times the compressed size, even for a
+  /// forged file.
   [[nodiscard]] std::uint64_t content_size_hint() const;
   [[nodiscard]] bool compressed() const;
 
@@ -41,7 +43,7 @@ class ByteSource {
   std::unique_ptr<State> state_;
 };
 
-/// Bytes in memory, not zeroed before they are read into.
+/// Bytes in memory, not zeroed on allocation.
 struct ByteBuffer {
   std::unique_ptr<char[]> data;
   std::size_t size = 0;
@@ -49,8 +51,8 @@ struct ByteBuffer {
   [[nodiscard]] std::span<const char> span() const { return {data.get(), size}; }
 };
 
-/// Reads everything that `path` ("-": standard input) holds, decompressed.
-/// \throws Error as ByteSource
+/// Reads the whole content of `path` ("-": standard input), decompressed.
+/// \throws Error as for ByteSource, (out_of_memory)
 [[nodiscard]] ByteBuffer read_all(const std::string& path);
 
 }  // namespace sortie

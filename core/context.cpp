@@ -1,9 +1,10 @@
-#include "sortie/core/context.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/context.hpp"
 
 #include <fmt/format.h>
 
-#include "sortie/core/devices.hpp"
-#include "sortie/core/error.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 

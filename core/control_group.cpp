@@ -1,4 +1,5 @@
-#include "sortie/core/control_group.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/control_group.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,7 +14,7 @@ namespace sortie {
 
 namespace {
 
-/// The number `text` spells, nothing for "max" or anything else.
+/// Parses a number; empty for "max" and any other text.
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -33,7 +34,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return words.empty() ? std::nullopt : number(words.front());
 }
 
-/// Value of the line "KEY VALUE" of a control group's statistics file; 0 without one.
+/// Value of the line "KEY VALUE" in a control group's statistics file; 0 if there is none.
 std::uint64_t statistic(const std::string& path, std::string_view key) {
   const auto words = words_of(path);
   const auto found = std::find(words.begin(), words.end(), key);
@@ -41,14 +42,14 @@ std::uint64_t statistic(const std::string& path, std::string_view key) {
   return number(*(found + 1)).value_or(0);
 }
 
-/// This process's folder below `root` in version 2 ("0::/PATH"); `root` itself where the path
-/// cannot be seen, as in a container with its own view of the hierarchy.
+/// This process's folder below `root` in version 2 ("0::/PATH"); `root` itself if that path is not
+/// visible, as in a container with its own view of the hierarchy.
 std::vector<std::string> folders_v2(const std::string& root) {
   std::vector<std::string> folders = {root};
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("0::/")) continue;
-    // A limit of any ancestor binds as well.
+    // The limits of all ancestors apply as well.
     std::istringstream parts(line.substr(4));
     for (std::string part; std::getline(parts, part, '/');)
       folders.push_back(folders.back() + "/" + part);
@@ -63,7 +64,7 @@ void lower(std::optional<T>& limit, T value) {
 
 void lower_memory(ControlGroupLimits& limits, std::optional<std::uint64_t> maximum,
                   std::optional<std::uint64_t> used, std::uint64_t reclaimable) {
-  // Version 1 spells "no limit" as a number near 2^63.
+  // Version 1 represents "no limit" by a number near 2^63.
   if (!maximum || !used || *maximum >= std::uint64_t{1} << 62) return;
   const std::uint64_t taken = *used - std::min(*used, reclaimable);
   lower(limits.memory_left, *maximum - std::min(*maximum, taken));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,15 +7,15 @@
 
 namespace sortie {
 
-/// Limits that the system's control group (container, batch job) sets this process.
+/// Limits that the control group (container, batch job) imposes on this process.
 struct ControlGroupLimits {
-  std::optional<std::uint64_t> memory_left;  ///< bytes until the memory limit, caches counted free
+  std::optional<std::uint64_t> memory_left;  ///< bytes below the memory limit; caches count as free
   std::optional<int> cores;                  ///< CPU quota in whole cores, rounded up
 };
 
-/// Reads the limits of control group version 2 or 1; empty members where there is no limit.
+/// Reads the limits of control groups version 2 or 1. A member is empty if there is no limit.
 ///
-/// \param root  folder where the control groups are mounted
+/// \param root  folder in which the control groups are mounted
 [[nodiscard]] ControlGroupLimits control_group_limits(const std::string& root = "/sys/fs/cgroup");
 
 }  // namespace sortie

@@ -1,5 +1,7 @@
-// What a build without the cuda/ rooms answers about devices.
-#include "sortie/core/devices.hpp"
+// SPDX-License-Identifier: Apache-2.0
+
+// Device queries of a build without CUDA.
+#include "sortie/devices.hpp"
 
 namespace sortie {
 

@@ -1,15 +1,16 @@
-#include "sortie/core/error.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/error.hpp"
 
 #include <fmt/format.h>
 
-#include "sortie/core/host_memory.hpp"
+#include "core/host_memory.hpp"
 
 namespace sortie {
 
 namespace {
 
-/// Bytes of foreign text that a message shows at most: enough to recognise a line, little enough
-/// that the message stays one line of a terminal.
+/// Maximum bytes of input text in a message: enough to recognise a line, few enough to keep the
+/// message on one line of a terminal.
 constexpr std::size_t max_quoted_bytes = 40;
 
 std::string_view shown_name(std::string_view file) {

@@ -1,6 +1,8 @@
-#include "sortie/core/host_memory.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host_memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -8,16 +10,19 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <thread>
 #include <utility>
+#include <vector>
 
-#include "sortie/core/control_group.hpp"
-#include "sortie/core/error.hpp"
+#include "core/control_group.hpp"
+#include "core/host_runtime.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 
 namespace {
 
-/// Value in bytes of the line "KEY: N kB" of a /proc file; 0 without one.
+/// Value in bytes of the line "KEY: N kB" of a /proc file; 0 if there is none.
 std::uint64_t proc_value(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -36,7 +41,7 @@ Error not_a_size(std::string_view text) {
           fmt::format("found {}, expected a size such as 1000, 512M, 1.5G", quoted(text))};
 }
 
-/// Power of 1024 that "K", "KB", "KiB" (any case) stands for, -1 when it is none of them.
+/// Exponent of 1024 for "K", "KB", "KiB" and so on (any case); -1 for an unknown unit.
 int unit_exponent(std::string_view unit) {
   if (unit.empty()) return 0;
   static constexpr std::string_view letters = "BKMGTP";
@@ -47,6 +52,15 @@ int unit_exponent(std::string_view unit) {
   if (exponent == 0) return unit.empty() ? 0 : -1;
   const bool known = unit.empty() || unit == "B" || unit == "b" || unit == "iB" || unit == "ib";
   return known ? static_cast<int>(exponent) : -1;
+}
+
+constexpr std::size_t page_bytes = 4096;
+
+/// Bytes per thread: their page faults take about as long as starting a thread.
+constexpr std::size_t bytes_per_thread = std::size_t{16} << 20;
+
+void touch_pages(char* begin, char* end) {
+  for (char* page = begin; page < end; page += page_bytes) *static_cast<volatile char*>(page) = 0;
 }
 
 }  // namespace
@@ -61,7 +75,7 @@ std::uint64_t peak_host_memory() {
 }
 
 std::uint64_t parse_bytes(std::string_view text) {
-  // from_chars would take "inf", "nan" and "-1", which are no sizes.
+  // from_chars would accept "inf", "nan" and "-1", which are not sizes.
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) == 0)
     throw not_a_size(text);
   const char* const last = text.data() + text.size();
@@ -74,7 +88,7 @@ std::uint64_t parse_bytes(std::string_view text) {
     if (bytes >= 0x1p64) throw not_a_size(text);
     return static_cast<std::uint64_t>(bytes);
   }
-  // A plain count is read as an integer: a double would round it beyond 2^53.
+  // A plain count is parsed as an integer: a double would round it beyond 2^53.
   std::uint64_t count = 0;
   const auto [integer_end, integer_status] = std::from_chars(text.data(), last, count);
   if (integer_status != std::errc() || integer_end != end) throw not_a_size(text);
@@ -86,12 +100,43 @@ std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  // 1023.995 would be printed as 1024.00 of the smaller unit.
+  // From 1023.995, two decimals would round to 1024.00 of the smaller unit.
   while (value >= 1023.995 && unit + 1 < units.size()) {
     value /= 1024;
     ++unit;
   }
   return fmt::format("{:.2f} {}", value, units[unit]);
+}
+
+void advise_large_pages([[maybe_unused]] void* storage, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t page = page_bytes;
+  const auto begin = reinterpret_cast<std::uintptr_t>(storage);
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t end = (begin + bytes) / page * page;
+  if (first < end) {
+    // Ignored advice is not an error.
+    static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
+  }
+#endif
+}
+
+// Uses plain threads: Kokkos before 4.0 accepts parallel work only from the thread that started it,
+// and any thread may call this function.
+void touch_new_memory(void* storage, std::size_t bytes) {
+  if (bytes < bytes_per_thread) return;
+  advise_large_pages(storage, bytes);
+  const std::size_t most = static_cast<std::size_t>(default_host_threads());
+  const std::size_t threads = std::clamp<std::size_t>(bytes / bytes_per_thread, 1, most);
+  const std::size_t share = (bytes / threads + page_bytes - 1) / page_bytes * page_bytes;
+  char* const begin = static_cast<char*>(storage);
+  char* const end = begin + bytes;
+  std::vector<std::jthread> team;
+  for (std::size_t t = 0; t < threads; ++t) {
+    const std::size_t first = std::min(bytes, t * share);
+    char* const last = t + 1 == threads ? end : begin + std::min(bytes, first + share);
+    team.emplace_back([=] { touch_pages(begin + first, last); });
+  }
 }
 
 }  // namespace sortie

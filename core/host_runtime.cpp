@@ -1,4 +1,5 @@
-#include "sortie/core/host_runtime.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host_runtime.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -11,14 +12,14 @@
 #include <string_view>
 #include <thread>
 
-#include "sortie/core/control_group.hpp"
-#include "sortie/core/error.hpp"
+#include "core/control_group.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 
 namespace {
 
-/// The first number of OMP_NUM_THREADS ("8", "8,2"); 0 when it is not set or not a number.
+/// The first number of OMP_NUM_THREADS ("8", "8,2"); 0 if it is not set or not a number.
 int threads_from_environment() {
   const char* text = std::getenv("OMP_NUM_THREADS");
   if (text == nullptr) return 0;
@@ -32,7 +33,7 @@ int threads_from_environment() {
 int usable_cores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  // The call fails on machines with more cores than the mask has bits.
+  // The call fails if the machine has more cores than the mask has bits.
   const int cores = sched_getaffinity(0, sizeof(mask), &mask) == 0
                         ? CPU_COUNT(&mask)
                         : static_cast<int>(std::thread::hardware_concurrency());
@@ -53,7 +54,7 @@ int running_threads() {
 }
 
 void initialize(int threads) {
-  // Warnings are switched off because Kokkos prints them on standard output, where results go.
+  // Kokkos prints warnings on standard output, which is reserved for results.
 #if KOKKOS_VERSION >= 30700
   Kokkos::initialize(
       Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
@@ -82,12 +83,12 @@ void start_host_runtime(int threads) {
   if (threads > 1 && !has_threads())
     throw Error(ErrorKind::unavailable,
                 fmt::format("found {}, which has one thread, expected one with OpenMP for the {} "
-                            "threads asked for",
+                            "requested threads",
                             host_runtime_version(), threads));
   const std::lock_guard lock(start_mutex());
   if (!Kokkos::is_initialized()) {
     initialize(threads > 0 ? threads : default_threads());
-    // Registered after Kokkos has built its own statics, hence runs before they are destroyed.
+    // Registered after Kokkos has constructed its statics, hence run before they are destroyed.
     std::atexit(finalize_at_exit);
   }
   if (threads > 0 && threads != running_threads())

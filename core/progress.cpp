@@ -1,4 +1,5 @@
-#include "sortie/core/progress.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/progress.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr auto shortest_interval = std::chrono::milliseconds(100);
 
-/// The line on the terminal; wipes itself when the last copy of the callback goes.
+/// The line on the terminal. The destructor erases it when the last copy of the callback is
+/// destroyed.
 class ProgressLine {
  public:
   ProgressLine() = default;
@@ -43,7 +45,7 @@ class ProgressLine {
   }
 
   void draw(std::string_view line) {
-    // Back to the first column, the text, and erase what is left of the previous line.
+    // Returns to the first column, prints the text and erases the rest of the previous line.
     fmt::print(stderr, "\r{}\x1b[K", line);
     std::fflush(stderr);
     visible_ = !line.empty();

@@ -1,18 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
 namespace sortie {
 
-/// A generator of random numbers that gives the same numbers on every machine and compiler.
+/// A random number generator with the same sequence on every machine and compiler.
 ///
-/// SplitMix64: the state is a counter with a fixed stride, every number a bijective mix of the
-/// counter. Period 2^64, passes BigCrush, and cheap enough to make one for every row of a matrix:
-/// Random(seed, row) is an independent stream, so that rows can be generated in parallel and in any
-/// order with the same result. Not for cryptography.
+/// SplitMix64: the state is a counter with a fixed stride, and each number is a bijective mix of
+/// the counter. The period is 2^64, and the generator passes BigCrush. Construction is cheap enough
+/// for one generator per matrix row: Random(seed, row) is an independent stream, so rows can be
+/// generated in parallel and in any order with the same result. Not suitable for cryptography.
 ///
-/// Satisfies std::uniform_random_bit_generator; but the distributions of <random> differ between
-/// standard libraries, so use uniform() and below() instead.
+/// Satisfies std::uniform_random_bit_generator. The distributions of <random> differ between
+/// standard libraries; use uniform() and below() instead.
 ///
 /// Source: Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (OOPSLA 2014).
 class Random {
@@ -21,13 +22,12 @@ class Random {
 
   explicit constexpr Random(std::uint64_t seed) : state_(seed) {}
 
-  /// Stream number `stream` of the family that `seed` names. Start and stride between streams are
-  /// mixed, so that neighbouring streams do not overlap in practice.
+  /// Stream number `stream` of the family given by `seed`. The start and the stride between streams
+  /// are mixed, so neighbouring streams do not overlap in practice.
   constexpr Random(std::uint64_t seed, std::uint64_t stream)
       : state_(mix(mix(seed) + stride * (2 * stream + 1))) {}
 
-  /// Skips `count` numbers in one step: any number of a stream can be had by itself, on a device
-  /// too.
+  /// Skips `count` numbers in constant time: gives random access to a stream, also on a device.
   constexpr void discard(std::uint64_t count) { state_ += stride * count; }
 
   /// 64 uniform bits.
@@ -44,7 +44,7 @@ class Random {
   constexpr std::uint64_t below(std::uint64_t bound) {
     Wide product = multiply(next(), bound);
     if (product.low < bound) {
-      // 2^64 mod bound of the low halves are one too many; draw again when one of them comes up.
+      // 2^64 mod bound of the low halves would bias the result; draw again for those.
       const std::uint64_t surplus = (0 - bound) % bound;
       while (product.low < surplus) product = multiply(next(), bound);
     }

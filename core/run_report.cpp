@@ -1,7 +1,5 @@
-#include "sortie/core/run_report.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,10 +9,12 @@
 #include <thread>
 #include <utility>
 
-#include "sortie/core/devices.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/version.hpp"
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/version.hpp"
 
 namespace sortie {
 
@@ -22,17 +22,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Pending phases are settled when there are so many: what they hold must not grow without end in
-/// a loop that goes on for days.
+/// Pending phases are resolved when their number reaches this limit, which bounds the memory they
+/// hold in a long-running loop.
 constexpr std::size_t most_pending = 1024;
 
 double seconds_between(std::chrono::steady_clock::time_point from,
                        std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
-}
-
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
 std::string host_name() {
@@ -109,12 +105,6 @@ double RunReport::seconds_since_start() const {
   return seconds_between(start_, std::chrono::steady_clock::now());
 }
 
-double process_cpu_seconds() {
-  rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
-}
-
 std::string RunReport::to_json(const std::vector<std::string>& command,
                                const Context& context) const {
   const Backend backend = resolve_backend(context);
@@ -145,26 +135,8 @@ std::string RunReport::to_json(const std::vector<std::string>& command,
       {"phases", phases},
       {"figures", figures},
   };
-  // File names may hold bytes that are not UTF-8; they are replaced instead of refused.
+  // File names may contain bytes that are not UTF-8. They are replaced instead of rejected.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-double PhaseTimer::stop() {
-  const double seconds = seconds_between(start_, std::chrono::steady_clock::now());
-  if (!stopped_ && report_ != nullptr) report_->add_phase(name_, seconds, bytes_);
-  stopped_ = true;
-  return seconds;
-}
-
-std::uint64_t extend_checksum(std::uint64_t seed, const void* data, std::size_t bytes) {
-  constexpr std::uint64_t prime = 0x100000001b3ULL;
-  const auto* const first = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < bytes; ++i) seed = (seed ^ first[i]) * prime;
-  return seed;
-}
-
-std::string checksum(const void* data, std::size_t bytes) {
-  return fmt::format("{:016x}", extend_checksum(checksum_seed, data, bytes));
 }
 
 }  // namespace sortie

@@ -1,4 +1,5 @@
-#include "sortie/core/version.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/version.hpp"
 
 #include "version_config.hpp"
 

@@ -1,4 +1,5 @@
-#include "sortie/core/whole_file.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/whole_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,18 +13,18 @@
 #include <optional>
 #include <utility>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 
 namespace {
 
-/// Small pieces are collected up to this size: a system call per line of text would dominate.
+/// Small writes are buffered up to this size: a system call per line of text would dominate.
 constexpr std::size_t buffer_capacity = std::size_t{256} << 10;
 
 constexpr mode_t default_mode = 0666;  // less the umask, as for any file a program creates
 
-/// The folder in which the system shows a process its open files.
+/// The folder that lists the open files of the process.
 constexpr const char* own_descriptors = "/proc/self/fd";
 
 Error write_error(const std::string& path, int code) {
@@ -31,7 +32,7 @@ Error write_error(const std::string& path, int code) {
                                          path == "-" ? "<stdout>" : path, std::strerror(code))};
 }
 
-/// The file that a chain of symbolic links ends at, so that renaming replaces it and not the link.
+/// Follows symbolic links to their target, so that renaming replaces the target and not the link.
 std::string resolve_links(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_symlink(path, ignored)) return path;
@@ -56,27 +57,27 @@ WholeFile::WholeFile(const std::string& path) : path_(path) {
   const auto existing = mode_of(path_);
   if (existing && S_ISDIR(*existing)) throw write_error(path_, EISDIR);
   if (existing && !S_ISREG(*existing)) {
-    // A device or a pipe cannot be replaced by renaming; it takes the bytes as they come.
+    // A device or a pipe cannot be replaced by renaming; the bytes are written to it directly.
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) throw write_error(path_, errno);
     return;
   }
-  // Renaming would replace a write-protected file without a question.
+  // Renaming would replace a write-protected file silently.
   if (existing && ::access(path_.c_str(), W_OK) != 0) throw write_error(path_, errno);
   open_temporary();
-  // Best effort, as the owner of the replaced file may be somebody else.
+  // Best effort: the replaced file may belong to another user.
   if (existing) static_cast<void>(::fchmod(descriptor_, *existing & 07777));
 }
 
 std::string WholeFile::temporary_name(unsigned attempt) const {
-  // Not made from the final name, which may have the greatest length that names can have.
+  // Not derived from the final name, which may already have the maximum length.
   const auto folder = std::filesystem::path(path_).parent_path();
   return (folder / fmt::format(".sortie-{}-{}.tmp", ::getpid(), attempt)).string();
 }
 
 void WholeFile::open_temporary() {
-  // A file without a name vanishes with the process, whatever ends it. It gets its name through
-  // /proc; file systems without such files (network ones) get a named one.
+  // An unnamed file disappears with the process, however it ends. It is given its name through
+  // /proc. File systems without O_TMPFILE (network file systems) get a named temporary file.
   if (::access(own_descriptors, X_OK) == 0) {
     const auto folder = std::filesystem::path(path_).parent_path().string();
     descriptor_ = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC,
@@ -168,7 +169,7 @@ void WholeFile::commit() {
     return;
   }
   if (nameless_) give_name();
-  // Network file systems report a full disk or quota only here.
+  // Network file systems report a full disk or an exceeded quota only on close.
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0) throw write_error(path_, errno);
   if (!temporary_path_.empty() && std::rename(temporary_path_.c_str(), path_.c_str()) != 0)

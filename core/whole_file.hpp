@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -7,33 +8,33 @@
 
 namespace sortie {
 
-/// An output file that appears whole or not at all: written beside its final name, renamed by
-/// commit(), removed by the destructor when commit() was not reached. Where the file system can, it
-/// has no name before commit(), so that a process that is killed leaves nothing. "-" writes to
-/// standard output; a device or pipe that exists under the name gets the bytes directly.
+/// An output file that is created atomically: written to a temporary file in the same folder,
+/// renamed by commit(), removed by the destructor if commit() was not called. If the file system
+/// supports it, the file has no name before commit(), so a killed process leaves nothing behind.
+/// "-" writes to standard output. Existing devices and pipes are written directly.
 ///
-/// Small pieces are collected in a buffer, so writing line by line costs no system call each.
+/// Small writes are buffered, so writing line by line does not cost one system call per line.
 class WholeFile {
  public:
-  /// \throws Error (output) when the folder cannot be written
+  /// \throws Error (output) if the folder cannot be written
   explicit WholeFile(const std::string& path);
   ~WholeFile();
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
 
-  /// Appends bytes. \throws Error (output) with the system's reason (disk full, ...)
+  /// Appends bytes. \throws Error (output) with the reason given by the system (disk full, ...)
   void write(std::span<const char> bytes);
   void write(std::string_view text) { write(std::span<const char>{text.data(), text.size()}); }
-  // Texts convert to a span as well as to a view; these two keep such calls unambiguous.
+  // Strings convert to a span as well as to a view; these overloads avoid the ambiguity.
   void write(const std::string& text) { write(std::string_view(text)); }
   void write(const char* text) { write(std::string_view(text)); }
 
-  /// True when a file of this name could take rewrite(): one that is written beside its name. Not
-  /// so for standard output, devices and pipes.
+  /// True if rewrite() works for this path: regular files and new files, but not standard output,
+  /// devices or pipes.
   [[nodiscard]] static bool takes_rewrites(const std::string& path);
 
-  /// Writes over bytes that were written before, for what is known only after them.
-  /// \pre takes_rewrites() of its path, and offset + text.size() <= bytes_written()
+  /// Overwrites bytes that were written before, e.g. a header whose content is known only later.
+  /// \pre takes_rewrites() for the path, and offset + text.size() <= bytes_written()
   /// \throws Error (output)
   void rewrite(std::uint64_t offset, std::string_view text);
 
@@ -50,7 +51,7 @@ class WholeFile {
   void write_through(std::span<const char> bytes);
 
   std::string path_;
-  std::string temporary_path_;  ///< empty while nameless, and when the bytes go straight to path_
+  std::string temporary_path_;  ///< empty while nameless_, and for direct writes to path_
   std::string buffer_;
   int descriptor_ = -1;
   bool nameless_ = false;

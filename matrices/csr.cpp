@@ -1,11 +1,12 @@
-#include "sortie/matrices/csr.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/csr.hpp"
 
 #include <fmt/format.h>
 
-#include "sortie/core/error.hpp"
-#include "sortie/matrices/instantiate.hpp"
-#include "sortie/matrices/parallel.hpp"
-#include "sortie/matrices/row_assembly.hpp"
+#include "matrices/instantiate.hpp"
+#include "matrices/parallel.hpp"
+#include "matrices/row_assembly.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::matrices {
 
@@ -18,7 +19,7 @@ void check_index(std::int64_t index, std::int64_t size, const char* kind, std::s
                                             kind, index, entry, size - 1));
 }
 
-// The row of every entry.
+// The row index of every entry.
 template <Scalar Value, Index Idx>
 std::vector<Idx> expand_rows(const Csr<Value, Idx>& csr) {
   std::vector<Idx> rows(csr.col_idx.size());

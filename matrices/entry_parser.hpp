@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/format.h>
@@ -10,26 +11,26 @@
 #include <string>
 #include <string_view>
 
-#include "sortie/core/error.hpp"
-#include "sortie/matrices/matrix_market_header.hpp"
-#include "sortie/matrices/number_parsing.hpp"
-#include "sortie/matrices/text_lines.hpp"
+#include "matrices/matrix_market_header.hpp"
+#include "matrices/number_parsing.hpp"
+#include "matrices/text_lines.hpp"
+#include "sortie/error.hpp"
 
-/// Internal to matrices: lines of entries of a Matrix Market file.
+/// Internal to matrices: parser for the entry lines of a Matrix Market file.
 ///
-/// A usual line ("17 1", "17 1 0.5") goes through parse_usual_line, which checks everything and
-/// explains nothing. What it turns down, parse_line reads word by word, and either finds the line
-/// to be good after all (a comment, a '+', the last line of a chunk) or throws what is wrong with
-/// it.
+/// parse_usual_line is the fast path for common lines ("17 1", "17 1 0.5"): it validates the line
+/// but does not report errors. Lines that it rejects are parsed word by word by parse_line, which
+/// accepts the rarer valid forms (a comment, a '+', the last line of a chunk) and throws a
+/// description of the error otherwise.
 namespace sortie::matrices::detail {
 
-/// What is wrong with a line.
+/// Description of an error in a line.
 struct LineFault {
   std::string found;
   std::string expected;
 };
 
-/// What a line of entries has to look like.
+/// The form of valid entry lines.
 struct LineFormat {
   explicit LineFormat(const MatrixMarketHeader& header)
       : coordinate(header.coordinate),
@@ -44,10 +45,10 @@ struct LineFormat {
   Symmetry symmetry;
   std::int64_t rows;
   std::int64_t cols;
-  std::int64_t least_gap;  ///< smallest row - column: only one triangle stands in symmetric files
+  std::int64_t least_gap;  ///< minimum row - column: symmetric files store only one triangle
 };
 
-/// Parsed entries, a slot for each line of the text.
+/// Parsed entries; one slot per line of the text.
 template <Scalar Value, Index Idx>
 struct EntryStore {
   EntryStore(std::size_t slots, bool indices, bool numbers) {
@@ -63,22 +64,22 @@ struct EntryStore {
   std::unique_ptr<Value[]> values;  ///< null for pattern files
 };
 
-/// Whole lines of the text, every one with its '\n', and what became of them.
+/// A range of whole lines of the text, each ending with '\n', and the result of parsing them.
 struct Chunk {
   Chunk(const char* first, const char* last) : begin(first), end(last) {}
 
   const char* begin;
   const char* end;
-  std::int64_t first_line = 0;  ///< its number in the file, from 1
-  std::int64_t first_slot = 0;  ///< where its entries go in the store
-  std::int64_t entries = 0;     ///< good entries before the end or the first fault
+  std::int64_t first_line = 0;  ///< number of the first line in the file, 1-based
+  std::int64_t first_slot = 0;  ///< first slot of the chunk in the store
+  std::int64_t entries = 0;     ///< valid entries before the end or the first error
   std::optional<LineFault> fault;
   const char* fault_at = nullptr;
 };
 
 template <Scalar Value>
 struct Entry {
-  std::int64_t row = 0;  ///< from 0; unused for arrays
+  std::int64_t row = 0;  ///< 0-based; unused for arrays
   std::int64_t col = 0;
   Value value{1};
 };
@@ -93,8 +94,8 @@ inline bool separates(char c) {
   return c == ' ' || c == '\t';
 }
 
-/// Reads an index from 1 to `size` with the blanks before it, gives it counted from 0; false when
-/// it is not there. \pre a '\n' stands in [at, end)
+/// Parses an index from 1 to `size`, preceded by blanks, and stores it 0-based. Returns false if
+/// there is none. \pre [at, end) contains a '\n'
 inline bool parse_usual_index(const char*& at, const char* end, std::int64_t size,
                               std::int64_t& index) {
   while (separates(*at)) ++at;
@@ -106,7 +107,8 @@ inline bool parse_usual_index(const char*& at, const char* end, std::int64_t siz
   return digits > 0 && number - 1 < static_cast<std::uint64_t>(size);
 }
 
-/// Reads the one or two numbers of an entry, blanks before each; false when they are not there.
+/// Parses the one or two numbers of an entry, each preceded by blanks. Returns false if they are
+/// missing.
 template <Field field, Scalar Value>
 bool parse_usual_value(const char*& at, const char* end, Value& value) {
   const auto parse = [&](auto& number) {
@@ -129,8 +131,8 @@ bool parse_usual_value(const char*& at, const char* end, Value& value) {
   }
 }
 
-/// Reads the line at `at`; returns where the next one begins, or null when the line is not of the
-/// usual kind. \pre every line of [at, end) has its '\n'
+/// Parses the line at `at`. Returns the start of the next line, or null if the line does not have
+/// the common form. \pre every line of [at, end) ends with '\n'
 template <Field field, Scalar Value>
 const char* parse_usual_line(const LineFormat& format, const char* at, const char* end,
                              Entry<Value>& entry) {
@@ -149,7 +151,7 @@ const char* parse_usual_line(const LineFormat& format, const char* at, const cha
   return *at == '\n' ? at + 1 : nullptr;
 }
 
-/// Takes an index from 1 to `size` off the front of the line, returns it counted from 0.
+/// Removes an index from 1 to `size` from the front of the line and returns it 0-based.
 inline std::int64_t take_index(std::string_view& line, std::int64_t size, std::string_view kind) {
   const auto range = [&] { return fmt::format("from 1 to {}", size); };
   const std::string_view word = take_word(line);
@@ -168,7 +170,7 @@ inline std::int64_t take_index(std::string_view& line, std::int64_t size, std::s
   return index - 1;
 }
 
-/// Takes a number off the front of the line.
+/// Removes a number from the front of the line and returns it.
 template <Field field, class Real>
 Real take_number(std::string_view& line, std::string_view what) {
   const std::string_view word = take_word(line);
@@ -196,7 +198,7 @@ inline void check_triangle(const LineFormat& format, std::int64_t row, std::int6
                   name(format.symmetry))};
 }
 
-/// Reads a line word by word. \throws LineFault
+/// Parses a line word by word. \throws LineFault
 template <Field field, Scalar Value>
 Entry<Value> parse_line(const LineFormat& format, std::string_view line) {
   Entry<Value> entry;
@@ -219,7 +221,7 @@ Entry<Value> parse_line(const LineFormat& format, std::string_view line) {
   return entry;
 }
 
-/// Reads all lines of a chunk into the store, up to the first fault.
+/// Parses all lines of a chunk into the store, up to the first error.
 template <Field field, Scalar Value, Index Idx>
 void parse_chunk(const LineFormat& format, const EntryStore<Value, Idx>& store, Chunk& chunk) {
   std::int64_t slot = chunk.first_slot;

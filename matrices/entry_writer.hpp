@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -8,25 +9,24 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/core/whole_file.hpp"
-#include "sortie/matrices/csr.hpp"
-#include "sortie/matrices/parallel.hpp"
-#include "sortie/matrices/pattern.hpp"
+#include "core/whole_file.hpp"
+#include "matrices/parallel.hpp"
+#include "sortie/csr.hpp"
 
-/// Internal to matrices: the lines of entries in a Matrix Market file.
+/// Internal to matrices: writer for the entry lines of a Matrix Market file.
 namespace sortie::matrices::detail {
 
-/// Entries formatted into one buffer: about 1 MiB of text, which stays in the second-level cache
-/// between formatting and writing.
+/// Entries per buffer: about 1 MiB of text, which stays in the L2 cache between formatting and
+/// writing.
 inline constexpr std::int64_t entries_per_block = std::int64_t{1} << 15;
 
-/// Longest index (19 digits) and longest shortest-form double ("-2.2250738585072014e-308"), each
-/// with the separator behind it.
+/// Maximum length of an index (19 digits) and of a double in shortest form
+/// ("-2.2250738585072014e-308"), each including the separator after it.
 inline constexpr std::size_t index_room = 20;
 inline constexpr std::size_t number_room = 25;
 
-/// How the entries of a type of matrix look: the word in the banner, and numbers behind the
-/// indices.
+/// The text form of the entries of a matrix type: the field name in the banner, and the numbers
+/// after the indices.
 template <class Matrix>
 struct EntryForm;
 
@@ -50,8 +50,8 @@ char* put(char* at, Number number, char separator) {
   return at + 1;
 }
 
-/// Formats entries [begin, end), which may start and stop within rows.
-/// \param first_row  what row 0 counts as, from 0
+/// Formats the entries [begin, end), which may start and end within rows.
+/// \param first_row  0-based row number of row 0 of the matrix in the file
 template <class Matrix>
 std::string_view format_entries(const Matrix& matrix, std::int64_t first_row, std::int64_t begin,
                                 std::int64_t end, std::vector<char>& buffer) {
@@ -76,10 +76,10 @@ std::string_view format_entries(const Matrix& matrix, std::int64_t first_row, st
   return {buffer.data(), static_cast<std::size_t>(at - buffer.data())};
 }
 
-/// Writes the entries of a matrix, row by row: all threads format a block each, then the blocks are
+/// Writes the entries of a matrix row by row. Each thread formats one block; then the blocks are
 /// written in order.
-/// \param first_row  what row 0 counts as, from 0
-/// \param tell       called as tell(blocks done, blocks in all) now and then
+/// \param first_row  0-based row number of row 0 of the matrix in the file
+/// \param tell       called repeatedly as tell(blocks done, total blocks)
 template <class Matrix, class Tell>
 void write_entries(WholeFile& file, const Matrix& matrix, std::int64_t first_row,
                    const Tell& tell) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/format.h>
@@ -13,12 +14,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/matrices/csr.hpp"
-#include "sortie/matrices/parallel.hpp"
+#include "core/random.hpp"
+#include "matrices/parallel.hpp"
+#include "sortie/csr.hpp"
+#include "sortie/error.hpp"
 
-/// Internal to matrices: what the generators are put together from.
+/// Internal to matrices: building blocks of the generators.
 namespace sortie::matrices::detail {
 
 inline constexpr std::int64_t rows_per_task = 1024;
@@ -35,7 +36,8 @@ void require_size(std::int64_t size, std::string_view what) {
           fmt::format("0 to {}", std::numeric_limits<Idx>::max()));
 }
 
-/// Uniform in [-1, 1), a multiple of 2^-23 for float and of 2^-52 for double: no step rounds.
+/// Uniform in [-1, 1): a multiple of 2^-23 for float and of 2^-52 for double, so nothing is
+/// rounded.
 template <Scalar Value>
 Value random_value(Random& random) {
   if constexpr (std::is_same_v<Value, float>) {
@@ -48,8 +50,8 @@ Value random_value(Random& random) {
   }
 }
 
-/// `count` different numbers below `bound` in ascending order, every such set equally likely:
-/// numbers are drawn until enough different ones are there.
+/// `count` distinct numbers below `bound` in ascending order; every such set is equally likely.
+/// Draws numbers until enough of them are distinct.
 inline std::vector<std::int64_t> draw_distinct(Random& random, std::int64_t count,
                                                std::int64_t bound) {
   std::vector<std::int64_t> drawn;
@@ -64,7 +66,7 @@ inline std::vector<std::int64_t> draw_distinct(Random& random, std::int64_t coun
   return drawn;
 }
 
-/// As draw_distinct, for any count: when most columns are wanted, the missing ones are drawn.
+/// draw_distinct() for any count: if most columns are required, draws the complement.
 inline std::vector<std::int64_t> draw_columns(Random& random, std::int64_t count,
                                               std::int64_t cols) {
   if (count <= cols / 2) return draw_distinct(random, count, cols);
@@ -78,7 +80,7 @@ inline std::vector<std::int64_t> draw_columns(Random& random, std::int64_t count
   return drawn;
 }
 
-/// A matrix with the given row lengths; fill(row, cols, values) writes each row.
+/// Builds a matrix with the given row lengths; fill(row, cols, values) writes each row.
 template <Scalar Value, Index Idx, class Length, class Fill>
 Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& length,
                            const Fill& fill) {
@@ -105,8 +107,8 @@ Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& l
 
 /// Row lengths in 1..maximum with P(l) ~ l^-exponent.
 ///
-/// The distribution is kept as whole multiples of 2^-32, so that the last bit of pow, which differs
-/// between mathematical libraries, does not change the lengths drawn.
+/// The distribution is stored in multiples of 2^-32. Differences in the last bit of pow between
+/// mathematical libraries therefore do not change the generated lengths.
 class PowerLaw {
  public:
   PowerLaw(double exponent, std::int64_t maximum) {

@@ -1,4 +1,5 @@
-#include "sortie/matrices/generators.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "matrices/generators.hpp"
 
 #include <fmt/format.h>
 
@@ -10,21 +11,22 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/matrices/generator_parts.hpp"
-#include "sortie/matrices/instantiate.hpp"
-#include "sortie/matrices/parallel.hpp"
+#include "core/random.hpp"
+#include "matrices/generator_parts.hpp"
+#include "matrices/instantiate.hpp"
+#include "matrices/parallel.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::matrices {
 
-using namespace detail;  // the parts that generators are put together from
+using namespace detail;  // generator_parts.hpp
 
 namespace {
 
-// One edge: each level halves the matrix both ways and goes into a quadrant.
+// Generates one edge: each level halves the matrix in both dimensions and chooses a quadrant.
 std::pair<std::int64_t, std::int64_t> draw_edge(Random& random, int scale) {
-  // Upper ends of the quadrants (0,0), (0,1), (1,0) in units of 2^-32: 0.57, 0.76, 0.95.
+  // Cumulative probabilities of the quadrants (0,0), (0,1), (1,0) in units of 2^-32: 0.57, 0.76,
+  // 0.95.
   constexpr std::uint64_t first = 2448131359, second = 3264175145, third = 4080218931;
   std::int64_t row = 0;
   std::int64_t col = 0;
@@ -42,7 +44,7 @@ struct Point {
   std::int64_t z = 0;
 };
 
-// Steps to a point's neighbours and itself, in the order of their numbers.
+// Offsets of a point's neighbours and of the point itself, in the order of their numbers.
 std::vector<Point> stencil_steps(int points) {
   std::vector<Point> steps;
   for (std::int64_t z = -1; z <= 1; ++z) {
@@ -63,7 +65,7 @@ Csr<Value, Idx> erdos_renyi(std::int64_t rows, std::int64_t cols, std::int64_t r
                             std::uint64_t seed) {
   require_size<Idx>(rows, "rows");
   require_size<Idx>(cols, "columns");
-  require(row_nnz >= 0 && row_nnz <= cols, fmt::format("{} entries a row", row_nnz),
+  require(row_nnz >= 0 && row_nnz <= cols, fmt::format("{} entries per row", row_nnz),
           fmt::format("0 to {}, the number of columns", cols));
   return build_rows<Value, Idx>(
       rows, cols, [&](std::int64_t) { return row_nnz; },
@@ -82,7 +84,7 @@ Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed) {
   require(scale >= 0 && scale <= scale_limit, fmt::format("scale {}", scale),
           fmt::format("0 to {}", scale_limit));
   const std::int64_t size = std::int64_t{1} << scale;
-  // A quarter of the range leaves room for the bytes of an edge list in a signed 64-bit number.
+  // The limit leaves room for the bytes of an edge list in a signed 64-bit number.
   const std::int64_t factor_limit = (std::numeric_limits<std::int64_t>::max() >> scale) / 64;
   require(edge_factor >= 0 && edge_factor <= factor_limit,
           fmt::format("edge factor {}", edge_factor), fmt::format("0 to {}", factor_limit));
@@ -131,7 +133,7 @@ Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny, std::int64
   require(nx >= 0 && ny >= 0 && nz >= 0, fmt::format("a grid of {} x {} x {}", nx, ny, nz),
           "sizes of at least 0");
   require(points != 5 || nz == 1, fmt::format("{} layers", nz), "1 for a 5-point stencil");
-  require(unknowns >= 1, fmt::format("{} unknowns a point", unknowns), "at least 1");
+  require(unknowns >= 1, fmt::format("{} unknowns per point", unknowns), "at least 1");
   std::int64_t size = 0;
   const bool overflow = __builtin_mul_overflow(nx, ny, &size) ||
                         __builtin_mul_overflow(size, nz, &size) ||
@@ -140,7 +142,7 @@ Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny, std::int64
   require_size<Idx>(size, "unknowns");
 
   const std::vector<Point> steps = stencil_steps(points);
-  // Calls visit(number of the neighbour) for every point of the stencil that is in the grid.
+  // Calls visit(number of the neighbour) for every point of the stencil inside the grid.
   const auto for_each_neighbour = [&](std::int64_t number, const auto& visit) {
     const Point point{number % nx, number / nx % ny, number / (nx * ny)};
     for (const Point& step : steps) {
@@ -180,7 +182,8 @@ Csr<Value, Idx> power_law(std::int64_t rows, std::int64_t cols, double exponent,
           fmt::format("a longest row of {} entries", max_row_nnz),
           fmt::format("1 to {}, the number of columns", cols));
   const PowerLaw law(exponent, max_row_nnz);
-  // Length and entries of a row come from one stream, so the length is the same both times.
+  // The length and the entries of a row are drawn from one stream, so the length is the same in
+  // both passes.
   return build_rows<Value, Idx>(
       rows, cols,
       [&](std::int64_t row) {

@@ -1,26 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/matrices/csr.hpp"
+#include "sortie/csr.hpp"
 
-/// Matrices made from a seed: the same seed gives the same matrix on every machine and for any
-/// number of threads, and the same pattern for every type of entries. Entries are uniform in [-1,
-/// 1) (both parts of complex ones), except for the stencils, which are the usual Laplacians. Every
+/// Generators of sparse matrices. The same seed gives the same matrix on every machine and for any
+/// number of threads, and the same pattern for every value type. Values are uniform in [-1, 1)
+/// (both parts of complex values), except for the stencils, which are the usual Laplacians. Every
 /// generator throws Error (usage) for sizes that are negative or do not fit Idx, and Error
-/// (out_of_memory). All take O(nnz) time, a logarithm more where columns are drawn, and no extra
-/// memory to speak of.
+/// (out_of_memory). Complexity: O(nnz), with a logarithmic factor where columns are drawn. Extra
+/// memory: negligible unless stated.
 namespace sortie::matrices {
 
-/// Every row has `row_nnz` entries in columns drawn uniformly without repetition (Erdos-Renyi with
-/// fixed out-degree). \throws Error (usage) row_nnz > cols or a negative size
+/// Erdos-Renyi matrix with fixed out-degree: every row has `row_nnz` entries in distinct columns
+/// drawn uniformly. \throws Error (usage) row_nnz > cols or a negative size
 template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> erdos_renyi(std::int64_t rows, std::int64_t cols,
                                           std::int64_t row_nnz, std::uint64_t seed);
 
-/// Recursive matrix graph of 2^scale vertices and edge_factor * 2^scale drawn edges, duplicates
-/// summed in the order drawn, with the Graph500 quadrant probabilities 0.57, 0.19, 0.19, 0.05.
-/// Vertices are not renumbered. Extra memory: the list of edges.
+/// R-MAT (recursive matrix) graph with 2^scale vertices and edge_factor * 2^scale generated edges,
+/// with the Graph500 quadrant probabilities 0.57, 0.19, 0.19, 0.05. Duplicates are summed in the
+/// order in which they are generated. Vertices are not renumbered. Extra memory: the edge list.
 /// \throws Error (usage) a scale beyond 30 for 32-bit indices or 62 for 64-bit ones
 /// Source: Chakrabarti, Zhan, Faloutsos: R-MAT (SDM 2004).
 template <Scalar Value, Index Idx = std::int32_t>
@@ -31,49 +32,50 @@ template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> banded(std::int64_t size, std::int64_t half_bandwidth,
                                      std::uint64_t seed);
 
-/// Laplacian stencil on a grid of nx * ny * nz points with `unknowns` coupled unknowns a point.
+/// Laplacian stencil on a grid of nx * ny * nz points with `unknowns` coupled unknowns per point.
 ///
-/// A point couples with its 4, 6 or 26 neighbours inside the grid by -1 and with itself by their
-/// full number (zero boundary values), so the matrix is symmetric positive definite. With u
-/// unknowns a point every entry becomes a u x u block: the entry times 1 on the block's diagonal
-/// and times 1/2 beside it. Point (x, y, z) has number (z * ny + y) * nx + x. \param points  5 (nz
-/// must be 1), 7 or 27 \throws Error (usage) another number of points, unknowns < 1
+/// A point is coupled with its 4, 6 or 26 neighbours inside the grid by -1 and with itself by 4, 6
+/// or 26 (zero boundary values), so the matrix is symmetric positive definite. With u unknowns per
+/// point, every entry becomes a u x u block: the entry times 1 on the diagonal of the block and
+/// times 1/2 off the diagonal. Point (x, y, z) has number (z * ny + y) * nx + x.
+/// \param points  5 (nz must be 1), 7 or 27
+/// \throws Error (usage) another number of points, unknowns < 1
 template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny, std::int64_t nz,
                                       int unknowns = 1);
 
-/// Row lengths drawn from P(l) ~ l^-exponent for l in 1..max_row_nnz, columns uniform without
-/// repetition. \throws Error (usage) max_row_nnz outside of 1..cols, an exponent that is not finite
+/// Row lengths drawn from P(l) ~ l^-exponent for l in 1..max_row_nnz; distinct columns drawn
+/// uniformly. \throws Error (usage) max_row_nnz outside 1..cols, an exponent that is not finite
 template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> power_law(std::int64_t rows, std::int64_t cols, double exponent,
                                         std::int64_t max_row_nnz, std::uint64_t seed);
 
-/// What a matrix of web_graph() is to be like.
+/// Parameters of web_graph().
 struct WebGraph {
-  std::int64_t rows = 0;         ///< and columns: pages
-  std::int64_t nnz = 0;          ///< links, of the mean: 1 to max_row_nnz a page
-  std::int64_t products = 0;     ///< scalar products of the matrix with itself, of the mean
-  std::int64_t max_row_nnz = 0;  ///< links of a page, at most
-  std::int64_t site_rows = 1;    ///< neighbouring pages that have the same number of links
-  double locality = 0;           ///< part of the links that stay near their page, 0 to 1
+  std::int64_t rows = 0;         ///< rows and columns: pages
+  std::int64_t nnz = 0;          ///< expected number of links: 1 to max_row_nnz per page
+  std::int64_t products = 0;     ///< expected number of scalar products in the square of the matrix
+  std::int64_t max_row_nnz = 0;  ///< maximum number of links of a page
+  std::int64_t site_rows = 1;    ///< consecutive pages with the same number of links
+  double locality = 0;           ///< probability of a link to a nearby page, 0 to 1
 };
 
-/// Pages that link to pages, as crawls of the web, networks of citations and the like: few pages
-/// have many links, many links go to those few, and pages have links in common.
+/// A graph of pages that link to pages, similar to web crawls and citation networks: few pages have
+/// many links, many links lead to these pages, and pages have links in common.
 ///
-/// The number of links of a page follows a power law P(l) ~ l^-e for l in 1..max_row_nnz, with the
-/// e that gives the mean nnz / rows; all pages of a site have the same number. A link goes
-///   - to a page in proportion to that page's own links, as often as gives the products wanted:
-///   they
-///     are the sum over all links of the links of the page that they go to;
-///   - else, by the probability `locality`, to one of the 2 l pages around;
-///   - else to any page.
-/// A page is linked from another once; a link drawn twice is drawn again, in the end to any page,
-/// so that products come out a little fewer. The more links stay near pages of many links, the more
-/// products meet in one entry of the square: a large locality, which leaves room for itself where
-/// max_row_nnz is small, makes nnz(C) small.
-/// \throws Error (usage) sizes that contradict each other; products that no such links give, naming
-///         those that can be had
+/// The number l of links of a page follows a power law P(l) ~ l^-e for l in 1..max_row_nnz, where e
+/// is chosen such that the mean is nnz / rows. All pages of a site have the same number of links.
+/// The target of a link is
+///   - a page drawn in proportion to its own number of links, with the probability that yields the
+///     given number of products (the sum, over all links, of the number of links of the target);
+///   - otherwise, with probability `locality`, one of the 2 l pages around the page;
+///   - otherwise any page.
+/// A page links to another page at most once. A link drawn twice is drawn again, after several
+/// attempts uniformly from all pages, so the number of products is slightly smaller than given. The
+/// more links stay near pages with many links, the more products contribute to the same entry of
+/// the square: a large locality makes nnz(C) small, in particular if max_row_nnz is small.
+/// \throws Error (usage) inconsistent sizes; a number of products that is not possible, naming the
+///         possible range
 template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> web_graph(const WebGraph& graph, std::uint64_t seed);
 

@@ -1,4 +1,5 @@
-#include "sortie/matrices/matrix_market_header.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "matrices/matrix_market_header.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "sortie/core/byte_source.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/matrices/text_lines.hpp"
+#include "core/byte_source.hpp"
+#include "matrices/text_lines.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::matrices::detail {
 
@@ -24,7 +25,7 @@ constexpr std::array field_names{std::string_view("real"), std::string_view("int
                                  std::string_view("pattern"), std::string_view("complex")};
 constexpr std::array format_names{std::string_view("array"), std::string_view("coordinate")};
 
-// Reads the lines at the front of a file one by one and knows where it is.
+// Parses the lines at the start of a file one by one and keeps track of the position.
 class HeaderParser {
  public:
   HeaderParser(std::string_view name, std::string_view text, bool complete)
@@ -52,7 +53,7 @@ class HeaderParser {
     throw input_error(name_, static_cast<std::uint64_t>(line_number_), found, expected);
   }
 
-  // False when the line does not end within the text and more may follow.
+  // Returns false if the line does not end within the text and more text may follow.
   bool next_line() {
     const std::size_t end = text_.find('\n', position_);
     if (end == std::string_view::npos && !complete_) return false;
@@ -62,7 +63,7 @@ class HeaderParser {
     return true;
   }
 
-  // Takes the next word of the banner, which has to be one of `choices`; returns its number.
+  // Parses the next word of the banner, which must be one of `choices`; returns its index.
   template <std::size_t n>
   std::size_t take_choice(std::string_view& rest, const std::array<std::string_view, n>& choices) {
     const std::string_view word = take_word(rest);
@@ -106,7 +107,7 @@ class HeaderParser {
     }
   }
 
-  // The first word in other letters, upper or lower case; anything else is another kind of file.
+  // The first word may be in upper or lower case; anything else is not a Matrix Market file.
   void parse_banner_word() {
     std::string_view rest = line_;
     const std::string_view word = take_word(rest);
@@ -195,7 +196,7 @@ std::optional<ParsedHeader> parse_header(std::string_view name, std::string_view
 namespace sortie::matrices {
 
 MatrixMarketHeader read_matrix_market_header(const std::string& path) {
-  constexpr std::size_t step = 1 << 16;  // comments rarely take more
+  constexpr std::size_t step = 1 << 16;  // comments are rarely longer
   ByteSource source(path);
   std::string text;
   for (;;) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,27 +7,27 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/byte_source.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/matrices/entry_parser.hpp"
-#include "sortie/matrices/instantiate.hpp"
-#include "sortie/matrices/matrix_market_header.hpp"
-#include "sortie/matrices/matrix_market_text.hpp"
-#include "sortie/matrices/parallel.hpp"
-#include "sortie/matrices/row_assembly.hpp"
-#include "sortie/matrices/text_lines.hpp"
+#include "core/byte_source.hpp"
+#include "core/host_runtime.hpp"
+#include "matrices/entry_parser.hpp"
+#include "matrices/instantiate.hpp"
+#include "matrices/matrix_market_header.hpp"
+#include "matrices/matrix_market_text.hpp"
+#include "matrices/parallel.hpp"
+#include "matrices/row_assembly.hpp"
+#include "matrices/text_lines.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::matrices {
 
 namespace {
 
-using namespace detail;  // the parts that this file puts together
+using namespace detail;
 
-// Chunks a thread parses between two calls of the progress callback: some 8 MiB.
+// Chunks per thread between two calls of the progress callback: about 8 MiB of text.
 constexpr std::int64_t chunks_per_report = 16;
 
-// The lines behind the size line, cut into chunks of whole lines.
+// The lines after the size line, divided into chunks of whole lines.
 class ChunkedText {
  public:
   ChunkedText(std::string_view text, std::int64_t first_line, std::size_t chunk_bytes) {
@@ -47,8 +48,8 @@ class ChunkedText {
   [[nodiscard]] std::int64_t lines() const { return lines_; }
 
  private:
-  // What is left may hold several lines, the last one without a '\n'. It gets one, in a copy, so
-  // that nobody else has to look for the end of the text.
+  // The rest may contain several lines, the last one without a '\n'. A copy of that line gets one,
+  // so the parser does not need to check for the end of the text.
   void cut_tail(const char* at, const char* end) {
     if (at == end) return;
     const char* last_line = end;
@@ -76,7 +77,7 @@ class ChunkedText {
   std::int64_t lines_ = 0;
 };
 
-// The n-th line of the chunk, from 0, that holds data of whatever kind.
+// The n-th line of the chunk, 0-based, that is neither blank nor a comment.
 const char* data_line(const Chunk& chunk, std::int64_t n) {
   for (const char* at = chunk.begin; at != chunk.end;) {
     const char* const end = find_newline(at, chunk.end);
@@ -87,7 +88,7 @@ const char* data_line(const Chunk& chunk, std::int64_t n) {
   return chunk.end;
 }
 
-// Throws the fault that stands first in the file, if there is one.
+// Throws the first error in the file, if there is one.
 void report_first_fault(std::string_view name, const ParsedHeader& parsed,
                         const std::vector<Chunk>& chunks, std::int64_t lines) {
   const std::int64_t expected = parsed.header.entries;
@@ -97,7 +98,7 @@ void report_first_fault(std::string_view name, const ParsedHeader& parsed,
   };
   std::int64_t before = 0;
   for (const Chunk& chunk : chunks) {
-    // Behind the last entry that was announced no line is good, whatever stands in it.
+    // After the announced number of entries, every further line with data is an error.
     if (before + chunk.entries + (chunk.fault ? 1 : 0) > expected) {
       fail(chunk, data_line(chunk, expected - before),
            {fmt::format("more than the {} entries that the size line announces", expected),
@@ -144,7 +145,7 @@ ChunkParser<Value, Idx> chunk_parser(Field field) {
       if constexpr (std::is_same_v<Value, std::complex<double>>) {
         return parse_chunk<Field::complex, Value, Idx>;
       }
-      break;  // check_types has refused it
+      break;  // check_types has rejected it
     case Field::real:
       break;
   }
@@ -152,7 +153,7 @@ ChunkParser<Value, Idx> chunk_parser(Field field) {
 }
 
 template <Scalar Value, Index Idx>
-void parse_chunks(const Context& context, const MatrixMarketHeader& header,
+void parse_chunks(const HostContext& context, const MatrixMarketHeader& header,
                   std::vector<Chunk>& chunks, const EntryStore<Value, Idx>& store) {
   const LineFormat format(header);
   const auto parse = chunk_parser<Value, Idx>(header.field);
@@ -169,7 +170,7 @@ void parse_chunks(const Context& context, const MatrixMarketHeader& header,
     }
     const bool fault = std::any_of(chunks.begin() + first, chunks.begin() + last,
                                    [](const Chunk& chunk) { return chunk.fault.has_value(); });
-    if (fault) return;  // the caller finds out which comes first; later chunks cannot
+    if (fault) return;  // the caller reports the first one; later chunks cannot contain it
   }
 }
 
@@ -181,8 +182,8 @@ std::vector<EntryRange> entry_ranges(const std::vector<Chunk>& chunks) {
   return ranges;
 }
 
-// The entries of an array file that are not zero, with the indices that their places imply: column
-// after column, in symmetric files each from the diagonal down, in skew-symmetric ones below it.
+// The nonzero entries of an array file. Their indices follow from their positions: column by
+// column; in symmetric files each column starts at the diagonal, in skew-symmetric files below it.
 template <Scalar Value, Index Idx>
 Coo<Value, Idx> array_entries(const MatrixMarketHeader& header, const std::vector<Chunk>& chunks,
                               const EntryStore<Value, Idx>& store) {
@@ -207,13 +208,10 @@ Coo<Value, Idx> array_entries(const MatrixMarketHeader& header, const std::vecto
   return coo;
 }
 
-}  // namespace
-
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> parse_matrix_market(const Context& context, std::string_view name,
-                                    std::span<const char> text, MatrixMarketHeader* header,
-                                    const TextPartition& partition) {
-  start_host_runtime(context.threads);
+Csr<Value, Idx> parse_text(const HostContext& context, std::string_view name,
+                           std::span<const char> text, MatrixMarketHeader* header,
+                           const TextPartition& partition) {
   const std::string_view whole(text.data(), text.size());
   const ParsedHeader parsed = parse_header(name, whole, true).value();
   if (header != nullptr) *header = parsed.header;
@@ -225,7 +223,7 @@ Csr<Value, Idx> parse_matrix_market(const Context& context, std::string_view nam
   const bool numbers = parsed.header.field != Field::pattern;
   const std::size_t entry_bytes =
       (coordinate ? 2 * sizeof(Idx) : 0) + (numbers ? sizeof(Value) : 0);
-  require_host_memory("the entries of a matrix file", {{lines.lines(), entry_bytes}});
+  require_host_memory("reading the entries", {{lines.lines(), entry_bytes}});
   EntryStore<Value, Idx> store(static_cast<std::size_t>(lines.lines()), coordinate, numbers);
   parse_chunks(context, parsed.header, chunks, store);
   report_first_fault(name, parsed, chunks, lines.lines());
@@ -245,8 +243,24 @@ Csr<Value, Idx> parse_matrix_market(const Context& context, std::string_view nam
   return assemble_rows(parsed.header.rows, parsed.header.cols, list, parsed.header.symmetry, parts);
 }
 
+}  // namespace
+
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> read_matrix_market(const Context& context, const std::string& path,
+Csr<Value, Idx> parse_matrix_market(const HostContext& context, std::string_view name,
+                                    std::span<const char> text, MatrixMarketHeader* header,
+                                    const TextPartition& partition) {
+  start_host_runtime(context.threads);
+  try {
+    return parse_text<Value, Idx>(context, name, text, header, partition);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::out_of_memory) throw;
+    // Input errors already begin with the name of the file; memory errors do not.
+    throw Error(error.kind(), fmt::format("{}: {}", name == "-" ? "<stdin>" : name, error.what()));
+  }
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> read_matrix_market(const HostContext& context, const std::string& path,
                                    MatrixMarketHeader* header) {
   const ByteBuffer text = read_all(path);
   return parse_matrix_market<Value, Idx>(context, path, text.span(), header);
@@ -257,10 +271,10 @@ MatrixMarketHeader parse_matrix_market_header(std::string_view name, std::span<c
 }
 
 #define SORTIE_INSTANTIATE(Value, Idx)                                                     \
-  template Csr<Value, Idx> parse_matrix_market(const Context&, std::string_view,           \
+  template Csr<Value, Idx> parse_matrix_market(const HostContext&, std::string_view,       \
                                                std::span<const char>, MatrixMarketHeader*, \
                                                const TextPartition&);                      \
-  template Csr<Value, Idx> read_matrix_market(const Context&, const std::string&,          \
+  template Csr<Value, Idx> read_matrix_market(const HostContext&, const std::string&,      \
                                               MatrixMarketHeader*);
 SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE

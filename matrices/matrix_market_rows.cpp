@@ -1,13 +1,15 @@
-#include "sortie/matrices/matrix_market_rows.hpp"
+// SPDX-License-Identifier: Apache-2.0
 
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/matrices/entry_writer.hpp"
-#include "sortie/matrices/instantiate.hpp"
+#include "core/host_runtime.hpp"
+#include "core/whole_file.hpp"
+#include "matrices/entry_writer.hpp"
+#include "matrices/instantiate.hpp"
+#include "sortie/error.hpp"
+#include "sortie/matrix_market.hpp"
 
 namespace sortie::matrices {
 
@@ -16,52 +18,86 @@ namespace {
 const std::string& require_rewritable(const std::string& path) {
   if (WholeFile::takes_rewrites(path)) return path;
   throw Error(ErrorKind::output,
-              fmt::format("{}: found no file that can be gone back in, expected one for a matrix "
-                          "that is written in chunks of rows",
+              fmt::format("{}: found a stream, expected a regular file, which a matrix written in "
+                          "chunks of rows requires",
                           path == "-" ? "<stdout>" : path));
 }
 
 }  // namespace
 
 template <Scalar Value, Index Idx>
-MatrixMarketRows<Value, Idx>::MatrixMarketRows(const Context& context, const std::string& path,
+struct MatrixMarketRows<Value, Idx>::State {
+  std::string path;
+  std::int64_t rows;
+  std::int64_t cols;
+  WholeFile file;
+  std::int64_t rows_written = 0;
+  std::int64_t nnz = 0;
+  std::uint64_t sizes_at = 0;  ///< first byte of sizes() in the file
+
+  State(const std::string& name, std::int64_t all_rows, std::int64_t all_cols)
+      : path(name), rows(all_rows), cols(all_cols), file(require_rewritable(name)) {}
+
+  /// The comment and the size line; the total length is the same for any number of entries.
+  [[nodiscard]] std::string sizes() const {
+    constexpr int most_digits = std::numeric_limits<std::int64_t>::digits10 + 1;
+    const std::string entries = fmt::format("{}", nnz);
+    const std::string comment(most_digits - entries.size(), ' ');
+    return fmt::format("%{}\n{} {} {}\n", comment, rows, cols, entries);
+  }
+};
+
+template <Scalar Value, Index Idx>
+MatrixMarketRows<Value, Idx>::MatrixMarketRows(const HostContext& context, const std::string& path,
                                                std::int64_t rows, std::int64_t cols)
-    : path_(path), rows_(rows), cols_(cols), file_(require_rewritable(path)) {
+    : state_(std::make_unique<State>(path, rows, cols)) {
   start_host_runtime(context.threads);
-  file_.write(fmt::format("%%MatrixMarket matrix coordinate {} general\n",
-                          detail::EntryForm<Csr<Value, Idx>>::field));
-  sizes_at_ = file_.bytes_written();
-  file_.write(sizes());
+  state_->file.write(fmt::format("%%MatrixMarket matrix coordinate {} general\n",
+                                 detail::EntryForm<Csr<Value, Idx>>::field));
+  state_->sizes_at = state_->file.bytes_written();
+  state_->file.write(state_->sizes());
 }
 
 template <Scalar Value, Index Idx>
-std::string MatrixMarketRows<Value, Idx>::sizes() const {
-  constexpr int most_digits = std::numeric_limits<std::int64_t>::digits10 + 1;
-  const std::string entries = fmt::format("{}", nnz_);
-  const std::string comment(most_digits - entries.size(), ' ');
-  return fmt::format("%{}\n{} {} {}\n", comment, rows_, cols_, entries);
+MatrixMarketRows<Value, Idx>::~MatrixMarketRows() = default;
+template <Scalar Value, Index Idx>
+MatrixMarketRows<Value, Idx>::MatrixMarketRows(MatrixMarketRows&&) noexcept = default;
+template <Scalar Value, Index Idx>
+MatrixMarketRows<Value, Idx>& MatrixMarketRows<Value, Idx>::operator=(MatrixMarketRows&&) noexcept =
+    default;
+
+template <Scalar Value, Index Idx>
+std::int64_t MatrixMarketRows<Value, Idx>::rows_written() const {
+  return state_->rows_written;
+}
+
+template <Scalar Value, Index Idx>
+std::int64_t MatrixMarketRows<Value, Idx>::nnz() const {
+  return state_->nnz;
 }
 
 template <Scalar Value, Index Idx>
 void MatrixMarketRows<Value, Idx>::append(const Csr<Value, Idx>& rows) {
-  if (rows.cols != cols_ || rows.rows > rows_ - rows_written_) {
+  const std::int64_t rows_left = state_->rows - state_->rows_written;
+  if (rows.cols != state_->cols || rows.rows > rows_left) {
     throw Error(ErrorKind::usage,
-                fmt::format("{}: found {} x {} rows to append, expected at most {} x {}", path_,
-                            rows.rows, rows.cols, rows_ - rows_written_, cols_));
+                fmt::format("{}: found {} x {} rows to append, expected at most {} x {}",
+                            state_->path, rows.rows, rows.cols, rows_left, state_->cols));
   }
-  detail::write_entries(file_, rows, rows_written_, [](std::int64_t, std::int64_t) {});
-  rows_written_ += rows.rows;
-  nnz_ += rows.nnz();
+  detail::write_entries(state_->file, rows, state_->rows_written,
+                        [](std::int64_t, std::int64_t) {});
+  state_->rows_written += rows.rows;
+  state_->nnz += rows.nnz();
 }
 
 template <Scalar Value, Index Idx>
 void MatrixMarketRows<Value, Idx>::commit() {
-  if (rows_written_ != rows_) {
-    throw Error(ErrorKind::usage, fmt::format("{}: found {} rows at the end, expected {}", path_,
-                                              rows_written_, rows_));
+  if (state_->rows_written != state_->rows) {
+    throw Error(ErrorKind::usage, fmt::format("{}: found {} rows at the end, expected {}",
+                                              state_->path, state_->rows_written, state_->rows));
   }
-  file_.rewrite(sizes_at_, sizes());
-  file_.commit();
+  state_->file.rewrite(state_->sizes_at, state_->sizes());
+  state_->file.commit();
 }
 
 #define SORTIE_INSTANTIATE(Value, Idx) template class MatrixMarketRows<Value, Idx>;

@@ -1,33 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string_view>
 
-#include "sortie/core/context.hpp"
-#include "sortie/matrices/matrix_market.hpp"
+#include "sortie/context.hpp"
+#include "sortie/matrix_market.hpp"
 
 namespace sortie::matrices {
 
-/// How the work on a text is cut up; the result is the same for every choice.
+/// Partition of the work on a text. The result does not depend on it.
 struct TextPartition {
-  /// Bytes of text a task parses. Small enough that tasks even out and the text stays in the cache
-  /// between counting lines and parsing them, large enough that starting a task costs nothing. At
-  /// least 1; a line is never cut.
+  /// Bytes of text per task. Small enough to balance the load and to keep the text in the cache
+  /// between counting lines and parsing them, large enough to make the cost of starting a task
+  /// negligible. At least 1; lines are never split.
   std::size_t chunk_bytes = std::size_t{1} << 19;
-  int parts = 0;  ///< pieces of the sort by row; 0: one a thread
+  int parts = 0;  ///< parts of the sort by row; 0: one per thread
 };
 
-/// read_matrix_market for a text that is in memory already (decompressed).
-/// \param name  to show in messages
-/// \throws Error (input) as read_matrix_market
+/// read_matrix_market() for decompressed text in memory.
+/// \param name  file name for messages
+/// \throws Error as read_matrix_market()
 template <Scalar Value, Index Idx = std::int32_t>
-[[nodiscard]] Csr<Value, Idx> parse_matrix_market(const Context& context, std::string_view name,
+[[nodiscard]] Csr<Value, Idx> parse_matrix_market(const HostContext& context, std::string_view name,
                                                   std::span<const char> text,
                                                   MatrixMarketHeader* header = nullptr,
                                                   const TextPartition& partition = {});
 
-/// read_matrix_market_header for a text that is in memory already.
+/// read_matrix_market_header() for decompressed text in memory.
 /// \throws Error (input)
 [[nodiscard]] MatrixMarketHeader parse_matrix_market_header(std::string_view name,
                                                             std::span<const char> text);

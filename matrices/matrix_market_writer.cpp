@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <string>
 
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/whole_file.hpp"
-#include "sortie/matrices/entry_writer.hpp"
-#include "sortie/matrices/instantiate.hpp"
-#include "sortie/matrices/matrix_market.hpp"
-#include "sortie/matrices/pattern.hpp"
+#include "core/host_runtime.hpp"
+#include "core/whole_file.hpp"
+#include "matrices/entry_writer.hpp"
+#include "matrices/instantiate.hpp"
+#include "sortie/csr.hpp"
+#include "sortie/matrix_market.hpp"
 
 namespace sortie::matrices {
 
 namespace {
 
 template <class Matrix>
-void write(const Context& context, const std::string& path, const Matrix& matrix) {
+void write(const HostContext& context, const std::string& path, const Matrix& matrix) {
   start_host_runtime(context.threads);
   WholeFile file(path);
   const std::string head =
@@ -32,22 +33,24 @@ void write(const Context& context, const std::string& path, const Matrix& matrix
 }  // namespace
 
 template <Scalar Value, Index Idx>
-void write_matrix_market(const Context& context, const std::string& path,
+void write_matrix_market(const HostContext& context, const std::string& path,
                          const Csr<Value, Idx>& matrix) {
   write(context, path, matrix);
 }
 
 template <Index Idx>
-void write_matrix_market(const Context& context, const std::string& path,
+void write_matrix_market(const HostContext& context, const std::string& path,
                          const Pattern<Idx>& pattern) {
   write(context, path, pattern);
 }
 
-template void write_matrix_market(const Context&, const std::string&, const Pattern<std::int32_t>&);
-template void write_matrix_market(const Context&, const std::string&, const Pattern<std::int64_t>&);
+template void write_matrix_market(const HostContext&, const std::string&,
+                                  const Pattern<std::int32_t>&);
+template void write_matrix_market(const HostContext&, const std::string&,
+                                  const Pattern<std::int64_t>&);
 
 #define SORTIE_INSTANTIATE(Value, Idx) \
-  template void write_matrix_market(const Context&, const std::string&, const Csr<Value, Idx>&);
+  template void write_matrix_market(const HostContext&, const std::string&, const Csr<Value, Idx>&);
 SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -11,27 +12,27 @@
 #include <system_error>
 #include <type_traits>
 
-/// Internal to matrices: numbers as they stand in Matrix Market files.
+/// Internal to matrices: parsing of the numbers in Matrix Market files.
 namespace sortie::matrices::detail {
 
 enum class NumberStatus { ok, not_a_number, out_of_range };
 
-/// Bytes that parse_index may look at from its start.
+/// Bytes that parse_index() may read from its start.
 inline constexpr std::ptrdiff_t index_reach = 24;
 
-/// Reads the digits at `at`; returns how many they are, 0 when there is none or more than 18.
+/// Parses the digits at `at`. Returns their number, or 0 if there are none or more than 18.
 ///
-/// Eight bytes are taken at once: indices mostly have one to seven digits in no order, and a loop
-/// over digits would mispredict its end on most of them.
-/// \pre index_reach bytes can be read
+/// Reads eight bytes at a time: most indices have one to seven digits in irregular order, and a
+/// loop over the digits would mispredict its last iteration for most of them.
+/// \pre index_reach bytes are readable
 inline int parse_index(const char* at, std::uint64_t& value) {
   int length = 0;
   value = 0;
   if constexpr (std::endian::native == std::endian::little) {
     std::uint64_t word = 0;
     std::memcpy(&word, at, sizeof word);
-    // The high bit of a byte is set when it is no digit; exact up to and including the first such
-    // byte, carries can only spoil those behind it.
+    // The high bit of a byte is set if it is not a digit. Exact up to and including the first such
+    // byte; carries can only affect the bytes after it.
     const std::uint64_t other =
         ((word + 0x4646464646464646ULL) | (word - 0x3030303030303030ULL)) & 0x8080808080808080ULL;
     length = other == 0 ? 8 : std::countr_zero(other) / 8;
@@ -55,7 +56,7 @@ inline const char* skip_plus(const char* at, const char* end) {
   return plus ? at + 1 : at;
 }
 
-/// Reads a real number as std::from_chars does, but one too small for Real becomes 0 (as by
+/// Parses a real number like std::from_chars, except that numbers too small for Real become 0 (like
 /// strtod).
 template <class Real>
 NumberStatus parse_plain_real(const char*& at, const char* end, Real& value) {
@@ -66,7 +67,7 @@ NumberStatus parse_plain_real(const char*& at, const char* end, Real& value) {
   const bool infinite = error == std::errc{} && std::isinf(value);
   const bool written_infinite = infinite && (start[*start == '-' ? 1 : 0] | 0x20) == 'i';
   if (error == std::errc{} && infinite == written_infinite) return NumberStatus::ok;
-  // Out of range on one side or the other: a wider type tells which.
+  // The number is too large or too small; a wider type shows which.
   long double wide = 0;
   const bool tiny = std::from_chars(start, stop, wide).ec == std::errc{} && std::abs(wide) < 1;
   if (!tiny) return NumberStatus::out_of_range;
@@ -74,15 +75,15 @@ NumberStatus parse_plain_real(const char*& at, const char* end, Real& value) {
   return NumberStatus::ok;
 }
 
-/// Reads a real number at `at` and moves `at` behind it. Accepts a leading '+', "inf" and "nan",
-/// and the exponent letter D that Fortran writes.
+/// Parses a real number at `at` and advances `at` past it. Accepts a leading '+', "inf" and "nan",
+/// and the Fortran exponent letter D.
 template <class Real>
 NumberStatus parse_real(const char*& at, const char* end, Real& value) {
   const char* const start = skip_plus(at, end);
   at = start;
   const NumberStatus status = parse_plain_real(at, end, value);
   if (status == NumberStatus::not_a_number || at == end || (*at | 0x20) != 'd') return status;
-  // Once more with an E in place of the D. A mantissa too long for the copy is nobody's number.
+  // Parses again with an E in place of the D. Numbers too long for the copy do not occur.
   std::array<char, 128> copy;
   const auto length = std::min<std::ptrdiff_t>(end - start, copy.size());
   if (at - start >= length) return NumberStatus::not_a_number;
@@ -94,7 +95,8 @@ NumberStatus parse_real(const char*& at, const char* end, Real& value) {
   return again;
 }
 
-/// Reads an integer at `at` and moves `at` behind it; beyond 64 bits the nearest real is taken.
+/// Parses an integer at `at` and advances `at` past it. Integers beyond 64 bits are read as the
+/// nearest real.
 template <class Real>
 NumberStatus parse_integer(const char*& at, const char* end, Real& value) {
   const char* const start = skip_plus(at, end);

@@ -1,4 +1,5 @@
-#include "sortie/matrices/parallel.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "matrices/parallel.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -6,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/host_runtime.hpp"
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::matrices::detail {
 
@@ -26,7 +27,7 @@ void for_ranges(std::int64_t count, std::int64_t grain,
     for (std::int64_t range = 0; range < ranges; ++range) run(range);
     return;
   }
-  // An exception must not leave a thread of the parallel loop.
+  // Exceptions must not leave the body of the parallel loop.
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(ranges));
   using Policy =
       Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,

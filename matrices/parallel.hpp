@@ -1,21 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 
-/// Internal to matrices: loops over the threads of the host runtime.
+/// Internal to matrices: parallel loops over the threads of the host runtime.
 namespace sortie::matrices::detail {
 
 /// Calls work(begin, end) for ranges of at most `grain` indices that together cover [0, count).
 ///
-/// Ranges run on the threads of the host runtime when it has been started (start_host_runtime),
-/// otherwise one after the other. When calls throw, the exception of the lowest range is rethrown
-/// after all have ended.
+/// The ranges run on the threads of the host runtime if it has been started (start_host_runtime),
+/// otherwise sequentially. If calls throw, the exception of the first range is rethrown after all
+/// calls have returned.
 void for_ranges(std::int64_t count, std::int64_t grain,
                 const std::function<void(std::int64_t begin, std::int64_t end)>& work);
 
-/// Threads that for_ranges uses: at least 1.
+/// Number of threads that for_ranges() uses; at least 1.
 [[nodiscard]] int worker_threads();
 
 /// `count` elements of `bytes_each` bytes.
@@ -24,8 +25,8 @@ struct MemoryNeed {
   std::uint64_t bytes_each = 0;
 };
 
-/// Checks that memory can be had before it is asked for: a size line that announces 10^12 rows must
-/// end in a message, not in the system killing the program.
+/// Checks that memory is available before it is allocated: a size line with 10^12 rows must result
+/// in an error message, not in the system killing the program.
 /// \throws Error (out_of_memory) naming `what`
 void require_host_memory(const char* what, std::initializer_list<MemoryNeed> needs);
 

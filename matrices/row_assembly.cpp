@@ -1,4 +1,5 @@
-#include "sortie/matrices/row_assembly.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "matrices/row_assembly.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,30 +7,30 @@
 #include <numeric>
 #include <utility>
 
-#include "sortie/matrices/instantiate.hpp"
-#include "sortie/matrices/parallel.hpp"
+#include "matrices/instantiate.hpp"
+#include "matrices/parallel.hpp"
 
 namespace sortie::matrices::detail {
 
-std::vector<EntryRange> even_ranges(std::int64_t count, int pieces) {
+std::vector<EntryRange> even_ranges(std::int64_t count, int parts) {
   std::vector<EntryRange> ranges;
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
-    const std::int64_t size = count / pieces;
-    const std::int64_t longer = std::min(piece, count % pieces);
-    const std::int64_t begin = piece * size + longer;
-    ranges.push_back({begin, begin + size + (piece < count % pieces ? 1 : 0)});
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t size = count / parts;
+    const std::int64_t longer = std::min(part, count % parts);
+    const std::int64_t begin = part * size + longer;
+    ranges.push_back({begin, begin + size + (part < count % parts ? 1 : 0)});
   }
   return ranges;
 }
 
 namespace {
 
-// Rows per task: some ten thousand entries for usual matrices, so that starting a task costs
-// nothing beside it, yet hub rows do not hold up the others for long.
+// Rows per task: about ten thousand entries for typical matrices. This makes the cost of starting a
+// task negligible, and rows with many entries delay the other rows of their task only briefly.
 constexpr std::int64_t rows_per_task = 4096;
 
-// Up to this length a row is put in order by insertion, in place; beyond, merge sort with scratch
-// wins over the quadratic number of moves.
+// Rows up to this length are sorted in place by insertion sort. For longer rows, merge sort with
+// scratch memory is faster than a quadratic number of moves.
 constexpr std::int64_t insertion_sort_limit = 24;
 
 template <Scalar Value>
@@ -41,7 +42,7 @@ Value mirrored(Value value, Symmetry symmetry) {
   return value;
 }
 
-// What becomes of one list, step by step; the members are the table in the header.
+// The conversion of one list. The header describes the steps and the workspace.
 template <Scalar Value, Index Idx>
 class RowAssembly {
  public:
@@ -54,7 +55,7 @@ class RowAssembly {
     parts_ = std::clamp<std::int64_t>(std::min<std::int64_t>(parts, std::ssize(entries.ranges)), 1,
                                       std::max<std::int64_t>(1, affordable));
     const std::int64_t upper_nnz = symmetry == Symmetry::general ? listed : 2 * listed;
-    require_host_memory("compressed rows",
+    require_host_memory("building the rows",
                         {{rows, sizeof(std::int64_t) * static_cast<std::uint64_t>(1 + parts_)},
                          {upper_nnz, sizeof(Idx) + sizeof(Value)}});
     csr_.rows = rows;
@@ -71,7 +72,7 @@ class RowAssembly {
   }
 
  private:
-  // Calls visit(row, col, slot, mirror) for every entry of a part, in list order.
+  // Calls visit(row, col, slot, mirror) for every entry of a part in list order.
   template <class Visit>
   void for_each_entry(std::int64_t part, const Visit& visit) const {
     const std::int64_t ranges = std::ssize(entries_.ranges);
@@ -96,8 +97,8 @@ class RowAssembly {
     });
   }
 
-  // Counts become first positions: rows ascending and, within a row, parts ascending; that keeps
-  // the list order within a row whatever the number of parts.
+  // Converts the counts to first positions: rows ascending and, within a row, parts ascending. This
+  // preserves the list order within a row for any number of parts.
   void place_rows() {
     csr_.row_ptr.assign(static_cast<std::size_t>(csr_.rows) + 1, 0);
     std::int64_t next = 0;
@@ -195,7 +196,7 @@ class RowAssembly {
     });
   }
 
-  // Sums runs of equal columns to the front of their row, then closes the gaps.
+  // Compacts runs of equal columns to the front of their row, then removes the gaps between rows.
   void sum_duplicates() {
     const std::int64_t nnz = csr_.row_ptr.back() - duplicates_;
     std::vector<std::int64_t> row_ptr(csr_.row_ptr.size(), 0);
@@ -221,7 +222,7 @@ class RowAssembly {
     csr_.values = std::move(values);
   }
 
-  // Returns the number of different columns in the row.
+  // Returns the number of distinct columns in the row.
   std::int64_t sum_row(std::int64_t row) {
     const std::int64_t begin = csr_.row_ptr[static_cast<std::size_t>(row)];
     const std::int64_t end = csr_.row_ptr[static_cast<std::size_t>(row) + 1];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -5,13 +6,13 @@
 #include <cstring>
 #include <string_view>
 
-/// Internal to matrices: lines and words of a text.
+/// Internal to matrices: splitting of text into lines and words.
 namespace sortie::matrices::detail {
 
 /// Number of '\n' in [begin, end).
 inline std::int64_t count_newlines(const char* begin, const char* end) {
-  // Sums of bytes that cannot overflow: compilers turn the inner loop into 16 or more comparisons
-  // an instruction, which they do not with a 64-bit sum.
+  // Blocks are short enough that a byte-wide sum cannot overflow. Compilers vectorise the inner
+  // loop to 16 or more comparisons per instruction, which they do not with a 64-bit sum.
   constexpr std::ptrdiff_t block = 255;
   std::int64_t newlines = 0;
   while (begin != end) {
@@ -26,14 +27,14 @@ inline std::int64_t count_newlines(const char* begin, const char* end) {
   return newlines;
 }
 
-/// Position of the first '\n' in [begin, end); end when there is none.
+/// Position of the first '\n' in [begin, end); `end` if there is none.
 inline const char* find_newline(const char* begin, const char* end) {
   const void* found =
       begin == end ? nullptr : std::memchr(begin, '\n', static_cast<std::size_t>(end - begin));
   return found == nullptr ? end : static_cast<const char*>(found);
 }
 
-/// White space within a line; CR is the first half of a line end from other systems.
+/// White space within a line. CR is included: it is the first character of CRLF line ends.
 inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
@@ -49,7 +50,7 @@ inline std::string_view trimmed(std::string_view line) {
   return line;
 }
 
-/// Takes the next word off the front of `line`; empty at its end.
+/// Removes the next word from the front of `line` and returns it; empty at the end of the line.
 inline std::string_view take_word(std::string_view& line) {
   line = skip_blanks(line);
   const auto length =
@@ -59,7 +60,7 @@ inline std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-/// True for a line without data: blank, or a comment.
+/// True for lines without data: blank lines and comments.
 inline bool is_skipped(std::string_view line) {
   line = skip_blanks(line);
   return line.empty() || line.front() == '%';

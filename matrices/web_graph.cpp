@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/matrices/generator_parts.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "sortie/matrices/instantiate.hpp"
+#include "matrices/generator_parts.hpp"
+#include "matrices/generators.hpp"
+#include "matrices/instantiate.hpp"
 
 namespace sortie::matrices {
 
@@ -17,7 +18,7 @@ namespace {
 using detail::PowerLaw;
 using detail::require;
 
-// Exponents are whole multiples of this, so that the last bit of pow does not change them.
+// Exponents are multiples of this step, so differences in the last bit of pow do not change them.
 constexpr double exponent_step = 0x1p-16;
 constexpr int exponent_limit = 20;
 
@@ -32,7 +33,7 @@ double mean_length(double exponent, std::int64_t maximum) {
   return weighted / sum;
 }
 
-// The exponent of a power law over 1..maximum that has this mean, or comes nearest to it.
+// The exponent of the power law over 1..maximum whose mean is `mean` or nearest to it.
 double exponent_of(double mean, std::int64_t maximum) {
   auto low = static_cast<std::int64_t>(-exponent_limit / exponent_step);
   auto high = static_cast<std::int64_t>(exponent_limit / exponent_step);
@@ -52,12 +53,12 @@ void check(const WebGraph& graph) {
           fmt::format("{} entries", graph.nnz),
           fmt::format("{0} to {1}, 1 to {2} in each of {0} rows", graph.rows,
                       graph.rows * graph.max_row_nnz, graph.max_row_nnz));
-  require(graph.site_rows >= 1, fmt::format("{} rows a site", graph.site_rows), "at least 1");
+  require(graph.site_rows >= 1, fmt::format("{} rows per site", graph.site_rows), "at least 1");
   require(graph.locality >= 0 && graph.locality <= 1, fmt::format("locality {}", graph.locality),
           "0 to 1");
 }
 
-/// Where the links of pages go, once the number of links of every page is known.
+/// Draws the targets of links, given the number of links of every page.
 class Links {
  public:
   Links(const WebGraph& graph, std::vector<std::int64_t> offsets)
@@ -77,7 +78,7 @@ class Links {
     std::vector<std::int64_t> columns;
     columns.reserve(static_cast<std::size_t>(count));
     for (int round = 0; std::ssize(columns) < count; ++round) {
-      // The pages that links prefer may all be taken: then any page will do.
+      // The preferred pages may all be linked already; then any page is drawn.
       const bool any = round >= preferring_rounds;
       for (std::int64_t missing = count - std::ssize(columns); missing > 0; --missing) {
         columns.push_back(any ? draw_below(random, rows_) : draw_link(random, row));
@@ -103,7 +104,7 @@ class Links {
     return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(bound)));
   }
 
-  // The pages around a row that its local links go to: from first to before last.
+  // The range [first, last) of pages that are targets of a row's local links.
   struct Surroundings {
     std::int64_t first;
     std::int64_t last;
@@ -114,7 +115,7 @@ class Links {
 
   std::int64_t draw_link(Random& random, std::int64_t row) const {
     if (holds(random, to_linking_)) {
-      // A page in proportion to its links is the page of any of all links.
+      // The source page of a uniformly drawn link is a page drawn in proportion to its links.
       const std::int64_t link = draw_below(random, offsets_.back());
       return std::upper_bound(offsets_.begin(), offsets_.end(), link) - offsets_.begin() - 1;
     }
@@ -125,9 +126,9 @@ class Links {
     return draw_below(random, rows_);
   }
 
-  // The links of the page that a link goes to must have the mean products / nnz. Chosen in
-  // proportion to its links such a page has sum(l^2) / sum(l); chosen nearby or among all, the mean
-  // of these.
+  // The mean number of links of a target must be products / nnz. It is sum(l^2) / sum(l) for
+  // targets drawn in proportion to their links, the mean of the range around the page for nearby
+  // targets, and nnz / rows for arbitrary targets.
   [[nodiscard]] double part_to_linking_pages(const WebGraph& graph) const {
     double squares = 0;
     double nearby = 0;
@@ -146,7 +147,7 @@ class Links {
     const double wanted = static_cast<double>(graph.products) / links;
     require(wanted >= std::min(others, linking) && wanted <= std::max(others, linking),
             fmt::format("{} products", graph.products),
-            fmt::format("{} to {}, which links of these lengths give",
+            fmt::format("{} to {}, the range for these row lengths",
                         static_cast<std::int64_t>(std::ceil(std::min(others, linking) * links)),
                         static_cast<std::int64_t>(std::floor(std::max(others, linking) * links))));
     return linking == others ? 0 : (wanted - others) / (linking - others);
@@ -187,7 +188,7 @@ Csr<Value, Idx> web_graph(const WebGraph& graph, std::uint64_t seed) {
       graph.rows, graph.rows, [&](std::int64_t row) { return links.length(row); },
       [&](std::int64_t row, Idx* col_idx, Value* values) {
         Random random(seed, static_cast<std::uint64_t>(row));
-        random.discard(1);  // from which the lengths of sites are drawn
+        random.discard(1);  // the first number of the stream determines the length of a site
         for (const std::int64_t col : links.draw(random, row)) {
           *col_idx++ = static_cast<Idx>(col);
           *values++ = detail::random_value<Value>(random);

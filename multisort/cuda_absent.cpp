@@ -1,7 +1,9 @@
-// Stands in for cuda/ in a build without CUDA.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/core/error.hpp"
-#include "sortie/multisort/cuda/backend.hpp"
+// Replaces cuda/ in a build without CUDA.
+
+#include "multisort/backends.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort {
 

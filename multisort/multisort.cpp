@@ -1,4 +1,5 @@
-#include "sortie/multisort/multisort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/sort.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +7,10 @@
 #include <array>
 #include <string>
 
-#include "sortie/core/error.hpp"
-#include "sortie/multisort/cuda/backend.hpp"
-#include "sortie/multisort/device_sort.hpp"
+#include "core/progress.hpp"
+#include "multisort/backends.hpp"
+#include "sortie/error.hpp"
+#include "sortie/sort_chunks.hpp"
 
 namespace sortie {
 
@@ -78,13 +80,6 @@ std::span<const SortAlgorithm> sort_algorithms(Backend backend) {
 
 namespace multisort {
 
-void require_host(const Context& context) {
-  if (context.backend == Backend::cuda)
-    throw Error(ErrorKind::unavailable,
-                "sort: found backend cuda, expected host: a comparator of the host cannot run on a "
-                "GPU");
-}
-
 namespace {
 
 void check_values(int value_bytes) {
@@ -111,11 +106,16 @@ void require_algorithm(const Context& context, SortAlgorithm algorithm) {
 void sort(const Context& context, const Request& request) {
   if (request.value_bytes < 0)
     throw Error(ErrorKind::usage,
-                "sort: found another number of values than keys, expected one value a key");
+                "sort: found different numbers of keys and values, expected one value per key");
   check_values(request.value_bytes);
   require_algorithm(context, request.options.algorithm);
-  if (resolve_backend(context) == Backend::cuda) return sort_on_cuda(context, request);
-  sort_on_host(context, request);
+  report_progress(context, "sort", 0, request.num_items);
+  if (resolve_backend(context) == Backend::cuda) {
+    sort_on_cuda(context, request);
+  } else {
+    sort_on_host(context, request);
+  }
+  report_progress(context, "sort", request.num_items, request.num_items);
 }
 
 void sort_chunks(const Context& context, const ChunkRequest& request) {
@@ -133,7 +133,9 @@ void sort_chunks(const Context& context, const ChunkRequest& request) {
                               "device memory",
                               chunk.size, chunk.keys == nullptr ? "keys" : "values", i));
   }
+  report_progress(context, "sort", 0, request.num_items());
   sort_chunks_on_cuda(context, request);
+  report_progress(context, "sort", request.num_items(), request.num_items());
 }
 
 }  // namespace multisort

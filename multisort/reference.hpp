@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -9,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/multisort/key_types.hpp"
+#include "sortie/key_types.hpp"
 
-/// The plain, sequential sort that every backend is tested against.
+/// The sequential sort that every backend is tested against.
 
 namespace sortie::multisort::reference {
 
-/// Whether key `a` stands before key `b`.
-template <ArrayKey Key>
+/// Whether key `a` precedes key `b`.
+template <SortKey Key>
 [[nodiscard]] bool before(Key a, Key b, Order order) {
   if (order == Order::descending) std::swap(a, b);
   if constexpr (std::is_floating_point_v<Key>) {
@@ -27,13 +28,13 @@ template <ArrayKey Key>
 }
 
 /// Sorts keys, stably.
-template <ArrayKey Key>
+template <SortKey Key>
 void sort(std::span<Key> keys, Order order) {
   std::stable_sort(keys.begin(), keys.end(), [&](Key a, Key b) { return before(a, b, order); });
 }
 
 /// Sorts pairs, stably.
-template <ArrayKey Key, SortValue Value>
+template <SortKey Key, SortValue Value>
 void sort(std::span<Key> keys, std::span<Value> values, Order order) {
   std::vector<std::size_t> places(keys.size());
   std::iota(places.begin(), places.end(), std::size_t{0});

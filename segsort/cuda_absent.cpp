@@ -1,7 +1,10 @@
-// Stands in for cuda/ in a build without CUDA.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/core/error.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
+// Replaces cuda/ in a build without CUDA.
+
+#include "segsort/backends.hpp"
+#include "sortie/error.hpp"
+#include "sortie/segmented_sort.hpp"
 
 namespace sortie::segsort {
 

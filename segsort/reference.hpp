@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -8,14 +9,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/segsort/segmented_sort.hpp"
+#include "sortie/segmented_sort.hpp"
 
-/// The plain, sequential segmented sort that every backend is tested against.
+/// Plain, sequential segmented sort: the reference that every backend is tested against.
 
 namespace sortie::segsort::reference {
 
-/// Whether key `a` stands before key `b` under `options`.
-template <SortKey Key>
+/// Returns true if key `a` precedes key `b` under `options`.
+template <SegmentKey Key>
 [[nodiscard]] bool before(Key a, Key b, const SegmentedSortOptions& options) {
   if (options.order == Order::descending) std::swap(a, b);
   if constexpr (std::is_floating_point_v<Key>) {
@@ -39,7 +40,7 @@ void for_segments(std::span<const Offset> begin_offsets, std::span<const Offset>
 }
 
 /// Sorts each segment of keys, stably.
-template <SortKey Key, SegmentOffset Offset>
+template <SegmentKey Key, SegmentOffset Offset>
 void segmented_sort(std::span<Key> keys, std::span<const Offset> begin_offsets,
                     std::span<const Offset> end_offsets, const SegmentedSortOptions& options = {}) {
   for_segments(begin_offsets, end_offsets, [&](std::size_t first, std::size_t last) {
@@ -50,7 +51,7 @@ void segmented_sort(std::span<Key> keys, std::span<const Offset> begin_offsets,
 }
 
 /// Sorts each segment of pairs, stably.
-template <SortKey Key, SortValue Value, SegmentOffset Offset>
+template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
 void segmented_sort(std::span<Key> keys, std::span<Value> values,
                     std::span<const Offset> begin_offsets, std::span<const Offset> end_offsets,
                     const SegmentedSortOptions& options = {}) {

@@ -1,12 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
 namespace sortie::segsort {
 
-/// Where the keys of a segment lie: from `least` to `greatest`, as unsigned numbers that ascend in
-/// the order of the sort (of signed and floating-point keys, and where the order descends, after
-/// the flips of KeyCodec).
+/// Least and greatest key of a segment, as unsigned numbers that ascend in sort order:
+/// BitRangeCodec has encoded signed and floating-point keys, and all keys of a descending sort.
 struct SegmentRange {
   std::uint64_t least;
   std::uint64_t greatest;

@@ -1,9 +1,11 @@
-#include "sortie/segsort/segmented_sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/segmented_sort.hpp"
 
 #include <fmt/format.h>
 
-#include "sortie/core/error.hpp"
-#include "sortie/segsort/offset_check.hpp"
+#include "core/progress.hpp"
+#include "segsort/backends.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::segsort {
 
@@ -15,11 +17,12 @@ namespace {
 }
 
 void check_sizes(const Request& request) {
-  if (request.value_bytes < 0) refuse("another number of values than keys", "one value a key");
+  if (request.value_bytes < 0)
+    refuse("a number of values other than the number of keys", "one value per key");
   if (request.begin_offsets.size != request.end_offsets.size)
     refuse(fmt::format("{} begin offsets and {} end offsets", request.begin_offsets.size,
                        request.end_offsets.size),
-           "as many of each");
+           "the same number of each");
 }
 
 /// Returns the options with end_bit filled in.
@@ -71,15 +74,17 @@ void sort(const Context& context, const Request& request) {
   checked.options = checked_options(request);
   const Backend backend = resolve_backend(context);
   const bool nothing_to_sort = request.num_items == 0 || request.begin_offsets.size == 0;
-  // The host checks them in its first pass over them, by all threads.
+  // The host backend checks offsets in its own parallel pass over them.
   if (backend == Backend::cuda || nothing_to_sort)
     check_offsets(request.begin_offsets, request.end_offsets, request.num_items);
   if (nothing_to_sort) return;
+  report_progress(context, "segmented sort", 0, request.num_items);
   if (backend == Backend::cuda) {
     sort_on_cuda(context, checked);
   } else {
     sort_on_host(context, checked);
   }
+  report_progress(context, "segmented sort", request.num_items, request.num_items);
 }
 
 }  // namespace sortie::segsort

@@ -1,10 +1,11 @@
-#include "sortie/sequences/ambiguity.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/text.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::sequences {
 namespace {

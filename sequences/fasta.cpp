@@ -1,33 +1,35 @@
-#include "sortie/sequences/fasta.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/fasta.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "sortie/core/byte_source.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/core/whole_file.hpp"
-#include "sortie/sequences/record_parser.hpp"
+#include "core/byte_source.hpp"
+#include "core/phase_timer.hpp"
+#include "core/whole_file.hpp"
+#include "sequences/record_parser.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::sequences {
 namespace {
 
-// A block is decompressed and parsed while it is in the second-level cache.
+// A block is parsed right after decompression, while it is in the L2 cache.
 constexpr std::size_t block_bytes = std::size_t{256} << 10;
 
-// gzip takes 2.1 bits for a base of DNA, 8 to 10 for a byte of noise; reserved memory that stays
-// untouched costs nothing, a text that has to move costs a copy.
+// gzip takes 2.1 bits per base of DNA and 8 to 10 bits per byte of noise. Reserved memory that is
+// not touched costs nothing; reallocating the text costs a copy.
 constexpr std::uint64_t usual_compression = 4;
 
 }  // namespace
 
-Text read_fasta(const Context& context, const std::string& path, const ReadOptions& options) {
+Text read_fasta(const HostContext& context, const std::string& path, const ReadOptions& options) {
   PhaseTimer timer(context, "read");
   ByteSource source(path);
   const std::uint64_t hint = source.size_hint() * (source.compressed() ? usual_compression : 1);
   RecordParser parser(source.name(), options, hint);
   std::vector<char> block(block_bytes);
   std::uint64_t bytes = 0;
-  std::size_t kept = 0;  // a carriage return that waits for the byte after it
+  std::size_t kept = 0;  // 1 if the block ended with a carriage return, kept for the next block
   for (bool more = true; more;) {
     const std::size_t wanted = block.size() - kept;
     const std::size_t got = source.read(std::span(block).subspan(kept));

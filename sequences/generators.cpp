@@ -1,4 +1,5 @@
-#include "sortie/sequences/generators.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sequences/generators.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +7,8 @@
 #include <array>
 #include <utility>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
+#include "core/random.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::sequences {
 namespace {
@@ -23,7 +24,7 @@ Text one_record(std::string record_name, Symbols symbols) {
   return text;
 }
 
-// Each random number makes 32 letters of two bits.
+// Each random number yields 32 letters of two bits.
 void append_uniform(Random& random, std::uint64_t length, Symbols& out) {
   std::uint64_t bits = 0;
   for (std::uint64_t i = 0; i < length; ++i) {
@@ -46,8 +47,8 @@ std::uint8_t complement(std::uint8_t base) {
   }
 }
 
-// Lengths of the pieces that a genome is put together from, in letters; orders of magnitude of the
-// human genome: short and long interspersed elements (Alu 300, L1 6000), satellites, assembly gaps.
+// Lengths, in letters, of the elements of a genome, with the orders of magnitude of the human
+// genome: short and long interspersed elements (Alu 300, L1 6000), satellites, assembly gaps.
 struct Range {
   std::uint64_t low;
   std::uint64_t high;
@@ -64,7 +65,7 @@ constexpr Range tandem_unit = {2, 60};
 constexpr Range tandem_length = {50, 2000};
 constexpr Range gap_length = {100, 20000};
 
-// One family of repeats for so many letters of text, as long as there are not too many.
+// Letters of text per family of repeats, up to the maximum number of families.
 constexpr std::uint64_t letters_a_family = 20000;
 constexpr std::uint64_t most_families = 200;
 
@@ -82,7 +83,7 @@ class GenomeMaker {
   }
 
   Symbols make() {
-    // A piece is drawn with its share of the text over its mean length.
+    // The probability of an element is proportional to its share of the text over its mean length.
     const double interspersed = options_.interspersed_share / copy_length.mean();
     const double tandem = options_.tandem_share / tandem_length.mean();
     const double gap = options_.n_share / gap_length.mean();
@@ -113,7 +114,7 @@ class GenomeMaker {
     return random_.uniform() < options_.mutation_rate ? bases[random_.below(4)] : base;
   }
 
-  // Part of a family, on either strand.
+  // Appends part of a member of a family, on either strand.
   void append_copy() {
     const Symbols& family = families_[random_.below(families_.size())];
     const std::uint64_t wanted = std::min<std::uint64_t>(copy_length.draw(random_), family.size());
@@ -141,24 +142,24 @@ class GenomeMaker {
   Symbols out_;
 };
 
-/// How many letters pass until the next mutation: a geometric distribution, drawn once a mutation
-/// instead of once a letter.
+/// Draws the number of letters before the next mutation from a geometric distribution: one random
+/// number per mutation instead of one per letter.
 class MutationGaps {
  public:
   explicit MutationGaps(double rate) {
-    // survival_[k] is the chance of more than k letters without one. Products of IEEE numbers, and
-    // no logarithm, which differs between libraries.
+    // survival_[k] is the probability of more than k letters without a mutation. Computed by IEEE
+    // products instead of a logarithm, whose results differ between libraries.
     double survival = 1;
     for (double& chance : survival_) chance = survival *= 1 - rate;
   }
 
-  /// `most` or more stands for any number from there on.
+  /// Returns the number of letters; a result of at least `most` means `most` or more.
   std::uint64_t draw(Random& random, std::uint64_t most) const {
     std::uint64_t gap = 0;
     while (gap < most) {
       const double drawn = random.uniform();
-      // The first k with survival_[k] <= drawn; behind the table it starts again, as the
-      // distribution has no memory.
+      // The first k with survival_[k] <= drawn. Beyond the table the search restarts, since the
+      // distribution is memoryless.
       const auto found = std::partition_point(survival_.begin(), survival_.end(),
                                               [&](double chance) { return chance > drawn; });
       gap += static_cast<std::uint64_t>(found - survival_.begin());

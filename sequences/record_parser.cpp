@@ -1,4 +1,5 @@
-#include "sortie/sequences/record_parser.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sequences/record_parser.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +7,15 @@
 #include <cstring>
 #include <utility>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::sequences {
 namespace {
+
+/// Blanks and tabs are allowed in sequence lines and dropped.
+constexpr bool is_blank(char byte) {
+  return byte == ' ' || byte == '\t';
+}
 
 // Quality characters of all FASTQ dialects (Cock et al., Nucleic Acids Research 38, 2010).
 constexpr char lowest_quality = '!';
@@ -29,6 +35,15 @@ std::string describe_alphabet(Alphabet alphabet) {
 
 }  // namespace
 
+SymbolTable::SymbolTable(const ReadOptions& options) {
+  for (std::size_t byte = 0; byte < symbol.size(); ++byte) {
+    const auto letter = static_cast<std::uint8_t>(byte);
+    if (is_blank(static_cast<char>(letter)) || !contains(options.alphabet, letter)) continue;
+    const bool raise = options.letter_case == Case::upper && letter >= 'a' && letter <= 'z';
+    symbol[byte] = raise ? static_cast<std::uint8_t>(letter - 'a' + 'A') : letter;
+  }
+}
+
 RecordParser::RecordParser(std::string file, const ReadOptions& options,
                            std::uint64_t expected_bytes)
     : file_(std::move(file)), options_(options), table_(options) {
@@ -36,7 +51,7 @@ RecordParser::RecordParser(std::string file, const ReadOptions& options,
 }
 
 void RecordParser::feed(std::span<const char> block) {
-  // No byte makes more than one symbol: a separator stands for the '>' or '@' of its header.
+  // A byte yields at most one symbol: a separator takes the place of the '>' or '@' of its header.
   if (text_.symbols.size() < size_ + block.size()) text_.symbols.resize(size_ + block.size());
   const char* position = block.data();
   const char* const end = position + block.size();
@@ -44,7 +59,8 @@ void RecordParser::feed(std::span<const char> block) {
     const auto* newline = static_cast<const char*>(
         std::memchr(position, '\n', static_cast<std::size_t>(end - position)));
     const char* stop = newline == nullptr ? end : newline;
-    // A carriage return belongs to the line end; feed() is never given a block that ends with one.
+    // A carriage return is part of the line end; feed() is never called with a block that ends with
+    // one.
     const char* text_end =
         newline != nullptr && stop != position && stop[-1] == '\r' ? stop - 1 : stop;
     if (text_end != position) {
@@ -70,7 +86,7 @@ void RecordParser::take(std::string_view piece) {
       return append_symbols(piece);
     case Line::quality:
       return append_quality(piece);
-    case Line::plus:  // may repeat the name; that says nothing new
+    case Line::plus:  // may repeat the name, which is ignored
     case Line::blank:
       return;
   }
@@ -175,9 +191,9 @@ void RecordParser::append_quality(std::string_view piece) {
   quality_length_ += piece.size();
 }
 
-// Qualities go on until there are as many as symbols. Where the sequence stands in one line, so
-// must they: then a short line is told at once instead of being filled up from the records that
-// follow.
+// Quality lines continue until there are as many values as symbols. If the sequence is on one line,
+// the qualities must be too: a short line is then reported at once instead of being filled up from
+// the following records.
 void RecordParser::end_quality_line() {
   const std::uint64_t length = size_ - text_.records.back().offset;
   if (quality_length_ > length || (quality_length_ < length && sequence_lines_ == 1)) {

@@ -1,30 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "sortie/sequences/fasta.hpp"
-#include "sortie/sequences/symbol_table.hpp"
+#include "sortie/fasta.hpp"
 
 namespace sortie::sequences {
 
-/// Turns the bytes of a FASTA or FASTQ file, fed block by block, into a Text.
+/// Maps each byte of a sequence line to the symbol to store: one look-up per byte covers case,
+/// alphabet and white space.
+struct SymbolTable {
+  explicit SymbolTable(const ReadOptions& options);
+
+  /// The symbol to store, or 0 for white space and invalid bytes.
+  std::array<std::uint8_t, 256> symbol{};
+};
+
+/// Parses the bytes of a FASTA or FASTQ file, passed block by block, into a Text.
 ///
-/// A line may be cut by the end of a block anywhere but between CR and LF. Lines are found with
-/// memchr and their symbols stored through one table look-up each, so a genome costs a small part
-/// of what its decompression does.
+/// A block may end anywhere within a line except between CR and LF. Lines are found with memchr,
+/// and each symbol takes one table look-up, so parsing a genome takes a small fraction of the time
+/// of its decompression.
 class RecordParser {
  public:
-  /// \param file  the name for messages
-  /// \param expected_bytes  an estimate of the bytes to come, to reserve memory; 0 when unknown
+  /// \param file            file name for messages
+  /// \param expected_bytes  estimated total bytes, used to reserve memory; 0 if unknown
   RecordParser(std::string file, const ReadOptions& options, std::uint64_t expected_bytes);
 
-  /// Takes the next bytes, which must not end between CR and LF. \throws Error (input)
+  /// Parses the next bytes, which must not end between CR and LF. \throws Error (input)
   void feed(std::span<const char> block);
 
-  /// Ends the last record and hands out the text. \throws Error (input) no record or half of one
+  /// Ends the last record and returns the text. \throws Error (input) no record, or an incomplete
+  /// record
   [[nodiscard]] Text finish();
 
  private:
@@ -47,19 +58,19 @@ class RecordParser {
   ReadOptions options_;
   SymbolTable table_;
   Text text_;
-  std::uint64_t size_ = 0;  ///< symbols stored; text_.symbols has room beyond them
+  std::uint64_t size_ = 0;  ///< symbols stored; text_.symbols may be larger
 
   Format format_ = Format::unknown;
-  Line line_ = Line::blank;  ///< kind of the line that the next bytes belong to
+  Line line_ = Line::blank;  ///< kind of the current line
   bool inside_line_ = false;
   std::uint64_t line_number_ = 1;
   std::uint64_t line_start_ = 0;  ///< value of size_ at the start of a sequence line
 
   std::string header_;
-  std::uint64_t sequence_lines_ = 0;  ///< FASTQ: lines of the present record that hold symbols
+  std::uint64_t sequence_lines_ = 0;  ///< FASTQ: lines of the current record that contain symbols
   std::uint64_t quality_line_ = 0;    ///< FASTQ: number of the first quality line
   std::uint64_t quality_length_ = 0;
-  bool quality_wanted_ = false;  ///< FASTQ: the '+' line has been seen, its qualities not all
+  bool quality_wanted_ = false;  ///< FASTQ: after the '+' line, before the last quality value
 };
 
 }  // namespace sortie::sequences

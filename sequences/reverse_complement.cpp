@@ -1,4 +1,5 @@
-#include "sortie/sequences/reverse_complement.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/text.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +7,7 @@
 #include <array>
 #include <string>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::sequences {
 namespace {
@@ -66,7 +67,7 @@ void append_reverse_complements(Text& text) {
   if (records == 0) return;
   const std::size_t size = text.symbols.size();
   text.symbols.resize(2 * size + 1, Text::separator);
-  // Record i of the copy begins where record i begins, so separators go to the same places.
+  // Record i of the copy has the same relative offset as record i, so the separators do as well.
   for (std::size_t i = 0; i < records; ++i) {
     const Record& record = text.records[i];
     const std::uint8_t* forward = text.symbols.data() + record.offset;

@@ -1,10 +1,11 @@
-#include "sortie/sequences/text.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::sequences {
 namespace {
@@ -12,8 +13,7 @@ namespace {
 struct Description {
   Alphabet alphabet;
   std::string_view name;
-  std::string_view
-      letters;  ///< in upper case; the case of a symbol never decides whether it belongs
+  std::string_view letters;  ///< in upper case; membership does not depend on the case
 };
 
 // In the order of the enum, which is the order of detection.
@@ -80,7 +80,7 @@ std::string_view letters(Alphabet alphabet) {
 }
 
 std::array<std::uint64_t, 256> histogram(const Text& text) {
-  // Four tables, so that runs of one letter do not wait for the counter that they just wrote.
+  // Four tables, so that runs of one letter do not stall on the counter that was just written.
   std::array<std::array<std::uint64_t, 256>, 4> counts{};
   const std::uint8_t* symbols = text.symbols.data();
   const std::size_t size = text.symbols.size();

@@ -1,12 +1,13 @@
-#include "sortie/apps/bench/bench.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/bench.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "sortie/apps/bench/timing.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/bench/timing.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -15,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 enum class Round { check, pooled, allocating };
 
-// Runs one method once; what it throws ends its part in the comparison.
+// Runs one method once. A method that throws Error is not run again.
 void run_once(Method& method, Round round) {
   if (round != Round::check && !method.row.agrees) return;
   if (round == Round::allocating && !method.prepare_allocating) return;
@@ -41,7 +42,7 @@ double sum_of(const PhaseSeconds& phases) {
   return sum;
 }
 
-// Runs a method for its phases, once all times are taken.
+// Runs a method to measure its phases, after all timed runs.
 void find_phases(Method& method, int repetitions) {
   if (!method.run_phases || !method.row.agrees) return;
   std::vector<PhaseSeconds> runs;
@@ -61,7 +62,7 @@ void find_phases(Method& method, int repetitions) {
   method.row.phases = std::move(*median);
 }
 
-// A field of CSV: quoted where it holds a comma, a quote or a line end (RFC 4180).
+// A CSV field: quoted if it contains a comma, a quote or a line end (RFC 4180).
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string result = "\"";
@@ -71,7 +72,7 @@ std::string csv_field(const std::string& text) {
   return result + "\"";
 }
 
-// Groups of DoublingRound::sizes by their class, "2-3" for entry 1.
+// Name of a size class of DoublingRound::sizes, "2-3" for entry 1.
 std::string size_class(std::size_t entry) {
   const std::uint64_t from = std::uint64_t{1} << entry;
   return fmt::format("{}-{}", from, 2 * from - 1);
@@ -162,12 +163,24 @@ void relate(std::span<Row> rows) {
     row.ratios.clear();
     row.percent_of_copy = 0;
     for (const Row& other : rows) {
-      if (&other == &row || other.rate() == 0) continue;
+      if (&other == &row || other.rate() == 0 || other.timed != row.timed) continue;
       if (other.baseline && !row.limit)
         row.ratios.emplace_back(other.method, row.rate() / other.rate());
       if (other.limit) row.percent_of_copy = 100 * row.rate() / other.rate();
     }
   }
+}
+
+Row with_copies(Row resident, const Row& copies) {
+  resident.method += " + " + copies.method;
+  resident.timed = copies.timed;
+  resident.phases.clear();
+  resident.seconds.resize(std::min(resident.seconds.size(), copies.seconds.size()));
+  for (std::size_t i = 0; i < resident.seconds.size(); ++i)
+    resident.seconds[i] += copies.seconds[i];
+  resident.agrees = resident.agrees && copies.agrees;
+  if (resident.failure.empty()) resident.failure = copies.failure;
+  return resident;
 }
 
 std::vector<Row> measure(std::vector<Method> methods, int repetitions) {
@@ -249,6 +262,7 @@ std::string json(std::span<const Row> rows) {
                     {"agrees", row.agrees},
                     {"fault", row.fault},
                     {"failure", row.failure}});
+    if (!row.timed.empty()) list.back()["timed"] = row.timed;
     if (!row.allocating_seconds.empty()) {
       list.back()["allocating_seconds"] = row.allocating_seconds;
       list.back()["median_allocating_seconds"] = row.median_allocating_seconds();

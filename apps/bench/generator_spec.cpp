@@ -1,11 +1,12 @@
-#include "sortie/apps/bench/generator_spec.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/generator_spec.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <string_view>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -7,11 +8,10 @@
 
 namespace sortie::bench {
 
-/// "gen:KIND:PARAMETER:...": an input that is generated instead of read, as given on a command
-/// line.
+/// "gen:KIND:PARAMETER:...": a generated input, as specified on the command line.
 class GeneratorSpec {
  public:
-  /// True when `text` asks for a generator and does not name a file.
+  /// True if `text` specifies a generator and not a file.
   [[nodiscard]] static bool matches(const std::string& text);
 
   explicit GeneratorSpec(const std::string& text);
@@ -19,22 +19,22 @@ class GeneratorSpec {
   [[nodiscard]] const std::string& kind() const { return kind_; }
   [[nodiscard]] std::size_t parameters() const { return parameters_.size(); }
 
-  /// Checks the number of parameters. \param form  how it should look, e.g. "gen:er:ROWS:ROW_NNZ"
+  /// Checks the number of parameters. \param form  expected form, e.g. "gen:er:ROWS:ROW_NNZ"
   /// \throws Error (usage)
   void require_parameters(std::size_t count, const std::string& form) const;
-  /// The same where some at the end may be left out: at least `fewest`, at most `most`.
+  /// Checks for at least `fewest` and at most `most` parameters.
   void require_parameters(std::size_t fewest, std::size_t most, const std::string& form) const;
 
-  /// Parameter `index` (from 0) as it was given.
+  /// Parameter `index` (0-based) as text.
   [[nodiscard]] const std::string& parameter(std::size_t index) const {
     return parameters_.at(index);
   }
-  /// Parameter `index` (from 0) as a count, with K, M or G as powers of 1000; as a real number.
-  /// \throws Error (usage) not a number of that sort
+  /// Parameter `index` (0-based) as a count (K, M and G are powers of 1000) or as a real number.
+  /// \throws Error (usage) not a number of this form
   [[nodiscard]] std::uint64_t count(std::size_t index) const;
   [[nodiscard]] double real(std::size_t index) const;
 
-  /// The error for a kind that nobody knows. \param forms  what would have been understood
+  /// Throws the error for an unknown kind. \param forms  the known forms
   [[noreturn]] void unknown(const std::string& forms) const;
 
  private:

@@ -1,38 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "sortie/core/error.hpp"
-#include "sortie/segsort/key_types.hpp"
+#include "sortie/error.hpp"
+#include "sortie/key_types.hpp"
 
 // Device code includes this file, and nvcc cannot compile fmt.
 namespace sortie::bench {
 
-/// Calls `function` with a value of the type that `type` names.
+/// with_key_type() for the key types of segmented sort. \throws Error (usage) a type of 1 or 2
+/// bytes
 template <class Function>
-auto with_key_type(KeyType type, Function function) {
-  switch (type) {
-    case KeyType::u32:
-      return function(std::uint32_t{});
-    case KeyType::i32:
-      return function(std::int32_t{});
-    case KeyType::f32:
-      return function(float{});
-    case KeyType::u64:
-      return function(std::uint64_t{});
-    case KeyType::i64:
-      return function(std::int64_t{});
-    case KeyType::f64:
-      return function(double{});
-  }
-  throw Error(ErrorKind::usage, "unknown key type");
+auto with_segment_key_type(KeyType type, Function function) {
+  using Result = decltype(function(std::uint32_t{}));
+  return with_key_type(type, [&]<class Key>(Key key) -> Result {
+    if constexpr (SegmentKey<Key>) {
+      return function(key);
+    } else {
+      throw Error(ErrorKind::usage,
+                  "found keys of " + std::to_string(8 * sizeof(Key)) + " bits, expected 32 or 64");
+    }
+  });
 }
 
-/// Stands for the value type of keys without values.
+/// The value type of keys without values.
 struct NoValue {};
 
-/// Calls `function` with a value of the unsigned type of that width, or NoValue for 0.
+/// Calls `function` with a value of the unsigned type of this width, or with NoValue for 0.
 /// \throws Error (usage) another width
 template <class Function>
 auto with_value_bytes(int bytes, Function function) {

@@ -1,4 +1,5 @@
-#include "sortie/apps/bench/query_bench.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/query_bench.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +8,10 @@
 #include <limits>
 #include <memory>
 
-#include "sortie/apps/bench/suffix_array_bench.hpp"
-#include "sortie/apps/suffix_array/plain_search.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
+#include "apps/bench/suffix_array_bench.hpp"
+#include "apps/suffix_array/plain_search.hpp"
+#include "core/random.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -20,7 +21,7 @@ using suffix_array::Occurrences;
 using suffix_array::PatternView;
 using suffix_array::TextView;
 
-/// Share of the text, in percent, that a letter makes up at least to be one of random patterns.
+/// A letter is used in random patterns if it makes up at least this share of the text, in percent.
 constexpr std::uint64_t common_percent = 1;
 
 struct Patterns {
@@ -45,7 +46,7 @@ void require_patterns(const QueryOptions& options) {
                           options.patterns, options.length));
 }
 
-/// Records that hold a pattern, each as long as there are places for one.
+/// The positions at which a whole pattern fits in a record, numbered from 0.
 class Places {
  public:
   Places(const Text& text, std::uint64_t length) : text_(text) {
@@ -56,7 +57,7 @@ class Places {
     }
   }
   [[nodiscard]] std::uint64_t count() const { return ends_.empty() ? 0 : ends_.back(); }
-  /// The position of place `number`, of count().
+  /// The position of place `number`, below count().
   [[nodiscard]] std::uint64_t position(std::uint64_t number) const {
     const auto at = std::upper_bound(ends_.begin(), ends_.end(), number) - ends_.begin();
     const auto index = static_cast<std::size_t>(at);

@@ -1,4 +1,5 @@
-#include "sortie/apps/bench/spgemm_bench.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/spgemm_bench.hpp"
 
 #include <fmt/format.h>
 
@@ -9,15 +10,15 @@
 #include <optional>
 #include <utility>
 
-#include "sortie/apps/bench/generator_spec.hpp"
-#include "sortie/apps/bench/timing.hpp"
-#include "sortie/apps/spgemm/product_check.hpp"
-#include "sortie/core/byte_source.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "sortie/matrices/matrix_market.hpp"
-#include "sortie/matrices/matrix_market_text.hpp"
+#include "apps/bench/generator_spec.hpp"
+#include "apps/bench/timing.hpp"
+#include "core/byte_source.hpp"
+#include "core/host_memory.hpp"
+#include "matrices/generators.hpp"
+#include "matrices/matrix_market_text.hpp"
+#include "sortie/error.hpp"
+#include "sortie/matrix_market.hpp"
+#include "sortie/spgemm_check.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -39,7 +40,7 @@ Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
   }
   if (spec.kind() == "rmat") {
     spec.require_parameters(2, "gen:rmat:SCALE:EDGE_FACTOR");
-    // A scale beyond what an int holds is refused by the generator as 63 is.
+    // Clamped to the int range; the generator rejects 63.
     const int scale = static_cast<int>(std::min<std::uint64_t>(spec.count(0), 63));
     return matrices::rmat<Value>(scale, size(1), seed);
   }
@@ -51,7 +52,7 @@ Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
     spec.require_parameters(1, 2,
                             "gen:" + spec.kind() + ":N or gen:" + spec.kind() + ":N:UNKNOWNS");
     const int points = spec.kind() == "stencil5" ? 5 : spec.kind() == "stencil7" ? 7 : 27;
-    // More unknowns than an int holds are refused by the generator as rows are.
+    // Clamped to the int range; the generator rejects such a number of rows.
     const auto unknowns = static_cast<int>(
         spec.parameters() == 2 ? std::min<std::uint64_t>(spec.count(1), INT32_MAX) : 1);
     return matrices::stencil<Value>(points, size(0), size(0), points == 5 ? 1 : size(0), unknowns);
@@ -78,9 +79,9 @@ bool is_peer(spgemm::Algorithm algorithm) {
          algorithm != spgemm::Algorithm::fused && algorithm != spgemm::Algorithm::row_wise;
 }
 
-/// Sortie's own, and ESC as it stands here, tell their phases; GraphBLAS its copies and product,
-/// KokkosKernels its product and the sorting of its rows.
-bool tells_phases(spgemm::Algorithm algorithm) {
+/// True for the algorithms that report phases: Sortie's own, its ESC, GraphBLAS (copies and
+/// product) and KokkosKernels (product and sort of the rows).
+bool reports_phases(spgemm::Algorithm algorithm) {
   return !is_peer(algorithm) || algorithm == spgemm::Algorithm::esc ||
          algorithm == spgemm::Algorithm::graphblas ||
          algorithm == spgemm::Algorithm::kokkos_kernels;
@@ -93,7 +94,7 @@ class SpgemmCase {
   SpgemmCase(const Context& context, const SpgemmOptions& options, const std::string& source,
              Csr<Value> matrix)
       : context_(context), options_(options), source_(source), matrix_(std::move(matrix)) {
-    context_.report = nullptr;  // phases of many methods would run together
+    context_.report = nullptr;  // phases of different methods must not be mixed
     context_.backend = resolve_backend(context);
     if (options.transpose_b) transposed_ = matrices::transpose(matrix_);
     if (!options.transpose_b && matrix_.rows != matrix_.cols) {
@@ -162,7 +163,7 @@ class SpgemmCase {
       *result = {};
       return right;
     };
-    if (tells_phases(algorithm)) {
+    if (reports_phases(algorithm)) {
       method.run_phases = [this, result, algorithm] { return phases_of(algorithm, *result); };
     }
     return method;
@@ -201,7 +202,7 @@ class SpgemmCase {
   std::optional<spgemm::ProductCheck<Value, std::int32_t>> check_;
 };
 
-/// The rows of a case whose matrix is there.
+/// The result rows of a loaded or generated matrix.
 template <class Value>
 std::vector<Row> run_case(const Context& context, const SpgemmOptions& options,
                           const std::string& source, Csr<Value> matrix) {
@@ -218,7 +219,7 @@ std::vector<Row> run_generated(const Context& context, const SpgemmOptions& opti
 
 std::vector<Row> run_file(const Context& context, const SpgemmOptions& options,
                           const std::string& source) {
-  // Standard input can be read only once, so the text is, too.
+  // Standard input can be read only once, so the whole text is read first.
   const std::string shown = source == "-" ? "<stdin>" : source;
   ByteBuffer text = read_all(source);
   const auto run = [&]<class Value>(Value) {
@@ -236,7 +237,7 @@ std::vector<Row> run_file(const Context& context, const SpgemmOptions& options,
   return run(std::complex<double>{});
 }
 
-/// The row of a source that no method could be given.
+/// The result row of a source that failed before any method ran.
 Row failed_source(const Context& context, const std::string& source, const Error& error) {
   Row row;
   row.case_name = source;
@@ -267,7 +268,7 @@ std::vector<Row> spgemm(const Context& context, const SpgemmOptions& options, co
       rows = GeneratorSpec::matches(source) ? run_generated(context, options, source)
                                             : run_file(context, options, source);
     } catch (const Error& error) {
-      // One bad file of many must not cost the rows of the others.
+      // An invalid file must not discard the rows of the other sources.
       if (error.kind() != ErrorKind::input && error.kind() != ErrorKind::out_of_memory) throw;
       rows = {failed_source(context, source, error)};
     }

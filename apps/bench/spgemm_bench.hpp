@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,66 +7,66 @@
 #include <string>
 #include <vector>
 
-#include "sortie/apps/bench/bench.hpp"
-#include "sortie/apps/spgemm/spgemm.hpp"
-#include "sortie/core/context.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/bench/bench.hpp"
+#include "sortie/context.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/spgemm.hpp"
 
 namespace sortie::bench {
 
 struct SpgemmOptions {
-  /// Files, or gen:er:ROWS:ROW_NNZ, gen:rmat:SCALE:EDGE_FACTOR, gen:banded:ROWS:HALF_BANDWIDTH,
-  /// gen:stencil5:N (N x N), gen:stencil7:N, gen:stencil27:N (N x N x N), each with :UNKNOWNS a
-  /// point where it is not 1, gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ,
+  /// Files, or generators: gen:er:ROWS:ROW_NNZ, gen:rmat:SCALE:EDGE_FACTOR,
+  /// gen:banded:ROWS:HALF_BANDWIDTH, gen:stencil5:N (N x N), gen:stencil7:N, gen:stencil27:N
+  /// (N x N x N), stencils optionally with :UNKNOWNS per grid point (default 1),
+  /// gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ,
   /// gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY (matrices::WebGraph)
   std::vector<std::string> sources;
   bool single_precision = false;
   int repetitions = 5;
   std::uint64_t seed = 1;
-  std::vector<spgemm::Algorithm> algorithms;  ///< empty: all that the backend has
-  /// What results are compared with: computed on the host once a source (spgemm::ProductCheck).
+  std::vector<spgemm::Algorithm> algorithms;  ///< empty: all of the backend
+  /// Reference for results, computed on the host once per source (spgemm::ProductCheck).
   spgemm::Algorithm checked_by = spgemm::Algorithm::eigen;
-  bool transpose_b = false;  ///< A * A^T in place of A * A
-  bool transfers = false;    ///< on CUDA: from host memory to host memory as well
+  bool transpose_b = false;  ///< A * A^T instead of A * A
+  bool transfers = false;    ///< CUDA: also measure from host memory to host memory
 };
 
-/// A * A, or A * A^T, for every source on the context's backend, one row an algorithm. GFLOP/s
-/// counts two operations a product, of complex numbers, too. Files of complex matrices are
-/// multiplied as such.
+/// A * A, or A * A^T, for every source on the context's backend; one row per algorithm. GFLOP/s
+/// counts two operations per product, also for complex numbers. Complex files are not converted to
+/// real matrices.
 ///
-/// On the host, from host memory to host memory. On CUDA from device memory to device memory ("...
-/// on the device"), with memory served from a pool that is filled already, and again with a pool
-/// that was emptied before each repetition (Row::allocating_seconds). cusparse-reuse and fused have
-/// a second row, "... values", for computing values alone where the structure is known; that of
-/// fused is spgemm::cuda::SpgemmPlan. Every result is compared with that of options.checked_by.
-/// Sortie's own algorithms tell their phases (Row::phases), on CUDA by events; "rest" is what lies
-/// between the phases.
+/// On the host: from host memory to host memory. On CUDA: from device memory to device memory ("...
+/// on the device"), once with a memory pool that already holds the memory, and once with a pool
+/// emptied before each repetition (Row::allocating_seconds). cusparse-reuse and fused have a second
+/// row, "... values": values only, with known structure; for fused by spgemm::cuda::SpgemmPlan.
+/// Every result is compared with that of options.checked_by. Sortie's own algorithms report phases
+/// (Row::phases), measured on CUDA by events; "rest" is the time outside the phases.
 ///
-/// A source that cannot be read, or is not square for A * A, or is complex where single precision
-/// is asked for, has one row with neither method nor result that says so (Row::failure), and the
-/// next source follows. \throws Error (usage) unknown generator
+/// A source that cannot be read, is not square for A * A, or is complex when single precision is
+/// requested, has one row without method and result that contains the message (Row::failure); the
+/// remaining sources are still measured. \throws Error (usage) unknown generator
 std::vector<Row> spgemm(const Context& context, const SpgemmOptions& options, const RowSink& sink);
 
-/// The phases of a run as Row has them, and "rest": what the phases leave of its seconds.
+/// The phases of a run for Row::phases, and "rest": its time outside the phases.
 [[nodiscard]] PhaseSeconds phase_seconds(const RunReport& report, double all_seconds);
 
-/// A table of such rows for people: a heading when `with_heading`, then a line a row.
+/// A table of rows for output: a heading if `with_heading`, then one line per row.
 [[nodiscard]] std::string spgemm_table(std::span<const Row> rows, bool with_heading);
-/// The same with another line under each row that has phases.
+/// The same with a second line for each row that has phases.
 [[nodiscard]] std::string spgemm_phase_table(std::span<const Row> rows, bool with_heading);
 
-/// One algorithm as spgemm_on_device() runs it.
+/// One algorithm for spgemm_on_device().
 template <class Value>
 struct SpgemmMethod {
-  spgemm::Algorithm algorithm;                             ///< one of CUDA's
-  Row row;                                                 ///< all but seconds and agrees
-  std::function<bool(const matrices::Csr<Value>&)> check;  ///< says whether a result is right
+  spgemm::Algorithm algorithm;                             ///< a CUDA algorithm
+  Row row;                                                 ///< all fields except seconds and agrees
+  std::function<bool(const matrices::Csr<Value>&)> check;  ///< returns whether a result is correct
 };
 
-/// A * B on the context's CUDA device, operands and result resident there. Of cuSPARSE only the
-/// library's own work and its allocations are timed, not the narrowing of offsets before and the
-/// sorting of rows after it. For float, double and std::complex<double>, and only in
-/// builds with CUDA.
+/// A * B on the context's CUDA device; operands and result stay in device memory. For cuSPARSE only
+/// the library's own work and its allocations are timed, not the preceding conversion of offsets
+/// nor the subsequent sort of rows. For float, double and std::complex<double>; only in builds with
+/// CUDA.
 template <class Value>
 [[nodiscard]] std::vector<Row> spgemm_on_device(const Context& context,
                                                 const matrices::Csr<Value>& a,

@@ -1,16 +1,17 @@
-#include "sortie/apps/bench/suffix_array_bench.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/suffix_array_bench.hpp"
 
 #include <iterator>
 #include <limits>
 #include <memory>
 #include <variant>
 
-#include "sortie/apps/bench/generator_spec.hpp"
-#include "sortie/apps/suffix_array/lcp.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/sequences/fasta.hpp"
-#include "sortie/sequences/generators.hpp"
+#include "apps/bench/generator_spec.hpp"
+#include "sequences/generators.hpp"
+#include "sortie/error.hpp"
+#include "sortie/fasta.hpp"
+#include "sortie/lcp.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -111,7 +112,7 @@ class SuffixArrayCase {
     return row;
   }
 
-  /// By one more construction, by prefix doubling, and its LCP array.
+  /// Fills row.rounds from one more construction, by prefix doubling, and its LCP array.
   void tell_rounds(std::uint64_t first_depth, Row& row) const {
     RunReport report;
     Context reporting = context_;

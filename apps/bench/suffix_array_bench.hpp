@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "sortie/apps/bench/bench.hpp"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
-#include "sortie/core/context.hpp"
+#include "apps/bench/bench.hpp"
+#include "sortie/context.hpp"
+#include "sortie/suffix_array.hpp"
+#include "sortie/text.hpp"
 
 namespace sortie::bench {
 
@@ -16,18 +18,19 @@ struct SuffixArrayOptions {
   std::vector<std::string> sources;
   int repetitions = 5;
   std::uint64_t seed = 1;
-  /// Empty: all that the backend has but the reference, which takes time quadratic in repeats.
+  /// Empty: all algorithms of the backend except the reference, which is quadratic in repeats.
   std::vector<suffix_array::Algorithm> algorithms;
-  bool transfers = false;  ///< on CUDA: from host memory to host memory as well
-  /// Row::rounds of the first row of every source, from a first sort by so many letters on; 0:
-  /// none.
+  bool transfers = false;  ///< on CUDA: also measure from host memory to host memory
+  /// Letters of the first sort from which Row::rounds of each source's first row is computed;
+  /// 0: not computed.
   std::uint64_t rounds_from = 0;
 };
 
 /// The suffix array of every source on the context's backend, one row an algorithm; MB/s counts
-/// symbols. On the host from host memory to host memory, every result passes
-/// suffix_array::check(). On CUDA from device memory to device memory ("... on the device"),
-/// checked there. \throws Error (usage) unknown generator; (input) as the reader
+/// symbols. On the host, data moves from host memory to host memory, and every result passes
+/// suffix_array::check(). On CUDA, from device memory to device memory ("... on the device"),
+/// checked there.
+/// \throws Error (usage) unknown generator; (input) as the reader
 std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& options,
                               const RowSink& sink);
 
@@ -37,7 +40,7 @@ std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& 
 [[nodiscard]] sequences::Text text_of_source(const Context& context, const std::string& source,
                                              std::uint64_t seed);
 
-/// A row of a method that works in device memory: all but seconds and agrees.
+/// A row of a method that works in device memory: all fields except seconds and agrees.
 struct DeviceRow {
   suffix_array::Algorithm algorithm;
   Row row;

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "sortie/apps/cli/common_options.hpp"
-#include "sortie/apps/cli/job.hpp"
+#include "apps/cli/common_options.hpp"
+#include "apps/cli/job.hpp"
 
 namespace CLI {
 class App;
@@ -13,14 +14,14 @@ class App;
 
 namespace sortie::cli {
 
-/// A subcommand: its parser, and what to do when it was chosen.
+/// A subcommand: its parser, and the function to run if it is selected.
 struct Command {
   CLI::App* parser = nullptr;
   std::shared_ptr<const CommonOptions> options;
   std::function<void(Job&)> run;
 };
 
-/// Puts a subcommand together. \tparam Options  holds its CommonOptions as `common`
+/// Creates a subcommand. \tparam Options  has a member `common` of type CommonOptions
 template <class Options>
 [[nodiscard]] Command make_command(CLI::App* parser, std::shared_ptr<Options> options,
                                    void (*run)(Job&, const Options&)) {
@@ -32,13 +33,13 @@ template <class Options>
 [[nodiscard]] Command add_query_command(CLI::App& program);
 [[nodiscard]] Command add_sort_command(CLI::App& program);
 [[nodiscard]] Command add_info_command(CLI::App& program);
-/// `bench query`. \param bench_parser  of `bench`
+/// `bench query`. \param bench_parser  the parser of `bench`
 [[nodiscard]] Command add_bench_query_command(CLI::App& bench_parser);
-/// `bench segsort`. \param bench_parser  of `bench`
+/// `bench segsort`. \param bench_parser  the parser of `bench`
 [[nodiscard]] Command add_bench_segsort_command(CLI::App& bench_parser);
-/// `bench sort`. \param bench_parser  of `bench`
+/// `bench sort`. \param bench_parser  the parser of `bench`
 [[nodiscard]] Command add_bench_sort_command(CLI::App& bench_parser);
-/// `bench tune`. \param bench_parser  of `bench`
+/// `bench tune`. \param bench_parser  the parser of `bench`
 [[nodiscard]] Command add_bench_tune_command(CLI::App& bench_parser);
 /// `bench segsort`, `bench sort`, `bench tune`, `bench spgemm`, `bench suffix-array` and `bench
 /// query`.

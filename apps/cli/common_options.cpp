@@ -1,13 +1,14 @@
-#include "sortie/apps/cli/common_options.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/common_options.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/version.hpp"
-#include "sortie/core/whole_file.hpp"
+#include "core/host_memory.hpp"
+#include "core/whole_file.hpp"
+#include "sortie/version.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -28,7 +29,7 @@ Backend parse_backend(const std::string& text) {
 void add_common_options(CLI::App& parser, CommonOptions& options) {
   add_help_and_version(parser);
   const std::string group = "Options of every subcommand";
-  parser.add_option("--backend", options.backend, "Where to run: auto, cuda or host")
+  parser.add_option("--backend", options.backend, "Backend: auto, cuda or host")
       ->check(CLI::IsMember({"auto", "cuda", "host"}))
       ->capture_default_str()
       ->group(group);
@@ -39,18 +40,17 @@ void add_common_options(CLI::App& parser, CommonOptions& options) {
   parser.add_option("-t,--threads", options.threads, "Host threads (default: all cores)")
       ->check(CLI::Range(1, 4096))
       ->group(group);
-  parser.add_option("--max-memory", options.max_memory, "Work space to take at most, e.g. 4G")
-      ->group(group);
-  parser.add_option("--seed", options.seed, "Seed of everything random")
+  parser.add_option("--max-memory", options.max_memory, "Maximum workspace, e.g. 4G")->group(group);
+  parser.add_option("--seed", options.seed, "Seed of all random numbers")
       ->capture_default_str()
       ->group(group);
-  parser.add_option("--repeat", options.repeat, "Do the work so many times, report the median")
+  parser.add_option("--repeat", options.repeat, "Repeat the work N times, report the median")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str()
       ->group(group);
   parser.add_option("--json", options.json, "Write a report to this file (-: standard output)")
       ->group(group);
-  parser.add_flag("-q,--quiet", options.quiet, "No messages but errors")->group(group);
+  parser.add_flag("-q,--quiet", options.quiet, "No messages except errors")->group(group);
   parser.add_flag("-v,--verbose", options.verbose, "Show the seconds of every phase")
       ->group(group)
       ->excludes("--quiet");

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "sortie/core/context.hpp"
+#include "sortie/context.hpp"
 
 namespace CLI {
 class App;
@@ -24,25 +25,25 @@ struct CommonOptions {
   bool verbose = false;
 };
 
-/// Adds them to a subcommand, -h and -V too.
+/// Adds the common options to a subcommand, including -h and -V.
 void add_common_options(CLI::App& parser, CommonOptions& options);
 
-/// Adds only -h, -V and --json (which may stand without a file: standard output).
+/// Adds only -h, -V and --json (without a file name: standard output).
 void add_report_options(CLI::App& parser, CommonOptions& options);
 
-/// The context that they describe, without progress and report.
-/// \throws Error (usage) a memory size that is none
+/// The context described by the options, without progress and report.
+/// \throws Error (usage) an invalid memory size
 [[nodiscard]] Context make_context(const CommonOptions& options);
 
-/// "sortie 0.1.0 (1a2b3c4)"
+/// Name, version and commit, e.g. "sortie 0.2.0 (1a2b3c4)".
 [[nodiscard]] std::string program_version();
 
-/// True for standard output ("-"), pipes and devices: what is written there cannot be taken back,
-/// and nothing can be put beside it.
+/// True for standard output ("-"), pipes and devices: output to them cannot be undone, and no
+/// second file can be written next to them.
 [[nodiscard]] bool is_stream(const std::string& path);
 
-/// Throws Error (output) when `path` cannot be written, before hours of work are lost to it. Leaves
-/// nothing behind. Streams are not tried.
+/// Throws Error (output) if `path` cannot be written, before any long computation starts. Leaves no
+/// file behind. Streams are not tested.
 void require_writable(const std::string& path);
 
 }  // namespace sortie::cli

@@ -1,9 +1,10 @@
-#include "sortie/apps/cli/indexed_text.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/indexed_text.hpp"
 
 #include <fmt/format.h>
 
-#include "sortie/core/error.hpp"
-#include "sortie/sequences/reverse_complement.hpp"
+#include "sortie/error.hpp"
+#include "sortie/text.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -15,7 +16,7 @@ void require_nucleotides(const std::string& path, Alphabet alphabet) {
   if (alphabet != Alphabet::protein && alphabet != Alphabet::bytes) return;
   throw Error(ErrorKind::input,
               fmt::format("{}: found {} symbols, expected nucleotides, which --ambiguous and "
-                          "--reverse-complement are for",
+                          "--reverse-complement require",
                           path == "-" ? "<stdin>" : path, sequences::name(alphabet)));
 }
 
@@ -30,7 +31,7 @@ IndexedText read_indexed_text(const Context& context, const std::string& path,
   if (policy.ambiguity != Ambiguity::keep || policy.reverse_complement) {
     require_nucleotides(path, result.alphabet);
   }
-  // Complements first: they are taken of letters, not of ends.
+  // Reverse complements first: they are defined for letters, not for separators.
   if (policy.reverse_complement) sequences::append_reverse_complements(text);
   if (policy.ambiguity == Ambiguity::unify) sequences::unify_ambiguous(text.symbols);
   result.separators = policy.ambiguity == Ambiguity::separate ? sequences::separate_ambiguous(text)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -5,14 +6,14 @@
 #include <Eigen/Core>
 #include <nlohmann/json.hpp>
 
-#include "sortie/apps/cli/command.hpp"
-#include "sortie/apps/spgemm/spgemm.hpp"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
-#include "sortie/core/devices.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/version.hpp"
-#include "sortie/multisort/multisort.hpp"
+#include "apps/cli/command.hpp"
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/sort.hpp"
+#include "sortie/spgemm.hpp"
+#include "sortie/suffix_array.hpp"
+#include "sortie/version.hpp"
 
 namespace sortie::cli {
 namespace {

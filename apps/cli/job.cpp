@@ -1,4 +1,5 @@
-#include "sortie/apps/cli/job.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/job.hpp"
 
 #include <fmt/format.h>
 
@@ -6,12 +7,13 @@
 #include <new>
 #include <utility>
 
-#include "sortie/apps/bench/timing.hpp"
-#include "sortie/core/devices.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/progress.hpp"
-#include "sortie/core/whole_file.hpp"
+#include "apps/bench/timing.hpp"
+#include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "core/whole_file.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -54,7 +56,7 @@ Job::Job(const CommonOptions& options, std::vector<std::string> command)
 
 void Job::announce_output(const std::string& path) const {
   if (path == "-" && options_.json == "-") {
-    throw Error(ErrorKind::usage, "found two results for standard output, expected one at most");
+    throw Error(ErrorKind::usage, "found two results for standard output, expected at most one");
   }
   require_writable(path);
 }
@@ -75,7 +77,7 @@ void Job::print(std::string_view text) const {
 
 void Job::say(std::string_view line) const {
   if (options_.quiet) return;
-  if (context_.progress) context_.progress("", 1, 1);  // done: wipes the progress line
+  if (context_.progress) context_.progress("", 1, 1);  // erases the progress line
   fmt::print(stderr, "{}\n", line);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
@@ -5,20 +6,20 @@
 #include <string_view>
 #include <vector>
 
-#include "sortie/apps/cli/common_options.hpp"
-#include "sortie/core/context.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/cli/common_options.hpp"
+#include "sortie/context.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::cli {
 
 /// Exit codes of the program.
 enum class ExitCode { done = 0, failed = 1, wrong_usage = 2, check_failed = 3 };
 
-/// One run of a subcommand: its context and report, and the only way to standard output and error.
+/// One run of a subcommand: its context, its report, and its access to standard output and error.
 class Job {
  public:
-  /// \param command  the command line as given
-  /// \throws Error as make_context() and resolve_backend(); (output) report that cannot be written
+  /// \param command  the command line
+  /// \throws Error as make_context() and resolve_backend(); (output) the report cannot be written
   Job(const CommonOptions& options, std::vector<std::string> command);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -27,25 +28,26 @@ class Job {
   [[nodiscard]] RunReport& report() { return report_; }
   [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
 
-  /// Announces a file that will be written, "" for none, before hours of work are lost to it.
-  /// \throws Error (output) it cannot be written; (usage) standard output is wanted twice
+  /// Declares an output file ("" for none) and checks it before any long computation starts.
+  /// \throws Error (output) it cannot be written; (usage) standard output is used twice
   void announce_output(const std::string& path) const;
 
-  /// Runs `work` as often as --repeat says and returns the median of the seconds.
+  /// Runs `work` --repeat times and returns the median of the seconds.
   double repeated(const std::function<void()>& work) const;
 
-  /// A result, to standard output. \throws Error (output)
+  /// Prints a result on standard output. \throws Error (output)
   void print(std::string_view text) const;
-  /// A message: one line on standard error, unless --quiet.
+  /// Prints a message: one line on standard error, unless --quiet.
   void say(std::string_view line) const;
 
-  /// Where a summary goes: to standard output when it is the only result, else it is a message.
+  /// Prints a summary: on standard output if it is the only result, else as messages.
   void summarize(const std::string& output_path, std::string_view lines) const;
 
-  /// Replaces what --json writes; by default the report.
+  /// Replaces the output of --json, by default the report.
   void set_json(std::function<std::string()> make_json) { make_json_ = std::move(make_json); }
 
-  /// Phases when --verbose, the --json file, and the last line: version, command, seconds, memory.
+  /// Prints the phases if --verbose, writes the --json file, and prints the last line: version,
+  /// command, seconds, memory.
   void finish();
 
  private:
@@ -56,10 +58,10 @@ class Job {
   std::function<std::string()> make_json_;
 };
 
-/// Runs a job and turns what it throws into one line on standard error and an exit code.
+/// Runs a job and converts exceptions into one line on standard error and an exit code.
 [[nodiscard]] ExitCode run_guarded(const std::function<void()>& work);
 
-/// The line for an error: "sortie: WHAT", control characters and line ends replaced.
+/// Prints "sortie: WHAT" on standard error, with control characters and line ends replaced.
 void print_error(std::string_view what);
 
 }  // namespace sortie::cli

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -5,15 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include "sortie/apps/cli/command.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/cli/command.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cli {
 namespace {
 
 constexpr const char* description =
-    "Segmented sort and what stands on it, sparse matrix products and suffix arrays; and the sort\n"
-    "of one array, of any size.\n"
+    "Segmented sort and its applications, sparse matrix products and suffix arrays; and the sort\n"
+    "of an array of any size.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a check did not hold.";
 
 std::vector<Command> add_commands(CLI::App& program) {
@@ -27,7 +28,8 @@ std::vector<Command> add_commands(CLI::App& program) {
   return commands;
 }
 
-// What is wrong with the command line. CLI11 says "A subcommand is required" of a wrong one, too.
+// Describes the error in the command line. CLI11 reports "A subcommand is required" for an unknown
+// subcommand as well; this names the unknown one.
 std::string describe(const CLI::ParseError& error, const CLI::App& program) {
   const bool subcommand_missing =
       error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
@@ -52,10 +54,14 @@ int run_program(int count, char** values) {
   program.set_version_flag("-V,--version", program_version(), "Show the version and exit");
   program.require_subcommand(1);
   const std::vector<Command> commands = add_commands(program);
+  if (count <= 1) {
+    fmt::print(stderr, "{}", program.help());
+    return static_cast<int>(ExitCode::wrong_usage);
+  }
   try {
     program.parse(count, values);
-  } catch (const CLI::Success& asked_for) {  // -h or -V
-    return program.exit(asked_for);
+  } catch (const CLI::Success& help_or_version) {
+    return program.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
     print_error(describe(error, program));
     return static_cast<int>(ExitCode::wrong_usage);

@@ -1,16 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <numeric>
 
-#include "sortie/apps/cli/command.hpp"
-#include "sortie/apps/cli/query_patterns.hpp"
-#include "sortie/apps/cli/suffix_array_file.hpp"
-#include "sortie/apps/cli/suffix_array_reader.hpp"
-#include "sortie/apps/suffix_array/plain_search.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/whole_file.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/cli/query_patterns.hpp"
+#include "apps/cli/suffix_array_file.hpp"
+#include "apps/cli/suffix_array_reader.hpp"
+#include "apps/suffix_array/plain_search.hpp"
+#include "core/phase_timer.hpp"
+#include "core/whole_file.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -29,7 +31,7 @@ struct QueryCommand {
   bool verify = false;
 };
 
-/// Names positions: RECORD:OFFSET where there are several records, else the offset alone.
+/// Formats positions: RECORD:OFFSET if there are several records, else the offset alone.
 class PlaceWriter {
  public:
   explicit PlaceWriter(const sequences::Text& text) : text_(text) {
@@ -71,7 +73,7 @@ class Query {
 
   void run() {
     suffixes_ = read_suffix_array<Pos>(job_.context(), description_);
-    // Files of versions that wrote no checksum of the text tell nothing else of it.
+    // Older versions wrote no checksum of the text, so the array itself has to be checked.
     if (description_.text_checksum.empty()) require_suffix_array_of_text();
     const double seconds = job_.repeated([&] { search(); });
     if (command_.verify) verify();
@@ -143,7 +145,7 @@ class Query {
     timer.set_bytes(file.bytes_written());
   }
 
-  /// In the order of the text.
+  /// Appends positions in text order.
   void append_positions(std::uint64_t pattern, const PlaceWriter& places,
                         fmt::memory_buffer& line) {
     line.push_back('\t');
@@ -159,7 +161,7 @@ class Query {
 
   [[nodiscard]] std::string summary(double seconds) const {
     std::string text =
-        fmt::format("{} of {} {} found, {} times in all", patterns_found_, patterns_.size(),
+        fmt::format("{} of {} {} found, {} occurrences", patterns_found_, patterns_.size(),
                     patterns_.size() == 1 ? "pattern" : "patterns", occurrences_);
     if (!command_.count) text += fmt::format(", {} positions listed", found_.positions.size());
     text += fmt::format(", in {:.3f} ms on {}", 1e3 * seconds, name(job_.context().backend));
@@ -184,7 +186,7 @@ void run_query(Job& job, const QueryCommand& command) {
   }
   if (command.text == "-" && command.patterns == "-") {
     throw Error(ErrorKind::usage,
-                "found standard input for the text and the patterns, expected one file at least");
+                "found standard input for the text and the patterns, expected at least one file");
   }
   job.announce_output(command.output);
   const SuffixArrayDescription description = read_suffix_array_description(command.array);
@@ -202,13 +204,11 @@ void run_query(Job& job, const QueryCommand& command) {
 Command add_query_command(CLI::App& program) {
   auto command = std::make_shared<QueryCommand>();
   CLI::App* parser = program.add_subcommand(
-      "query", "Count and locate patterns by a suffix array that suffix-array wrote");
+      "query", "Count and locate patterns with a suffix array written by suffix-array");
   parser->footer(
-      "A line a pattern: the pattern (of FASTA, its name), how often it occurs, and where, from "
-      "0,\n"
-      "in the order of the text: OFFSET,OFFSET,... or RECORD:OFFSET,... where the text has "
-      "several\n"
-      "records. Letters go the way of the text: case and ambiguous ones as ARRAY was built.");
+      "Prints one line per pattern: the pattern (for FASTA, its name), the number of occurrences\n"
+      "and their 0-based positions in text order: OFFSET,OFFSET,... or RECORD:OFFSET,... if the\n"
+      "text has several records. Case and ambiguous letters are treated as when ARRAY was built.");
   add_common_options(*parser, command->common);
   parser
       ->add_option("TEXT", command->text,
@@ -218,19 +218,20 @@ Command add_query_command(CLI::App& program) {
       ->required();
   parser->add_option("-p,--pattern", command->words, "Pattern (may be repeated)")
       ->allow_extra_args(false);
-  parser->add_option("-f,--patterns", command->patterns,
-                     "File of patterns: one a line, or FASTA or FASTQ; gzip too (-: standard "
-                     "input)");
+  parser->add_option(
+      "-f,--patterns", command->patterns,
+      "File of patterns: one per line, or FASTA or FASTQ; plain or gzip (-: standard "
+      "input)");
   parser->add_option("-o,--output", command->output, "Write the lines to this file")
       ->capture_default_str();
-  CLI::Option* count = parser->add_flag("-c,--count", command->count, "Only tell how often");
+  CLI::Option* count = parser->add_flag("-c,--count", command->count, "Only count the occurrences");
   parser
       ->add_option("--max-hits", command->max_hits,
-                   "Positions of a pattern to list at most, the first in the order of the suffix "
-                   "array (default: all)")
+                   "Maximum number of positions to list per pattern, the first in suffix array "
+                   "order (default: all)")
       ->excludes(count);
   parser->add_flag("--verify", command->verify,
-                   "Check the result by a search of the text itself; exit 3 if wrong");
+                   "Check the result by searching the text directly; exit 3 if wrong");
   return make_command(parser, command, run_query);
 }
 

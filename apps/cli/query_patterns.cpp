@@ -1,14 +1,16 @@
-#include "sortie/apps/cli/query_patterns.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/query_patterns.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
-#include "sortie/core/byte_source.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/sequences/record_parser.hpp"
+#include "core/byte_source.hpp"
+#include "core/phase_timer.hpp"
+#include "sequences/record_parser.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -23,7 +25,7 @@ void add_words(QueryPatterns& patterns, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word.empty()) {
       throw Error(ErrorKind::usage,
-                  "--pattern: found an empty pattern, expected one letter at least");
+                  "--pattern: found an empty pattern, expected at least one letter");
     }
     add(patterns, word, word);
   }
@@ -50,7 +52,7 @@ void add_lines(QueryPatterns& patterns, const std::string& file, std::string_vie
 }
 
 void add_records(QueryPatterns& patterns, const std::string& file, std::span<const char> bytes) {
-  // What letters there may be is the text's affair: those that it lacks are just not found.
+  // Any letter is accepted: letters that do not occur in the text are simply not found.
   sequences::RecordParser parser(file, {sequences::Case::keep, sequences::Alphabet::automatic},
                                  bytes.size());
   parser.feed(bytes);
@@ -79,7 +81,7 @@ QueryPatterns read_query_patterns(const Context& context, const std::vector<std:
     const ByteBuffer bytes = read_all(path);
     const std::string file = path == "-" ? "<stdin>" : path;
     const std::span<const char> content = bytes.span();
-    if (content.empty()) throw input_error(file, 0, "an empty file", "one pattern at least");
+    if (content.empty()) throw input_error(file, 0, "an empty file", "at least one pattern");
     if (content.front() == '>' || content.front() == '@') {
       add_records(patterns, file, content);
     } else {

@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 
-#include "sortie/apps/bench/generator_spec.hpp"
-#include "sortie/apps/cli/command.hpp"
-#include "sortie/apps/sort/sort.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/bench/generator_spec.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/sort/record_generator.hpp"
+#include "sortie/error.hpp"
+#include "sortie/sort_file.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -86,7 +88,7 @@ std::string summary(Backend backend, const SortCommand& command,
 
 void run_sort(Job& job, const SortCommand& command) {
   job.announce_output(command.output);
-  sorting::SortJob work;
+  sorting::FileSortRequest work;
   work.format = sorting::parse_record_format(command.type, command.values);
   work.options.order = command.descending ? Order::descending : Order::ascending;
   work.options.stable = command.stable;
@@ -106,31 +108,31 @@ void run_sort(Job& job, const SortCommand& command) {
 
 Command add_sort_command(CLI::App& program) {
   auto command = std::make_shared<SortCommand>();
-  CLI::App* parser = program.add_subcommand("sort", "Sort one array, in memory or beyond");
+  CLI::App* parser = program.add_subcommand("sort", "Sort an array, in memory or on disk");
   add_common_options(*parser, command->common);
   parser
       ->add_option(
           "IN", command->input,
           fmt::format("Raw little-endian file, never decompressed; -: standard input; or {}; "
                       "PARAMETER is the exponent of zipf, the bits of entropy, the deviation of "
-                      "normal (a part of the range) and of nearly (places)",
+                      "normal (a fraction of the range) and of nearly (positions)",
                       generator_form))
       ->required();
   parser->add_option("-o,--output", command->output,
-                     "Write the sorted records, as the input lies (-: standard output)");
+                     "Write the sorted records in the format of the input (-: standard output)");
   parser
       ->add_option("--type", command->type,
                    "Keys: u8, i8, u16, i16, u32, i32, f32, u64, i64 or f64")
       ->required();
   parser->add_option(
       "--values", command->values,
-      "Behind each key lies, without padding, a value that travels with it: a type of 4 "
-      "or 8 bytes");
+      "Each key is followed, without padding, by a value that is moved with it: a type of 4 or 8 "
+      "bytes");
   parser
       ->add_option(
           "--gpus", command->devices,
-          "Devices that share the work: GPUs, or more logical ones that share them; on the "
-          "host logical ones (default: all GPUs, or one a thread)")
+          "Number of devices: GPUs, or logical devices if there are fewer GPUs or on the host "
+          "(default: all GPUs, or one per thread)")
       ->check(CLI::Range(1, 1024));
   parser
       ->add_option("--algorithm", command->algorithm,
@@ -140,7 +142,7 @@ Command add_sort_command(CLI::App& program) {
       ->add_option("--transport", command->transport,
                    "Between GPUs: peer, staged (through the host) or auto")
       ->capture_default_str();
-  parser->add_flag("--descending", command->descending, "Largest first");
+  parser->add_flag("--descending", command->descending, "Sort in descending order");
   parser->add_flag("--stable", command->stable, "Equal keys keep their order");
   parser->add_flag("--verify", command->verify, "Check order and records; exit 3 if wrong");
   return make_command(parser, command, run_sort);

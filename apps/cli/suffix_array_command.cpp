@@ -1,19 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 
-#include "sortie/apps/cli/command.hpp"
-#include "sortie/apps/cli/indexed_text.hpp"
-#include "sortie/apps/cli/suffix_array_file.hpp"
-#include "sortie/apps/suffix_array/bounded_order.hpp"
-#include "sortie/apps/suffix_array/burrows_wheeler.hpp"
-#include "sortie/apps/suffix_array/documents.hpp"
-#include "sortie/apps/suffix_array/inverse.hpp"
-#include "sortie/apps/suffix_array/lcp.hpp"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/cli/command.hpp"
+#include "apps/cli/indexed_text.hpp"
+#include "apps/cli/suffix_array_file.hpp"
+#include "apps/suffix_array/bounded_order.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/burrows_wheeler.hpp"
+#include "sortie/documents.hpp"
+#include "sortie/error.hpp"
+#include "sortie/lcp.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -44,7 +45,7 @@ struct SuffixArrayCommand {
   [[nodiscard]] std::array<const std::string*, 5> outputs() const {
     return {&output, &lcp, &bwt, &inverse, &documents};
   }
-  /// One of the files to write; "" if there are none.
+  /// One of the output files; "" if there are none.
   [[nodiscard]] std::string any_output() const {
     for (const std::string* path : outputs()) {
       if (!path->empty()) return *path;
@@ -102,7 +103,7 @@ class Indexing {
     report.set("verified", command_.verify);
   }
 
-  // The arrays that follow from the suffix array, if they are wanted.
+  // Computes the requested arrays that are derived from the suffix array.
   void derive() {
     if (!command_.lcp.empty() || command_.max_context != 0) {
       lcp_seconds_ = job_.repeated([&] {
@@ -203,7 +204,7 @@ class Indexing {
     }
   }
 
-  /// The entry of the suffix at position 0, which is the whole first record.
+  /// The entry of the suffix at position 0, the start of the first record.
   [[nodiscard]] std::uint64_t primary() const {
     const auto found = std::find(suffixes_.begin(), suffixes_.end(), Pos{0});
     return static_cast<std::uint64_t>(found - suffixes_.begin());
@@ -213,18 +214,18 @@ class Indexing {
     return seconds > 0 ? 1e-6 * static_cast<double>(text_.symbols.size()) / seconds : 0;
   }
 
-  /// A figure of the report; null if it has none of that name.
+  /// A figure of the report; null if there is none with this name.
   [[nodiscard]] const RunReport::Value* figure(std::string_view name) const {
     for (const auto& [key, value] : job_.report().figures()) {
       if (key == name) return &value;
     }
     return nullptr;
   }
-  /// Who made an array, where it is not the backend that the summary names.
+  /// The backend that computed an array, if it differs from the backend in the summary.
   [[nodiscard]] std::string_view maker(std::string_view array) const {
     return figure(fmt::format("{}_on_host", array)) == nullptr
                ? ""
-               : " by the host, for want of GPU memory";
+               : " on the host because of limited GPU memory";
   }
 
   [[nodiscard]] std::string summary(double seconds) const {
@@ -234,8 +235,8 @@ class Indexing {
         sequences::name(indexed_.alphabet), suffixes_.size(), 1e3 * seconds,
         name(job_.context().backend), command_.algorithm, rate(seconds));
     if (const RunReport::Value* const ranges = figure("ranges"); ranges != nullptr) {
-      text +=
-          fmt::format(", in {} ranges for want of GPU memory", std::get<std::uint64_t>(*ranges));
+      text += fmt::format(", in {} ranges because of limited GPU memory",
+                          std::get<std::uint64_t>(*ranges));
     }
     if (!command_.lcp.empty()) {
       text += fmt::format("\nLCP array in {:.3f} ms{}", 1e3 * lcp_seconds_, maker("lcp"));
@@ -304,11 +305,10 @@ Command add_suffix_array_command(CLI::App& program) {
   auto command = std::make_shared<SuffixArrayCommand>();
   CLI::App* parser = program.add_subcommand("suffix-array", "Build the suffix array of sequences");
   parser->footer(
-      "A GPU that has, or by --max-memory may give, less than 17 to 33 bytes a symbol makes the "
-      "suffix\n"
-      "array in ranges, one after the other; 1.5 bytes suffice for DNA, 2.4 for any symbols, and "
-      "3 MiB.\n"
-      "What follows from the suffix array is then made by the host. The result is the same.");
+      "If the GPU memory, or --max-memory, is less than 17 to 33 bytes per symbol, the suffix\n"
+      "array is built in ranges, one after the other. This requires 1.5 bytes per symbol for DNA,\n"
+      "2.4 for other symbols, and 3 MiB. The derived arrays are then computed on the host. The\n"
+      "result is the same.");
   add_common_options(*parser, command->common);
   parser->add_option("INPUT", command->input, "FASTA or FASTQ, plain or gzip; -: standard input")
       ->required();
@@ -316,49 +316,47 @@ Command add_suffix_array_command(CLI::App& program) {
       "-o,--output", command->output,
       "Write the positions, little-endian, and FILE.json that describes them (-: standard output)");
   parser->add_option("--lcp", command->lcp,
-                     "Write the LCP array too, in the same way: letters that neighbours have in "
-                     "common");
+                     "Also write the LCP array: the common letters of neighbouring suffixes");
   parser->add_option("--bwt", command->bwt,
-                     "Write the Burrows-Wheeler transform too: a byte for every position");
+                     "Also write the Burrows-Wheeler transform: one byte per position");
   parser->add_option("--inverse", command->inverse,
-                     "Write the inverse too, in the same way: the entry of every position");
+                     "Also write the inverse: the suffix array entry of every position");
   parser->add_option("--documents", command->documents,
-                     "Write the document array too: for every position the number of its record, "
-                     "from 0, 4 bytes each");
+                     "Also write the document array: the 0-based record number of every entry, 4 "
+                     "bytes each");
   parser->add_option("--width", command->width, "Bits of a position: 32, 40, 64 or auto")
       ->check(CLI::IsMember({"auto", "32", "40", "64"}))
       ->capture_default_str();
-  parser
-      ->add_flag("--text", command->text,
-                 "Write one position a line instead, and one entry of the other arrays")
+  parser->add_flag("--text", command->text, "Write text, one position or entry per line")
       ->needs(output);
   parser->add_option("--case", command->letter_case, "Lower case: upper (raise it) or keep")
       ->check(CLI::IsMember({"upper", "keep"}))
       ->capture_default_str();
   parser
       ->add_option("--alphabet", command->alphabet,
-                   "What the symbols may be: auto, dna, dna-iupac, rna, rna-iupac, protein, bytes")
+                   "Permitted symbols: auto, dna, dna-iupac, rna, rna-iupac, protein, bytes")
       ->check(CLI::IsMember({"auto", "dna", "dna-iupac", "rna", "rna-iupac", "protein", "bytes"}))
       ->capture_default_str();
   parser
       ->add_option("--ambiguous", command->ambiguous,
-                   "N and other letters that are no base: keep, unify (all become N) or separate "
-                   "(each ends what can be found, like a record's end)")
+                   "N and other letters that are not bases: keep, unify (replace by N) or separate "
+                   "(replace by a separator, so no pattern matches across them)")
       ->check(CLI::IsMember({"keep", "unify", "separate"}))
       ->capture_default_str();
   parser->add_flag("--reverse-complement", command->reverse_complement,
-                   "Append the reverse complement of every record as a record of its own");
+                   "Append the reverse complement of every record as a new record");
   parser
-      ->add_option("--max-context", command->max_context,
-                   "Order by so many letters only, and by position where they agree (default: by "
-                   "all letters)")
+      ->add_option(
+          "--max-context", command->max_context,
+          "Order suffixes by this number of letters only, equal ones by position (default: "
+          "all letters)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   parser
       ->add_option("--algorithm", command->algorithm,
                    "auto, prefix-doubling, dc3, divsufsort or reference")
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
-                   "Check all that is written, in linear time; exit 3 if wrong");
+                   "Check all written arrays, in linear time; exit 3 if wrong");
   return make_command(parser, command, run_suffix_array);
 }
 

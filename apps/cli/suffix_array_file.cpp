@@ -1,4 +1,5 @@
-#include "sortie/apps/cli/suffix_array_file.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/suffix_array_file.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +10,12 @@
 #include <optional>
 #include <vector>
 
-#include "sortie/apps/cli/common_options.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/core/version.hpp"
-#include "sortie/core/whole_file.hpp"
+#include "apps/cli/common_options.hpp"
+#include "core/checksum.hpp"
+#include "core/whole_file.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/version.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -28,7 +30,7 @@ void append_little_endian(std::vector<char>& out, std::uint64_t value, int width
   }
 }
 
-/// What every description says of the text.
+/// The part of a description that all arrays share: the text.
 Json described_source(std::string_view format, const SuffixArraySource& source) {
   const sequences::Text& text = source.text->text;
   Json description = {
@@ -71,7 +73,8 @@ Json described_suffix_array(const SuffixArraySource& source, std::size_t positio
   return description;
 }
 
-// An array without its description is of no use, so it goes when the description cannot be written.
+// An array without its description is useless, so it is removed if the description cannot be
+// written.
 void commit_or_remove(WholeFile& description, const std::string& array_path) {
   try {
     description.commit();
@@ -83,7 +86,7 @@ void commit_or_remove(WholeFile& description, const std::string& array_path) {
 }
 
 // Writes `count` items in blocks, and the description with their checksum.
-// write_block(begin, end, out): appends items begin .. end - 1.
+// write_block(begin, end, out) appends the items begin .. end - 1.
 template <class WriteBlock>
 std::string write_described(const std::string& path, std::size_t count, Json description,
                             const WriteBlock& write_block) {
@@ -101,7 +104,7 @@ std::string write_described(const std::string& path, std::size_t count, Json des
   const std::string sum_text = fmt::format("{:016x}", sum);
   if (sidecar) {
     description["checksum"] = sum_text;
-    // Record names may hold bytes that are not UTF-8; they are replaced instead of refused.
+    // Record names may contain bytes that are not UTF-8. They are replaced instead of rejected.
     sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   file.commit();

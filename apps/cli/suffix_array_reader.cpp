@@ -1,4 +1,5 @@
-#include "sortie/apps/cli/suffix_array_reader.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/suffix_array_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -8,18 +9,21 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "sortie/apps/cli/suffix_array_file.hpp"
-#include "sortie/core/byte_source.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/large_pages.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/cli/suffix_array_file.hpp"
+#include "core/byte_source.hpp"
+#include "core/checksum.hpp"
+#include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::cli {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Much more work than starting the thread that sums a block up, and small beside any array.
+/// Much more work than starting the thread that computes the checksum of a block, and small
+/// compared to most arrays.
 constexpr std::size_t positions_a_block = 1 << 18;
 
 [[noreturn]] void fail(const std::string& path, const std::string& found,
@@ -51,13 +55,13 @@ TextPolicy described_policy(const Json& json, const std::string& path) {
     fail(path, sortie::quoted(letter_case), "\"case\": upper or keep");
   }
   policy.letter_case = letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper;
-  // The alphabet is the smallest that holds the text. Whether the text given is the same, its
-  // checksum tells; here it only decides whether control characters are symbols.
+  // The alphabet is the smallest that contains the text. The checksum verifies that the text is the
+  // same; here the alphabet only determines whether control characters are symbols.
   const auto alphabet = sequences::parse_alphabet(
       field<std::string>(json, path, "alphabet", "the name of an alphabet"));
   policy.alphabet =
       alphabet == sequences::Alphabet::bytes ? alphabet : sequences::Alphabet::automatic;
-  // Neither is in files of the first version, which had no such policies.
+  // Files of the first version contain neither field.
   if (json.contains("ambiguous")) {
     policy.ambiguity = sequences::parse_ambiguity(
         field<std::string>(json, path, "ambiguous", "keep, unify or separate"));
@@ -68,9 +72,10 @@ TextPolicy described_policy(const Json& json, const std::string& path) {
   return policy;
 }
 
-/// Integers of `width` bytes, little-endian, as positions; what Pos cannot hold becomes its
-/// greatest value, which is no position of any text.
-/// \tparam width  known to the compiler, which so makes one or two loads of the bytes
+/// Converts little-endian integers of `width` bytes to positions. Values that do not fit in Pos
+/// become its maximum, which is not a position of any text.
+/// \tparam width  a compile-time constant, so that the compiler combines the bytes into one or two
+///                loads
 template <int width, class Pos>
 void convert_positions(const char* bytes, std::size_t count, Pos* positions) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -96,8 +101,8 @@ void convert_positions(const char* bytes, std::size_t count, int width, Pos* pos
 SuffixArrayDescription read_suffix_array_description(const std::string& path) {
   if (path == "-") {
     throw Error(ErrorKind::usage,
-                "found standard input for the suffix array, expected a file, which has a "
-                "description beside it");
+                "found standard input for the suffix array, expected a file ARRAY with a "
+                "description ARRAY.json");
   }
   const std::string json_path = path + ".json";
   const Json json = parse(json_path);
@@ -154,7 +159,8 @@ std::vector<Pos> read_suffix_array(const Context& context,
   positions.reserve(size);
   advise_large_pages(positions.data(), size * sizeof(Pos));
   positions.resize(size);
-  // The checksum takes longer than all else, byte after byte: it runs beside the next block.
+  // The checksum is sequential and takes longer than the rest. It is computed in parallel with
+  // reading the next block.
   std::array<std::vector<char>, 2> blocks;
   for (auto& block : blocks) block.resize(positions_a_block * static_cast<std::size_t>(width));
   std::future<std::uint64_t> sum;

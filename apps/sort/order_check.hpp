@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/format.h>
@@ -8,12 +9,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sortie/core/error.hpp"
-#include "sortie/multisort/host/items.hpp"
+#include "multisort/host/items.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::sorting {
 
-/// A number that depends on which records there are and how often, not on their order.
+/// An order-independent checksum of a multiset of records.
 class Fingerprint {
  public:
   template <class Key, class Value>
@@ -32,7 +33,7 @@ class Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 
  private:
-  /// The finalizer of SplitMix64, so that no simple change of records keeps the sum.
+  /// The finalizer of SplitMix64: simple changes of records change the sum.
   static std::uint64_t mix(std::uint64_t z) {
     z += 0x9e3779b97f4a7c15ULL;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -43,18 +44,17 @@ class Fingerprint {
   std::uint64_t sum_ = 0;
 };
 
-/// Checks that the keys of blocks that follow each other ascend, and collects their fingerprint.
-/// Keys are encoded: unsigned, in the order asked for.
+/// Checks that the keys of consecutive blocks ascend, and computes the fingerprint of the records.
+/// Keys are encoded: unsigned, in the requested order.
 template <std::unsigned_integral Key, class Value>
 class OrderCheck {
  public:
-  /// \throws Error (check) naming the first record at fault
+  /// \throws Error (check) names the first record out of order
   void add(multisort::Items<Key, Value> items, std::uint64_t n) {
     for (std::uint64_t i = 0; i < n; ++i) {
       if (items.keys[i] < last_) {
         throw Error(ErrorKind::check,
-                    fmt::format("sort: record {}: found a key that belongs before the one in "
-                                "front of it",
+                    fmt::format("sort: record {}: found a key that precedes the previous one",
                                 records_ + i));
       }
       last_ = items.keys[i];
@@ -63,7 +63,7 @@ class OrderCheck {
     fingerprint_.add(items, n);
   }
 
-  /// \throws Error (check) when the records are not those that were read
+  /// \throws Error (check) if the records are not those that were read
   void finish(const Fingerprint& read, std::uint64_t records) const {
     if (records_ == records && fingerprint_ == read) return;
     throw Error(ErrorKind::check,

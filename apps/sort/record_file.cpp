@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -6,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sortie/apps/sort/record_source.hpp"
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
+#include "sortie/sort_file.hpp"
 
 namespace sortie::sorting {
 namespace {
@@ -22,7 +23,7 @@ class RecordFile : public RecordSource {
                               std::strerror(errno)));
     }
     try {
-      look_at_file();
+      inspect_file();
     } catch (...) {
       close();
       throw;
@@ -53,16 +54,16 @@ class RecordFile : public RecordSource {
   [[nodiscard]] std::optional<std::uint64_t> records() const override { return records_; }
 
  private:
-  void look_at_file() {
+  void inspect_file() {
     struct stat status = {};
     if (::fstat(descriptor_, &status) != 0) return;
     if (S_ISDIR(status.st_mode)) throw input_error(path_, 0, "a folder", "a file");
-    // Standard input may have been read in part, so that only its end tells its length.
+    // Standard input may have been read in part; its length is known only at its end.
     if (!S_ISREG(status.st_mode) || path_ == "-") return;
     const auto bytes = static_cast<std::uint64_t>(status.st_size);
     check_length(bytes);
     records_ = bytes / format_.record_bytes();
-    // Advice only: nothing depends on it being taken.
+    // A hint for read-ahead; failure does not matter.
     static_cast<void>(::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL));
   }
 
@@ -91,6 +92,22 @@ class RecordFile : public RecordSource {
 std::unique_ptr<RecordSource> open_record_file(const std::string& path,
                                                const RecordFormat& format) {
   return std::make_unique<RecordFile>(path, format);
+}
+
+RecordFormat parse_record_format(std::string_view key, std::string_view value) {
+  RecordFormat format{parse_key_type(key), std::nullopt};
+  if (value.empty()) return format;
+  format.value = parse_key_type(value);
+  if (format.value_bytes() < 4)
+    throw Error(ErrorKind::usage, fmt::format("values: found {}, expected a type of 4 or 8 bytes",
+                                              name(*format.value)));
+  return format;
+}
+
+std::string describe(const RecordFormat& format) {
+  std::string text = fmt::format("{} keys", name(format.key));
+  if (format.value) text += fmt::format(" with {} values", name(*format.value));
+  return text;
 }
 
 }  // namespace sortie::sorting

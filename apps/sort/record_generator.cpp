@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,16 +7,14 @@
 #include <numbers>
 #include <type_traits>
 
-#include "sortie/apps/sort/record_source.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
+#include "apps/sort/record_generator.hpp"
+#include "core/random.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::sorting {
 namespace {
 
-using multisort::KeyType;
-
-/// What the parameter of a distribution may be.
+/// The range of a distribution's parameter.
 struct ParameterRange {
   double usual;
   double least;
@@ -37,7 +36,7 @@ ParameterRange range_of(Distribution distribution) {
   }
 }
 
-/// Draws the numbers of keys.
+/// Draws the numbers that become keys.
 class NumberGenerator {
  public:
   NumberGenerator(const GeneratedRecords& wanted, int width)
@@ -77,14 +76,15 @@ class NumberGenerator {
   }
 
  private:
-  /// A number of the range's part [place / records, (place + 1) / records), so that they ascend.
+  /// A random number of the part [place / records, (place + 1) / records) of the range; these
+  /// ascend with the place.
   std::uint64_t in_place(std::uint64_t place) {
     __extension__ using Wide = unsigned __int128;
     const Wide position = (Wide{place} << 64) + random_.next();
     return static_cast<std::uint64_t>(position / wanted_.records) >> (64 - width_);
   }
 
-  /// The number at a fraction of the range; beyond its ends the first or the last.
+  /// The number at a fraction of the range, clamped to the range.
   [[nodiscard]] std::uint64_t at_fraction(double fraction) const {
     if (fraction <= 0) return 0;
     if (fraction >= 1) return ~std::uint64_t{0} >> (64 - width_);
@@ -97,7 +97,7 @@ class NumberGenerator {
     return radius * std::cos(2 * std::numbers::pi * random_.uniform());
   }
 
-  /// By inversion of the continuous law on [1, 2^width).
+  /// By inversion of the continuous distribution on [1, 2^width).
   std::uint64_t zipf() {
     const double u = random_.uniform();
     const double logarithm_of_most = width_ * std::numbers::ln2;
@@ -115,7 +115,7 @@ class NumberGenerator {
   Random random_;
 };
 
-/// Writes a number as a key of `Key`, which has its place in the order of that type.
+/// Writes a number as the key of type `Key` with the same rank in the order of that type.
 template <class Key>
 void put_key(std::uint64_t number, char* into) {
   Key key;
@@ -130,7 +130,7 @@ void put_key(std::uint64_t number, char* into) {
   std::memcpy(into, &key, sizeof key);
 }
 
-/// Writes the number of a record as a value of `Value`.
+/// Writes the index of a record as a value of type `Value`.
 template <class Value>
 void put_value(std::uint64_t number, char* into) {
   const auto value = static_cast<Value>(number);
@@ -144,26 +144,24 @@ NumberWriter value_writer(KeyType type) {
     case KeyType::f64:
       return put_value<double>;
     default:
-      return multisort::key_bytes(type) == 4 ? put_value<std::uint32_t> : put_value<std::uint64_t>;
+      return key_bytes(type) == 4 ? put_value<std::uint32_t> : put_value<std::uint64_t>;
   }
 }
 
 class RecordGenerator : public RecordSource {
  public:
   RecordGenerator(const GeneratedRecords& wanted, const RecordFormat& format)
-      : records_(wanted.records),
-        format_(format),
-        numbers_(wanted, 8 * multisort::key_bytes(format.key)) {}
+      : records_(wanted.records), format_(format), numbers_(wanted, 8 * key_bytes(format.key)) {}
 
   std::uint64_t read(std::span<char> into) override {
     const std::uint64_t count = std::min(into.size() / format_.record_bytes(), records_ - next_);
-    const int key_bytes = multisort::key_bytes(format_.key);
+    const int value_at = key_bytes(format_.key);
     const NumberWriter put_the_key = key_writer(format_.key);
     const NumberWriter put_the_value = format_.value ? value_writer(*format_.value) : nullptr;
     char* at = into.data();
     for (std::uint64_t i = 0; i < count; ++i, ++next_, at += format_.record_bytes()) {
       put_the_key(numbers_(next_), at);
-      if (put_the_value != nullptr) put_the_value(next_, at + key_bytes);
+      if (put_the_value != nullptr) put_the_value(next_, at + value_at);
     }
     return count;
   }
@@ -180,28 +178,7 @@ class RecordGenerator : public RecordSource {
 }  // namespace
 
 NumberWriter key_writer(KeyType type) {
-  switch (type) {
-    case KeyType::u8:
-      return put_key<std::uint8_t>;
-    case KeyType::i8:
-      return put_key<std::int8_t>;
-    case KeyType::u16:
-      return put_key<std::uint16_t>;
-    case KeyType::i16:
-      return put_key<std::int16_t>;
-    case KeyType::u32:
-      return put_key<std::uint32_t>;
-    case KeyType::i32:
-      return put_key<std::int32_t>;
-    case KeyType::f32:
-      return put_key<float>;
-    case KeyType::u64:
-      return put_key<std::uint64_t>;
-    case KeyType::i64:
-      return put_key<std::int64_t>;
-    default:
-      return put_key<double>;
-  }
+  return with_key_type(type, []<class Key>(Key) -> NumberWriter { return put_key<Key>; });
 }
 
 std::unique_ptr<RecordSource> generate_records(const GeneratedRecords& wanted,

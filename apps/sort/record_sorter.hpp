@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/format.h>
@@ -13,31 +14,32 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/sort/order_check.hpp"
-#include "sortie/apps/sort/run_merger.hpp"
-#include "sortie/apps/sort/sort.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/core/whole_file.hpp"
-#include "sortie/multisort/plan/memory.hpp"
+#include "apps/sort/order_check.hpp"
+#include "apps/sort/run_merger.hpp"
+#include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
+#include "core/whole_file.hpp"
+#include "multisort/plan/memory.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/sort_file.hpp"
 
 namespace sortie::sorting {
 
-/// One call of sort_records_of(), for keys of one width and values of one size.
+/// One call of sort_records_of() for a key width and a value size.
 template <std::unsigned_integral Key, class Value>
 class RecordSorter {
  public:
   using Range = Items<Key, Value>;
 
-  RecordSorter(const Context& context, RecordSource& source, const SortJob& job)
+  RecordSorter(const Context& context, RecordSource& source, const FileSortRequest& request)
       : context_(context),
         source_(source),
-        job_(job),
+        request_(request),
         budget_(context.memory_budget != 0 ? context.memory_budget
                                            : host_memory_available() / 4 * 3),
         plan_(multisort::plan::plan_memory(record_bytes, budget_)),
-        form_(multisort::kind_of(job.format.key), job.options.order),
+        codec_(kind_of(request.format.key), request.options.order),
         packer_(multisort::plan::transfer_buffer_bytes(budget_)) {}
 
   SortResult run() {
@@ -59,7 +61,7 @@ class RecordSorter {
 
   using Storage = std::unique_ptr<ItemStorage<Key, Value>>;
 
-  /// What is sorted at a time beyond memory: as much as fits, or less, for chunks of equal size.
+  /// Records per chunk if the records do not fit: the most that fit, or less to make chunks equal.
   [[nodiscard]] std::uint64_t chunk_items(std::optional<std::uint64_t> records) const {
     if (!records) return plan_.chunk_items;
     const std::uint64_t count = plan_.runs(*records);
@@ -69,12 +71,12 @@ class RecordSorter {
   void sort_in_memory(Range items, std::uint64_t n) {
     result_.records = n;
     std::optional<ItemStorage<Key, Value>> original;
-    if (job_.repeat > 1) {
+    if (request_.repeat > 1) {
       original.emplace(context_, n, "the records once more, for --repeat");
       multisort::copy_items(items, n, original->items());
     }
     std::vector<double> seconds;
-    for (int round = 0; round < job_.repeat; ++round) {
+    for (int round = 0; round < request_.repeat; ++round) {
       if (round > 0) multisort::copy_items(original->items(), n, items);
       PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
       sort(items, n);
@@ -82,33 +84,33 @@ class RecordSorter {
     }
     std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
     result_.seconds = seconds[seconds.size() / 2];
-    if (job_.verify) {
+    if (request_.verify) {
       const PhaseTimer timer(context_, "verify", n * record_bytes);
       for_encoded_blocks(items, n,
                          [&](Range block, std::uint64_t size) { check_.add(block, size); });
       check_.finish(read_, n);
     }
-    if (job_.output.empty()) return;
+    if (request_.output.empty()) return;
     const PhaseTimer timer(context_, "write", n * record_bytes);
-    WholeFile file(job_.output);
+    WholeFile file(request_.output);
     packer_.pack(items, n, [&](std::span<const char> bytes) { file.write(bytes); });
     file.commit();
   }
 
-  /// \param storage  holds the first chunk, which has been read
+  /// \param storage  holds the first chunk, already read
   void sort_beyond_memory(Storage storage, std::uint64_t chunk,
                           std::optional<std::uint64_t> records) {
-    if (job_.repeat > 1)
+    if (request_.repeat > 1)
       throw Error(ErrorKind::usage,
                   fmt::format("sort: found --repeat {} for records beyond memory, expected 1",
-                              job_.repeat));
+                              request_.repeat));
     const auto start = std::chrono::steady_clock::now();
-    auto file = std::make_unique<SpillFile>(spill_folder(job_.output));
+    auto file = std::make_unique<SpillFile>(spill_folder(request_.output));
     std::vector<SpilledRun> runs = sort_chunks(storage->items(), chunk, *file, records);
     storage.reset();
     result_.runs = runs.size();
     while (runs.size() > plan_.runs_merged) {
-      auto next = std::make_unique<SpillFile>(spill_folder(job_.output));
+      auto next = std::make_unique<SpillFile>(spill_folder(request_.output));
       runs = merge_groups(*file, runs, *next);
       file = std::move(next);
     }
@@ -129,12 +131,12 @@ class RecordSorter {
       packer_.pack(items, n, [&](std::span<const char> bytes) { file.append(bytes); });
       runs.push_back({result_.records, n});
       result_.records += n;
-      tell("sort chunks", result_.records, records.value_or(0));
+      report_progress("sort chunks", result_.records, records.value_or(0));
     }
     return runs;
   }
 
-  /// One round: merges as many runs at a time as memory has blocks for, into another file.
+  /// One merge round: merges as many runs at a time as memory has blocks for, into another file.
   std::vector<SpilledRun> merge_groups(const SpillFile& from, std::span<const SpilledRun> runs,
                                        SpillFile& to) {
     const PhaseTimer timer(context_, "merge", 2 * result_.records * record_bytes);
@@ -146,10 +148,10 @@ class RecordSorter {
       merge(from,
             runs.subspan(first, std::min<std::size_t>(plan_.runs_merged, runs.size() - first)),
             [&](Range items, std::uint64_t n) {
-              form_.decode(items.keys, n);
+              codec_.decode(items.keys, n);
               packer_.pack(items, n, [&](std::span<const char> bytes) { to.append(bytes); });
               done += n;
-              tell("merge", done, result_.records);
+              report_progress("merge", done, result_.records);
             });
       merged.push_back({begin, done - begin});
     }
@@ -160,18 +162,18 @@ class RecordSorter {
     const PhaseTimer timer(context_, "merge", 2 * result_.records * record_bytes);
     if (runs.size() > 1) ++result_.merge_rounds;
     std::optional<WholeFile> output;
-    if (!job_.output.empty()) output.emplace(job_.output);
+    if (!request_.output.empty()) output.emplace(request_.output);
     std::uint64_t done = 0;
     merge(file, runs, [&](Range items, std::uint64_t n) {
-      if (job_.verify) check_.add(items, n);
+      if (request_.verify) check_.add(items, n);
       done += n;
       if (output) {
-        form_.decode(items.keys, n);
+        codec_.decode(items.keys, n);
         packer_.pack(items, n, [&](std::span<const char> bytes) { output->write(bytes); });
       }
-      tell("merge", done, result_.records);
+      report_progress("merge", done, result_.records);
     });
-    if (job_.verify) check_.finish(read_, result_.records);
+    if (request_.verify) check_.finish(read_, result_.records);
     if (output) output->commit();
   }
 
@@ -179,7 +181,7 @@ class RecordSorter {
              const typename RunMerger<Key, Value>::Consume& consume) {
     if (runs.empty()) return;
     const std::uint64_t block = plan_.block_items * plan_.runs_merged / runs.size();
-    RunMerger<Key, Value>(context_, file, runs, block, plan_.output_items, form_, packer_)
+    RunMerger<Key, Value>(context_, file, runs, block, plan_.output_items, codec_, packer_)
         .run(consume);
   }
 
@@ -187,7 +189,7 @@ class RecordSorter {
     const PhaseTimer timer(context_, "read", n * record_bytes);
     const std::uint64_t got =
         packer_.unpack(items, n, [&](std::span<char> into) { return source_.read(into); });
-    if (job_.verify) {
+    if (request_.verify) {
       for_encoded_blocks(items, got,
                          [&](Range block, std::uint64_t size) { read_.add(block, size); });
     }
@@ -197,36 +199,37 @@ class RecordSorter {
   void sort(Range items, std::uint64_t n) {
     const int value_bytes = multisort::has_values<Value> ? static_cast<int>(sizeof(Value)) : 0;
     Context context = context_;
-    // The budget is of host memory. GPUs have their own, and take what the chunk asks for.
+    context.progress = {};  // a chunk is only a part of this call's work
+    // The budget is of host memory; it does not bound GPU memory.
     if (resolve_backend(context) == Backend::cuda) context.memory_budget = 0;
-    multisort::sort(context,
-                    {items.keys, job_.format.key, n, items.values, value_bytes, job_.options});
+    multisort::sort(
+        context, {items.keys, request_.format.key, n, items.values, value_bytes, request_.options});
   }
 
-  /// Calls body(items, n) for one block after the other, with encoded copies of the keys.
+  /// Calls body(items, n) for consecutive blocks, with encoded copies of the keys.
   template <class Body>
   void for_encoded_blocks(Range items, std::uint64_t n, Body body) const {
     std::array<Key, 1024> keys;
     for (std::uint64_t begin = 0; begin < n; begin += keys.size()) {
       const std::uint64_t size = std::min<std::uint64_t>(keys.size(), n - begin);
       std::copy_n(items.keys + begin, size, keys.begin());
-      form_.encode(keys.data(), size);
+      codec_.encode(keys.data(), size);
       Range block = items.from(begin);
       block.keys = keys.data();
       body(block, size);
     }
   }
 
-  void tell(std::string_view phase, std::uint64_t done, std::uint64_t total) const {
+  void report_progress(std::string_view phase, std::uint64_t done, std::uint64_t total) const {
     if (context_.progress) context_.progress(phase, done, total);
   }
 
   const Context& context_;
   RecordSource& source_;
-  const SortJob& job_;
+  const FileSortRequest& request_;
   std::uint64_t budget_;
   multisort::plan::MemoryPlan plan_;
-  segsort::KeyForm<Key> form_;
+  KeyCodec<Key> codec_;
   RecordPacker<Key, Value> packer_;
   SortResult result_;
   Fingerprint read_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -9,34 +10,35 @@
 #include <span>
 #include <vector>
 
-#include "sortie/apps/sort/spill_file.hpp"
-#include "sortie/core/context.hpp"
-#include "sortie/multisort/host/devices.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/host/merge_runs.hpp"
-#include "sortie/multisort/plan/multi_sequence.hpp"
-#include "sortie/multisort/plan/shares.hpp"
-#include "sortie/segsort/host/key_form.hpp"
+#include "apps/sort/spill_file.hpp"
+#include "multisort/host/devices.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/host/merge_runs.hpp"
+#include "multisort/plan/multi_sequence.hpp"
+#include "multisort/plan/shares.hpp"
+#include "primitives/key_codec.hpp"
+#include "sortie/context.hpp"
 
 namespace sortie::sorting {
 
 using multisort::Items;
 using multisort::ItemStorage;
 
-/// Between items in arrays and records in a file, through a buffer: keys alone need none.
+/// Converts between items in arrays and records in a file, through a buffer. Keys alone need no
+/// conversion and no buffer.
 template <std::unsigned_integral Key, class Value>
 class RecordPacker {
  public:
   static constexpr std::size_t record_bytes = multisort::item_bytes<Key, Value>;
 
-  /// \param buffer_bytes  of the buffer; it holds one record at least
+  /// \param buffer_bytes  size of the buffer; it holds at least one record
   explicit RecordPacker(std::uint64_t buffer_bytes)
       : buffer_(multisort::has_values<Value>
                     ? std::max<std::uint64_t>(1, buffer_bytes / record_bytes) * record_bytes
                     : 0) {}
 
-  /// Fills `items` from fill(bytes), which returns the records that it has put there; fewer than
-  /// asked for only at the end. Returns the number of records.
+  /// Fills `items` by fill(bytes), which returns the number of records that it wrote; fewer than
+  /// fit only at the end. Returns the number of records.
   template <class Fill>
   std::uint64_t unpack(Items<Key, Value> items, std::uint64_t n, Fill fill) {
     if constexpr (!multisort::has_values<Value>) {
@@ -44,37 +46,37 @@ class RecordPacker {
     } else {
       std::uint64_t done = 0;
       while (done < n) {
-        const std::uint64_t piece =
+        const std::uint64_t batch =
             std::min<std::uint64_t>(n - done, buffer_.size() / record_bytes);
-        const std::uint64_t got = fill(std::span<char>(buffer_.data(), piece * record_bytes));
+        const std::uint64_t got = fill(std::span<char>(buffer_.data(), batch * record_bytes));
         const char* at = buffer_.data();
         for (std::uint64_t i = done; i < done + got; ++i, at += record_bytes) {
           std::memcpy(items.keys + i, at, sizeof(Key));
           std::memcpy(items.values + i, at + sizeof(Key), sizeof(Value));
         }
         done += got;
-        if (got < piece) break;
+        if (got < batch) break;
       }
       return done;
     }
   }
 
-  /// Hands the records of `items` to write(bytes).
+  /// Calls write(bytes) with the records of `items`, batch by batch.
   template <class Write>
   void pack(Items<Key, Value> items, std::uint64_t n, Write write) {
     if constexpr (!multisort::has_values<Value>) {
       write(std::span<const char>(reinterpret_cast<const char*>(items.keys), n * record_bytes));
     } else {
       for (std::uint64_t done = 0; done < n;) {
-        const std::uint64_t piece =
+        const std::uint64_t batch =
             std::min<std::uint64_t>(n - done, buffer_.size() / record_bytes);
         char* at = buffer_.data();
-        for (std::uint64_t i = done; i < done + piece; ++i, at += record_bytes) {
+        for (std::uint64_t i = done; i < done + batch; ++i, at += record_bytes) {
           std::memcpy(at, items.keys + i, sizeof(Key));
           std::memcpy(at + sizeof(Key), items.values + i, sizeof(Value));
         }
-        write(std::span<const char>(buffer_.data(), piece * record_bytes));
-        done += piece;
+        write(std::span<const char>(buffer_.data(), batch * record_bytes));
+        done += batch;
       }
     }
   }
@@ -83,33 +85,33 @@ class RecordPacker {
   std::vector<char> buffer_;
 };
 
-/// A sorted part of a spill file.
+/// A sorted range of a spill file.
 struct SpilledRun {
   std::uint64_t begin = 0;  ///< first record
   std::uint64_t records = 0;
 };
 
-/// Merges runs of a spill file by all threads, with a block of each run in memory.
+/// Merges runs of a spill file with all threads. A block of each run is in memory.
 ///
-/// Of what is in memory, all is merged that no unread item can belong before: up to the least of
-/// the last items in memory of the runs that go on. Exact splits give each thread an equal part of
-/// it. The run with that least last item is used up then, so every turn goes on by a block at
-/// least.
+/// Each step merges the items in memory that precede every unread item. The bound is the least
+/// among the last items in memory of the runs that have unread items. Exact splits give each thread
+/// an equal part. The step exhausts the block of the run that sets the bound, so it advances by at
+/// least one block, unless the output is full first.
 template <std::unsigned_integral Key, class Value>
 class RunMerger {
  public:
   using Range = Items<Key, Value>;
-  /// Takes merged items, in order; their keys are encoded, and it may change them.
+  /// Receives merged items, in order. Their keys are encoded; the function may modify them.
   using Consume = std::function<void(Range, std::uint64_t)>;
 
-  /// \param runs         in order: of equal keys those of earlier runs come first
-  /// \param block_items  items of each run in memory, 1 at least
-  /// \param output_items merged items in memory, 1 at least
+  /// \param runs          equal keys of earlier runs come first
+  /// \param block_items   items of each run in memory, at least 1
+  /// \param output_items  merged items in memory, at least 1
   RunMerger(const Context& context, const SpillFile& file, std::span<const SpilledRun> runs,
-            std::uint64_t block_items, std::uint64_t output_items, segsort::KeyForm<Key> form,
+            std::uint64_t block_items, std::uint64_t output_items, KeyCodec<Key> codec,
             RecordPacker<Key, Value>& packer)
       : file_(file),
-        form_(form),
+        codec_(codec),
         packer_(packer),
         block_items_(block_items),
         output_items_(output_items),
@@ -123,24 +125,24 @@ class RunMerger {
 
   void run(const Consume& consume) {
     for (State& state : states_) refill(state);
-    for (std::uint64_t n = sure_items(); n > 0; n = sure_items()) {
+    for (std::uint64_t n = mergeable_items(); n > 0; n = mergeable_items()) {
       merge(n);
       consume(output_.items(), n);
       for (State& state : states_) {
-        // Moving what is left over never takes longer than what was merged.
+        // Refill at half or less: moving the rest then costs no more than the merge did.
         if (state.next < state.end && 2 * (state.tail - state.head) <= block_items_) refill(state);
       }
     }
   }
 
  private:
-  /// Items [head, tail) of the block are in memory and not merged yet.
+  /// A run. Items [head, tail) of its block are in memory and not merged yet.
   struct State {
     Range block;
     std::uint64_t head;
     std::uint64_t tail;
-    std::uint64_t next;  ///< record of the file that is read next
-    std::uint64_t end;   ///< record of the file behind the run
+    std::uint64_t next;  ///< next record of the file to read
+    std::uint64_t end;   ///< record of the file after the run
   };
 
   void refill(State& state) {
@@ -149,18 +151,18 @@ class RunMerger {
     const std::uint64_t count = std::min(block_items_ - left, state.end - state.next);
     const Range into = state.block.from(left);
     constexpr std::size_t bytes = RecordPacker<Key, Value>::record_bytes;
-    packer_.unpack(into, count, [&](std::span<char> piece) {
-      file_.read(state.next * bytes, piece);
-      state.next += piece.size() / bytes;
-      return piece.size() / bytes;
+    packer_.unpack(into, count, [&](std::span<char> batch) {
+      file_.read(state.next * bytes, batch);
+      state.next += batch.size() / bytes;
+      return batch.size() / bytes;
     });
-    form_.encode(into.keys, count);
+    codec_.encode(into.keys, count);
     state.head = 0;
     state.tail = left + count;
   }
 
-  /// Items in memory that no unread item belongs before, as far as the output holds them.
-  [[nodiscard]] std::uint64_t sure_items() const {
+  /// Number of items in memory that precede every unread item, at most output_items_.
+  [[nodiscard]] std::uint64_t mergeable_items() const {
     const State* bound = nullptr;  // the run whose last item in memory is the least
     for (const State& state : states_) {
       if (state.next == state.end) continue;
@@ -175,7 +177,7 @@ class RunMerger {
         count += state.tail - state.head;
       } else {
         const Key last = bound->block.keys[bound->tail - 1];
-        // Of equal keys, those of runs before the bound's come before its unread ones.
+        // Equal keys of earlier runs precede the unread items of the bound's run.
         const Key* const place = &state < bound ? std::upper_bound(begin, end, last)
                                                 : std::lower_bound(begin, end, last);
         count += static_cast<std::uint64_t>(place - begin);
@@ -213,7 +215,7 @@ class RunMerger {
   }
 
   const SpillFile& file_;
-  segsort::KeyForm<Key> form_;
+  KeyCodec<Key> codec_;
   RecordPacker<Key, Value>& packer_;
   std::uint64_t block_items_;
   std::uint64_t output_items_;

@@ -1,8 +1,10 @@
-#include "sortie/apps/sort/sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/sort_file.hpp"
 
 #include <bit>
 
-#include "sortie/apps/sort/record_sorter.hpp"
+#include "apps/sort/record_sorter.hpp"
+#include "multisort/backends.hpp"
 
 namespace sortie::sorting {
 namespace {
@@ -10,30 +12,32 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "records in files are little-endian");
 
 template <class Key>
-SortResult sort_keys_of(const Context& context, RecordSource& source, const SortJob& job) {
-  switch (job.format.value_bytes()) {
+SortResult sort_keys_of(const Context& context, RecordSource& source,
+                        const FileSortRequest& request) {
+  switch (request.format.value_bytes()) {
     case 0:
-      return RecordSorter<Key, multisort::NoValue>(context, source, job).run();
+      return RecordSorter<Key, multisort::NoValue>(context, source, request).run();
     case 4:
-      return RecordSorter<Key, multisort::Opaque<4>>(context, source, job).run();
+      return RecordSorter<Key, multisort::Opaque<4>>(context, source, request).run();
     default:
-      return RecordSorter<Key, multisort::Opaque<8>>(context, source, job).run();
+      return RecordSorter<Key, multisort::Opaque<8>>(context, source, request).run();
   }
 }
 
 }  // namespace
 
-SortResult sort_records_of(const Context& context, RecordSource& source, const SortJob& job) {
-  multisort::require_algorithm(context, job.options.algorithm);
-  switch (multisort::key_bytes(job.format.key)) {
+SortResult sort_records_of(const Context& context, RecordSource& source,
+                           const FileSortRequest& request) {
+  multisort::require_algorithm(context, request.options.algorithm);
+  switch (key_bytes(request.format.key)) {
     case 1:
-      return sort_keys_of<std::uint8_t>(context, source, job);
+      return sort_keys_of<std::uint8_t>(context, source, request);
     case 2:
-      return sort_keys_of<std::uint16_t>(context, source, job);
+      return sort_keys_of<std::uint16_t>(context, source, request);
     case 4:
-      return sort_keys_of<std::uint32_t>(context, source, job);
+      return sort_keys_of<std::uint32_t>(context, source, request);
     default:
-      return sort_keys_of<std::uint64_t>(context, source, job);
+      return sort_keys_of<std::uint64_t>(context, source, request);
   }
 }
 

@@ -1,4 +1,5 @@
-#include "sortie/apps/sort/spill_file.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/sort/spill_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::sorting {
 namespace {
@@ -26,7 +27,7 @@ SpillFile::SpillFile(const std::string& folder) : folder_(folder) {
   constexpr mode_t own = 0600;
   descriptor_ = ::open(folder.c_str(), O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, own);
   if (descriptor_ >= 0) return;
-  // File systems without nameless files: the name goes before anything is written.
+  // File systems without O_TMPFILE: unlink the name before anything is written.
   std::string name = (std::filesystem::path(folder) / ".sortie-XXXXXX").string();
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) throw spill_error(folder, errno);
@@ -71,7 +72,7 @@ std::string spill_folder(const std::string& output_path) {
       !output_path.empty() && output_path != "-" &&
       (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
   if (is_file) {
-    // Beside the file that a link points to, as the output itself.
+    // The output is written beside the target of a link; so is the temporary file.
     const auto path =
         std::filesystem::weakly_canonical(std::filesystem::absolute(output_path), ignored);
     if (!path.empty() && path.has_parent_path()) return path.parent_path().string();

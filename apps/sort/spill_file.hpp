@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,12 +7,12 @@
 
 namespace sortie::sorting {
 
-/// A temporary file for what does not fit in memory. It has no name as soon as it is there, so that
-/// it goes with the process, however that ends.
+/// A temporary file for data beyond memory. It has no name, so it disappears with the process even
+/// after a crash.
 class SpillFile {
  public:
-  /// \param folder  where it lies
-  /// \throws Error (output) it cannot be made there
+  /// \param folder  directory of the file
+  /// \throws Error (output) the file cannot be created
   explicit SpillFile(const std::string& folder);
   ~SpillFile();
   SpillFile(const SpillFile&) = delete;
@@ -19,7 +20,7 @@ class SpillFile {
 
   /// Appends bytes. \throws Error (output) with the system's reason (disk full, ...)
   void append(std::span<const char> bytes);
-  /// Reads all of `into` from byte `begin` on. \throws Error (input)
+  /// Fills `into` from byte `begin` of the file. \throws Error (input)
   void read(std::uint64_t begin, std::span<char> into) const;
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -30,8 +31,8 @@ class SpillFile {
   std::uint64_t size_ = 0;
 };
 
-/// The folder for temporary files of an output: its own, or that of the system (TMPDIR) for
-/// standard output, a pipe or no output.
+/// The directory for temporary files of an output: the output's own, or that of the system (TMPDIR)
+/// for standard output, a pipe or no output.
 [[nodiscard]] std::string spill_folder(const std::string& output_path);
 
 }  // namespace sortie::sorting

@@ -1,19 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <complex>
 #include <cstdint>
 
-#include "sortie/apps/spgemm/estimate.hpp"
-#include "sortie/apps/spgemm/multiply_in_chunks.hpp"
-#include "sortie/apps/spgemm/spgemm.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/matrices/pattern.hpp"
+#include "sortie/csr.hpp"
+#include "sortie/error.hpp"
+#include "sortie/spgemm.hpp"
+#include "sortie/spgemm_chunks.hpp"
+#include "sortie/spgemm_estimate.hpp"
 
-/// The implementations behind multiply(), one function each. multiply() has checked that the shapes
-/// conform, has chosen the backend and writes the figures of the report; the functions add their
-/// phases. All are instantiated for the types of SORTIE_SPGEMM_FOR_EACH_TYPE. The ..._work_space()
-/// functions stand behind work_space() in the same way, the ..._in_chunks() functions behind
-/// multiply_in_chunks().
+/// The implementations behind multiply(), one function each, for the types of
+/// SORTIE_SPGEMM_FOR_EACH_TYPE. multiply() checks the shapes, selects the backend and writes the
+/// figures of the report; the functions add their phases. Likewise, ..._work_space() functions
+/// implement work_space(), and ..._in_chunks() functions implement multiply_in_chunks().
 namespace sortie::spgemm {
 
 using matrices::Csr;
@@ -21,8 +21,9 @@ using matrices::Index;
 using matrices::Pattern;
 using matrices::Scalar;
 
-/// The backend to use; an algorithm that only one backend has decides where the caller does not.
-/// \throws Error (unavailable) the algorithm does not run there
+/// The backend to use. Backend::automatic selects the only backend that has the algorithm, if there
+/// is only one.
+/// \throws Error (unavailable) the algorithm does not run on the backend
 [[nodiscard]] Backend choose_backend(const Context& context, Algorithm algorithm);
 
 /// The error for shapes that do not conform.
@@ -31,75 +32,76 @@ using matrices::Scalar;
 
 namespace host {
 
-/// Expansion of row chunks, segmented sort, compression. Source: Hou et al. (ICS 2017),
-/// section 5.2.
+/// Expansion of row chunks, segmented sort, compression.
+/// Source: Hou et al. (ICS 2017), section 5.2.
 template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
+[[nodiscard]] Csr<Value, Idx> multiply_essc(const HostContext& context, const Csr<Value, Idx>& a,
                                             const Csr<Value, Idx>& b);
 template <Scalar Value, Index Idx>
-void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+void multiply_essc_in_chunks(const HostContext& context, const Csr<Value, Idx>& a,
                              const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
 template <Scalar Value, Index Idx>
-[[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
+[[nodiscard]] WorkSpace essc_work_space(const HostContext& context, const ProductSize& size);
 
-/// Two passes over the rows, each row sorted in registers or in memory, or by a dense accumulator
-/// that reads the columns of B as words of bits.
+/// Two passes over the rows. Each row is sorted in registers or in memory, or computed with a dense
+/// accumulator that reads the columns of B as bitmap words.
 template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>& a,
-                                                const Csr<Value, Idx>& b);
+[[nodiscard]] Csr<Value, Idx> multiply_row_wise(const HostContext& context,
+                                                const Csr<Value, Idx>& a, const Csr<Value, Idx>& b);
 template <Scalar Value, Index Idx>
-void multiply_row_wise_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+void multiply_row_wise_in_chunks(const HostContext& context, const Csr<Value, Idx>& a,
                                  const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
 template <Scalar Value, Index Idx>
-[[nodiscard]] WorkSpace row_wise_work_space(const Context& context, const ProductSize& size);
+[[nodiscard]] WorkSpace row_wise_work_space(const HostContext& context, const ProductSize& size);
 
-/// The structure of A * B alone, row by row: each row's columns are marked in a bitmap.
+/// The structure of A * B, row by row: the columns of each row are marked in a bitmap.
 /// \pre structure_fits(context, b.cols)
 template <Index Idx>
-[[nodiscard]] Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
+[[nodiscard]] Pattern<Idx> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
                                               const Pattern<Idx>& b);
-/// True when the bitmap of one thread fits the memory budget.
+/// True if the bitmap of one thread fits the memory budget.
 template <Index Idx>
-[[nodiscard]] bool structure_fits(const Context& context, std::int64_t cols);
+[[nodiscard]] bool structure_fits(const HostContext& context, std::int64_t cols);
 
 }  // namespace host
 
 namespace baselines {
 
-/// Sequential and plain: what everything else is tested against.
+/// Sequential; the reference that all other implementations are tested against.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_reference(const Csr<Value, Idx>& a,
                                                  const Csr<Value, Idx>& b);
 
-/// Eigen's product of sparse matrices, sequential.
+/// Eigen's sparse matrix product, sequential.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_eigen(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b);
 
-/// The same by Eigen on all threads: each multiplies blocks of rows of A. Bit for bit as
-/// multiply_eigen(). \pre the host runtime runs
-/// Extra memory: A, B and C once more.
+/// Eigen on all threads: each thread multiplies blocks of rows of A. Bitwise equal to
+/// multiply_eigen(). \pre the host runtime is running
+/// Extra memory: copies of A, B and C.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_eigen_by_blocks(const Csr<Value, Idx>& a,
                                                        const Csr<Value, Idx>& b);
 
-/// KokkosSparse::spgemm, symbolic and numeric phase, rows sorted after it. Only where CMake found
+/// KokkosSparse::spgemm, symbolic and numeric phase, then a sort of the rows. Only if CMake found
 /// KokkosKernels. \throws Error (unavailable) more than 2^31 - 1 entries in A, B or C
 template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_kokkos_kernels(const Context& context,
+[[nodiscard]] Csr<Value, Idx> multiply_kokkos_kernels(const HostContext& context,
                                                       const Csr<Value, Idx>& a,
                                                       const Csr<Value, Idx>& b);
 
-/// GrB_mxm of SuiteSparse:GraphBLAS over (+, *), with everything that the library puts off done.
-/// Only where CMake found it. Phases: "import", A and B copied into arrays of the library, whose
-/// offsets and columns have 64 bits; "product"; "export", the way back. Extra memory: A, B and C
-/// once more, columns as 64-bit numbers, beside what the library takes. The library is started by
-/// the first call and finished at the end of the program; one that the embedding program has
-/// started is used, with the threads of the host runtime from then on, and never finished.
+/// GrB_mxm of SuiteSparse:GraphBLAS over (+, *), including the library's deferred work. Only if
+/// CMake found it. Phases: "import", copies A and B to arrays of the library with 64-bit offsets
+/// and columns; "product"; "export", copies C back. Extra memory: copies of A, B and C with 64-bit
+/// columns, and the work space of the library. The first call initialises the library, which is
+/// finalised at the end of the program. If the embedding program has already initialised it, it is
+/// set to the threads of the host runtime and not finalised.
 /// \throws std::bad_alloc  not enough memory
 /// \throws Error (device)  a call of the library failed
 /// Source: Davis, ACM TOMS 45 (2019) 44, and 49 (2023) 28.
 template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_graphblas(const Context& context, const Csr<Value, Idx>& a,
+[[nodiscard]] Csr<Value, Idx> multiply_graphblas(const HostContext& context,
+                                                 const Csr<Value, Idx>& a,
                                                  const Csr<Value, Idx>& b);
 
 }  // namespace baselines
@@ -117,8 +119,8 @@ void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
 template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
 
-/// Every row in registers and shared memory; see FusedProduct.
-/// \throws Error (unavailable) more columns than that can hold
+/// Each row in registers and shared memory; see FusedProduct.
+/// \throws Error (unavailable) too many columns
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_fused(const Context& context, const Csr<Value, Idx>& a,
                                              const Csr<Value, Idx>& b);
@@ -127,11 +129,11 @@ template <Scalar Value, Index Idx>
 void multiply_fused_in_chunks(const Context& context, const Csr<Value, Idx>& a,
                               const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
 
-/// Where fused cannot make a product, what essc takes, as multiply_automatic() does.
+/// If fused cannot compute the product, the work space of essc, which multiply_automatic() uses.
 template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace fused_work_space(const Context& context, const ProductSize& size);
 
-/// The faster of the two that can make this product.
+/// multiply_fused() if it can compute the product, otherwise multiply_essc().
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_automatic(const Context& context, const Csr<Value, Idx>& a,
                                                  const Csr<Value, Idx>& b);
@@ -147,8 +149,8 @@ template <Scalar Value, Index Idx>
 template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace esc_work_space(const Context& context, const ProductSize& size);
 
-/// A product of another library: cuSPARSE, or CUSP where it was found. \param which  one of the
-/// cusparse_... algorithms, or cusp
+/// A product of another library: cuSPARSE, or CUSP in builds that found it.
+/// \param which  one of the cusparse_... algorithms, or cusp
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_cusparse(const Context& context, const Csr<Value, Idx>& a,
                                                 const Csr<Value, Idx>& b, Algorithm which);

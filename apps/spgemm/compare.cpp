@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/difference.hpp"
-#include "sortie/apps/spgemm/structure.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/difference.hpp"
+#include "sortie/spgemm_check.hpp"
 
 namespace sortie::spgemm {
 

@@ -1,8 +1,9 @@
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/core/devices.hpp"
-#include "sortie/core/error.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/backends.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/error.hpp"
 
-// What a build without CUDA has in place of the cuda/ folder.
+// Replaces the cuda/ folder in builds without CUDA.
 namespace sortie::spgemm::cuda {
 
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/core.h>
@@ -8,10 +9,10 @@
 #include <cstdint>
 #include <string>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "sortie/error.hpp"
 
-/// Internal to spgemm: what is different in two matrices, found and told.
+/// Comparison of matrices and its error messages. Internal.
 namespace sortie::spgemm::detail {
 
 template <Scalar Value>
@@ -30,7 +31,7 @@ inline bool is_finite(const std::complex<double>& value) {
   return std::isfinite(value.real()) && std::isfinite(value.imag());
 }
 
-// Equal as parts of results: NaN equals NaN, since which NaN comes out of a sum is not defined.
+// NaN equals NaN, since the payload of a NaN that results from a sum is not defined.
 inline bool same_part(double x, double y) {
   return x == y || (std::isnan(x) && std::isnan(y));
 }
@@ -53,7 +54,7 @@ std::size_t number_of_values(const Csr<Value, Idx>& matrix) {
 }
 template <Index Idx>
 std::size_t number_of_values(const Pattern<Idx>& pattern) {
-  return pattern.col_idx.size();  // as many as there would be
+  return pattern.col_idx.size();  // a pattern has no values: counts columns
 }
 
 /// \throws Error (check)
@@ -64,7 +65,7 @@ void compare_shape(const Matrix& result, const Matrix& expected) {
                    fmt::format("{} x {}", expected.rows, expected.cols));
 }
 
-/// Shape, offsets and columns. \param first_row  what row 0 counts as in messages
+/// Compares shape, offsets and columns. \param first_row  row number of row 0 in messages, from 0
 /// \throws Error (check)
 template <class Matrix>
 void compare_structure(const Matrix& result, const Matrix& expected, std::int64_t first_row = 0) {
@@ -80,7 +81,7 @@ void compare_structure(const Matrix& result, const Matrix& expected, std::int64_
     const std::int64_t begin = expected.row_ptr[row];
     const std::int64_t end = expected.row_ptr[row + 1];
     const auto columns = expected.col_idx.begin() + begin;
-    // The rows before have the same lengths, so this one begins at the same place in both.
+    // All preceding rows have equal lengths, so this row begins at the same position in both.
     const std::int64_t shared = std::min({end, result.row_ptr[row + 1], result.nnz()}) - begin;
     const std::int64_t at =
         shared <= 0
@@ -100,7 +101,7 @@ void compare_structure(const Matrix& result, const Matrix& expected, std::int64_
   }
 }
 
-/// \param allowed  how far the result may be from a finite number
+/// \param allowed  largest error of a finite result
 template <Scalar Value>
 bool entry_agrees(const Value& result, const Value& expected, double allowed) {
   return same(result, expected) ||
@@ -118,8 +119,8 @@ void compare_entry(std::int64_t row, std::int64_t column, const Value& result,
       finite ? fmt::format("{} within {:.3g}", shown(expected), allowed) : shown(expected));
 }
 
-/// The result with a zero wherever only `structure` has an entry. \param first_row  as above
-/// \throws Error (check) an entry that `structure` lacks, or one that is zero
+/// The result with explicit zeros where only `structure` has an entry. \param first_row  as above
+/// \throws Error (check) an entry that `structure` lacks, or an explicit zero
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> restore_zeros(const Csr<Value, Idx>& result, const Csr<Value, Idx>& structure,
                               std::int64_t first_row = 0) {

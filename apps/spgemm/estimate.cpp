@@ -1,8 +1,9 @@
-#include "sortie/apps/spgemm/estimate.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/spgemm_estimate.hpp"
 
 #include <algorithm>
 
-#include "sortie/apps/spgemm/backends.hpp"
+#include "apps/spgemm/backends.hpp"
 
 namespace sortie::spgemm {
 

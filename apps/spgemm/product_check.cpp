@@ -1,4 +1,5 @@
-#include "sortie/apps/spgemm/product_check.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/spgemm_check.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,22 +7,22 @@
 #include <complex>
 #include <limits>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/difference.hpp"
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/apps/spgemm/host/row_products.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/host_runtime.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/difference.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 
 namespace sortie::spgemm {
 namespace {
 
-// As in row_wise.cpp.
+// Block sizes of parallel loops.
 constexpr std::int64_t products_per_block = 1 << 16;
 constexpr std::int64_t rows_per_block = 1 << 14;
 
-/// Threads that can each have a number for every column: of what is free, a quarter may go there.
+/// Number of threads for which one double per column fits a quarter of the free memory.
 int workers_for(std::int64_t cols) {
   const std::uint64_t bytes = sizeof(double) * static_cast<std::uint64_t>(cols + 1);
   const auto fitting = static_cast<std::int64_t>(host_memory_available() / 4 / bytes);
@@ -31,10 +32,10 @@ int workers_for(std::int64_t cols) {
 }  // namespace
 
 template <Scalar Value, Index Idx>
-ProductCheck<Value, Idx>::ProductCheck(const Context& context, const Matrix& a, const Matrix& b,
+ProductCheck<Value, Idx>::ProductCheck(const HostContext& context, const Matrix& a, const Matrix& b,
                                        Algorithm algorithm, std::int64_t first_row)
     : first_row_(first_row) {
-  Context host = context;
+  Context host{context};
   host.backend = Backend::host;
   host.report = nullptr;
   host.memory_budget = 0;
@@ -48,7 +49,7 @@ ProductCheck<Value, Idx>::ProductCheck(const Context& context, const Matrix& a, 
 template <Scalar Value, Index Idx>
 void ProductCheck<Value, Idx>::find_bounds(const Matrix& a, const Matrix& b) {
   using Real = decltype(std::abs(Value{}));
-  // u is half of what the library calls epsilon.
+  // u is half of std::numeric_limits::epsilon().
   constexpr double four_roundings = 2.0 * std::numeric_limits<Real>::epsilon();
   constexpr double smallest = std::numeric_limits<Real>::denorm_min();
   const std::vector<std::int64_t> offsets = host::product_offsets(a, b);
@@ -58,7 +59,7 @@ void ProductCheck<Value, Idx>::find_bounds(const Matrix& a, const Matrix& b) {
   for (auto& of_worker : magnitudes) of_worker.assign(static_cast<std::size_t>(b.cols), 0.0);
   host::resize_for_overwrite(allowed_, expected_.nnz());
   const auto workers = static_cast<int>(magnitudes.size());
-  host::for_each_row(Context{}, "", workers, cuts, [&](int worker, std::int64_t row) {
+  host::for_each_row(HostContext{}, "", workers, cuts, [&](int worker, std::int64_t row) {
     double* const sums = magnitudes[static_cast<std::size_t>(worker)].data();
     for (std::int64_t i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i) {
       const double factor = std::abs(a.values[i]);

@@ -1,4 +1,5 @@
-#include "sortie/apps/spgemm/spgemm.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/spgemm.hpp"
 
 #include <fmt/core.h>
 
@@ -6,11 +7,11 @@
 #include <array>
 #include <new>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/core/devices.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "core/host_memory.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::spgemm {
 
@@ -197,86 +198,17 @@ matrices::Csr<Value, Idx> multiply(const Context& context, const matrices::Csr<V
     }
     return c;
   } catch (const std::bad_alloc&) {
-    // The product has at most as many entries as there are scalar products.
+    // C has at most one entry per scalar product.
     throw out_of_memory_error("A * B, at most,",
                               count_products(a, b) * (sizeof(Value) + sizeof(Idx)),
                               host_memory_available());
   }
 }
 
-bool makes_chunks(Algorithm algorithm) {
-  return algorithm == Algorithm::automatic || algorithm == Algorithm::essc ||
-         algorithm == Algorithm::fused || algorithm == Algorithm::row_wise;
-}
-
-namespace {
-
-template <class Value, class Idx>
-void make_chunks(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                 const ProductSink<Value, Idx>& sink, Algorithm algorithm, Backend backend) {
-  const bool on_cuda = backend == Backend::cuda;
-  switch (algorithm) {
-    case Algorithm::automatic:
-      return on_cuda ? cuda::multiply_automatic_in_chunks(context, a, b, sink)
-                     : host::multiply_row_wise_in_chunks(context, a, b, sink);
-    case Algorithm::essc:
-      return on_cuda ? cuda::multiply_essc_in_chunks(context, a, b, sink)
-                     : host::multiply_essc_in_chunks(context, a, b, sink);
-    case Algorithm::fused:
-      return cuda::multiply_fused_in_chunks(context, a, b, sink);
-    case Algorithm::row_wise:
-      return host::multiply_row_wise_in_chunks(context, a, b, sink);
-    default:
-      Csr<Value, Idx> c = on_cuda ? multiply_on_cuda(context, a, b, algorithm)
-                                  : multiply_on_host(context, a, b, algorithm);
-      if (c.rows != 0) sink(c);
-  }
-}
-
-}  // namespace
-
-template <matrices::Scalar Value, matrices::Index Idx>
-void multiply_in_chunks(const Context& context, const matrices::Csr<Value, Idx>& a,
-                        const matrices::Csr<Value, Idx>& b,
-                        const std::type_identity_t<ProductSink<Value, Idx>>& sink,
-                        Algorithm algorithm) {
-  check_shapes(a, b);
-  const Backend backend = choose_backend(context, algorithm);
-  std::int64_t nnz = 0;
-  const ProductSink<Value, Idx> counting = [&](Csr<Value, Idx>& rows) {
-    nnz += rows.nnz();
-    sink(rows);
-  };
-  try {
-    if (a.nnz() == 0 || b.nnz() == 0) {  // there are no rows to be finished: all of C is one chunk
-      if (a.rows != 0) {
-        Csr<Value, Idx> rows;
-        rows.rows = a.rows;
-        rows.cols = b.cols;
-        rows.row_ptr.assign(static_cast<std::size_t>(a.rows) + 1, 0);
-        counting(rows);
-      }
-    } else {
-      make_chunks(context, a, b, counting, algorithm, backend);
-    }
-  } catch (const std::bad_alloc&) {
-    throw out_of_memory_error("a chunk of A * B, at most,",
-                              count_products(a, b) * (sizeof(Value) + sizeof(Idx)),
-                              host_memory_available());
-  }
-  if (context.report != nullptr) {
-    context.report->set("products", count_products(a, b));
-    context.report->set("nnz_c", nnz);
-  }
-}
-
-#define INSTANTIATE(Value, Idx)                                                                    \
-  template std::int64_t count_products(const Csr<Value, Idx>&, const Csr<Value, Idx>&);            \
-  template Csr<Value, Idx> multiply(const Context&, const Csr<Value, Idx>&,                        \
-                                    const Csr<Value, Idx>&, Algorithm);                            \
-  template void multiply_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
-                                   const std::type_identity_t<ProductSink<Value, Idx>>&,           \
-                                   Algorithm);
+#define INSTANTIATE(Value, Idx)                                                         \
+  template std::int64_t count_products(const Csr<Value, Idx>&, const Csr<Value, Idx>&); \
+  template Csr<Value, Idx> multiply(const Context&, const Csr<Value, Idx>&,             \
+                                    const Csr<Value, Idx>&, Algorithm);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -1,19 +1,20 @@
-#include "sortie/apps/spgemm/structure.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/spgemm.hpp"
 
 #include <fmt/core.h>
 
 #include <new>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "core/host_memory.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::spgemm {
 
 namespace {
 
-// The values of this type are made and let go: the smallest there is.
+// float is the smallest value type; the values are discarded.
 template <Index Idx>
 Pattern<Idx> multiply_ones(const Context& context, const Pattern<Idx>& a, const Pattern<Idx>& b,
                            Algorithm algorithm) {

@@ -1,22 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "sortie/apps/suffix_array/query.hpp"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/query.hpp"
+#include "sortie/suffix_array.hpp"
 
 /// The implementations behind suffix_array::build(), which has checked that Pos can address the
-/// text and that the text is not empty, and behind the arrays that follow from a suffix array. Each
+/// text and that the text is not empty, and behind the arrays derived from a suffix array. Each
 /// exists for both position widths.
 namespace sortie::suffix_array {
 
-/// \throws Error (usage) the begins of patterns are not ascending within their letters
+/// Checks patterns. \throws Error (usage) their begins are not ascending within their letters
 void require_patterns(const PatternView& patterns);
 
 namespace host {
 
-/// Prefix doubling by Kokkos threads; see host/prefix_doubling.cpp for the steps and the memory.
+/// Prefix doubling by Kokkos threads; see host/build/prefix_doubling.cpp for the steps and the
+/// memory.
 /// \throws Error (out_of_memory) before any work when the budget does not suffice
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
@@ -54,7 +56,7 @@ template <Position Pos>
     const Context& context, std::span<const Pos> suffixes,
     std::span<const std::uint64_t> record_begins);
 
-/// A bit a position, set where a record ends; empty where there are no separators.
+/// One bit for each position, set where a record ends; empty when there are no separators.
 [[nodiscard]] std::vector<std::uint32_t> separator_bits(const TextView& text);
 
 }  // namespace host
@@ -65,7 +67,7 @@ namespace cuda {
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
 
-/// The skew algorithm on a GPU (cuda/dc3/device_dc3.hpp).
+/// The skew algorithm DC3 on a GPU (cuda/dc3/device_dc3.hpp).
 /// \throws Error (unavailable) in a build without CUDA
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_dc3(const Context& context, const TextView& text);
@@ -107,15 +109,15 @@ template <Position Pos>
 
 namespace baselines {
 
-/// std::sort of all suffixes, compared letter by letter: O(n log n) comparisons of O(longest
-/// repeat) each. Sequential; no memory beside the result.
+/// std::sort of all suffixes, compared letter by letter: O(n log n) comparisons of
+/// O(longest repeat) each. Sequential; no memory besides the result.
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_reference(const Context& context, const TextView& text);
 
-/// libdivsufsort, sequential. Texts with separators are written in an alphabet in which separators
-/// are ascending numbers below all letters; see baselines/divsufsort.cpp.
+/// libdivsufsort, sequential. A text with separators is recoded so that separators become ascending
+/// numbers below all letters; see baselines/divsufsort.cpp.
 /// \throws Error (unavailable) in a build without libdivsufsort
-/// \throws Error (usage) many records with more distinct letters than bytes are left for
+/// \throws Error (usage) separators and more than 254 distinct letters
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_divsufsort(const Context& context, const TextView& text);
 

@@ -1,24 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/apps/suffix_array/query.hpp"
+#include "sortie/query.hpp"
 
 namespace sortie::suffix_array {
 
-/// Tells where records end.
+/// The ends of records.
 struct RecordEnds {
-  const std::uint32_t* separator_bits;  ///< a bit a position; null when there are no separators
+  const std::uint32_t* separator_bits;  ///< a bit a position; null without separators
   std::uint64_t size;                   ///< of the text
 
-  /// True when no letter stands at a position of the text, or it is the end of the text.
+  /// True for the position of a separator and for the end of the text.
   constexpr bool operator()(std::uint64_t position) const {
     return position == size || (separator_bits != nullptr &&
                                 (separator_bits[position / 32] >> (position % 32) & 1U) != 0);
   }
 };
 
-/// Looks for a pattern in a suffix array; the same code on the host and in kernels.
+/// Binary search for a pattern in a suffix array; the same code on the host and in kernels.
 template <class Pos>
 class PatternSearch {
  public:
@@ -32,10 +33,10 @@ class PatternSearch {
   }
 
  private:
-  /// The first entry from `low` on whose suffix is behind the pattern: not less than it or, with
-  /// `skip_equal`, neither less nor starting with it. Neighbours of a suffix between two others
-  /// agree with the pattern in at least as many letters as the lesser of these two, so these are
-  /// not compared again.
+  /// The first entry from `low` on whose suffix follows the pattern: it is not less than the
+  /// pattern or, with `skip_equal`, neither less nor starting with it. A suffix between two others
+  /// agrees with the pattern in at least as many letters as the lesser of these two, so these
+  /// letters are not compared again.
   [[nodiscard]] constexpr std::uint64_t first_entry(const std::uint8_t* pattern,
                                                     std::uint64_t length, std::uint64_t low,
                                                     bool skip_equal) const {
@@ -68,5 +69,19 @@ class PatternSearch {
   const Pos* suffixes_;
   RecordEnds is_end_;
 };
+
+/// The number of the record that contains a position: the last record that begins at or before it.
+/// The same code on the host and in kernels.
+/// \param begins  ascending, the first not greater than `position`
+constexpr std::uint32_t record_at(const std::uint64_t* begins, std::uint64_t records,
+                                  std::uint64_t position) {
+  std::uint64_t low = 0;
+  std::uint64_t high = records;
+  while (high - low > 1) {  // begins[low] <= position < begins[high]
+    const std::uint64_t middle = low + (high - low) / 2;
+    (begins[middle] <= position ? low : high) = middle;
+  }
+  return static_cast<std::uint32_t>(low);
+}
 
 }  // namespace sortie::suffix_array

@@ -1,22 +1,24 @@
-#include "sortie/apps/suffix_array/bounded_order.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/bounded_order.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/binary_search.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/segmented_sort.hpp"
 
 namespace sortie::suffix_array {
 namespace {
 
-/// Neighbouring entries that agree in so many letters.
+/// Ranges of neighbouring entries that agree in a given number of letters.
 template <class Pos>
 struct Segments {
   std::vector<Pos> begins;
@@ -52,7 +54,7 @@ void require_permutation(std::span<const Pos> suffixes) {
   }
 }
 
-/// True when the suffix at `left` belongs before that at `right`.
+/// True when the suffix at `left` precedes that at `right` in bounded order.
 bool is_before(const TextView& text, const RecordEnds& is_end, std::uint64_t left,
                std::uint64_t right, std::uint64_t letters) {
   for (std::uint64_t i = 0; i < letters; ++i) {
@@ -82,7 +84,7 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
   const PhaseTimer timer(context, "bounded order");
   const Segments<Pos> segments = segments_of<Pos>(lcp, letters);
   Context sorting = context;
-  sorting.report = nullptr;  // the sort is a part of this phase
+  sorting.report = nullptr;  // the sort counts as part of this phase
   segmented_sort(sorting, suffixes, std::span<const Pos>(segments.begins),
                  std::span<const Pos>(segments.ends));
   for (Pos& entry : lcp) {
@@ -91,7 +93,7 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
 }
 
 template <Position Pos>
-void check_bounded_order(const Context& context, const TextView& text,
+void check_bounded_order(const HostContext& context, const TextView& text,
                          std::span<const Pos> suffixes, std::uint64_t letters) {
   if (suffixes.size() != text.size()) {
     throw Error(ErrorKind::check,
@@ -117,9 +119,9 @@ template void bound_order(const Context&, std::span<std::uint32_t>, std::span<st
                           std::uint64_t);
 template void bound_order(const Context&, std::span<std::uint64_t>, std::span<std::uint64_t>,
                           std::uint64_t);
-template void check_bounded_order(const Context&, const TextView&, std::span<const std::uint32_t>,
-                                  std::uint64_t);
-template void check_bounded_order(const Context&, const TextView&, std::span<const std::uint64_t>,
-                                  std::uint64_t);
+template void check_bounded_order(const HostContext&, const TextView&,
+                                  std::span<const std::uint32_t>, std::uint64_t);
+template void check_bounded_order(const HostContext&, const TextView&,
+                                  std::span<const std::uint64_t>, std::uint64_t);
 
 }  // namespace sortie::suffix_array

@@ -1,16 +1,17 @@
-#include "sortie/apps/suffix_array/burrows_wheeler.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/burrows_wheeler.hpp"
 
 #include <fmt/format.h>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/device_or_host.hpp"
-#include "sortie/apps/suffix_array/host/arrays.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/apps/suffix_array/host/preconditions.hpp"
-#include "sortie/apps/suffix_array/host/work_space.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/device_or_host.hpp"
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "apps/suffix_array/host/preconditions.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -68,7 +69,7 @@ std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, cons
 }
 
 template <Position Pos>
-void check_burrows_wheeler(const Context& context, const TextView& text,
+void check_burrows_wheeler(const HostContext& context, const TextView& text,
                            std::span<const Pos> suffixes, std::span<const std::uint8_t> transform) {
   require_same_size(text, suffixes.size());
   if (transform.size() != suffixes.size()) {
@@ -94,9 +95,9 @@ template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, con
                                                              std::span<const std::uint32_t>);
 template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
                                                              std::span<const std::uint64_t>);
-template void check_burrows_wheeler(const Context&, const TextView&, std::span<const std::uint32_t>,
-                                    std::span<const std::uint8_t>);
-template void check_burrows_wheeler(const Context&, const TextView&, std::span<const std::uint64_t>,
-                                    std::span<const std::uint8_t>);
+template void check_burrows_wheeler(const HostContext&, const TextView&,
+                                    std::span<const std::uint32_t>, std::span<const std::uint8_t>);
+template void check_burrows_wheeler(const HostContext&, const TextView&,
+                                    std::span<const std::uint64_t>, std::span<const std::uint8_t>);
 
 }  // namespace sortie::suffix_array

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <Kokkos_Core.hpp>
@@ -5,11 +6,11 @@
 #include <atomic>
 #include <limits>
 
-#include "sortie/apps/suffix_array/host/arrays.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "core/host_runtime.hpp"
+#include "sortie/error.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -39,7 +40,7 @@ Error duplicate_error(std::span<const Pos> suffixes) {
   return {ErrorKind::check, "suffix array: changed while it was checked"};
 }
 
-/// Fills inverse[suffixes[i]] = i. \throws Error (check) when that is no permutation
+/// Sets inverse[suffixes[i]] = i. \throws Error (check) when `suffixes` is not a permutation
 template <Position Pos>
 void invert(std::span<const Pos> suffixes, Pos* inverse) {
   const std::uint64_t size = suffixes.size();
@@ -53,8 +54,8 @@ void invert(std::span<const Pos> suffixes, Pos* inverse) {
   constexpr Pos unseen = std::numeric_limits<Pos>::max();
   Kokkos::parallel_for("clear_inverse", Range(0, size),
                        [=](std::uint64_t position) { inverse[position] = unseen; });
-  // An entry that appears twice is written twice, maybe at the same time; then another position is
-  // not written at all.
+  // A position that occurs twice is written twice, possibly at the same time; then another position
+  // is not written at all.
   Kokkos::parallel_for("invert", Range(0, size), [=](std::uint64_t i) {
     std::atomic_ref<Pos>(inverse[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
   });
@@ -72,14 +73,14 @@ void check_separators(const TextView& text, std::span<const Pos> suffixes) {
   }
 }
 
-/// Checks the entries after the separators, which all start with a letter.
+/// Checks the entries after those of the separators; all of them start with a letter.
 template <Position Pos>
 void check_letters(const TextView& text, std::span<const Pos> suffixes, const Pos* inverse) {
   const std::uint64_t size = text.size();
   const std::uint64_t separators = text.separators.size();
   const std::uint8_t* symbols = text.symbols.data();
   const Pos* entries = suffixes.data();
-  // The end of the text has no entry; it belongs between the separators and the letters.
+  // The end of the text has no entry; it ranks between the separators and the letters.
   const auto rank = [=](std::uint64_t position) -> std::uint64_t {
     if (position == size) return separators;
     const std::uint64_t entry = inverse[position];
@@ -100,7 +101,7 @@ void check_letters(const TextView& text, std::span<const Pos> suffixes, const Po
 }  // namespace
 
 template <Position Pos>
-void check(const Context& context, const TextView& text, std::span<const Pos> suffixes) {
+void check(const HostContext& context, const TextView& text, std::span<const Pos> suffixes) {
   if (suffixes.size() != text.size()) {
     throw Error(ErrorKind::check,
                 fmt::format("suffix array: found {} entries, expected {}, one for each symbol",
@@ -113,7 +114,7 @@ void check(const Context& context, const TextView& text, std::span<const Pos> su
   check_letters(text, suffixes, inverse.get());
 }
 
-template void check(const Context&, const TextView&, std::span<const std::uint32_t>);
-template void check(const Context&, const TextView&, std::span<const std::uint64_t>);
+template void check(const HostContext&, const TextView&, std::span<const std::uint32_t>);
+template void check(const HostContext&, const TextView&, std::span<const std::uint64_t>);
 
 }  // namespace sortie::suffix_array

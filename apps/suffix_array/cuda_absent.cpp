@@ -1,7 +1,8 @@
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/core/error.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/backends.hpp"
+#include "sortie/error.hpp"
 
-// Stands in for cuda/ in builds without CUDA.
+// Replaces cuda/ in builds without CUDA: every call throws Error (unavailable).
 namespace sortie::suffix_array::cuda {
 
 template <Position Pos>

@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
+#include "sortie/context.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 
-/// Calls `on_device` where the context asks for CUDA, else `on_host`. What needs text and suffix
-/// array in device memory at a time may not fit where the suffix array itself was made in ranges;
-/// then the host does it, and the report says so: figure "NAME_on_host" is true. The memory budget
-/// is the device's, so the host may take what is free there.
+/// Calls `on_device` if the backend is CUDA, else `on_host`. If `on_device` runs out of memory,
+/// `on_host` is called instead: a suffix array that was built in ranges may not fit in device
+/// memory together with its text. The report then has the figure "NAME_on_host" (true). The memory
+/// budget is that of the device, so the host may use all free host memory.
 /// \param backend  resolved, see resolve_backend()
-/// \param on_host  called with the context for it
+/// \param on_host  called with the context to use
 template <class OnDevice, class OnHost>
 auto device_or_host(const Context& context, Backend backend, std::string_view name,
                     const OnDevice& on_device, const OnHost& on_host) {

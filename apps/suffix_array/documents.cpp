@@ -1,19 +1,21 @@
-#include "sortie/apps/suffix_array/documents.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/documents.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/device_or_host.hpp"
-#include "sortie/apps/suffix_array/host/arrays.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/apps/suffix_array/host/work_space.hpp"
-#include "sortie/apps/suffix_array/record_search.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/device_or_host.hpp"
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "apps/suffix_array/host/preconditions.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -22,7 +24,7 @@ void require_records(std::uint64_t entries, std::span<const std::uint64_t> begin
   constexpr std::uint64_t most = std::uint64_t{1} << 32;
   if (entries != 0 && begins.empty()) {
     throw Error(ErrorKind::usage,
-                fmt::format("document array: found {} entries and no record, expected one at least",
+                fmt::format("document array: found {} entries and no record, expected at least one",
                             entries));
   }
   if (begins.size() > most) {
@@ -73,7 +75,7 @@ std::vector<std::uint32_t> document_array(const Context& context, std::span<cons
 }
 
 template <Position Pos>
-void check_document_array(const Context& context, std::span<const Pos> suffixes,
+void check_document_array(const HostContext& context, std::span<const Pos> suffixes,
                           std::span<const std::uint64_t> record_begins,
                           std::span<const std::uint32_t> documents) {
   require_records(suffixes.size(), record_begins);
@@ -107,9 +109,9 @@ template std::vector<std::uint32_t> document_array(const Context&, std::span<con
                                                    std::span<const std::uint64_t>);
 template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint64_t>,
                                                    std::span<const std::uint64_t>);
-template void check_document_array(const Context&, std::span<const std::uint32_t>,
+template void check_document_array(const HostContext&, std::span<const std::uint32_t>,
                                    std::span<const std::uint64_t>, std::span<const std::uint32_t>);
-template void check_document_array(const Context&, std::span<const std::uint64_t>,
+template void check_document_array(const HostContext&, std::span<const std::uint64_t>,
                                    std::span<const std::uint64_t>, std::span<const std::uint32_t>);
 
 }  // namespace sortie::suffix_array

@@ -1,10 +1,11 @@
-#include "sortie/apps/suffix_array/doubling_rounds.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/doubling_rounds.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -32,8 +33,7 @@ template <Position Pos>
 std::vector<DoublingRound> doubling_rounds(std::span<const Pos> lcp, std::uint64_t first_depth) {
   if (first_depth == 0) {
     throw Error(ErrorKind::usage,
-                "doubling rounds: found a first sort by 0 letters, expected 1 at "
-                "least");
+                "doubling rounds: found a first sort by 0 letters, expected at least 1");
   }
   std::vector<DoublingRound> rounds;
   for (std::uint64_t depth = first_depth;; depth *= 2) {

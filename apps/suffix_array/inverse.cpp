@@ -1,15 +1,15 @@
-#include "sortie/apps/suffix_array/inverse.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/device_or_host.hpp"
-#include "sortie/apps/suffix_array/host/arrays.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/apps/suffix_array/host/preconditions.hpp"
-#include "sortie/apps/suffix_array/host/work_space.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/device_or_host.hpp"
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "apps/suffix_array/host/preconditions.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array {
 
@@ -23,7 +23,7 @@ std::vector<Pos> host::invert(const Context& context, std::span<const Pos> suffi
   std::vector<Pos> inverse = allocate_vector<Pos>(size);
   const Pos* entries = suffixes.data();
   Pos* const ranks = inverse.data();
-  // Atomic for what is no permutation, whose entries may meet.
+  // Atomic, because an input that is not a permutation may have equal entries.
   Kokkos::parallel_for("invert", IndexRange(0, size), [=](std::uint64_t i) {
     std::atomic_ref<Pos>(ranks[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
   });

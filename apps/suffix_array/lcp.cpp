@@ -1,18 +1,18 @@
-#include "sortie/apps/suffix_array/lcp.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/lcp.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/device_or_host.hpp"
-#include "sortie/apps/suffix_array/host/common_letters.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/apps/suffix_array/host/preconditions.hpp"
-#include "sortie/apps/suffix_array/inverse.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/device_or_host.hpp"
+#include "apps/suffix_array/host/common_letters.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "apps/suffix_array/host/preconditions.hpp"
+#include "core/host_runtime.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -29,7 +29,7 @@ Error fault(std::uint64_t entry, const std::string& words) {
   return {ErrorKind::check, fmt::format("LCP array, entry {}: {}", entry, words)};
 }
 
-/// Whether an entry is right if all others are.
+/// Checks one entry, given that all others are right.
 template <Position Pos>
 struct EntryCheck {
   TextView text;
@@ -53,7 +53,7 @@ struct EntryCheck {
     const bool extends_to_left = left > 0 && right > 0 && is_letter(left - 1) &&
                                  is_letter(right - 1) &&
                                  text.symbols[left - 1] == text.symbols[right - 1];
-    // Letters that are equal before neighbours make neighbours again, one letter longer.
+    // Equal letters before two neighbours: with these letters the suffixes are neighbours again.
     if (extends_to_left) return lcp[inverse[right - 1]] == common + 1;
     return host::common_letters(text, left, right) == common;
   }
@@ -73,7 +73,7 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
 }
 
 template <Position Pos>
-void check_lcp(const Context& context, const TextView& text, std::span<const Pos> suffixes,
+void check_lcp(const HostContext& context, const TextView& text, std::span<const Pos> suffixes,
                std::span<const Pos> lcp) {
   require_same_size(text, suffixes.size());
   if (lcp.size() != suffixes.size()) {
@@ -82,8 +82,7 @@ void check_lcp(const Context& context, const TextView& text, std::span<const Pos
   }
   if (lcp.empty()) return;
   if (lcp[0] != 0) throw fault(0, fmt::format("found {}, expected 0", lcp[0]));
-  Context on_host = context;
-  on_host.backend = Backend::host;
+  Context on_host{context, Backend::host};
   on_host.report = nullptr;
   const std::vector<Pos> inverse = inverse_suffix_array(on_host, suffixes);
   const EntryCheck<Pos> check{text, suffixes.data(), inverse.data(), lcp.data()};
@@ -93,7 +92,7 @@ void check_lcp(const Context& context, const TextView& text, std::span<const Pos
   const auto letters = [&](std::uint64_t i) {
     return host::common_letters(text, suffixes[i - 1], suffixes[i]);
   };
-  // What looks wrong may be right, and the entry that it was compared with wrong.
+  // If the letters confirm this entry, the entry that it was compared with is wrong.
   std::uint64_t culprit = wrong;
   if (letters(wrong) == lcp[wrong] && suffixes[wrong] > 0) culprit = inverse[suffixes[wrong] - 1];
   if (culprit == 0) culprit = wrong;
@@ -106,9 +105,9 @@ template std::vector<std::uint32_t> lcp_array(const Context&, const TextView&,
                                               std::span<const std::uint32_t>);
 template std::vector<std::uint64_t> lcp_array(const Context&, const TextView&,
                                               std::span<const std::uint64_t>);
-template void check_lcp(const Context&, const TextView&, std::span<const std::uint32_t>,
+template void check_lcp(const HostContext&, const TextView&, std::span<const std::uint32_t>,
                         std::span<const std::uint32_t>);
-template void check_lcp(const Context&, const TextView&, std::span<const std::uint64_t>,
+template void check_lcp(const HostContext&, const TextView&, std::span<const std::uint64_t>,
                         std::span<const std::uint64_t>);
 
 }  // namespace sortie::suffix_array

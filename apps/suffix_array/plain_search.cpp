@@ -1,4 +1,5 @@
-#include "sortie/apps/suffix_array/plain_search.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/plain_search.hpp"
 
 #include <fmt/format.h>
 
@@ -8,24 +9,25 @@
 #include <map>
 #include <string_view>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/binary_search.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {
 
-/// Odd, and without the regularity that makes polynomials of small bases collide modulo 2^64.
+/// Odd, and of irregular bits: polynomials in small bases collide modulo 2^64.
 constexpr std::uint64_t base = 0x9e3779b97f4a7c15ULL;
 
-/// Windows that a thread rolls over at a time: many more than the letters that its first hash
-/// takes.
-constexpr std::uint64_t least_stretch = 1 << 16;
+/// Fewest windows that a thread rolls over at a time: many more than the letters of its first hash.
+constexpr std::uint64_t least_range = 1 << 16;
 
-/// Bits of the filter before the table, for each pattern: one window in 16 passes by chance.
+/// Bits of the filter in front of the table, for each pattern: about one window in 16 passes by
+/// chance.
 constexpr std::uint64_t filter_bits_a_pattern = 16;
 
 std::uint64_t hash_of(const std::uint8_t* letters, std::uint64_t length) {
@@ -34,17 +36,18 @@ std::uint64_t hash_of(const std::uint8_t* letters, std::uint64_t length) {
   return hash;
 }
 
-/// The place of a hash among 2^bits; the lowest bits of a polynomial know only the last letters.
+/// The slot of a hash among 2^bits. Mixed first, because the lowest bits of a polynomial depend on
+/// the last letters only.
 std::uint64_t slot(std::uint64_t hash, int bits) {
   return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ULL >> (64 - bits);
 }
 
-/// Different patterns of one length, to be found by their hash.
+/// Distinct patterns of one length, looked up by their hash.
 class HashTable {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-  /// \param members  patterns of one length, maybe with equal ones among them
+  /// \param members  patterns of one length; equal ones are allowed
   HashTable(const PatternView& patterns, const std::vector<std::uint64_t>& members)
       : patterns_(patterns),
         length_(patterns.begins[members.front() + 1] - patterns.begins[members.front()]),
@@ -58,7 +61,7 @@ class HashTable {
 
   [[nodiscard]] std::uint64_t length() const { return length_; }
 
-  /// The first of the equal patterns that are these letters; none if there is no such pattern.
+  /// The first of the patterns equal to these letters; none if there is no such pattern.
   [[nodiscard]] std::uint64_t find(const std::uint8_t* letters, std::uint64_t hash) const {
     const std::uint64_t bit = slot(hash, filter_bits_);
     if ((filter_[bit / 64] >> bit % 64 & 1) == 0) return none;
@@ -74,7 +77,7 @@ class HashTable {
   [[nodiscard]] const std::uint8_t* letters_of(std::uint64_t pattern) const {
     return patterns_.letters.data() + patterns_.begins[pattern];
   }
-  /// Where those letters are, or would be. The table is never more than half full.
+  /// The slot of those letters, or the free slot for them. The table is at most half full.
   [[nodiscard]] std::uint64_t place_of(const std::uint8_t* letters, std::uint64_t hash) const {
     std::uint64_t at = slot(hash, slot_bits_);
     while (slots_[at].pattern != none &&
@@ -101,21 +104,21 @@ class HashTable {
   std::vector<std::uint64_t> filter_;
 };
 
-/// Adds the occurrences of a table's patterns to their counts, each to the first of equal patterns.
+/// Adds the occurrences of a table's patterns to `counts`, for equal patterns to the first of them.
 void count_windows(const TextView& text, const RecordEnds& is_end, const HashTable& table,
                    std::uint64_t* counts) {
   const std::uint64_t length = table.length();
   if (text.size() < length) return;
   const std::uint64_t windows = text.size() - length + 1;
-  const std::uint64_t stretch = std::max(least_stretch, 4 * length);
+  const std::uint64_t range = std::max(least_range, 4 * length);
   const std::uint8_t* symbols = text.symbols.data();
   std::uint64_t last_power = 1;  // base^(length - 1): the weight of a window's first letter
   for (std::uint64_t i = 1; i < length; ++i) last_power *= base;
-  const std::uint64_t stretches = (windows + stretch - 1) / stretch;
-  Kokkos::parallel_for("plain_search", host::IndexRange(0, stretches), [&](std::uint64_t number) {
-    const std::uint64_t first = number * stretch;
-    const std::uint64_t end = std::min(first + stretch, windows);
-    std::uint64_t clear_from = first;  // no end within [clear_from, last letter of the window]
+  const std::uint64_t ranges = (windows + range - 1) / range;
+  Kokkos::parallel_for("plain_search", host::IndexRange(0, ranges), [&](std::uint64_t number) {
+    const std::uint64_t first = number * range;
+    const std::uint64_t end = std::min(first + range, windows);
+    std::uint64_t clear_from = first;  // no record end in [clear_from, last letter of the window]
     for (std::uint64_t p = first; p + 1 < first + length; ++p) {
       if (is_end(p)) clear_from = p + 1;
     }
@@ -139,7 +142,7 @@ Error fault(std::uint64_t pattern, const std::string& words) {
   return {ErrorKind::check, fmt::format("suffix array query, pattern {}: {}", pattern, words)};
 }
 
-/// True when the pattern stands at that position, within one record.
+/// True when the pattern occurs at that position, within one record.
 bool stands_at(const TextView& text, const RecordEnds& is_end, const PatternView& patterns,
                std::uint64_t pattern, std::uint64_t position) {
   if (position >= text.size()) return false;
@@ -152,7 +155,7 @@ bool stands_at(const TextView& text, const RecordEnds& is_end, const PatternView
 
 }  // namespace
 
-std::vector<std::uint64_t> count_by_plain_search(const Context& context, const TextView& text,
+std::vector<std::uint64_t> count_by_plain_search(const HostContext& context, const TextView& text,
                                                  const PatternView& patterns) {
   require_patterns(patterns);
   start_host_runtime(context.threads);
@@ -180,8 +183,9 @@ std::vector<std::uint64_t> count_by_plain_search(const Context& context, const T
 }
 
 template <Position Pos>
-void check_occurrences(const Context& context, const TextView& text, const PatternView& patterns,
-                       const Occurrences<Pos>& occurrences, std::uint64_t most_hits) {
+void check_occurrences(const HostContext& context, const TextView& text,
+                       const PatternView& patterns, const Occurrences<Pos>& occurrences,
+                       std::uint64_t most_hits) {
   const std::uint64_t size = patterns.size();
   if (occurrences.ranges.size() != size || occurrences.begins.size() != size + 1 ||
       occurrences.begins.back() != occurrences.positions.size()) {
@@ -213,14 +217,14 @@ void check_occurrences(const Context& context, const TextView& text, const Patte
     if (twice != sorted.end()) throw fault(i, fmt::format("found position {} twice", *twice));
     for (const Pos position : sorted) {
       if (stands_at(text, is_end, patterns, i, position)) continue;
-      throw fault(i, fmt::format("found position {}, where other letters stand", position));
+      throw fault(i, fmt::format("found position {}, where the text has other letters", position));
     }
   }
 }
 
-template void check_occurrences(const Context&, const TextView&, const PatternView&,
+template void check_occurrences(const HostContext&, const TextView&, const PatternView&,
                                 const Occurrences<std::uint32_t>&, std::uint64_t);
-template void check_occurrences(const Context&, const TextView&, const PatternView&,
+template void check_occurrences(const HostContext&, const TextView&, const PatternView&,
                                 const Occurrences<std::uint64_t>&, std::uint64_t);
 
 }  // namespace sortie::suffix_array

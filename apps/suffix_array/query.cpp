@@ -1,18 +1,19 @@
-#include "sortie/apps/suffix_array/query.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/query.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/binary_search.hpp"
-#include "sortie/apps/suffix_array/host/arrays.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/apps/suffix_array/host/preconditions.hpp"
-#include "sortie/apps/suffix_array/host/work_space.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "apps/suffix_array/host/preconditions.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {

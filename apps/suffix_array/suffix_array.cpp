@@ -1,4 +1,5 @@
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/suffix_array.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +7,8 @@
 #include <limits>
 #include <new>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -25,8 +26,8 @@ constexpr std::array all_algorithms = {Algorithm::automatic, Algorithm::prefix_d
 
 template <Position Pos>
 void require_addressable(const TextView& text) {
-  // One value beyond the last position stands for the end of the text in ranks, one more keeps
-  // position + 1 from wrapping around.
+  // One value above the last position is the rank of the end of the text; one more keeps position +
+  // 1 from wrapping around.
   constexpr std::uint64_t longest = std::numeric_limits<Pos>::max() - std::uint64_t{1};
   if (text.size() > longest) {
     throw Error(ErrorKind::usage,
@@ -48,8 +49,8 @@ void require_separators_in_order(const TextView& text) {
   }
 }
 
-/// The backend for an algorithm: baselines run on the host, wherever the context points, unless
-/// CUDA was asked for by name; dc3 runs on CUDA.
+/// The backend for an algorithm: baselines run on the host unless the context names CUDA, which is
+/// an error; dc3 runs on CUDA.
 Backend backend_for(const Context& context, Algorithm algorithm) {
   if (algorithm == Algorithm::prefix_doubling) return resolve_backend(context);
   if (algorithm == Algorithm::dc3) {

@@ -1,27 +1,29 @@
-#include "sortie/core/cuda/append_to_host.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cuda/append_to_host.hpp"
 
 #include <array>
 #include <cstdint>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_buffer.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie {
 namespace {
 
-/// Large enough to keep the bus busy while the host takes the other piece, small enough that
-/// locking the pages (about 1 ms for both) pays from a few pieces on.
-constexpr std::size_t piece_bytes = std::size_t{4} << 20;
+/// Large enough to keep the bus busy while the host processes the other chunk, small enough that
+/// locking the pages (about 1 ms for both buffers) pays off after a few chunks.
+constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 
-/// A page-locked piece and the event that tells when it has arrived.
-class Piece {
+/// A page-locked buffer for one chunk, and the event that marks the end of the copy.
+class Chunk {
  public:
-  explicit Piece(std::size_t bytes) : buffer_(bytes) {
+  explicit Chunk(std::size_t bytes) : buffer_(bytes) {
     check_cuda(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming));
   }
-  ~Piece() { static_cast<void>(cudaEventDestroy(arrived_)); }
-  Piece(const Piece&) = delete;
-  Piece& operator=(const Piece&) = delete;
+  ~Chunk() { static_cast<void>(cudaEventDestroy(arrived_)); }
+  Chunk(const Chunk&) = delete;
+  Chunk& operator=(const Chunk&) = delete;
 
   void fetch(const std::byte* device, std::size_t bytes, cudaStream_t stream) {
     check_cuda(cudaMemcpyAsync(buffer_.data(), device, bytes, cudaMemcpyDeviceToHost, stream));
@@ -42,43 +44,42 @@ class Piece {
 
 }  // namespace
 
-struct PieceCopier::Buffers {
-  explicit Buffers(std::size_t most_bytes)
-      : pieces{Piece(std::min(most_bytes, piece_bytes)),
-               Piece(most_bytes > piece_bytes ? piece_bytes : 0)} {}
-  std::array<Piece, 2> pieces;
+struct ChunkCopier::Buffers {
+  explicit Buffers(std::size_t max_bytes)
+      : chunks{Chunk(std::min(max_bytes, chunk_bytes)),
+               Chunk(max_bytes > chunk_bytes ? chunk_bytes : 0)} {}
+  std::array<Chunk, 2> chunks;
 };
 
-PieceCopier::PieceCopier(std::size_t most_bytes)
-    : buffers_(std::make_unique<Buffers>(most_bytes)) {}
-PieceCopier::~PieceCopier() = default;
+ChunkCopier::ChunkCopier(std::size_t max_bytes) : buffers_(std::make_unique<Buffers>(max_bytes)) {}
+ChunkCopier::~ChunkCopier() = default;
 
-void PieceCopier::copy(const void* device, std::size_t bytes, cudaStream_t stream,
-                       const PieceSink& sink) {
+void ChunkCopier::copy(const void* device, std::size_t bytes, cudaStream_t stream,
+                       const ChunkSink& sink) {
   const std::byte* const source = static_cast<const std::byte*>(device);
-  const std::size_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
-  if (pieces == 0) return;
-  std::array<Piece, 2>& buffers = buffers_->pieces;
+  const std::size_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
+  if (chunks == 0) return;
+  std::array<Chunk, 2>& buffers = buffers_->chunks;
   const auto fetch = [&](std::size_t i) {
-    const std::size_t begin = i * piece_bytes;
-    buffers[i % 2].fetch(source + begin, std::min(piece_bytes, bytes - begin), stream);
+    const std::size_t begin = i * chunk_bytes;
+    buffers[i % 2].fetch(source + begin, std::min(chunk_bytes, bytes - begin), stream);
   };
   try {
     fetch(0);
-    for (std::size_t i = 0; i < pieces; ++i) {
-      if (i + 1 < pieces) fetch(i + 1);
+    for (std::size_t i = 0; i < chunks; ++i) {
+      if (i + 1 < chunks) fetch(i + 1);
       sink(buffers[i % 2].wait());
     }
   } catch (...) {
-    // A copy may still be writing to a buffer that is about to go.
+    // A copy may still be writing to a buffer that is about to be freed.
     static_cast<void>(cudaStreamSynchronize(stream));
     throw;
   }
 }
 
-void copy_in_pieces(const void* device, std::size_t bytes, cudaStream_t stream,
-                    const PieceSink& sink) {
-  if (bytes != 0) PieceCopier(bytes).copy(device, bytes, stream, sink);
+void copy_in_chunks(const void* device, std::size_t bytes, cudaStream_t stream,
+                    const ChunkSink& sink) {
+  if (bytes != 0) ChunkCopier(bytes).copy(device, bytes, stream, sink);
 }
 
 }  // namespace sortie

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,30 +11,31 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/core/large_pages.hpp"
+#include "core/host_memory.hpp"
 
 namespace sortie {
 
-/// Called with consecutive pieces of device memory as they arrive on the host.
-using PieceSink = std::function<void(std::span<const std::byte>)>;
+/// Receives consecutive chunks of device memory as they arrive on the host.
+using ChunkSink = std::function<void(std::span<const std::byte>)>;
 
-/// Brings device memory to the host in pieces through page-locked buffers: while the caller takes
-/// one piece, the next is on the bus. Piece sizes are multiples of 16 bytes, except for the last.
+/// Brings device memory to the host in chunks through page-locked buffers: while the caller takes
+/// one chunk, the next is on the bus. Chunk sizes are multiples of 16 bytes, except for the last.
 /// Waits for the stream. \throws Error (out_of_memory, device)
-void copy_in_pieces(const void* device, std::size_t bytes, cudaStream_t stream,
-                    const PieceSink& sink);
+void copy_in_chunks(const void* device, std::size_t bytes, cudaStream_t stream,
+                    const ChunkSink& sink);
 
-/// The same for many copies: the page-locked buffers are made once. One copy at a time.
-class PieceCopier {
+/// copy_in_chunks() with page-locked buffers that are reused by later copies. One copy at a time.
+class ChunkCopier {
  public:
-  /// \param most_bytes  of a copy; with fewer than two pieces, the buffers are as small
-  explicit PieceCopier(std::size_t most_bytes);
-  ~PieceCopier();
-  PieceCopier(const PieceCopier&) = delete;
-  PieceCopier& operator=(const PieceCopier&) = delete;
+  /// \param max_bytes  size of the largest copy; if it has less than two chunks, the buffers are
+  ///                   smaller accordingly
+  explicit ChunkCopier(std::size_t max_bytes);
+  ~ChunkCopier();
+  ChunkCopier(const ChunkCopier&) = delete;
+  ChunkCopier& operator=(const ChunkCopier&) = delete;
 
-  /// See copy_in_pieces().
-  void copy(const void* device, std::size_t bytes, cudaStream_t stream, const PieceSink& sink);
+  /// See copy_in_chunks().
+  void copy(const void* device, std::size_t bytes, cudaStream_t stream, const ChunkSink& sink);
 
  private:
   struct Buffers;
@@ -42,24 +44,25 @@ class PieceCopier {
 
 /// Appends `count` items of device memory to a host vector and waits for the stream.
 ///
-/// A plain copy to a vector that was resized before takes three slow steps one after another on one
-/// thread: the page faults of new memory, its zeroing, and a copy that the driver stages. On the
-/// machine of an H200, 366 MB took 150 ms so. Here the new pages are touched by several threads,
-/// are never zeroed, and the bus works meanwhile. \tparam To  as many bytes as From, and the same
-/// bits for the values that occur Extra memory: 8 MiB page-locked.
+/// A plain copy to a resized vector takes three slow steps in sequence on one thread: the page
+/// faults of new memory, its zeroing, and a copy that the driver stages. On the host of an H200,
+/// 366 MB took 150 ms this way. Here several threads touch the new pages, the memory is not zeroed,
+/// and processing overlaps with the bus transfer.
+/// \tparam To  has the size of From, and the same representation for the values that occur
+/// Extra memory: 8 MiB, page-locked.
 template <class To, class From>
 void append_to_host(const From* device, std::size_t count, std::vector<To>& host,
                     cudaStream_t stream) {
   static_assert(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To>);
   const std::size_t wanted = host.size() + count;
   if (wanted > host.capacity()) {
-    // Exact for a single piece of work, doubling for one that comes in many.
+    // Exact for the first call, doubling for repeated calls.
     host.reserve(host.empty() ? wanted : std::max(wanted, 2 * host.capacity()));
     touch_new_memory(host.data() + host.size(), count * sizeof(To));
   }
-  copy_in_pieces(device, count * sizeof(To), stream, [&](std::span<const std::byte> piece) {
-    const To* const items = reinterpret_cast<const To*>(piece.data());
-    host.insert(host.end(), items, items + piece.size() / sizeof(To));
+  copy_in_chunks(device, count * sizeof(To), stream, [&](std::span<const std::byte> chunk) {
+    const To* const items = reinterpret_cast<const To*>(chunk.data());
+    host.insert(host.end(), items, items + chunk.size() / sizeof(To));
   });
 }
 

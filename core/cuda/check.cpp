@@ -1,15 +1,16 @@
-#include "sortie/core/cuda/check.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cuda/check.hpp"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 
 std::string describe(std::source_location where) {
-  // The folder is the build machine's and of no use to the reader.
+  // The folder is that of the build machine, which is of no use in a message.
   std::string_view file = where.file_name();
   if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
     file.remove_prefix(slash + 1);
@@ -18,7 +19,7 @@ std::string describe(std::source_location where) {
 
 void check_cuda(cudaError_t status, std::source_location where) {
   if (status == cudaSuccess) return;
-  // Errors that are not sticky must not show up again in the next unrelated check.
+  // Clears errors that are not sticky, which the next unrelated check would report again.
   static_cast<void>(cudaGetLastError());
   const ErrorKind kind =
       status == cudaErrorMemoryAllocation ? ErrorKind::out_of_memory : ErrorKind::device;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,11 +8,12 @@
 
 namespace sortie {
 
-/// "FILE:LINE" of a place in the source, without its folder.
+/// "FILE:LINE" of a source location, without the folder.
 [[nodiscard]] std::string describe(std::source_location where);
 
-/// Throws when a CUDA call failed; the message names the call's place, the CUDA error and its text.
-/// Out of memory becomes ErrorKind::out_of_memory, everything else ErrorKind::device.
+/// Throws if a CUDA call failed. The message contains the source location of the call, the name of
+/// the CUDA error and its description. Out of memory becomes ErrorKind::out_of_memory, every other
+/// error ErrorKind::device.
 void check_cuda(cudaError_t status, std::source_location where = std::source_location::current());
 
 }  // namespace sortie

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cusparse.h>
@@ -5,14 +6,14 @@
 #include <source_location>
 #include <string>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/error.hpp"
+#include "core/cuda/check.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 
-/// Throws when a cuSPARSE call failed; the message names the call's place, the error and its text.
-/// Lack of memory or of resources becomes ErrorKind::out_of_memory, everything else
-/// ErrorKind::device. In a header of its own, so that only its users link cuSPARSE.
+/// Throws if a cuSPARSE call failed. The message contains the source location of the call, the name
+/// of the error and its description. Lack of memory or resources becomes ErrorKind::out_of_memory,
+/// every other error ErrorKind::device. In a separate header, so that only its users link cuSPARSE.
 inline void check_cusparse(cusparseStatus_t status,
                            std::source_location where = std::source_location::current()) {
   if (status == CUSPARSE_STATUS_SUCCESS) return;

@@ -1,61 +1,47 @@
-#include "sortie/core/cuda/device_scope.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cuda/device_scope.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "sortie/core/cuda/check.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_pool.hpp"
 
 namespace sortie {
 
 namespace {
 
-cudaMemPool_t default_pool(int device) {
-  cudaMemPool_t pool = nullptr;
-  check_cuda(cudaDeviceGetDefaultMemPool(&pool, device));
-  return pool;
-}
-
-std::uint64_t attribute(cudaMemPool_t pool, cudaMemPoolAttr which) {
-  std::uint64_t value = 0;
-  check_cuda(cudaMemPoolGetAttribute(pool, which, &value));
-  return value;
+/// Checks that the device exists first: the message is clearer than that of the CUDA error.
+int checked_device(const Context& context) {
+  Context on_device = context;
+  on_device.backend = Backend::cuda;
+  static_cast<void>(resolve_backend(on_device));
+  return context.device;
 }
 
 }  // namespace
 
-DeviceScope::DeviceScope(const Context& context) {
-  // Names a device that is not there in words, before CUDA does it by a number.
-  Context on_device = context;
-  on_device.backend = Backend::cuda;
-  static_cast<void>(resolve_backend(on_device));
-
+CurrentDevice::CurrentDevice(int ordinal) {
   check_cuda(cudaGetDevice(&previous_));
-  // By default the pool gives all unused memory back to the system at every synchronisation.
-  std::uint64_t keep_everything = std::numeric_limits<std::uint64_t>::max();
-  check_cuda(cudaMemPoolSetAttribute(default_pool(context.device), cudaMemPoolAttrReleaseThreshold,
-                                     &keep_everything));
-  check_cuda(cudaSetDevice(context.device));
+  check_cuda(cudaSetDevice(ordinal));
 }
 
-DeviceScope::~DeviceScope() {
+CurrentDevice::~CurrentDevice() {
   static_cast<void>(cudaSetDevice(previous_));
 }
+
+DeviceScope::DeviceScope(const Context& context) : device_(checked_device(context)) {}
 
 std::uint64_t device_memory_free() {
   std::size_t free = 0;
   std::size_t total = 0;
   check_cuda(cudaMemGetInfo(&free, &total));
-  int device = 0;
-  check_cuda(cudaGetDevice(&device));
-  const cudaMemPool_t pool = default_pool(device);
-  const std::uint64_t reserved = attribute(pool, cudaMemPoolAttrReservedMemCurrent);
-  const std::uint64_t used = attribute(pool, cudaMemPoolAttrUsedMemCurrent);
-  return free + (reserved - std::min(reserved, used));
+  const PoolUsage pool = device_pool_usage();
+  return free + (pool.reserved - std::min(pool.reserved, pool.used));
 }
 
-std::uint64_t device_memory_budget(const Context& context) {
+std::uint64_t device_memory_budget(const HostContext& context) {
   const std::uint64_t free = device_memory_free();
   return context.memory_budget == 0 ? free : std::min(context.memory_budget, free);
 }

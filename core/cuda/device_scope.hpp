@@ -1,27 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sortie/core/context.hpp"
+#include "sortie/context.hpp"
 
 namespace sortie {
 
-/// Makes a context's device current for a scope and restores the previous one after it. Raises the
-/// release threshold of the device's memory pool, so that repeated calls reuse memory.
-class DeviceScope {
+/// Makes a CUDA device current for a scope and restores the previous one afterwards.
+class CurrentDevice {
  public:
-  /// \throws Error (unavailable, device)
-  explicit DeviceScope(const Context& context);
-  ~DeviceScope();
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
+  /// \throws Error (device)
+  explicit CurrentDevice(int ordinal);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
 
  private:
   int previous_ = 0;
 };
 
-/// Bytes of work space that device code may take: the context's budget, and never more than what is
-/// free on the current device (pool memory that is reserved but unused counts as free).
-[[nodiscard]] std::uint64_t device_memory_budget(const Context& context);
+/// Makes the device of a context current for a scope and restores the previous one afterwards.
+class DeviceScope {
+ public:
+  /// \throws Error (unavailable) without CUDA or without this device; (device)
+  explicit DeviceScope(const Context& context);
 
+ private:
+  CurrentDevice device_;
+};
+
+/// Bytes of workspace that device code may use: the context's budget, at most the memory that is
+/// free on the current device (pool memory that is reserved but unused counts as free).
+[[nodiscard]] std::uint64_t device_memory_budget(const HostContext& context);
 /// Bytes free on the current device, unused pool memory included.
 [[nodiscard]] std::uint64_t device_memory_free();
 

@@ -1,4 +1,5 @@
-#include "sortie/core/devices.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/devices.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -6,13 +7,15 @@
 #include <fstream>
 #include <sstream>
 
-#include "sortie/core/cuda/check.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_pool.hpp"
+#include "core/cuda/device_scope.hpp"
 
 namespace sortie {
 
 namespace {
 
-/// cudaGetDeviceCount, with the reason when it finds none.
+/// The result of cudaGetDeviceCount, and its status if it finds no device.
 struct DeviceCount {
   int count = 0;
   cudaError_t status = cudaSuccess;
@@ -24,12 +27,12 @@ struct DeviceCount {
   }
 };
 
-/// CUDA numbers versions as 1000 * major + 10 * minor.
+/// CUDA encodes versions as 1000 * major + 10 * minor.
 std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// "580.82.07" from the kernel module; empty where it does not tell.
+/// Driver version from the kernel module, e.g. "580.82.07"; empty if it is not available.
 std::string kernel_driver_version() {
   std::ifstream file("/proc/driver/nvidia/version");
   std::string line;
@@ -41,22 +44,10 @@ std::string kernel_driver_version() {
   return {};
 }
 
-/// Memory of the current device is what CUDA tells; this makes each device current in turn.
-class CurrentDevice {
- public:
-  CurrentDevice() { check_cuda(cudaGetDevice(&previous_)); }
-  ~CurrentDevice() { static_cast<void>(cudaSetDevice(previous_)); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int previous_ = 0;
-};
-
 DeviceInfo info_of(int ordinal) {
   cudaDeviceProp properties = {};
   check_cuda(cudaGetDeviceProperties(&properties, ordinal));
-  check_cuda(cudaSetDevice(ordinal));
+  const CurrentDevice current(ordinal);  // cudaMemGetInfo reports on the current device
   std::size_t free = 0;
   std::size_t total = 0;
   check_cuda(cudaMemGetInfo(&free, &total));
@@ -67,12 +58,6 @@ DeviceInfo info_of(int ordinal) {
           .multiprocessors = properties.multiProcessorCount,
           .memory_total = total,
           .memory_free = free};
-}
-
-cudaMemPool_t pool_of(int device) {
-  cudaMemPool_t pool = nullptr;
-  check_cuda(cudaDeviceGetDefaultMemPool(&pool, device));
-  return pool;
 }
 
 }  // namespace
@@ -88,7 +73,6 @@ int cuda_device_count() {
 std::vector<DeviceInfo> cuda_devices() {
   const int count = cuda_device_count();
   if (count == 0) return {};
-  const CurrentDevice restore;
   std::vector<DeviceInfo> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) devices.push_back(info_of(ordinal));
   return devices;
@@ -100,7 +84,7 @@ std::string why_no_cuda() {
   if (devices.status == cudaSuccess || devices.status == cudaErrorNoDevice)
     return "no CUDA device was found";
   if (devices.status == cudaErrorInsufficientDriver)
-    return fmt::format("no NVIDIA driver was found that serves CUDA {}", cuda_toolkit_version());
+    return fmt::format("no NVIDIA driver was found that supports CUDA {}", cuda_toolkit_version());
   return fmt::format("{} ({})", cudaGetErrorString(devices.status),
                      cudaGetErrorName(devices.status));
 }
@@ -118,16 +102,18 @@ std::string cuda_driver_version() {
 }
 
 std::uint64_t peak_device_memory(int device) {
-  if (cuda_device_count() == 0) return 0;
+  const cudaMemPool_t pool = existing_device_pool(device);
+  if (pool == nullptr) return 0;
   std::uint64_t bytes = 0;
-  check_cuda(cudaMemPoolGetAttribute(pool_of(device), cudaMemPoolAttrUsedMemHigh, &bytes));
+  check_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &bytes));
   return bytes;
 }
 
 void reset_peak_device_memory(int device) {
-  if (cuda_device_count() == 0) return;
+  const cudaMemPool_t pool = existing_device_pool(device);
+  if (pool == nullptr) return;
   std::uint64_t zero = 0;
-  check_cuda(cudaMemPoolSetAttribute(pool_of(device), cudaMemPoolAttrUsedMemHigh, &zero));
+  check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
 }
 
 }  // namespace sortie

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <functional>
 
-#include "sortie/core/cuda/check.hpp"
+#include "core/cuda/check.hpp"
 
 namespace sortie {
 
@@ -22,8 +23,8 @@ class EventTimer {
   EventTimer(const EventTimer&) = delete;
   EventTimer& operator=(const EventTimer&) = delete;
 
-  /// Seconds from the start of what `work` put on the stream to its end on the device. Waits for
-  /// it.
+  /// Device seconds from the start to the end of the work that `work` enqueues on the stream. Waits
+  /// for its completion.
   double time(cudaStream_t stream, const std::function<void()>& work) {
     check_cuda(cudaEventRecord(start_, stream));
     work();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -5,16 +6,17 @@
 
 namespace sortie {
 
-/// Hands out aligned pieces of a caller's temporary storage, one after the other. With a null base
-/// it hands out null pointers and only adds up the bytes, so that both phases of a two-phase call
-/// run the same code.
+/// Divides a caller's temporary storage into consecutive aligned arrays. With a null base it
+/// returns null pointers and only adds up the bytes, so both phases of a two-phase call run the
+/// same code.
 class StorageCarver {
  public:
-  /// \param alignment  of each piece, counted from `base`, which should have it too
+  /// \param alignment  alignment in bytes of each array relative to `base`, which should have the
+  ///                   same alignment
   explicit StorageCarver(void* base, std::size_t alignment = 16)
       : base_(static_cast<char*>(base)), alignment_(alignment) {}
 
-  /// The next piece: `count` objects of type T, not constructed.
+  /// The next array: `count` objects of type T, not constructed.
   template <class T>
   T* take(std::uint64_t count) {
     char* const place = base_ == nullptr ? nullptr : base_ + used_;
@@ -22,7 +24,7 @@ class StorageCarver {
     return reinterpret_cast<T*>(place);
   }
 
-  /// Bytes handed out so far.
+  /// Bytes taken so far.
   [[nodiscard]] std::size_t used() const { return used_; }
 
  private:

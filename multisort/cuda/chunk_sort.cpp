@@ -1,18 +1,20 @@
-// From a checked request to the algorithm that serves it.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/cuda/chunk_sort.hpp"
+// Dispatches a checked request to its algorithm.
+
+#include "multisort/cuda/chunk_sort.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <vector>
 
-#include "sortie/core/error.hpp"
-#include "sortie/multisort/cuda/backend.hpp"
-#include "sortie/multisort/cuda/bitonic.hpp"
-#include "sortie/multisort/cuda/merge_sort.hpp"
-#include "sortie/multisort/cuda/radix_sort.hpp"
-#include "sortie/multisort/cuda/rmg_sort.hpp"
+#include "multisort/backends.hpp"
+#include "multisort/cuda/bitonic/bitonic.hpp"
+#include "multisort/cuda/merge/merge_sort.hpp"
+#include "multisort/cuda/radix/radix_sort.hpp"
+#include "multisort/cuda/rmg_sort.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort {
 
@@ -23,7 +25,7 @@ struct Entry {
   ChunkSort sort;
 };
 
-/// The one place that says what sorts chunks. The first one is `automatic`.
+/// The algorithms that sort chunks. The first one is `automatic`.
 constexpr std::array chunk_sorts = {
     Entry{SortAlgorithm::radix, radix_sort_chunks},
     Entry{SortAlgorithm::rmg, rmg_sort_chunks},
@@ -46,7 +48,7 @@ std::span<const SortAlgorithm> cuda_sort_algorithms() {
   static const std::vector<SortAlgorithm> algorithms = [] {
     std::vector<SortAlgorithm> names;
     for (const Entry& entry : chunk_sorts) names.push_back(entry.algorithm);
-    names.push_back(SortAlgorithm::het);  // of host memory only: cuda/het_sort.hpp
+    names.push_back(SortAlgorithm::het);  // for host memory only: cuda/het_sort.hpp
     return names;
   }();
   return algorithms;

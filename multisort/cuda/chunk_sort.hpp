@@ -1,30 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string_view>
 
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/cuda/device_group.hpp"
-#include "sortie/multisort/device_sort.hpp"
+#include "core/phase_timer.hpp"
+#include "multisort/cuda/device_group.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/sort_chunks.hpp"
 
 namespace sortie::multisort {
 
-/// An algorithm that sorts chunks in place; `group` has a logical device for each chunk, in order.
-/// `request` has been checked: no null pointers where there are items, value_bytes 0, 4 or 8.
-/// Returns when the sort is done, or throws with nothing left on the group's streams.
+/// An algorithm that sorts chunks in place. `group` has a logical device for each chunk, in order.
+/// \pre `request` has been checked: chunks with items have no null pointers, value_bytes is 0, 4 or
+///      8
+/// Returns when the sort has finished. If it throws, no work is left on the group's streams.
 using ChunkSort = void (*)(const Context& context, const DeviceGroup& group,
                            const ChunkRequest& request);
 
-/// The algorithm by that name. \throws Error (usage) one that does not sort chunks
+/// The function of an algorithm. \throws Error (usage) if the algorithm does not sort chunks
 [[nodiscard]] ChunkSort chunk_sort(SortAlgorithm algorithm);
 
-/// Times a phase of work on a group. The host waits for it at its end, but only where somebody
-/// wants to know: without a report, phases follow each other on the streams.
+/// Times a phase of work on a group. With a report, the host waits for the group at the end of the
+/// phase. Without one it does not wait, and phases follow each other on the streams.
 class GroupPhase {
  public:
   GroupPhase(const Context& context, const DeviceGroup& group, std::string_view name,
              std::uint64_t bytes = 0)
       : group_(context.report == nullptr ? nullptr : &group), timer_(context, name, bytes) {}
-  /// Ends the phase; without it, it ends with the scope, and errors of the device come up later.
+  /// Ends the phase. Without this call the phase ends with the scope, and device errors are
+  /// reported later.
   void stop() {
     if (group_ != nullptr) group_->synchronise();
     timer_.stop();

@@ -1,33 +1,22 @@
-#include "sortie/multisort/cuda/device_group.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/cuda/device_group.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/devices.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/multisort/host/devices.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_pool.hpp"
+#include "multisort/host/devices.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort {
 
 namespace {
 
-cudaMemPool_t default_pool(int ordinal) {
-  cudaMemPool_t pool = nullptr;
-  check_cuda(cudaDeviceGetDefaultMemPool(&pool, ordinal));
-  return pool;
-}
-
-/// By default a pool gives all unused memory back to the system at every synchronisation.
-void keep_pool_memory(int ordinal) {
-  std::uint64_t everything = std::numeric_limits<std::uint64_t>::max();
-  check_cuda(
-      cudaMemPoolSetAttribute(default_pool(ordinal), cudaMemPoolAttrReleaseThreshold, &everything));
-}
-
-/// Gives `from` access to the memory of `to`, of any origin, where the machine allows it.
+/// Gives device `from` access to the memory of `to`, both cudaMalloc's and the pool's. \return
+/// whether the machine allows it
 bool connect_peers(int from, int to) {
   int possible = 0;
   check_cuda(cudaDeviceCanAccessPeer(&possible, from, to));
@@ -40,20 +29,11 @@ bool connect_peers(int from, int to) {
   cudaMemAccessDesc access = {};
   access.location = {.type = cudaMemLocationTypeDevice, .id = from};
   access.flags = cudaMemAccessFlagsProtReadWrite;
-  check_cuda(cudaMemPoolSetAccess(default_pool(to), &access, 1));
+  check_cuda(cudaMemPoolSetAccess(device_pool(to), &access, 1));
   return true;
 }
 
 }  // namespace
-
-CurrentDevice::CurrentDevice(int ordinal) {
-  check_cuda(cudaGetDevice(&previous_));
-  check_cuda(cudaSetDevice(ordinal));
-}
-
-CurrentDevice::~CurrentDevice() {
-  static_cast<void>(cudaSetDevice(previous_));
-}
 
 DeviceGroup::DeviceGroup(const std::vector<int>& ordinals, Transport transport)
     : devices_(ordinals.size()), reach_(ordinals.size() * ordinals.size(), false) {
@@ -72,7 +52,6 @@ DeviceGroup::DeviceGroup(const std::vector<int>& ordinals, Transport transport)
       Device& device = devices_[d];
       device.ordinal = ordinals[d];
       const CurrentDevice scope(device.ordinal);
-      keep_pool_memory(device.ordinal);
       int least = 0;
       int greatest = 0;
       check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest));
@@ -122,7 +101,7 @@ bool DeviceGroup::all_reach() const {
 }
 
 void DeviceGroup::wait(cudaStream_t waiting, std::size_t device, cudaStream_t stream) const {
-  // An event that is waited for may be recorded again: the wait is for the record before.
+  // The event can be recorded again at once: a wait refers to the record before it.
   check_cuda(cudaEventRecord(devices_[device].event, stream));
   check_cuda(cudaStreamWaitEvent(waiting, devices_[device].event, 0));
 }
@@ -147,7 +126,7 @@ std::vector<int> spread_over_gpus(const Context& context, int devices) {
                             devices, most_devices));
   Context on_device = context;
   on_device.backend = Backend::cuda;
-  static_cast<void>(resolve_backend(on_device));  // names what is missing
+  static_cast<void>(resolve_backend(on_device));  // throws, naming what is missing
   const int gpus = cuda_device_count();
   std::vector<int> ordinals(static_cast<std::size_t>(devices == 0 ? gpus : devices));
   for (std::size_t d = 0; d < ordinals.size(); ++d)

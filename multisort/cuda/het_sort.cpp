@@ -1,4 +1,5 @@
-#include "sortie/multisort/cuda/het_sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/cuda/het_sort.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,27 +9,30 @@
 #include <map>
 #include <thread>
 
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/cuda/chunk_sort.hpp"
-#include "sortie/multisort/cuda/host_link.hpp"
-#include "sortie/multisort/cuda/partition_kernels.hpp"
-#include "sortie/multisort/cuda/radix_sort.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/host/merge_sorted_runs.hpp"
-#include "sortie/multisort/plan/multi_sequence.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "core/phase_timer.hpp"
+#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/exchange/host_link.hpp"
+#include "multisort/cuda/radix/partition_kernels.hpp"
+#include "multisort/cuda/radix/radix_sort.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/host/merge_sorted_runs.hpp"
+#include "multisort/plan/multi_sequence.hpp"
+#include "multisort/plan/shares.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::multisort {
 
 namespace {
 
-/// One chunk comes, one is sorted, one goes; and pageable memory keeps a thread busy copying.
-constexpr int lanes_of_gpu = 4;
-/// Chunks are not made smaller than that for the sake of the lanes alone.
-constexpr std::uint64_t usual_items = std::uint64_t{1} << 24;
-/// Smaller chunks would cost more launches than work.
+/// One chunk is copied in, one is sorted, one is copied out; the fourth worker is for pageable
+/// memory, whose copies occupy a thread.
+constexpr int workers_per_device = 4;
+/// Chunks are not made smaller than this just to give every worker several of them.
+constexpr std::uint64_t preferred_items = std::uint64_t{1} << 24;
+/// For smaller chunks, launches take longer than the work.
 constexpr std::uint64_t fewest_items = 4096;
 
 /// The most items that fit `bytes` on a GPU.
@@ -46,7 +50,7 @@ std::uint64_t items_that_fit(std::uint64_t bytes, int item_bytes) {
   return low;
 }
 
-/// Items of a chunk, such that the lanes of all logical devices fit their GPUs.
+/// Items per chunk such that the workers of all logical devices fit the memory of their GPUs.
 std::uint64_t chunk_items(const Context& context, const std::vector<int>& ordinals,
                           const Request& request) {
   const int item_bytes = key_bytes(request.key_type) + request.value_bytes;
@@ -55,7 +59,7 @@ std::uint64_t chunk_items(const Context& context, const std::vector<int>& ordina
   std::uint64_t least = ~std::uint64_t{0};
   for (const auto& [ordinal, devices] : devices_of_gpu) {
     const CurrentDevice current(ordinal);
-    const std::uint64_t bytes = device_memory_budget(context) / devices / lanes_of_gpu;
+    const std::uint64_t bytes = device_memory_budget(context) / devices / workers_per_device;
     const std::uint64_t items = items_that_fit(bytes, item_bytes);
     if (items < std::min(fewest_items, request.num_items))
       throw out_of_memory_error("a chunk of the sort", radix_sort_bytes(fewest_items, item_bytes),
@@ -72,16 +76,16 @@ struct HostItems {
 };
 
 /// Items [begin, begin + size) of host memory.
-struct Stretch {
+struct ItemRange {
   std::uint64_t begin = 0;
   std::uint64_t size = 0;
 };
 
-/// Takes one chunk after the other through a GPU.
-class Lane {
+/// Copies chunks to a GPU, sorts them there, and copies them back, one after the other.
+class GpuWorker {
  public:
-  /// \param most  items of a chunk, at most
-  Lane(int ordinal, const Request& request, std::uint64_t most)
+  /// \param most  largest number of items per chunk
+  GpuWorker(int ordinal, const Request& request, std::uint64_t most)
       : group_({ordinal}),
         request_(request),
         order_(KeyOrder::of(request.key_type, request.options.order)),
@@ -92,19 +96,20 @@ class Lane {
     group_.synchronise();
   }
 
-  /// Brings stretches of `from`, one behind the other, sorts them and writes them to `to` from
-  /// `begin` on. Keys come encoded or not, and go so.
-  void run(const HostItems& from, const std::vector<Stretch>& stretches, bool come_encoded,
+  /// Concatenates ranges of `from` on the device, sorts them, and writes them to `to` from `begin`
+  /// on.
+  /// \param come_encoded, go_encoded  whether keys are encoded before and after
+  void run(const HostItems& from, const std::vector<ItemRange>& ranges, bool come_encoded,
            const HostItems& to, std::uint64_t begin, bool go_encoded) {
     std::uint64_t size = 0;
-    for (const Stretch& stretch : stretches) {
+    for (const ItemRange& range : ranges) {
       link_.to_device(keys_.data() + size * request_.key_size(),
-                      from.keys + stretch.begin * request_.key_size(),
-                      stretch.size * request_.key_size());
+                      from.keys + range.begin * request_.key_size(),
+                      range.size * request_.key_size());
       link_.to_device(values_.data() + size * request_.value_size(),
-                      from.values + stretch.begin * request_.value_size(),
-                      stretch.size * request_.value_size());
-      size += stretch.size;
+                      from.values + range.begin * request_.value_size(),
+                      range.size * request_.value_size());
+      size += range.size;
     }
     ChunkRequest on_device{{{keys_.data(), values_.data(), size, group_.ordinal(0)}},
                            request_.key_type,
@@ -144,9 +149,9 @@ class HetSort {
         request_(request),
         array_{static_cast<std::byte*>(request.keys), static_cast<std::byte*>(request.values)} {
     const std::uint64_t most = chunk_items(context, ordinals, request);
-    // Several rounds through each lane, so that copies and sorts overlap.
-    const std::uint64_t wanted = std::min<std::uint64_t>(ordinals.size() * lanes_of_gpu * 2,
-                                                         request.num_items / usual_items);
+    // Several chunks per worker, so that copies and sorts overlap.
+    const std::uint64_t wanted = std::min<std::uint64_t>(ordinals.size() * workers_per_device * 2,
+                                                         request.num_items / preferred_items);
     const std::uint64_t chunks =
         std::max({(request.num_items + most - 1) / most, wanted, std::uint64_t{1}});
     sizes_ = plan::equal_shares(request.num_items, chunks);
@@ -162,12 +167,12 @@ class HetSort {
       merge();
     } else if (sizes_.size() == 1) {
       const PhaseTimer timer(context_, "sort chunks", 2 * request_.bytes());
-      in_lanes([&](Lane& lane, std::size_t) {
-        lane.run(array_, {{0, sizes_[0]}}, false, array_, 0, false);
+      run_workers([&](GpuWorker& worker, std::size_t) {
+        worker.run(array_, {{0, sizes_[0]}}, false, array_, 0, false);
       });
     } else {
       Context on_host = context_;
-      on_host.memory_budget = 0;  // that is of the GPUs
+      on_host.memory_budget = 0;  // the budget is of GPU memory
       const ItemStorage<std::byte, NoValue> keys(on_host, request_.num_items * request_.key_size(),
                                                  "the sorted chunks");
       const ItemStorage<std::byte, NoValue> values(
@@ -179,54 +184,54 @@ class HetSort {
   }
 
  private:
-  /// Sorts the chunks into `runs`, keys encoded.
+  /// Sorts the chunks into `runs`, with encoded keys.
   void sort_chunks(const HostItems& runs) {
     const PhaseTimer timer(context_, "sort chunks", 2 * request_.bytes());
-    in_lanes([&](Lane& lane, std::size_t chunk) {
-      lane.run(array_, {{begins_[chunk], sizes_[chunk]}}, false, runs, begins_[chunk], true);
+    run_workers([&](GpuWorker& worker, std::size_t chunk) {
+      worker.run(array_, {{begins_[chunk], sizes_[chunk]}}, false, runs, begins_[chunk], true);
     });
   }
 
-  /// Sorts what belongs to each part, from all runs in their order.
+  /// Sorts each part of the result from its ranges of all runs, in the order of the runs.
   void sort_parts(const HostItems& runs) {
     const PhaseTimer timer(context_, "sort parts", 2 * request_.bytes());
     const auto read = [&](std::size_t run, std::uint64_t position) {
-      std::uint64_t key = 0;  // little-endian: the bytes above are zero
+      std::uint64_t key = 0;  // little-endian: the upper bytes stay zero
       std::memcpy(&key, runs.keys + (begins_[run] + position) * request_.key_size(),
                   request_.key_size());
       return key;
     };
     const auto splits =
         plan::split_for_destinations(sizes_, sizes_, read, std::less<std::uint64_t>{});
-    in_lanes([&](Lane& lane, std::size_t part) {
-      std::vector<Stretch> stretches;
+    run_workers([&](GpuWorker& worker, std::size_t part) {
+      std::vector<ItemRange> ranges;
       for (std::size_t run = 0; run < sizes_.size(); ++run)
-        stretches.push_back(
+        ranges.push_back(
             {begins_[run] + splits[part][run], splits[part + 1][run] - splits[part][run]});
-      lane.run(runs, stretches, true, array_, begins_[part], false);
+      worker.run(runs, ranges, true, array_, begins_[part], false);
     });
   }
 
-  /// Calls body(lane, chunk) for all chunks, on the lanes' threads.
+  /// Calls body(worker, chunk) for all chunks, on the workers' threads.
   template <class Body>
-  void in_lanes(const Body& body) {
+  void run_workers(const Body& body) {
     const std::size_t chunks = sizes_.size();
-    const std::size_t lanes = std::min(chunks, ordinals_.size() * lanes_of_gpu);
+    const std::size_t workers = std::min(chunks, ordinals_.size() * workers_per_device);
     const std::uint64_t most = *std::max_element(sizes_.begin(), sizes_.end());
     std::atomic<std::size_t> next{0};
-    std::vector<std::exception_ptr> faults(lanes);
+    std::vector<std::exception_ptr> faults(workers);
     {
       std::vector<std::jthread> team;
-      for (std::size_t i = 0; i < lanes; ++i) {
+      for (std::size_t i = 0; i < workers; ++i) {
         team.emplace_back([&, i] {
           try {
             const int ordinal = ordinals_[i % ordinals_.size()];
             const CurrentDevice current(ordinal);
-            Lane lane(ordinal, request_, most);
-            for (std::size_t chunk = next++; chunk < chunks; chunk = next++) body(lane, chunk);
+            GpuWorker worker(ordinal, request_, most);
+            for (std::size_t chunk = next++; chunk < chunks; chunk = next++) body(worker, chunk);
           } catch (...) {
             faults[i] = std::current_exception();
-            next = chunks;  // no use in going on
+            next = chunks;  // stop the other workers
           }
         });
       }
@@ -246,8 +251,8 @@ class HetSort {
 }  // namespace
 
 std::uint64_t radix_sort_bytes(std::uint64_t items, int item_bytes) {
-  // The items and their copy; the relay, the buckets at borders, rows of counts; what segsort
-  // takes, and a constant that fewer items do not need.
+  // The items and their copy; 1/10 for the relay, boundary buckets and rows of counts; a byte per
+  // item for segsort, and a constant that is smaller for few items.
   const std::uint64_t copies = 2 * items * static_cast<std::uint64_t>(item_bytes);
   const std::uint64_t constant =
       std::min<std::uint64_t>(std::uint64_t{64} << 20, 32 * items) + (std::uint64_t{1} << 20);

@@ -1,37 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>
 
-#include "sortie/multisort/multisort.hpp"
+#include "sortie/sort.hpp"
 
 namespace sortie::multisort {
 
-/// What happens to the chunks that have been sorted.
+/// What is done with the sorted chunks.
 enum class SecondPass {
-  /// The host's threads merge them, in one pass of a tournament of all runs, divided among them by
-  /// exact splits (Gowanlock and Karsin, IPDPSW 2018).
+  /// Host threads merge all runs in one pass with loser trees; exact splits divide the work among
+  /// them (Gowanlock and Karsin, IPDPSW 2018).
   merge_on_host,
-  /// Exact splits cut all runs into parts of a chunk's size, which are sorted on the GPUs once
-  /// more:
-  /// twice the copies, and no work for the host, which merges at a small part of the bus's speed.
+  /// Exact splits cut all runs into parts of a chunk's size, which the GPUs sort again. This takes
+  /// twice the copies, but the host does not merge, which it does at a fraction of the bus speed.
   sort_again,
 };
 
-/// Sorts host memory that the GPUs need not hold: chunk by chunk, then whole.
+/// Sorts host memory that the GPUs need not hold: chunk by chunk, then as a whole.
 ///
-/// Each GPU has four lanes, each a thread with streams and room for a chunk of its own, so that
-/// while one lane's chunk is sorted, others come in and go out. Chunks are of equal size, as large
-/// as the lanes' share of the memory allows: the budget of the context, else what is free. Host
-/// memory: one copy of keys and values, taken before anything is sorted. Stable with values.
+/// Each logical device has four workers. A worker is a thread with its own streams and memory for
+/// one chunk, so one chunk is sorted while others are copied. Chunks have equal sizes, as large as
+/// the worker's share of the memory allows: of the context's budget, or of the free memory. Host
+/// memory: one copy of keys and values, allocated before anything is sorted. Stable with values.
 ///
 /// Report: phases "sort chunks", "merge" or "sort parts"; figure "sorted_chunks".
 /// \param ordinals  CUDA device of each logical device
-/// \throws Error (out_of_memory) no room for a chunk, or for the copy
+/// \throws Error (out_of_memory) for a chunk on a GPU, or for the copy
 void het_sort(const Context& context, const std::vector<int>& ordinals, const Request& request,
               SecondPass second_pass);
 
-/// Bytes on a GPU, with the items themselves, that a radix sort of so many items there takes at
-/// most.
+/// Upper bound of the bytes on a GPU for a radix sort of `items` items there, the items included.
 [[nodiscard]] std::uint64_t radix_sort_bytes(std::uint64_t items, int item_bytes);
 
 }  // namespace sortie::multisort

@@ -1,27 +1,31 @@
-// The sort of host memory on GPUs: shares are copied in, sorted as chunks, and copied back; the
-// copies overlap with the counting before and the sorting of buckets behind, as far as the
-// algorithm and the memory allow.
+// SPDX-License-Identifier: Apache-2.0
+
+// Sorts host memory on GPUs: shares are copied in, sorted as chunks, and copied back. With the
+// radix sort and page-locked memory, copies overlap with the counting and with the sort of the
+// buckets.
 
 #include <cstddef>
 #include <map>
 #include <vector>
 
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/multisort/cuda/backend.hpp"
-#include "sortie/multisort/cuda/chunk_sort.hpp"
-#include "sortie/multisort/cuda/het_sort.hpp"
-#include "sortie/multisort/cuda/host_link.hpp"
-#include "sortie/multisort/cuda/radix_sort.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "multisort/backends.hpp"
+#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/exchange/host_link.hpp"
+#include "multisort/cuda/het_sort.hpp"
+#include "multisort/cuda/radix/radix_sort.hpp"
+#include "multisort/plan/shares.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {
 
 namespace {
 
-/// Pieces that a share comes in, and goes back in.
-constexpr std::uint64_t pieces_of_share = 16;
+/// Number of parts in which a share is copied in and out.
+constexpr std::uint64_t parts_per_share = 16;
 
 /// Host memory that is sorted as chunks on the devices of a group.
 class HostSort {
@@ -83,35 +87,35 @@ class HostSort {
 
   void run_overlapping() {
     RadixSortHooks hooks;
-    hooks.parts = pieces_of_share;
-    hooks.bring = [&](const RadixSortHooks::CountUpTo& count) { bring(count); };
+    hooks.parts = parts_per_share;
+    hooks.copy_in = [&](const RadixSortHooks::CountUpTo& count) { copy_in(count); };
     hooks.sorted = [&](std::size_t device, std::uint64_t begin, std::uint64_t end) {
       const CurrentDevice current = group_.current(device);
       group_.wait(group_.stream_out(device), device, group_.stream(device));
-      take(request_.keys, keys_[device], request_.key_size(), device, begin, end);
+      copy_to_host(request_.keys, keys_[device], request_.key_size(), device, begin, end);
       if (request_.value_size() != 0)
-        take(request_.values, values_[device], request_.value_size(), device, begin, end);
+        copy_to_host(request_.values, values_[device], request_.value_size(), device, begin, end);
     };
     radix_sort_chunks(context_, group_, chunks_, hooks);
   }
 
-  /// Brings the keys, each piece counted behind its copy, and then the values.
-  void bring(const RadixSortHooks::CountUpTo& count) {
-    for (std::uint64_t piece = 0; piece < pieces_of_share; ++piece) {
+  /// Copies the keys in, counting each part after its copy, and then the values.
+  void copy_in(const RadixSortHooks::CountUpTo& count) {
+    for (std::uint64_t part = 0; part < parts_per_share; ++part) {
       for (std::size_t d = 0; d < group_.size(); ++d) {
-        const std::uint64_t begin = sizes_[d] * piece / pieces_of_share;
-        const std::uint64_t end = sizes_[d] * (piece + 1) / pieces_of_share;
-        give(request_.keys, keys_[d], request_.key_size(), d, begin, end);
+        const std::uint64_t begin = sizes_[d] * part / parts_per_share;
+        const std::uint64_t end = sizes_[d] * (part + 1) / parts_per_share;
+        copy_to_device(request_.keys, keys_[d], request_.key_size(), d, begin, end);
         count(d, end);
       }
     }
     if (request_.value_size() == 0) return;
     for (std::size_t d = 0; d < group_.size(); ++d)
-      give(request_.values, values_[d], request_.value_size(), d, 0, sizes_[d]);
+      copy_to_device(request_.values, values_[d], request_.value_size(), d, 0, sizes_[d]);
   }
 
-  void give(void* host, DeviceBuffer<std::byte>& buffer, std::uint64_t item, std::size_t device,
-            std::uint64_t begin, std::uint64_t end) {
+  void copy_to_device(void* host, DeviceBuffer<std::byte>& buffer, std::uint64_t item,
+                      std::size_t device, std::uint64_t begin, std::uint64_t end) {
     if (begin == end) return;
     const CurrentDevice current = group_.current(device);
     check_cuda(cudaMemcpyAsync(
@@ -120,8 +124,8 @@ class HostSort {
     group_.wait(group_.stream(device), device, group_.stream_in(device));
   }
 
-  void take(void* host, const DeviceBuffer<std::byte>& buffer, std::uint64_t item,
-            std::size_t device, std::uint64_t begin, std::uint64_t end) {
+  void copy_to_host(void* host, const DeviceBuffer<std::byte>& buffer, std::uint64_t item,
+                    std::size_t device, std::uint64_t begin, std::uint64_t end) {
     if (begin == end) return;
     check_cuda(cudaMemcpyAsync(on_host(host, (begins_[device] + begin) * item),
                                buffer.data() + begin * item, (end - begin) * item,
@@ -138,7 +142,7 @@ class HostSort {
   std::vector<DeviceBuffer<std::byte>> values_;
 };
 
-/// Whether the GPUs hold all shares and what the radix sort takes beside them.
+/// Whether the GPUs hold all shares and the work space of the radix sort.
 bool fits(const Context& context, const std::vector<int>& ordinals, const Request& request) {
   const std::uint64_t share = (request.num_items - 1) / ordinals.size() + 1;
   std::map<int, std::uint64_t> devices_of_gpu;
@@ -167,7 +171,7 @@ void sort_on_cuda(const Context& context, const Request& request) {
     het_sort(context, ordinals, request, SecondPass::sort_again);
     return;
   }
-  static_cast<void>(chunk_sort(algorithm));  // refused before anything is copied
+  static_cast<void>(chunk_sort(algorithm));  // throws before anything is copied
   const DeviceGroup group(ordinals, request.options.transport);
   HostSort(context, group, request).run();
 }

@@ -1,18 +1,20 @@
-#include "sortie/multisort/cuda/rmg_sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/cuda/rmg_sort.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/error.hpp"
-#include "sortie/multisort/cuda/device_radix_sort.hpp"
-#include "sortie/multisort/cuda/item_exchange.hpp"
-#include "sortie/multisort/cuda/partition_kernels.hpp"
-#include "sortie/multisort/plan/exchange.hpp"
-#include "sortie/multisort/plan/radix_partition.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "core/cuda/check.hpp"
+#include "multisort/cuda/exchange/item_exchange.hpp"
+#include "multisort/cuda/radix/device_radix_sort.hpp"
+#include "multisort/cuda/radix/partition_kernels.hpp"
+#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/radix_partition.hpp"
+#include "multisort/plan/shares.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort {
 
@@ -23,7 +25,7 @@ constexpr int digit_bits = 8;
 constexpr std::uint64_t padding_parts = 200;
 /// Neighbouring buckets of fewer keys are sorted together (section 4.4).
 constexpr std::uint64_t small_task = std::uint64_t{1} << 16;
-constexpr std::uint64_t most_pieces = 1024;
+constexpr std::uint64_t most_batches = 1024;
 
 class RmgSort {
  public:
@@ -46,9 +48,9 @@ class RmgSort {
     try {
       sort();
     } catch (...) {
-      try {  // buffers must not go while others write to them
+      try {  // buffers must not be freed while other devices write to them
         group_.synchronise();
-      } catch (...) {  // the error that is on its way says what was wrong
+      } catch (...) {  // the first error is rethrown below
       }
       throw;
     }
@@ -68,8 +70,8 @@ class RmgSort {
   };
   struct Share {
     Buffer partitioned;  ///< the chunk, in the order of the buckets
-    Buffer received;     ///< and before, where a bucket is moved on to
-    DeviceBuffer<std::uint64_t> piece_rows;
+    Buffer received;     ///< received items; before the exchange, target of refined buckets
+    DeviceBuffer<std::uint64_t> batch_rows;
     DeviceBuffer<std::uint32_t> tile_rows;
     DeviceBuffer<std::uint64_t> totals;
     DeviceBuffer<std::uint64_t> key_places;
@@ -100,7 +102,7 @@ class RmgSort {
     const CurrentDevice current = group_.current(d);
     const cudaStream_t stream = group_.stream(d);
     Share& share = shares_[d];
-    // A border misses its place by the padding at most, on either side.
+    // Each of the two borders misses its place by at most the padding.
     const std::uint64_t most = std::min(begins_.back(), sizes_[d] + 2 * padding_);
     if (context_.memory_budget != 0 &&
         2 * most * (key_size() + value_size()) > context_.memory_budget)
@@ -109,7 +111,7 @@ class RmgSort {
     for (Buffer* buffer : {&share.partitioned, &share.received})
       *buffer = {{most * key_size(), stream}, {most * value_size(), stream}};
     const std::uint64_t tiles = sizes_[d] / kernels_.tile + 1;
-    share.piece_rows = {(most_pieces + 1) * most_groups, stream};
+    share.batch_rows = {(most_batches + 1) * most_groups, stream};
     share.tile_rows = {value_size() == 0 ? 0 : tiles * most_groups, stream};
     share.totals = {most_groups, stream};
     share.key_places = {most_groups, stream};
@@ -153,11 +155,11 @@ class RmgSort {
     }
   }
 
-  /// Moves keys by one digit after the other, as long as the plan has a bucket to look into.
+  /// Moves keys by one digit after the other, as long as the plan has a bucket to refine.
   void partition_locally(plan::RadixPartition& partition) {
     for (bool first = true; first || !partition.refinements().empty(); first = false) {
       const std::vector<plan::Refinement> wanted = partition.refinements();
-      if (wanted.empty()) {  // one device, or none that needs keys of another
+      if (wanted.empty()) {  // one device, or no device needs keys of another
         for (std::size_t d = 0; d < group_.size(); ++d)
           copy(d, chunk(d), shares_[d].partitioned.arrays(), sizes_[d]);
         return;
@@ -175,7 +177,7 @@ class RmgSort {
     }
   }
 
-  /// Where the buckets that are looked into lie on each device.
+  /// Position of the refined buckets on each device.
   [[nodiscard]] std::vector<std::vector<Part>> parts_of(
       const plan::RadixPartition& partition, const std::vector<plan::Refinement>& wanted) const {
     std::vector<std::vector<Part>> parts;
@@ -201,15 +203,15 @@ class RmgSort {
     return lookup;
   }
 
-  /// Where keys are that are counted and moved: in the first pass, still in the chunk.
+  /// The arrays that are counted and moved: in the first pass the chunk, then `partitioned`.
   [[nodiscard]] Arrays source(bool first, std::size_t d) {
     return first ? chunk(d) : shares_[d].partitioned.arrays();
   }
 
-  [[nodiscard]] std::uint32_t tiles_of_piece(std::uint64_t size) const {
+  [[nodiscard]] std::uint32_t tiles_per_batch(std::uint64_t size) const {
     const std::uint64_t tiles = (size + kernels_.tile - 1) / kernels_.tile;
     return static_cast<std::uint32_t>(
-        std::max<std::uint64_t>(1, (tiles + most_pieces - 1) / most_pieces));
+        std::max<std::uint64_t>(1, (tiles + most_batches - 1) / most_batches));
   }
 
   void count_part(bool first, const plan::Refinement& wanted, const Part& part, std::size_t d) {
@@ -218,14 +220,14 @@ class RmgSort {
     arguments.keys = at(source(first, d), part.begin).keys;
     arguments.size = part.size;
     arguments.lookup = lookup(wanted);
-    arguments.tiles_of_piece = tiles_of_piece(part.size);
-    const std::uint64_t piece = std::uint64_t{arguments.tiles_of_piece} * kernels_.tile;
-    arguments.end_piece = static_cast<std::uint32_t>((part.size + piece - 1) / piece);
-    arguments.piece_rows = share.piece_rows.data();
+    arguments.tiles_per_batch = tiles_per_batch(part.size);
+    const std::uint64_t batch = std::uint64_t{arguments.tiles_per_batch} * kernels_.tile;
+    arguments.end_batch = static_cast<std::uint32_t>((part.size + batch - 1) / batch);
+    arguments.batch_rows = share.batch_rows.data();
     arguments.tile_rows = share.tile_rows.data();
     check_cuda(kernels_.count(arguments, kernels_.tile, group_.stream(d)));
-    check_cuda(sum_pieces(share.piece_rows.data(), arguments.end_piece, share.totals.data(),
-                          group_.stream(d)));
+    check_cuda(sum_batches(share.batch_rows.data(), arguments.end_batch, share.totals.data(),
+                           group_.stream(d)));
   }
 
   void count(bool first, const plan::Refinement& wanted, const std::vector<Part>& parts,
@@ -247,7 +249,7 @@ class RmgSort {
       if (part.size == 0) continue;
       const CurrentDevice current = group_.current(d);
       Share& share = shares_[d];
-      // With several buckets, the rows are those of the last one that was counted.
+      // With several buckets, the rows hold the counts of the last bucket: count this one again.
       if (value_size() != 0 && !first) count_part(first, wanted, part, d);
       Buffer& buffer = first ? share.partitioned : share.received;
       const Arrays to = at(buffer.arrays(), part.begin);
@@ -268,10 +270,10 @@ class RmgSort {
       arguments.size = part.size;
       arguments.end_tile = (part.size + kernels_.tile - 1) / kernels_.tile;
       arguments.lookup = lookup(wanted);
-      arguments.tiles_of_piece = tiles_of_piece(part.size);
+      arguments.tiles_per_batch = tiles_per_batch(part.size);
       arguments.key_places = share.key_places.data();
       arguments.value_places = share.value_places.data();
-      arguments.piece_rows = share.piece_rows.data();
+      arguments.batch_rows = share.batch_rows.data();
       arguments.tile_rows = share.tile_rows.data();
       check_cuda(kernels_.move(arguments, group_.stream(d)));
       if (!first) copy(d, to, from, part.size);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -10,37 +11,36 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/multisort/host/digits.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/host/waiting_blocks.hpp"
+#include "multisort/host/buffer_blocks.hpp"
+#include "multisort/host/digits.hpp"
+#include "multisort/host/items.hpp"
 
 namespace sortie::multisort {
 
 /// Divides items by a digit in place, in the manner of the in-place sample sort of Axtmann, Witt,
 /// Ferizovic and Sanders (IPS4o, ESA 2017).
 ///
-/// 1. collect(), for each stripe of the items: they become blocks of a bucket each, and some that
-///    wait for a block to be filled. Stripes are independent of each other;
-/// 2. exchange(), for each share of the slots, which has a piece of every bucket: its blocks go to
-///    the pieces of their buckets, along the cycles of the permutation, until these are full.
-///    Shares are independent of each other;
-/// 3. finish(): the few blocks that found no room within their share go to that of others; then
-///    the gaps at the ends of the buckets are filled.
+/// 1. collect(), for each stripe of the items: items become full blocks of one bucket each; the
+///    others stay in buffer blocks. Stripes are independent of each other;
+/// 2. exchange(), for each share of the slots, which has a range of slots of every bucket: its
+///    blocks move to the ranges of their buckets, along the cycles of the permutation, until these
+///    are full. Shares are independent of each other;
+/// 3. finish(): the few blocks that did not fit their share move to other shares; then the gaps at
+///    the ends of the buckets are filled.
 ///
-/// (In IPS4o threads share the buckets' ends by atomic operations, and who comes first decides
-/// about the order.) Not stable. What comes out depends on the number of stripes and the sizes
-/// alone, not on who works on them.
-/// Work space: WaitingBlocks a stripe, two bytes a block.
+/// (In IPS4o threads share the buckets' ends by atomic operations, so timing affects the order.)
+/// Not stable. The result depends on the number of stripes and the sizes alone, not on the threads.
+/// Work space: BufferBlocks for each stripe, two bytes for each block.
 template <std::unsigned_integral Key, class Value>
 class BlockPartition {
  public:
   using Range = Items<Key, Value>;
 
   [[nodiscard]] static std::uint64_t bytes(std::uint64_t most_items, std::size_t stripes) {
-    return stripes * WaitingBlocks<Key, Value>::bytes + 2 * (most_items / block_size + 2);
+    return stripes * BufferBlocks<Key, Value>::bytes + 2 * (most_items / block_size + 2);
   }
 
-  /// Blocks a share has at least: 64 a bucket, of which one in twenty finds no room there.
+  /// Least blocks of a share: 64 per bucket, of which one in twenty does not fit its share.
   static constexpr std::uint64_t fewest_share_blocks = 64 * block_buckets;
 
   /// \param share_blocks  tests make it small
@@ -61,7 +61,7 @@ class BlockPartition {
     slots_ = n / block_size;
   }
 
-  /// \param prepare  prepare(keys, n) is called once for all keys, piece by piece, before they are
+  /// \param prepare  prepare(keys, n) is called once for all keys, batch by batch, before they are
   ///                 read
   template <class Prepare>
   void collect(std::size_t stripe, const Prepare& prepare) {
@@ -88,7 +88,7 @@ class BlockPartition {
     for (std::size_t bucket = 0; bucket < block_buckets; ++bucket) {
       first_slot_[bucket] = (begin + block_size - 1) / block_size;
       begin += blocks_[bucket] * block_size;
-      for (const WaitingBlocks<Key, Value>& stripe : stripes_) begin += stripe.waiting(bucket);
+      for (const BufferBlocks<Key, Value>& stripe : stripes_) begin += stripe.buffered(bucket);
       ends[bucket] = begin;
     }
   }
@@ -101,7 +101,7 @@ class BlockPartition {
 
   void exchange(std::size_t share) { move_blocks(share, shares()); }
 
-  /// \param ends  as place() told
+  /// \param ends  result of place()
   void finish(const std::array<std::uint64_t, block_buckets>& ends) {
     if (shares() > 1) move_blocks(0, 1);
     fill_gaps(ends);
@@ -111,7 +111,7 @@ class BlockPartition {
   static constexpr std::uint64_t block_size = block_items<Key>;
   static constexpr std::uint16_t empty = 0xffff;
   static constexpr std::size_t most_shares = 8;
-  /// Where the room for blocks outside begins.
+  /// Alignment of the blocks outside of the items.
   static constexpr std::size_t line_bytes = 64;
 
   /// A block outside of the items.
@@ -123,81 +123,81 @@ class BlockPartition {
 
   [[nodiscard]] Range slot(std::uint64_t slot) const { return items_.from(slot * block_size); }
 
-  /// Where the piece of a bucket's slots begins that belongs to a share.
-  [[nodiscard]] std::uint64_t piece_begin(std::size_t bucket, std::size_t share,
+  /// Begin of the range of a bucket's slots that belongs to a share.
+  [[nodiscard]] std::uint64_t range_begin(std::size_t bucket, std::size_t share,
                                           std::size_t shares) const {
     return first_slot_[bucket] + blocks_[bucket] * share / shares;
   }
 
-  /// Where the slots of the next bucket begin. Those between, where a bucket's blocks end but not
-  /// its items, belong to no piece: the last share has them, as slots to be emptied.
+  /// Begin of the next bucket's slots. Slots between a bucket's last block and this one belong to
+  /// no range; the last share empties them.
   [[nodiscard]] std::uint64_t next_bucket_begin(std::size_t bucket) const {
     return bucket + 1 < block_buckets ? first_slot_[bucket + 1] : slots_;
   }
 
-  /// The first slots of pieces that may hold no block of their bucket, and the ends of the pieces.
-  struct Pieces {
+  /// For each bucket: the next slot of its range to fill, and the end of the range.
+  struct SlotRanges {
     std::array<std::uint64_t, block_buckets> next;
     std::array<std::uint64_t, block_buckets> ends;
   };
 
-  /// The slot where the next block of a bucket goes: the first one of its piece that holds none of
-  /// its blocks, or the end of the piece.
-  [[nodiscard]] std::uint64_t next_of(std::size_t bucket, Pieces& pieces) const {
-    std::uint64_t target = pieces.next[bucket];
-    while (target < pieces.ends[bucket] && bucket_of_slot_[target] == bucket) ++target;
-    return pieces.next[bucket] = target;
+  /// The slot for the next block of a bucket: the first one of its range that holds no block of the
+  /// bucket, or the end of the range.
+  [[nodiscard]] std::uint64_t next_of(std::size_t bucket, SlotRanges& ranges) const {
+    std::uint64_t target = ranges.next[bucket];
+    while (target < ranges.ends[bucket] && bucket_of_slot_[target] == bucket) ++target;
+    return ranges.next[bucket] = target;
   }
 
   static void copy_block(Range from, Range to) {
     std::uint64_t n = block_size;
-    // Where GCC knows of 512 bytes it repeats moves of 8, half as fast as the library's copy.
+    // Hides the constant size: for 512 bytes GCC emits moves of 8, half as fast as memcpy.
     asm("" : "+r"(n));
     copy_items(from, n, to);
   }
 
-  /// Asks for the items of a slot, which may lie beyond the end: that is no access.
-  static void bring_near(Range items) {
-    const auto ask = [](const void* begin, std::size_t bytes) {
+  /// Prefetches the items of a slot. It may be beyond the end: a prefetch is no access.
+  static void prefetch(Range items) {
+    const auto prefetch_array = [](const void* begin, std::size_t bytes) {
       for (std::size_t at = 0; at < bytes; at += 64)
         __builtin_prefetch(static_cast<const char*>(begin) + at, 1);
     };
-    ask(items.keys, block_size * sizeof(Key));
-    if constexpr (has_values<Value>) ask(items.values, block_size * sizeof(Value));
+    prefetch_array(items.keys, block_size * sizeof(Key));
+    if constexpr (has_values<Value>) prefetch_array(items.values, block_size * sizeof(Value));
   }
 
-  /// Brings the blocks of a share to its pieces of their buckets. A block whose piece is full stays
-  /// in the share, in a slot of another bucket; with one share there is room for all.
+  /// Moves the blocks of a share to its ranges of their buckets. A block whose range is full stays
+  /// in a slot of another bucket; with one share all blocks fit.
   void move_blocks(std::size_t share, std::size_t shares) {
-    Pieces pieces;
+    SlotRanges ranges;
     for (std::size_t bucket = 0; bucket < block_buckets; ++bucket) {
-      pieces.next[bucket] = piece_begin(bucket, share, shares);
-      pieces.ends[bucket] = piece_begin(bucket, share + 1, shares);
+      ranges.next[bucket] = range_begin(bucket, share, shares);
+      ranges.ends[bucket] = range_begin(bucket, share + 1, shares);
     }
     Block blocks[2];
     for (std::size_t home = 0; home < block_buckets; ++home) {
-      const std::uint64_t first = piece_begin(home, share, shares);
+      const std::uint64_t first = range_begin(home, share, shares);
       const std::uint64_t end =
-          share + 1 == shares ? std::min(next_bucket_begin(home), slots_) : pieces.ends[home];
+          share + 1 == shares ? std::min(next_bucket_begin(home), slots_) : ranges.ends[home];
       for (std::uint64_t start = first; start < end; ++start) {
         const std::size_t bucket = bucket_of_slot_[start];
-        if (bucket == empty || (bucket == home && start < pieces.ends[home])) continue;
-        if (next_of(bucket, pieces) < pieces.ends[bucket])
-          move_cycle(start, pieces, &blocks[0], &blocks[1]);
+        if (bucket == empty || (bucket == home && start < ranges.ends[home])) continue;
+        if (next_of(bucket, ranges) < ranges.ends[bucket])
+          move_cycle(start, ranges, &blocks[0], &blocks[1]);
       }
     }
   }
 
-  /// Moves the block at `start`, and what it displaces, until one finds an empty slot; or no room,
-  /// then that goes to `start`.
-  void move_cycle(std::uint64_t start, Pieces& pieces, Block* carried, Block* displaced) {
+  /// Moves the block at `start`, then each displaced block, until one reaches an empty slot. If the
+  /// range of a block is full, it goes to `start`.
+  void move_cycle(std::uint64_t start, SlotRanges& ranges, Block* carried, Block* displaced) {
     copy_block(slot(start), carried->items());
     std::size_t bucket = std::exchange(bucket_of_slot_[start], empty);
     while (bucket != empty) {
-      std::uint64_t target = next_of(bucket, pieces);
-      const bool has_room = target < pieces.ends[bucket];
-      // Nothing has been moved to `start`, or this would be over.
-      if (!has_room) target = start;
+      std::uint64_t target = next_of(bucket, ranges);
+      const bool has_space = target < ranges.ends[bucket];
+      // `start` is still empty: filling it ends the cycle.
+      if (!has_space) target = start;
       const std::size_t there =
           std::exchange(bucket_of_slot_[target], static_cast<std::uint16_t>(bucket));
       if (target == slots_) {  // partly beyond the end
@@ -205,7 +205,7 @@ class BlockPartition {
         return;
       }
       if (there != empty) {
-        bring_near(slot(next_of(there, pieces)));
+        prefetch(slot(next_of(there, ranges)));
         copy_block(slot(target), displaced->items());
       }
       copy_block(carried->items(), slot(target));
@@ -214,8 +214,8 @@ class BlockPartition {
     }
   }
 
-  /// Fills what is left of each bucket before its first block and behind its last with what waits,
-  /// and with what its last block has beyond its end. That lies where later buckets have gaps.
+  /// Fills the gaps of each bucket before its first block and after its last, with buffered items
+  /// and with items of its last block beyond its end. These are in gaps of later buckets.
   void fill_gaps(const std::array<std::uint64_t, block_buckets>& ends) {
     std::uint64_t begin = 0;
     for (std::size_t bucket = 0; bucket < block_buckets; ++bucket) {
@@ -232,10 +232,10 @@ class BlockPartition {
         for (std::uint64_t done = 0; done < n;) {
           if (place == head) place = tail;
           const std::uint64_t left = n - done;
-          const std::uint64_t piece = place < head ? std::min(left, head - place) : left;
-          copy(done, piece, items_.from(place));
-          done += piece;
-          place += piece;
+          const std::uint64_t part = place < head ? std::min(left, head - place) : left;
+          copy(done, part, items_.from(place));
+          done += part;
+          place += part;
         }
       };
       const auto copy_from = [](Range from) {
@@ -245,8 +245,8 @@ class BlockPartition {
       };
       if (blocks > 0 && blocks_end > end) fill(blocks_end - end, copy_from(items_.from(end)));
       if (overflows) fill(block_size, copy_from(overflow_.items()));
-      for (const WaitingBlocks<Key, Value>& stripe : stripes_) {
-        fill(stripe.waiting(bucket), [&](std::uint64_t first, std::uint64_t n, Range to) {
+      for (const BufferBlocks<Key, Value>& stripe : stripes_) {
+        fill(stripe.buffered(bucket), [&](std::uint64_t first, std::uint64_t n, Range to) {
           stripe.copy(bucket, first, n, to);
         });
       }
@@ -254,7 +254,7 @@ class BlockPartition {
     }
   }
 
-  std::vector<WaitingBlocks<Key, Value>> stripes_;
+  std::vector<BufferBlocks<Key, Value>> stripes_;
   std::vector<std::uint16_t> bucket_of_slot_;  ///< of the block there, or `empty`
   Range items_;
   std::uint64_t n_ = 0;

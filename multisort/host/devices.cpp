@@ -1,15 +1,16 @@
-#include "sortie/multisort/host/devices.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/host/devices.hpp"
 
 #include <fmt/format.h>
 
 #include <Kokkos_Core.hpp>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
+#include "core/host_runtime.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort {
 
-std::size_t start_devices(const Context& context, int wanted) {
+std::size_t start_devices(const HostContext& context, int wanted) {
   if (wanted < 0 || wanted > most_devices)
     throw Error(ErrorKind::usage, fmt::format("sort: found {} devices, expected 1 to {}, or 0 for "
                                               "one for each thread",
@@ -19,8 +20,8 @@ std::size_t start_devices(const Context& context, int wanted) {
 }
 
 void for_each_device(std::size_t devices, const std::function<void(std::size_t)>& body) {
-  // A team that is woken for nothing still has to meet at the end, which takes milliseconds where
-  // other programs keep the cores busy.
+  // A parallel region ends with a barrier of all threads, which takes milliseconds if other
+  // programs occupy the cores.
   if (devices == 1) {
     body(0);
     return;
@@ -28,7 +29,7 @@ void for_each_device(std::size_t devices, const std::function<void(std::size_t)>
   using Policy =
       Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::size_t>,
                           Kokkos::Schedule<Kokkos::Dynamic>>;
-  // One device at a time: with more devices than threads, a thread that is done takes the next.
+  // Chunk size 1: with more devices than threads, an idle thread takes the next device.
   Kokkos::parallel_for("sortie::multisort", Policy(0, devices, Kokkos::ChunkSize(1)),
                        [&body](std::size_t device) { body(device); });
 }

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 
-#include "sortie/core/context.hpp"
+#include "sortie/context.hpp"
 
 namespace sortie::multisort {
 
 /// Starts the host runtime and returns how many logical devices there are: `wanted`, or one for
 /// each thread where that is 0. \throws Error (usage) a negative number, or one beyond most_devices
-[[nodiscard]] std::size_t start_devices(const Context& context, int wanted);
+[[nodiscard]] std::size_t start_devices(const HostContext& context, int wanted);
 
 /// More logical devices than any machine has real ones; the plans grow with their square.
 inline constexpr int most_devices = 1024;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -37,8 +38,8 @@ template <std::unsigned_integral Key>
   return differing;
 }
 
-/// Counts how often each value of a digit occurs, over any number of stretches of keys.
-/// \tparam Values  the digit has up to this many
+/// Histogram of a digit over any number of ranges of keys.
+/// \tparam Values  most values of the digit
 template <std::size_t Values>
 class DigitCounts {
  public:
@@ -59,7 +60,7 @@ class DigitCounts {
   }
 
  private:
-  // Of neighbours with equal digits each would wait for the counter of the one before.
+  // Two tables: increments of one counter by neighbours with equal digits would be serialised.
   static constexpr std::size_t tables = 2;
   std::array<std::array<std::uint64_t, Values>, tables> table_{};
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -11,28 +12,29 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/host/block_partition.hpp"
-#include "sortie/multisort/host/devices.hpp"
-#include "sortie/multisort/host/digits.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/host/local_sort.hpp"
-#include "sortie/multisort/host/word_sort.hpp"
-#include "sortie/segsort/host/key_form.hpp"
-#include "sortie/segsort/host/vector_sort.hpp"
+#include "core/phase_timer.hpp"
+#include "multisort/host/block_partition.hpp"
+#include "multisort/host/devices.hpp"
+#include "multisort/host/digits.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/host/local_sort.hpp"
+#include "multisort/host/word_sort.hpp"
+#include "primitives/key_codec.hpp"
+#include "segsort/host/vector_sort.hpp"
+#include "sortie/context.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::multisort {
 
 /// Radix sort of one array without a copy of it.
 ///
-/// 1. *range*: in which bits do keys differ. Where a few of them tell that the highest digit
-///    begins with the highest bit, the others are not asked;
+/// 1. *range*: finds the bits in which keys differ. If a sample shows that the highest digit begins
+///    with the highest bit, the other keys are not read;
 /// 2. *scatter*, *exchange*: parts of more than 2^20 items are divided in place by their highest
 ///    digit (BlockPartition), stripe by stripe and share by share by all devices;
-/// 3. *local sort*: devices take one part after the other, the largest first, divide it in place
-///    until it fits the cache, and sort it there by way of a small scratch.
+/// 3. *local sort*: devices take parts from a common list, the largest first, divide them in place
+///    until they fit the cache, and sort them there with a small scratch.
 ///
 /// Keys alone that differ in no more than 16 bits are counted instead, and written anew
 /// (*histogram*, *local sort*).
@@ -57,11 +59,11 @@ class InPlaceSort {
            devices * (Partition::bytes(team_items, 1) + scratch_items(n) * item_bytes<Key, Value>);
   }
 
-  /// \param form     turns keys into unsigned integers of the order wanted
+  /// \param codec    encodes keys as unsigned integers of the requested order
   /// \throws Error (out_of_memory)  even the work space of this sort is beyond the budget
-  InPlaceSort(const Context& context, Range items, std::uint64_t n, segsort::KeyForm<Key> form,
+  InPlaceSort(const Context& context, Range items, std::uint64_t n, KeyCodec<Key> codec,
               std::size_t devices)
-      : context_(context), items_(items), n_(n), form_(form), devices_(devices) {
+      : context_(context), items_(items), n_(n), codec_(codec), devices_(devices) {
     const std::uint64_t bytes = work_space(n, devices);
     if (context.memory_budget != 0 && bytes > context.memory_budget)
       throw out_of_memory_error("work space of the sort in place", bytes, context.memory_budget);
@@ -86,7 +88,7 @@ class InPlaceSort {
         return a.size != b.size ? a.size > b.size : a.begin < b.begin;
       });
     } catch (...) {
-      if (encoded_) form_.decode(items_.keys, n_);
+      if (encoded_) codec_.decode(items_.keys, n_);
       throw;
     }
     sort_locally();
@@ -110,10 +112,10 @@ class InPlaceSort {
   /// Values of keys that are counted: their counters fit the second-level cache.
   static constexpr int counted_bits = std::min(16, 8 * static_cast<int>(sizeof(Key)));
   static constexpr std::size_t most_counted = std::size_t{1} << counted_bits;
-  /// So few that neighbours often agree: counted in two tables by turns.
+  /// With so few values neighbours often agree: counted in two alternating tables.
   static constexpr std::size_t few_counted = 1024;
-  /// Keys that are asked, at equal distances, before all are.
-  static constexpr std::uint64_t asked_keys = 1024;
+  /// Keys of the sample, at equal distances.
+  static constexpr std::uint64_t sampled_keys = 1024;
   /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
   static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
 
@@ -125,8 +127,8 @@ class InPlaceSort {
   struct Worker {
     Worker(const Context& context, std::uint64_t n)
         : partition(std::min(n, team_items), 1),
-          room(scratch_items(n)),
-          storage(context, room, "scratch of the sort in place") {}
+          capacity(scratch_items(n)),
+          storage(context, capacity, "scratch of the sort in place") {}
 
     /// Sorts items that differ in no bits but the lowest `bits`.
     void sort(Range items, std::uint64_t n, int bits) {
@@ -165,14 +167,14 @@ class InPlaceSort {
     [[nodiscard]] Range scratch() const {
       if constexpr (are_pair_words) {
         auto* const keys = reinterpret_cast<Key*>(storage.items().keys);
-        return {keys, reinterpret_cast<Value*>(keys + room)};
+        return {keys, reinterpret_cast<Value*>(keys + capacity)};
       } else {
         return storage.items();
       }
     }
 
     Partition partition;
-    std::uint64_t room;  ///< items that the storage holds
+    std::uint64_t capacity;  ///< items that the storage holds
     Storage storage;
     Sorter sorter{cached_items};
   };
@@ -188,15 +190,15 @@ class InPlaceSort {
     return all;
   }
 
-  /// Whether many keys differ in their highest bit, by the few that this asks. Then the highest
-  /// digit is known without all of them, and they are encoded as they are divided.
+  /// Whether keys of a sample differ in their highest bit. Then the highest digit is known without
+  /// reading all keys, and they are encoded as they are divided.
   [[nodiscard]] bool differ_in_highest_bit() const {
     if (n_ <= team_items || 8 * sizeof(Key) <= counted_bits) return false;
-    const PhaseTimer timer(context_, "range", asked_keys * sizeof(Key));
-    const Key first = form_.encoded(items_.keys[0]);
+    const PhaseTimer timer(context_, "range", sampled_keys * sizeof(Key));
+    const Key first = codec_.encoded(items_.keys[0]);
     Key differs = 0;
-    for (std::uint64_t i = 1; i < asked_keys; ++i)
-      differs |= static_cast<Key>(form_.encoded(items_.keys[n_ / asked_keys * i]) ^ first);
+    for (std::uint64_t i = 1; i < sampled_keys; ++i)
+      differs |= static_cast<Key>(codec_.encoded(items_.keys[n_ / sampled_keys * i]) ^ first);
     return std::bit_width(differs) == 8 * sizeof(Key);
   }
 
@@ -204,7 +206,7 @@ class InPlaceSort {
   Key survey() {
     const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
     encoded_ = true;
-    const Key first = form_.encoded(items_.keys[0]);
+    const Key first = codec_.encoded(items_.keys[0]);
     for_each_device(devices_, [&](std::size_t device) {
       Key differs = 0;
       const std::uint64_t share_end = share_begin(n_, device + 1);
@@ -212,7 +214,7 @@ class InPlaceSort {
            begin += encoded_keys) {
         Key* const keys = items_.keys + begin;
         const std::uint64_t n = std::min(encoded_keys, share_end - begin);
-        form_.encode(keys, n);
+        codec_.encode(keys, n);
         differs |= differing_bits(keys, n, first);
       }
       differing_[device] = differs;
@@ -272,7 +274,7 @@ class InPlaceSort {
                                             ends.begin());
       for (; place < share_end; ++value) {
         Key key = static_cast<Key>(common | static_cast<Key>(value));
-        form_.decode(&key, 1);
+        codec_.decode(&key, 1);
         const std::uint64_t end = std::min(ends[value], share_end);
         std::fill(items_.keys + place, items_.keys + end, key);
         place = end;
@@ -285,7 +287,7 @@ class InPlaceSort {
       (part.size > team_items ? large_ : small_).push_back(part);
       return;
     }
-    // Nothing to be sorted, but keys are to be decoded.
+    // Equal keys: only to be decoded.
     for (std::uint64_t begin = 0; begin < part.size; begin += team_items)
       small_.push_back({part.begin + begin, std::min(team_items, part.size - begin), 0});
   }
@@ -301,7 +303,7 @@ class InPlaceSort {
       team_->begin(items_.from(part.begin), part.size, digit);
       for_each_device(team_stripes, [&](std::size_t stripe) {
         if (encoded_) return team_->collect(stripe);
-        team_->collect(stripe, [&](Key* keys, std::uint64_t n) { form_.encode(keys, n); });
+        team_->collect(stripe, [&](Key* keys, std::uint64_t n) { codec_.encode(keys, n); });
       });
       encoded_ = true;
     }
@@ -329,7 +331,7 @@ class InPlaceSort {
         const Part& part = small_[i];
         const Range items = items_.from(part.begin);
         workers_[device]->sort(items, part.size, static_cast<int>(std::bit_width(part.differing)));
-        form_.decode(items.keys, part.size);
+        codec_.decode(items.keys, part.size);
       }
     });
   }
@@ -337,10 +339,10 @@ class InPlaceSort {
   const Context& context_;
   Range items_;
   std::uint64_t n_;
-  segsort::KeyForm<Key> form_;
+  KeyCodec<Key> codec_;
   std::size_t devices_;
-  bool encoded_ = false;             ///< the keys are: until then they are as they came
-  std::unique_ptr<Partition> team_;  ///< of parts that all devices divide
+  bool encoded_ = false;                          ///< whether the keys are encoded
+  std::unique_ptr<Partition> team_;               ///< of parts that all devices divide
   std::vector<std::unique_ptr<Worker>> workers_;  ///< one a device
   std::vector<Key> differing_;                    ///< for each device
   std::vector<Part> large_;                       ///< to be divided by all devices

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sortie/multisort/host/items.hpp"
+#include "multisort/host/items.hpp"
 
 namespace sortie::multisort {
 

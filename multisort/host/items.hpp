@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -9,14 +10,13 @@
 #include <string_view>
 #include <type_traits>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/large_pages.hpp"
+#include "core/host_memory.hpp"
+#include "sortie/context.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort {
 
-/// Stands for the value of a sort of keys or records alone.
+/// The value type of a sort of keys or records alone.
 struct NoValue {};
 
 template <class Value>
@@ -28,8 +28,8 @@ struct Opaque {
   unsigned char bytes[Bytes];
 };
 
-/// Items in a row: keys, and in an array of their own the values that travel with them. Records are
-/// keys without values.
+/// Consecutive items: an array of keys, and an array of their values. Records are keys without
+/// values.
 template <class Key, class Value>
 struct Items {
   Key* keys = nullptr;
@@ -51,7 +51,7 @@ inline void copy_items(Items<Key, Value> from, std::uint64_t n, Items<Key, Value
   if constexpr (has_values<Value>) std::copy_n(from.values, n, to.values);
 }
 
-/// Room for items, not initialised, in large pages, aligned for whole cache lines.
+/// Storage for items, not initialised, in large pages, aligned to cache lines.
 template <class Key, class Value>
 class ItemStorage {
   static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value>);
@@ -59,7 +59,7 @@ class ItemStorage {
  public:
   /// \param what  named when there is not enough memory
   /// \throws Error (out_of_memory) more than the context's budget, or than there is
-  ItemStorage(const Context& context, std::uint64_t n, std::string_view what) {
+  ItemStorage(const HostContext& context, std::uint64_t n, std::string_view what) {
     const std::uint64_t bytes = n * item_bytes<Key, Value>;
     if (context.memory_budget != 0 && bytes > context.memory_budget)
       throw out_of_memory_error(what, bytes, context.memory_budget);

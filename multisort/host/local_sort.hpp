@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -8,12 +9,12 @@
 #include <cstdint>
 #include <utility>
 
-#include "sortie/multisort/host/digits.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/host/scatter.hpp"
-#include "sortie/segsort/host/packed_sort.hpp"
-#include "sortie/segsort/host/sort_segment.hpp"
-#include "sortie/segsort/host/vector_sort.hpp"
+#include "multisort/host/digits.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/host/scatter.hpp"
+#include "segsort/host/short/packed_sort.hpp"
+#include "segsort/host/sort_segment.hpp"
+#include "segsort/host/vector_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -37,7 +38,7 @@ class LocalSort {
   /// keys, nanoseconds a key for three passes of 8 bits: 3.3 at 2^18 keys, 3.7 at 2^19, 4.4 at
   /// 2^20.
   static constexpr std::uint64_t cached_items = (std::uint64_t{1} << 20) / item_bytes<Key, Value>;
-  /// Parts up to this many go to the segment sort, which knows networks and merging.
+  /// Parts of up to this many items go to the segment sort, which has networks and merging.
   static constexpr std::uint64_t short_part = 32;
   /// Widest digit of a pass through LineScatter: with 2^10 buckets it takes as long as with 2^8.
   static constexpr int widest_digit = 10;
@@ -49,8 +50,7 @@ class LocalSort {
                      bool vectors = segsort::has_vector_sort())
       : most_cached_(most_cached), vectors_(vectors && is_wide) {}
 
-  /// Items that sort() takes with a scratch of short_part items, where they shall be where they
-  /// are.
+  /// Most items that sort() sorts in place with a scratch of short_part items.
   [[nodiscard]] std::uint64_t items_without_scratch() const {
     return has_values<Value> ? 0 : longest_vector_sort();
   }

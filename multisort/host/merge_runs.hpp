@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/multisort/host/items.hpp"
+#include "multisort/host/items.hpp"
 
 namespace sortie::multisort {
 
@@ -29,15 +30,15 @@ inline void move_item(Run<Key, Value>& from, Items<Key, Value>& to) {
 
 }  // namespace detail
 
-/// Merges two runs; of equal keys those of `a` come first. Without a branch that depends on the
-/// keys: which run gave the next item is unpredictable, and as long as neither can end, nothing
-/// else is asked.
+/// Merges two runs; equal keys of `a` come first. The inner loop has no data-dependent branch,
+/// since the side is unpredictable, and no end check, since it runs only as long as neither run can
+/// end.
 template <class Key, class Value, class Before>
 void merge_two_runs(Run<Key, Value> a, Run<Key, Value> b, Items<Key, Value> out, Before before) {
-  for (std::uint64_t sure = std::min(a.size, b.size); sure > 0; sure = std::min(a.size, b.size)) {
+  for (std::uint64_t safe = std::min(a.size, b.size); safe > 0; safe = std::min(a.size, b.size)) {
     std::uint64_t from_a = 0;
     std::uint64_t from_b = 0;
-    for (std::uint64_t i = 0; i < sure; ++i) {
+    for (std::uint64_t i = 0; i < safe; ++i) {
       const bool take_b = before(b.items.keys[from_b], a.items.keys[from_a]);
       const Key* const key = take_b ? b.items.keys + from_b : a.items.keys + from_a;
       out.keys[i] = *key;
@@ -50,16 +51,17 @@ void merge_two_runs(Run<Key, Value> a, Run<Key, Value> b, Items<Key, Value> out,
     }
     a = {a.items.from(from_a), a.size - from_a};
     b = {b.items.from(from_b), b.size - from_b};
-    out = out.from(sure);
+    out = out.from(safe);
   }
   copy_items(a.items, a.size, out);
   copy_items(b.items, b.size, out.from(a.size));
 }
 
-/// A tournament of runs in which each match keeps its loser: the next item costs one match a level.
+/// A loser tree of runs: each inner node stores the loser of its match, so the next item costs one
+/// comparison per level.
 ///
-/// The runs must not be empty. When one ends, the tournament is held anew among the others, so no
-/// match asks whether a run has ended; and none branches on the keys.
+/// \pre no run is empty. When a run ends, the tree is rebuilt from the others, so no comparison
+/// checks for the end of a run; and none branches on the keys.
 ///
 /// Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 template <class Key, class Value, class Before>
@@ -68,7 +70,7 @@ class LoserTree {
   /// \param runs  in order: of equal keys those of earlier runs win
   LoserTree(std::vector<Run<Key, Value>> runs, Before before)
       : runs_(std::move(runs)), losers_(runs_.size()), before_(before) {
-    hold();
+    build();
   }
 
   /// Writes all items in order.
@@ -77,7 +79,7 @@ class LoserTree {
       // As many items as the shortest run has can be taken before any run ends.
       const auto shortest = std::min_element(
           runs_.begin(), runs_.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
-      for (std::uint64_t sure = shortest->size; sure > 1; --sure) {
+      for (std::uint64_t safe = shortest->size; safe > 1; --safe) {
         detail::move_item(runs_[winner_.run], out);
         replay();
       }
@@ -86,7 +88,7 @@ class LoserTree {
         replay();
       } else {
         runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(winner_.run));
-        hold();
+        build();
       }
     }
     if (runs_.size() == 2) merge_two_runs(runs_[0], runs_[1], out, before_);
@@ -125,7 +127,7 @@ class LoserTree {
     return less | (not_greater & (a.run < b.run));
   }
 
-  /// By arithmetic where that can be done: compilers turn conditional expressions into branches.
+  /// By arithmetic if possible: compilers turn conditional expressions into branches.
   static void exchange_if(bool condition, Player& a, Player& b) {
     if constexpr (std::is_unsigned_v<Handle>) {
       const auto handle = static_cast<Handle>((a.handle ^ b.handle) & (Handle{0} - condition));
@@ -137,9 +139,8 @@ class LoserTree {
     }
   }
 
-  /// Lets the runs play from the first round on. Run i plays at leaf size + i; node j is played by
-  /// the winners of 2 j and 2 j + 1.
-  void hold() {
+  /// Builds the tree. Run i is leaf size + i; node j compares the winners of 2 j and 2 j + 1.
+  void build() {
     const std::size_t size = runs_.size();
     if (size < 2) return;
     std::vector<Player> winners(2 * size);
@@ -154,7 +155,7 @@ class LoserTree {
     winner_ = winners[1];
   }
 
-  /// The run that won has a new item and plays its way up again.
+  /// Replays the path of the last winner, which has a new item.
   void replay() {
     Player current = player(winner_.run);
     for (std::size_t node = (current.run + runs_.size()) / 2; node > 0; node /= 2) {

@@ -1,26 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/host/devices.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/host/merge_runs.hpp"
-#include "sortie/multisort/plan/exchange.hpp"
-#include "sortie/multisort/plan/multi_sequence.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "core/phase_timer.hpp"
+#include "multisort/host/devices.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/host/merge_runs.hpp"
+#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/multi_sequence.hpp"
+#include "multisort/plan/shares.hpp"
+#include "sortie/context.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::multisort {
 
 /// Merge sort over logical devices.
 ///
-/// Each device sorts its share; the shares of the sorted array are found in all of them by one
-/// exact selection; one exchange brings each device a run from every other; it merges them. Where
-/// Tanasic et al. (section 3.3) halve and merge log2(G) times and need a power of two of devices,
-/// this takes one round for any number. Stable when the local sort is.
+/// Each device sorts its share; one exact selection splits the sorted shares; one exchange gives
+/// each device a run from every other device; each device merges its runs. Tanasic et al. (section
+/// 3.3) merge halves in log2(G) rounds for powers of two; this takes one round for any number of
+/// devices. Stable if the local sort is.
 ///
 /// \param local_sort  local_sort(device, items, scratch, n) sorts in place on the calling thread
 /// \param before      strict weak order; called by several threads at once; must not throw

@@ -1,13 +1,14 @@
-#include "sortie/multisort/host/merge_sorted_runs.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/host/merge_sorted_runs.hpp"
 
 #include <memory>
 
-#include "sortie/multisort/host/devices.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/host/merge_runs.hpp"
-#include "sortie/multisort/plan/multi_sequence.hpp"
-#include "sortie/multisort/plan/shares.hpp"
-#include "sortie/segsort/host/key_form.hpp"
+#include "multisort/host/devices.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/host/merge_runs.hpp"
+#include "multisort/plan/multi_sequence.hpp"
+#include "multisort/plan/shares.hpp"
+#include "primitives/key_codec.hpp"
 
 namespace sortie::multisort {
 
@@ -19,7 +20,7 @@ std::function<void()> prepare(const Context& context, const Request& request,
   const Items<Key, Value> items{static_cast<Key*>(request.keys),
                                 has_values<Value> ? static_cast<Value*>(request.values) : nullptr};
   const std::uint64_t n = request.num_items;
-  const segsort::KeyForm<Key> form(kind_of(request.key_type), request.options.order);
+  const KeyCodec<Key> codec(kind_of(request.key_type), request.options.order);
   Context on_host = context;
   on_host.memory_budget = 0;  // that is of the GPUs
   const std::size_t threads = start_devices(on_host, 0);
@@ -28,7 +29,7 @@ std::function<void()> prepare(const Context& context, const Request& request,
   if (run_sizes.size() == 1) {
     return [=] {
       for_each_device(threads,
-                      [&](std::size_t t) { form.decode(items.keys + begins[t], shares[t]); });
+                      [&](std::size_t t) { codec.decode(items.keys + begins[t], shares[t]); });
     };
   }
   const auto scratch =
@@ -49,7 +50,7 @@ std::function<void()> prepare(const Context& context, const Request& request,
     for_each_device(threads, [&](std::size_t t) {
       const Items<Key, Value> part = items.from(begins[t]);
       copy_items(scratch->items().from(begins[t]), shares[t], part);
-      form.decode(part.keys, shares[t]);
+      codec.decode(part.keys, shares[t]);
     });
   };
 }

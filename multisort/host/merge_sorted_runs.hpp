@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
-#include "sortie/multisort/multisort.hpp"
+#include "sortie/sort.hpp"
 
 namespace sortie::multisort {
 
 /// Prepares the merge of runs that will lie one behind the other in the arrays of `request`, with
-/// keys encoded as segsort::KeyForm does, and allocates what it takes: a copy of keys and values.
+/// keys encoded as KeyCodec does, and allocates what it takes: a copy of keys and values.
 /// The function returned merges them, by all threads, and decodes the keys. Of equal keys those of
 /// earlier runs come first.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -7,20 +8,21 @@
 #include <iterator>
 #include <vector>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/host/devices.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/plan/shares.hpp"
-#include "sortie/segsort/host/key_form.hpp"
+#include "core/phase_timer.hpp"
+#include "multisort/host/devices.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/plan/shares.hpp"
+#include "primitives/key_codec.hpp"
+#include "sortie/context.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::multisort {
 
 /// Whether keys come in the order wanted, or in the opposite one, before they are sorted.
 ///
-/// The first few keys of an array rule out at least one of the two, and of most arrays both, so
-/// that it costs nothing to ask. Only what goes on as it began is read any further, as far as it
-/// does: at most once, which takes a tenth of the time of a sort.
+/// The first few keys rule out at least one of the two orders, and both for most arrays, so the
+/// check is cheap. Otherwise keys are read as long as the order holds: at most once, which takes a
+/// tenth of the time of a sort.
 ///
 /// Items in the opposite order are reversed. With values, they count as such only where no two keys
 /// are equal, so that the sort is stable.
@@ -29,15 +31,15 @@ class OrderedInput {
  public:
   /// \param devices  share the work where there is enough for them
   OrderedInput(const Context& context, Items<Key, Value> items, std::uint64_t n,
-               const segsort::KeyForm<Key>& form, std::size_t devices)
-      : context_(context), items_(items), n_(n), form_(form) {
+               const KeyCodec<Key>& codec, std::size_t devices)
+      : context_(context), items_(items), n_(n), codec_(codec) {
     constexpr std::uint64_t fewest_shared = std::uint64_t{1} << 16;
     devices_ = n < fewest_shared ? 1 : devices;
   }
 
   /// Brings the items in order if they come in one. \return whether they do
   [[nodiscard]] bool sort() const {
-    const std::uint64_t few = std::min(n_, looked_at_first);
+    const std::uint64_t few = std::min(n_, prefix_keys);
     const bool ascending = !has_inverted(0, few);
     if (!ascending && !is_descending(0, few)) return false;
     const PhaseTimer timer(context_, "order");
@@ -48,13 +50,13 @@ class OrderedInput {
   }
 
  private:
-  static constexpr std::uint64_t looked_at_first = 64;
+  static constexpr std::uint64_t prefix_keys = 64;
 
   /// Whether a key of keys begin .. end precedes the one before it.
   [[nodiscard]] bool has_inverted(std::uint64_t begin, std::uint64_t end) const {
     unsigned inverted = 0;
     for (std::uint64_t i = begin + 1; i < end; ++i)
-      inverted |= form_.encoded(items_.keys[i]) < form_.encoded(items_.keys[i - 1]) ? 1 : 0;
+      inverted |= codec_.encoded(items_.keys[i]) < codec_.encoded(items_.keys[i - 1]) ? 1 : 0;
     return inverted != 0;
   }
 
@@ -62,8 +64,8 @@ class OrderedInput {
   [[nodiscard]] bool is_descending(std::uint64_t begin, std::uint64_t end) const {
     unsigned others = 0;
     for (std::uint64_t i = begin + 1; i < end; ++i) {
-      const Key key = form_.encoded(items_.keys[i]);
-      const Key before = form_.encoded(items_.keys[i - 1]);
+      const Key key = codec_.encoded(items_.keys[i]);
+      const Key before = codec_.encoded(items_.keys[i - 1]);
       others |= before < key || (has_values<Value> && before == key) ? 1 : 0;
     }
     return others == 0;
@@ -102,7 +104,7 @@ class OrderedInput {
   const Context& context_;
   Items<Key, Value> items_;
   std::uint64_t n_;
-  segsort::KeyForm<Key> form_;
+  KeyCodec<Key> codec_;
   std::size_t devices_;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -9,14 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/host/devices.hpp"
-#include "sortie/multisort/host/digits.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/host/local_sort.hpp"
-#include "sortie/multisort/host/scatter.hpp"
-#include "sortie/segsort/host/key_form.hpp"
+#include "core/phase_timer.hpp"
+#include "multisort/host/devices.hpp"
+#include "multisort/host/digits.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/host/local_sort.hpp"
+#include "multisort/host/scatter.hpp"
+#include "primitives/key_codec.hpp"
+#include "sortie/context.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::multisort {
 
@@ -29,9 +31,9 @@ namespace sortie::multisort {
 /// 3. a bucket that is too large for one device is divided by all of them again, by its next digit;
 /// 4. *local sort*: devices take one bucket after the other, the largest first, and sort it back.
 ///
-/// Any distribution ends in buckets of at most 1/8 of a share, or in a bucket of a single value,
-/// which can be copied in pieces: so devices are equally busy, whatever the keys. Stable, hence the
-/// same result for any number of devices.
+/// Any distribution ends in buckets of at most 1/8 of a share, or in buckets of a single value,
+/// which can be copied in parts. So the load is balanced for any keys. Stable, so the result is the
+/// same for any number of devices.
 ///
 /// Work space: scratch for a copy of all items; 2^digit_bits counters and as many cache lines a
 /// device. O(n) for a level of digits; at most key bits / digit_bits levels.
@@ -57,15 +59,15 @@ class RadixSort {
     return static_cast<std::size_t>(std::clamp<std::uint64_t>(n / least_share, 1, most));
   }
 
-  /// \param form        turns keys into unsigned integers of the order wanted
+  /// \param codec       encodes keys as unsigned integers of the requested order
   /// \param digit_bits  bits that are counted at a time, widest_digit at most
   /// \throws Error (out_of_memory)
-  RadixSort(const Context& context, Range items, std::uint64_t n, segsort::KeyForm<Key> form,
+  RadixSort(const Context& context, Range items, std::uint64_t n, KeyCodec<Key> codec,
             std::size_t devices, int digit_bits)
       : context_(context),
         items_(items),
         n_(n),
-        form_(form),
+        codec_(codec),
         digit_bits_(digit_bits),
         devices_(devices),
         storage_(context, n, "scratch of the sort"),
@@ -86,7 +88,7 @@ class RadixSort {
       if (is_for_one_device(whole)) {
         small_.push_back(whole);
       } else if (whole.differing == 0) {
-        small_.reserve(pieces_of(whole));
+        small_.reserve(task_count(whole));
         add_equal(whole);
       } else {
         large_.push_back(whole);
@@ -94,7 +96,7 @@ class RadixSort {
         while (!large_.empty()) divide(false);
       }
     } catch (...) {
-      bring_back();
+      restore_items();
       throw;
     }
     sort_locally();
@@ -144,22 +146,22 @@ class RadixSort {
     return part.size <=
            (part.size == n_ ? (devices_ == 1 ? Sorter::cached_items : 0) : largest_task());
   }
-  [[nodiscard]] std::uint64_t pieces_of(const Part& part) const {
+  [[nodiscard]] std::uint64_t task_count(const Part& part) const {
     return (part.size + largest_task() - 1) / largest_task();
   }
 
   /// Encodes the keys, finds out in which bits those of each device differ, and counts the digit
-  /// that a sample says is the highest. Returns whether that was counted: it is for naught where
-  /// the sample was wrong.
+  /// that a sample predicts as the highest. Returns whether it was counted; the count is discarded
+  /// if the prediction was wrong.
   bool survey() {
     const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
     if (n_ == 0) return false;
     Key first = items_.keys[0];
-    form_.encode(&first, 1);
+    codec_.encode(&first, 1);
     Key differing = 0;
     for (std::uint64_t i = 0; i < sampled_keys; ++i) {
       Key key = items_.keys[n_ / sampled_keys * i + n_ % sampled_keys * i / sampled_keys];
-      form_.encode(&key, 1);
+      codec_.encode(&key, 1);
       differing |= static_cast<Key>(key ^ first);
     }
     guess_ = Digit::highest(differing, digit_bits_);
@@ -172,7 +174,7 @@ class RadixSort {
            begin += encoded_keys) {
         Key* const keys = items_.keys + begin;
         const std::uint64_t n = std::min(encoded_keys, share_end - begin);
-        form_.encode(keys, n);
+        codec_.encode(keys, n);
         differs |= differing_bits(keys, n, first);
         if (counts) counted.add(keys, n, guess_);
       }
@@ -207,7 +209,7 @@ class RadixSort {
     const Digit digit = Digit::highest(part.differing, digit_bits_);
     // Nothing is thrown once items are on their way, so that all of them are in some part.
     large_.reserve(large_.size() + places());
-    small_.reserve(small_.size() + places() + pieces_of(part));
+    small_.reserve(small_.size() + places() + task_count(part));
     if (!counted) count(part, digit);
     scatter(part, digit);
     large_.pop_back();
@@ -254,8 +256,8 @@ class RadixSort {
     });
   }
 
-  /// Moves the items of a part to their buckets opposite. Of a bucket each device fills a stretch,
-  /// in the order of devices. The counts become the ends of these stretches.
+  /// Moves the items of a part to their buckets in the other array. Each device fills a range of
+  /// each bucket, in the order of devices. The counts become the ends of these ranges.
   void scatter(const Part& part, Digit digit) {
     const PhaseTimer timer(context_, "scatter", 2 * part.size * item_bytes<Key, Value>);
     std::uint64_t sum = 0;
@@ -286,24 +288,24 @@ class RadixSort {
         const Range result = items_.from(part.begin);
         sorters_[device].sort(place_of(part), opposite_of(part), part.size,
                               static_cast<int>(std::bit_width(part.differing)), result);
-        form_.decode(result.keys, part.size);
+        codec_.decode(result.keys, part.size);
       }
     });
   }
 
   /// Makes the items, in any order, the caller's again.
-  void bring_back() {
+  void restore_items() {
     for (const std::vector<Part>* parts : {&large_, &small_}) {
       for (const Part& part : *parts)
         if (part.in_scratch) copy_items(place_of(part), part.size, opposite_of(part));
     }
-    form_.decode(items_.keys, n_);
+    codec_.decode(items_.keys, n_);
   }
 
   const Context& context_;
   Range items_;
   std::uint64_t n_;
-  segsort::KeyForm<Key> form_;
+  KeyCodec<Key> codec_;
   int digit_bits_;
   std::size_t devices_;
   ItemStorage<Key, Value> storage_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/segsort/host/line_writer.hpp"
+#include "multisort/host/items.hpp"
+#include "segsort/host/line_writer.hpp"
 
 namespace sortie::multisort {
 

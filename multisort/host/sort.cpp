@@ -1,14 +1,21 @@
-// The sort of one array on the host: Kokkos threads are the devices, and run what the plans say.
+// SPDX-License-Identifier: Apache-2.0
 
+// The array sort on the host. Kokkos threads are the devices.
+
+#include <cstddef>
 #include <cstdint>
 #include <new>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/multisort/host/devices.hpp"
-#include "sortie/multisort/host/sort_typed.hpp"
+#include "core/host_memory.hpp"
+#include "multisort/backends.hpp"
+#include "multisort/host/devices.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort {
+
+// sort_typed_definition.hpp; CMake generates a source file for each key width.
+template <class Key>
+void sort_keys_of(const Context& context, const Request& request, std::size_t devices);
 
 void sort_on_host(const Context& context, const Request& request) {
   const std::size_t devices = start_devices(context, request.options.devices);

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/multisort/host/item_words.hpp"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/segsort/host/vector_sort.hpp"
+#include "multisort/host/item_words.hpp"
+#include "multisort/host/items.hpp"
+#include "segsort/host/vector_sort.hpp"
 
 namespace sortie::multisort {
 

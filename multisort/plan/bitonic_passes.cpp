@@ -1,4 +1,5 @@
-#include "sortie/multisort/plan/bitonic_passes.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/plan/bitonic_passes.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -19,9 +20,9 @@ BitonicPlan plan_bitonic_passes(std::uint64_t n, const BitonicTile& tile) {
   BitonicPlan plan;
   plan.first_stages = std::min(stages, tile.log_items);
   for (int stage = tile.log_items + 1; stage <= stages; ++stage) {
-    // The last pass does what a tile of consecutive items can do; the ones before it share the
-    // steps of larger distances evenly, at least log_items_a_thread each. Where that is more than
-    // need be, the last pass has fewer left to do.
+    // The last pass of a stage does the steps within a tile of consecutive items. The passes before
+    // divide the steps of larger distances evenly, at least log_items_a_thread each; where these
+    // minimums add up to more steps, the last pass has fewer.
     const int far_passes = (stage - tile.log_items + most_steps - 1) / most_steps;
     const int far_steps = std::max(stage - tile.log_items, far_passes * tile.log_items_a_thread);
     int log_distance = stage;

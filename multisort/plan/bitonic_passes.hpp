@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -9,20 +10,20 @@ namespace sortie::multisort::plan {
 /// Sorting on GPUs for large scale datasets, 2011, section 5).
 ///
 /// The network has ceil(log2 n) stages. Stage s sorts every block of 2^s items, whose halves are
-/// sorted already: its first step compares item i of a block with item 2^s - 1 - i, and the steps
-/// after it compare items at distances 2^(s-2), ..., 2, 1. Every comparison puts the smaller item
-/// at the lower place. So items beyond the end of the array, taken to be larger than any other,
-/// would never move: a comparison with them is left out, and no length has to be a power of two.
+/// sorted already: its first step compares item i of a block with item 2^s - 1 - i, and later steps
+/// compare items at distances 2^(s-2), ..., 2, 1. Every comparison puts the smaller item at the
+/// lower place. Items beyond the end of the array, taken as larger than any other, would never
+/// move; comparisons with them are omitted, so the length need not be a power of two.
 ///
 /// A pass reads and writes every item once, and does as many steps as a tile of 2^log_tile items
-/// can hold. What a tile holds is a Gamma-partition made k-coalesced: 2^steps rows at the distance
-/// of the pass's last step, of 2^(log_tile - steps) columns that lie side by side in memory.
+/// allows. A tile is a Gamma-partition made k-coalesced: 2^steps rows at the distance of the pass's
+/// last step, of 2^(log_tile - steps) neighbouring columns.
 
-/// What a tile of the network is; as it stands, that of 4-byte keys without values on a GPU.
+/// Shape of a tile. The defaults are those of 4-byte keys without values on a GPU.
 struct BitonicTile {
   int log_items = 14;
-  int log_items_a_thread = 5;  ///< a pass does at least as many steps
-  int log_least_columns = 4;   ///< items side by side that still fill memory transactions
+  int log_items_a_thread = 5;  ///< a pass does at least this many steps
+  int log_least_columns = 4;   ///< least neighbouring items that still fill memory transactions
 };
 
 /// Steps of one stage that are done in one pass.
@@ -34,8 +35,8 @@ struct BitonicPass {
 };
 
 struct BitonicPlan {
-  int first_stages = 0;  ///< 1 to this stage are done in the first pass, which sorts tiles
-  std::vector<BitonicPass> passes;  ///< after that, in order
+  int first_stages = 0;  ///< the first pass, which sorts tiles, does stages 1 to first_stages
+  std::vector<BitonicPass> passes;  ///< the later passes, in order
 
   /// How often every item is read and written. \pre there is an item
   [[nodiscard]] std::uint64_t passes_over_memory() const { return 1 + passes.size(); }
@@ -45,7 +46,7 @@ struct BitonicPlan {
 /// tile.log_least_columns
 [[nodiscard]] BitonicPlan plan_bitonic_passes(std::uint64_t n, const BitonicTile& tile);
 
-/// Tiles that a pass over n items has; some of them may hold nothing.
+/// Number of tiles of a pass over n items; some may be empty.
 [[nodiscard]] std::uint64_t tiles_of_pass(const BitonicPass& pass, std::uint64_t n,
                                           const BitonicTile& tile);
 

@@ -1,4 +1,5 @@
-#include "sortie/multisort/plan/bucket_tree.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/plan/bucket_tree.hpp"
 
 #include <map>
 #include <utility>
@@ -6,7 +7,7 @@
 namespace sortie::multisort::plan {
 
 BucketTree::BucketTree(const RadixPartition& partition) : buckets_(partition.buckets().size()) {
-  // What stands for a prefix, told apart by its bits too: a bucket, or the node of a refined one.
+  // Maps (bits, prefix) to a bucket, or to ~node of a refined bucket.
   std::map<std::pair<int, std::uint64_t>, std::int32_t> known;
   std::int32_t number = 0;
   for (const Bucket& bucket : partition.buckets())
@@ -22,7 +23,7 @@ BucketTree::BucketTree(const RadixPartition& partition) : buckets_(partition.buc
                       static_cast<std::uint32_t>(entries_.size())});
     for (std::uint64_t digit = 0; digit < refined.digits(); ++digit) {
       const auto child = known.find({child_bits, refined.prefix << refined.digit_bits | digit});
-      // No key has a digit that was not counted.
+      // A digit without keys has no bucket; its entry is never read.
       entries_.push_back(child == known.end() ? 0 : child->second);
     }
   }

@@ -1,29 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "sortie/multisort/plan/radix_partition.hpp"
+#include "multisort/plan/radix_partition.hpp"
 
 namespace sortie::multisort::plan {
 
-/// Leads from a key to its bucket: one table of digits for each bucket that was refined.
+/// The look-up from a key to its bucket: one table of digits for each refined bucket.
 ///
-/// Where no bucket but the first was refined, which is so for keys that spread evenly, that is one
-/// look-up. The tables are plain arrays, so that they can be copied to a device.
+/// If only the first bucket was refined, as for evenly spread keys, this is one access. The tables
+/// are plain arrays that can be copied to a device.
 class BucketTree {
  public:
   struct Node {
-    int shift = 0;            ///< of the digit within the key
-    std::uint32_t mask = 0;   ///< of the digit after the shift
+    int shift = 0;            ///< lowest bit of the digit
+    std::uint32_t mask = 0;   ///< mask of the digit after the shift
     std::uint32_t first = 0;  ///< entry of digit 0
   };
 
   /// \pre partition.refinements().empty()
   explicit BucketTree(const RadixPartition& partition);
 
-  /// Leads from keys to buckets by tables that belong to a tree, or to a copy of them.
+  /// The look-up by the tables of a tree, or by a copy of them.
   struct Lookup {
     const Node* nodes;
     const std::int32_t* entries;
@@ -40,7 +41,7 @@ class BucketTree {
   };
   [[nodiscard]] Lookup lookup() const { return {nodes_.data(), entries_.data(), root_}; }
 
-  /// The number of the bucket that holds `key`, a key of the array that was counted.
+  /// The index of the bucket that holds `key`. \pre the key was counted
   [[nodiscard]] std::uint32_t bucket_of(std::uint64_t key) const { return lookup()(key); }
 
   [[nodiscard]] std::size_t buckets() const { return buckets_; }

@@ -1,6 +1,7 @@
-#include "sortie/multisort/plan/division.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/plan/division.hpp"
 
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/shares.hpp"
 
 namespace sortie::multisort::plan {
 
@@ -12,7 +13,7 @@ Division division_of(const RadixPartition& partition) {
     const std::uint64_t least = open == 64 ? 0 : bucket.prefix << open;
     const std::uint64_t greatest =
         least | (open == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << open) - 1);
-    division.stretches.push_back({{least, greatest}, bucket.counts, bucket.size});
+    division.ranges.push_back({{least, greatest}, bucket.counts, bucket.size});
   }
   return division;
 }
@@ -25,13 +26,13 @@ std::optional<Division> divide(std::span<const KeyRange> ranges,
   Division division;
   std::vector<std::uint64_t> begins{0};
   for (std::size_t r = 0; r < ranges.size(); ++r) {
-    Division::Stretch stretch{ranges[r], {}, 0};
+    Division::Range range{ranges[r], {}, 0};
     for (std::size_t source = 0; source < sources; ++source) {
-      stretch.counts.push_back(counts[source * row + r]);
-      stretch.size += stretch.counts.back();
+      range.counts.push_back(counts[source * row + r]);
+      range.size += range.counts.back();
     }
-    begins.push_back(begins.back() + stretch.size);
-    division.stretches.push_back(std::move(stretch));
+    begins.push_back(begins.back() + range.size);
+    division.ranges.push_back(std::move(range));
   }
   const auto has_one_value = [&](std::size_t r) { return ranges[r].least == ranges[r].greatest; };
   const std::vector<std::uint64_t> ideal = begins_of(destination_sizes);

@@ -1,4 +1,5 @@
-#include "sortie/multisort/plan/exchange.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/plan/exchange.hpp"
 
 #include <algorithm>
 
@@ -32,14 +33,14 @@ class Collector {
   [[nodiscard]] Exchange take() {
     const std::size_t destinations = exchange_.destination_sizes.size();
     for (std::size_t source = 0; source < exchange_.by_source.size(); ++source) {
-      // Turn 0 is the source's own share; where there are more sources than destinations, they go
+      // Step 0 is the source's own share. With more sources than destinations the steps wrap
       // around.
-      const auto turn = [&](const Transfer& transfer) {
+      const auto step = [&](const Transfer& transfer) {
         return (transfer.destination + destinations - source % destinations) % destinations;
       };
       std::vector<Transfer>& transfers = exchange_.by_source[source];
       std::stable_sort(transfers.begin(), transfers.end(),
-                       [&](const Transfer& a, const Transfer& b) { return turn(a) < turn(b); });
+                       [&](const Transfer& a, const Transfer& b) { return step(a) < step(b); });
     }
     return std::move(exchange_);
   }
@@ -66,13 +67,13 @@ Exchange exchange_of_buckets(const RadixPartition& partition) {
     std::uint64_t offset = 0;  // within the bucket
     for (std::size_t source = 0; source < sources; ++source) {
       for (std::uint64_t left = bucket.counts[source]; left > 0;) {
-        // The destination ends in this bucket or behind it.
+        // Find the destination that ends in this bucket or after it.
         while (borders[destination + 1].bucket < b ||
                (borders[destination + 1].bucket == b && borders[destination + 1].offset <= offset))
           ++destination;
         const Border& end = borders[destination + 1];
-        const std::uint64_t room = end.bucket == b ? end.offset - offset : left;
-        const std::uint64_t size = std::min(left, room);
+        const std::uint64_t space = end.bucket == b ? end.offset - offset : left;
+        const std::uint64_t size = std::min(left, space);
         collector.send(source, destination, size);
         offset += size;
         left -= size;

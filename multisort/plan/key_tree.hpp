@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <bit>
@@ -5,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/multisort/plan/bucket_tree.hpp"
+#include "multisort/plan/bucket_tree.hpp"
 
 namespace sortie::multisort::plan {
 
@@ -17,8 +18,8 @@ struct KeyRange {
   friend bool operator==(const KeyRange&, const KeyRange&) = default;
 };
 
-/// The number of a step of a logarithmic scale, with 2^mantissa_bits steps for each doubling: 0 for
-/// 0, and behind that the exponent of `x` with its next mantissa_bits bits. It never descends.
+/// The step of `x` on a logarithmic scale with 2^mantissa_bits steps per doubling: 0 for 0, else
+/// from the exponent of `x` and its next mantissa_bits bits. Monotonic.
 [[nodiscard]] constexpr std::uint64_t logarithmic_step(std::uint64_t x, int mantissa_bits) {
   if (x == 0) return 0;
   const int exponent = static_cast<int>(std::bit_width(x)) - 1;
@@ -26,8 +27,8 @@ struct KeyRange {
          (x << (63 - exponent) >> (63 - mantissa_bits)) - (std::uint64_t{1} << mantissa_bits) + 1;
 }
 
-/// The least number in a step of the scale, or behind all of those before it: of small numbers, not
-/// every step has one. \pre the step is that of some number, or the one behind
+/// The least number whose step is at least `step`; among small numbers some steps are empty.
+/// \pre the step is that of some number, or the next one
 [[nodiscard]] constexpr std::uint64_t least_of_step(std::uint64_t step, int mantissa_bits) {
   if (step == 0) return 0;
   const auto exponent = static_cast<int>((step - 1) >> mantissa_bits);
@@ -38,14 +39,14 @@ struct KeyRange {
   return (mantissa + (std::uint64_t{1} << lost) - 1) >> lost;
 }
 
-/// Leads from a key to its group, by tables whose cells are stretches of keys: the cell of a key
-/// says its group, or the table to ask next.
+/// The look-up from a key to its group, by tables whose cells are ranges of keys: the cell of a key
+/// holds its group, or the next table.
 ///
-/// Unlike those of a BucketTree, tables lie where keys are crowded, wherever that is: each begins
-/// at a base of its own, and its first and last cells take what lies before and behind. So every
-/// key has a group, and groups are in the order of the keys. The root may have cells on a
-/// logarithmic scale, for keys whose number falls off as a power of their value: these are then in
-/// one table.
+/// Unlike those of a BucketTree, the tables cover the dense ranges of keys, wherever these are:
+/// each begins at its own base, and its first and last cells include the keys below and above. So
+/// every key has a group, and groups are in the order of the keys. The root may have cells on a
+/// logarithmic scale, for keys whose density falls as a power of their value; one table then
+/// suffices.
 struct KeyTree {
   /// cell = min(step(key - base), last), 0 below the base; step(x) = x >> shift.
   struct Node {
@@ -56,9 +57,9 @@ struct KeyTree {
   };
   static constexpr std::uint16_t node_flag = 0x8000;
 
-  std::vector<Node> nodes;             ///< that of the root first
+  std::vector<Node> nodes;             ///< the root first
   std::vector<std::uint16_t> entries;  ///< for each cell a group, or node_flag | node
-  /// Not 0: of the root, step(x) = logarithmic_step(x, mantissa_bits).
+  /// If not 0, the root has step(x) = logarithmic_step(x, mantissa_bits).
   int mantissa_bits = 0;
 
   [[nodiscard]] std::uint32_t operator()(std::uint64_t key) const {
@@ -75,9 +76,23 @@ struct KeyTree {
   }
 };
 
-/// The same as a BucketTree, for groups of its buckets.
+/// The KeyTree of a partition, for groups of its buckets.
 /// \param groups  the group of each bucket, below KeyTree::node_flag
-[[nodiscard]] KeyTree key_tree_of(const RadixPartition& partition,
-                                  const std::vector<std::uint16_t>& groups);
+[[nodiscard]] inline KeyTree key_tree_of(const RadixPartition& partition,
+                                         const std::vector<std::uint16_t>& groups) {
+  const BucketTree buckets(partition);
+  KeyTree tree;
+  for (std::size_t i = 0; i < buckets.nodes().size(); ++i) {
+    const BucketTree::Node& node = buckets.nodes()[i];
+    const Refinement& refined = partition.refined()[i];
+    const int open = partition.problem().key_bits - refined.prefix_bits;
+    tree.nodes.push_back(
+        {open == 64 ? 0 : refined.prefix << open, node.shift, node.mask, node.first});
+  }
+  for (const std::int32_t entry : buckets.entries())
+    tree.entries.push_back(entry >= 0 ? groups[static_cast<std::size_t>(entry)]
+                                      : static_cast<std::uint16_t>(KeyTree::node_flag | ~entry));
+  return tree;
+}
 
 }  // namespace sortie::multisort::plan

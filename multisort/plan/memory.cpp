@@ -1,8 +1,9 @@
-#include "sortie/multisort/plan/memory.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/plan/memory.hpp"
 
 #include <algorithm>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort::plan {
 

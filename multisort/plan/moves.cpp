@@ -1,8 +1,9 @@
-#include "sortie/multisort/plan/moves.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/plan/moves.hpp"
 
 #include <algorithm>
 
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/shares.hpp"
 
 namespace sortie::multisort::plan {
 
@@ -10,7 +11,7 @@ namespace {
 
 /// The destination that the item at `position` of the sorted array belongs to.
 std::size_t destination_of(const std::vector<std::uint64_t>& begins, std::uint64_t position) {
-  // Behind all that begin there: empty ones get nothing.
+  // The last destination that begins there: empty ones receive nothing.
   const auto next = std::upper_bound(begins.begin(), begins.end(), position);
   return static_cast<std::size_t>(next - begins.begin()) - 1;
 }
@@ -20,8 +21,8 @@ std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std
   std::vector<MoveGroup> groups;
   std::uint64_t position = 0;
   bool may_grow = false;
-  for (std::size_t b = 0; b < division.stretches.size(); ++b) {
-    const std::uint64_t size = division.stretches[b].size;
+  for (std::size_t b = 0; b < division.ranges.size(); ++b) {
+    const std::uint64_t size = division.ranges[b].size;
     const bool is_split =
         size > 0 && destination_of(begins, position) != destination_of(begins, position + size - 1);
     if (fuse && may_grow && !is_split && groups.back().size + size <= limit &&
@@ -44,10 +45,9 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
   MovePlan plan;
   plan.destination_begins = begins_of(division.destination_sizes);
   const std::vector<std::uint64_t>& begins = plan.destination_begins;
-  const std::size_t sources =
-      division.stretches.empty() ? 0 : division.stretches.front().counts.size();
+  const std::size_t sources = division.ranges.empty() ? 0 : division.ranges.front().counts.size();
   const std::size_t destinations = begins.size() - 1;
-  const bool fuse = division.stretches.size() > most_groups;
+  const bool fuse = division.ranges.size() > most_groups;
   std::uint64_t limit =
       std::max<std::uint64_t>(1, std::min(preferred_size, begins.back() / most_groups));
   do {
@@ -55,18 +55,18 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
     limit *= 2;
   } while (plan.groups.size() > most_groups);
   for (MoveGroup& group : plan.groups)
-    group.keys = {division.stretches[group.first_bucket].keys.least,
-                  division.stretches[group.end_bucket - 1].keys.greatest};
+    group.keys = {division.ranges[group.first_bucket].keys.least,
+                  division.ranges[group.end_bucket - 1].keys.greatest};
 
   plan.places.resize(sources);
-  plan.parked.assign(sources, 0);
+  plan.staged.assign(sources, 0);
   plan.transfers.resize(sources);
   for (const MoveGroup& group : plan.groups) {
     std::uint64_t position = group.begin;
     for (std::size_t source = 0; source < sources; ++source) {
       std::uint64_t count = 0;
       for (std::size_t b = group.first_bucket; b < group.end_bucket; ++b)
-        count += division.stretches[b].counts[source];
+        count += division.ranges[b].counts[source];
       if (count == 0) {
         plan.places[source].push_back({});
         continue;
@@ -78,11 +78,11 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
         position += count;
         continue;
       }
-      plan.places[source].push_back({false, true, first, plan.parked[source]});
+      plan.places[source].push_back({false, true, first, plan.staged[source]});
       for (std::size_t destination = first; count > 0; ++destination) {
         const std::uint64_t size = std::min(count, begins[destination + 1] - position);
         if (size == 0) continue;
-        const Transfer transfer{source, destination, plan.parked[source],
+        const Transfer transfer{source, destination, plan.staged[source],
                                 position - begins[destination], size};
         std::vector<Transfer>& list = plan.transfers[source];
         if (!list.empty() && list.back().destination == destination &&
@@ -92,19 +92,19 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
         } else {
           list.push_back(transfer);
         }
-        plan.parked[source] += size;
+        plan.staged[source] += size;
         position += size;
         count -= size;
       }
     }
   }
   for (std::size_t source = 0; source < sources; ++source) {
-    // As in an Exchange: in each turn, every destination receives from one source.
-    const auto turn = [&](const Transfer& transfer) {
+    // As in an Exchange: in each step, every destination receives from one source.
+    const auto step = [&](const Transfer& transfer) {
       return (transfer.destination + destinations - source % destinations) % destinations;
     };
     std::stable_sort(plan.transfers[source].begin(), plan.transfers[source].end(),
-                     [&](const Transfer& a, const Transfer& b) { return turn(a) < turn(b); });
+                     [&](const Transfer& a, const Transfer& b) { return step(a) < step(b); });
   }
   return plan;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -8,26 +9,25 @@
 
 namespace sortie::multisort::plan {
 
-/// Splits k sorted sequences so that what lies before the splits are the `rank` first items of all
-/// of them together.
+/// Splits k sorted sequences so that the items before the splits are the first `rank` items of the
+/// merged sequence.
 ///
-/// The items of all sequences are taken to be in one strict order: by key, items of equal keys by
-/// sequence, items of one sequence by position. So the answer is unique, merging between two sets
-/// of splits is stable, and splits of a higher rank are nowhere lower.
+/// All items have one strict order: by key, then by sequence, then by position. So the result is
+/// unique, merging between two sets of splits is stable, and splits are monotonic in the rank.
 ///
 /// Tanasic et al. find one pivot for two arrays of equal length by bisection with the mirrored
 /// index (section 3.4, algorithm 1), and merge log2(G) times. This finds the borders of any number
 /// of arrays of any lengths at once, so that one exchange suffices.
 ///
 /// \param sizes   number of items of each sequence
-/// \param rank    items that shall lie before the splits; at most the sum of `sizes`
-/// \param read    read(sequence, position) gives the key there; sequences may lie anywhere
+/// \param rank    number of items before the splits; at most the sum of `sizes`
+/// \param read    read(sequence, position) returns the key there
 /// \param before  strict weak order of the keys; each sequence is sorted by it
 /// \return the split of each sequence; they add up to `rank`
 ///
-/// A pivot, the weighted median of the middles of what is still open, is looked up in every
-/// sequence by bisection; at least a quarter of the open items is decided by it. With n items in
-/// all that are O(k log^2 n) reads: about 4 500 for 16 sequences of 2^30 items.
+/// The pivot is the weighted median of the middles of the undecided ranges. A bisection finds it in
+/// every sequence, which decides at least a quarter of the undecided items. With n items in total
+/// this takes O(k log^2 n) reads: about 4 500 for 16 sequences of 2^30 items.
 template <class Read, class Before>
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(std::span<const std::uint64_t> sizes,
                                                        std::uint64_t rank, Read read,
@@ -39,8 +39,8 @@ template <class Read, class Before>
     std::uint64_t weight;
     Key key;
   };
-  // What is still open of sequence i are the items [low[i], high[i]); all before low[i] lie before
-  // the split, all from high[i] on behind it.
+  // Items [low[i], high[i]) of sequence i are open (undecided); those before low[i] are before the
+  // split, those from high[i] on are after it.
   std::vector<std::uint64_t> low(sizes.size(), 0);
   std::vector<std::uint64_t> high(sizes.begin(), sizes.end());
   std::vector<std::uint64_t> place(sizes.size());
@@ -71,7 +71,7 @@ template <class Read, class Before>
       if (i == pivot.sequence) {
         place[i] = pivot.position;
       } else {
-        // An equal key stands before the pivot where its sequence does.
+        // An equal key precedes the pivot if its sequence does.
         std::uint64_t first = low[i];
         for (std::uint64_t count = high[i] - first; count > 0;) {
           const std::uint64_t half = count / 2;

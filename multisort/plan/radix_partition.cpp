@@ -1,4 +1,5 @@
-#include "sortie/multisort/plan/radix_partition.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/plan/radix_partition.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "sortie/core/error.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/shares.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort::plan {
 

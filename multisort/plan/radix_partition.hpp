@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -5,14 +6,14 @@
 #include <span>
 #include <vector>
 
-#include "sortie/multisort/plan/borders.hpp"
+#include "multisort/plan/borders.hpp"
 
 namespace sortie::multisort::plan {
 
 /// The keys that agree in their leading bits.
 ///
-/// Two buckets are never confused, because the whole prefix tells them apart and not the digit of
-/// one pass: in RMG's published code 0x00AA.... and 0x01AA...., both spanning, are one.
+/// A bucket is identified by its whole prefix, not by the digit of one pass: in RMG's published
+/// code 0x00AA.... and 0x01AA...., both spanning, are one bucket.
 struct Bucket {
   std::uint64_t prefix = 0;           ///< value of the leading bits, as a number
   int prefix_bits = 0;                ///< how many bits these are
@@ -20,7 +21,7 @@ struct Bucket {
   std::uint64_t size = 0;             ///< sum of counts
 };
 
-/// A bucket of which the plan wants to know how its keys spread over the next digit.
+/// A bucket whose keys have to be counted by the next digit.
 struct Refinement {
   std::uint64_t prefix = 0;
   int prefix_bits = 0;
@@ -29,24 +30,23 @@ struct Refinement {
   [[nodiscard]] std::size_t digits() const { return std::size_t{1} << digit_bits; }
 };
 
-/// What a radix partition starts from.
+/// Input of a radix partition.
 struct PartitionProblem {
   int key_bits = 32;
-  int digit_bits = 8;                            ///< bits looked at in one pass
+  int digit_bits = 8;                            ///< bits counted in one pass
   std::vector<std::uint64_t> source_sizes;       ///< keys on each source
   std::vector<std::uint64_t> destination_sizes;  ///< keys that each destination should get
   std::uint64_t padding = 0;  ///< keys by which a border may miss its place (the paper's epsilon)
   std::uint64_t common_prefix = 0;  ///< leading bits that are known to be the same in all keys
   int common_prefix_bits = 0;       ///< how many bits these are
-  /// Look into the first digit even where no border asks for it: its buckets are a step of the
-  /// sort.
+  /// Refine by the first digit even if no border requires it: its buckets are a step of the sort.
   bool always_divide = false;
-  /// Keys of a bucket that a border may be moved out of, at most, beside `padding`; 0: any number.
-  /// A bucket of one value may have any number.
+  /// Most keys of a bucket that a border may be moved out of, beside `padding`; 0: no limit. Not
+  /// applied to a bucket of one value.
   std::uint64_t largest_moved = 0;
 };
 
-/// Divides keys among destinations by leading digits, looking only as deep as balance needs.
+/// Divides keys among destinations by leading digits, by only as many digits as balance requires.
 ///
 /// Starting from one bucket that holds all keys, every bucket in which a border between two
 /// destinations falls is replaced by the buckets of the next digit, until each border lies within
@@ -58,10 +58,10 @@ struct PartitionProblem {
 ///       partition.refine(histograms of partition.refinements());
 ///     partition.buckets(), partition.borders() ...
 ///
-/// The sources count and the plan decides; keys are moved once, when it is done. RMG (Ilic,
-/// sections 3.1 and 3.2) moves them in each pass.
+/// The sources only count; keys are moved once, when the plan is complete. RMG (Ilic, sections 3.1
+/// and 3.2) moves them in each pass.
 ///
-/// Each destination gets what it should within `2 * padding` keys. At most
+/// Each destination gets its size to within `2 * padding` keys. At most
 /// ceil(key_bits / digit_bits) rounds with G - 1 refinements each; so at most
 /// 1 + 2^digit_bits * (1 + (G - 1) * (rounds - 1)) buckets (section 3.2.4).
 class RadixPartition {
@@ -69,23 +69,23 @@ class RadixPartition {
   /// \throws Error (usage) no source or destination, sizes whose sums differ, bits out of range
   explicit RadixPartition(PartitionProblem problem);
 
-  /// The buckets that have to be looked into, in order; all have the same prefix_bits. Empty when
-  /// the partition is done.
+  /// The buckets that have to be refined, in order; all have the same prefix_bits. Empty when the
+  /// partition is complete.
   [[nodiscard]] const std::vector<Refinement>& refinements() const { return refinements_; }
 
-  /// Takes what the sources have counted.
+  /// Refines by the counts of the sources.
   /// \param counts  for each refinement, for each source, for each digit: keys
   /// \throws Error (usage) counts that do not add up to those of the bucket refined
   void refine(std::span<const std::uint64_t> counts);
 
   /// All keys, in ascending order of prefixes. None is empty, unless there are no keys.
   [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
-  /// Where each destination begins, and at the end where the last one ends.
+  /// The begin of each destination, and the end of the last one.
   /// \pre refinements().empty()
   [[nodiscard]] const std::vector<Border>& borders() const { return borders_; }
   /// Keys that each destination gets. \pre refinements().empty()
   [[nodiscard]] std::vector<std::uint64_t> destination_sizes() const;
-  /// Everything that was looked into so far: what leads from a key to its bucket.
+  /// All refinements so far, which map a key to its bucket.
   [[nodiscard]] const std::vector<Refinement>& refined() const { return refined_; }
   [[nodiscard]] const PartitionProblem& problem() const { return problem_; }
 
@@ -100,14 +100,14 @@ class RadixPartition {
   std::vector<Refinement> refined_;
 };
 
-/// A stretch of a destination that has to be sorted by its lowest `remaining_bits` bits.
+/// A range of a destination that has to be sorted by its lowest `remaining_bits` bits.
 struct SortTask {
   std::uint64_t begin = 0;  ///< first key, counted from the begin of the destination
   std::uint64_t size = 0;
   int remaining_bits = 0;  ///< 0: all keys are equal
 };
 
-/// What each destination has left to sort after the exchange (sections 3.3 and 4.4): its buckets,
+/// The tasks of each destination after the exchange (sections 3.3 and 4.4): its buckets,
 /// neighbours fused as long as they hold at most `small` keys together. Fusing extends the bits to
 /// be sorted up to the highest one in which the prefixes differ.
 /// \pre partition.refinements().empty()

@@ -1,4 +1,5 @@
-#include "sortie/multisort/plan/sampled_groups.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/plan/sampled_groups.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,16 +9,16 @@
 #include <queue>
 #include <utility>
 
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/shares.hpp"
 
 namespace sortie::multisort::plan {
 
 namespace {
 
-/// The least number of cells of a root that leads most keys to their groups; it has less than twice
-/// as many. They are more than groups, so that groups of whole cells are about equally large.
+/// Least number of cells of a root that maps most keys to groups; it has less than twice as many.
+/// There are more cells than groups, so groups of whole cells have about equal sizes.
 constexpr std::uint64_t root_cells = 1024;
-/// Of one that does not: the tables below need the room.
+/// The same for a root that does not: the lower tables need the entries.
 constexpr std::uint64_t short_root_cells = 128;
 /// The same for tables below the root.
 constexpr std::uint64_t cells_of_group = 2;
@@ -48,8 +49,8 @@ struct Table {
   std::vector<Cell> cells;
 };
 
-/// A cell that waits for a table. Those beside borders go first, as a border that is missed costs
-/// more than a long group; then those of the most keys.
+/// An entry of the queue of cells to divide. Cells next to borders come first, because a missed
+/// border costs more than a long group; then those with the most keys.
 struct Crowded {
   bool is_at_border;
   std::uint64_t weight;
@@ -65,11 +66,11 @@ class GroupBuilder {
       : sample_(sample), problem_(problem), borders_(begins_of(problem.destination_sizes)) {
     before_.reserve(sample.size() + 1);
     for (const SampledKey& sampled : sample) before_.push_back(before_.back() + sampled.weight);
-    // Behind all keys and in front of them there is no border to be found.
+    // The begin and the end of the array are no borders.
     borders_.pop_back();
     borders_.erase(borders_.begin());
     group_size_ = std::max<std::uint64_t>(1, before_.back() / problem.most_groups);
-    // Nothing is known of stretches that hold no sampled key.
+    // The sample does not resolve ranges without a sampled key.
     const std::uint64_t known = 2 * before_.back() / std::max<std::size_t>(1, sample.size());
     border_group_ = std::clamp<std::uint64_t>(std::max(problem.padding / 2, known), 1, group_size_);
     const std::uint64_t room =
@@ -277,7 +278,7 @@ std::optional<int> evenly_spread_bits(std::span<const SampledKey> sample,
     const auto next = std::lower_bound(begins.begin(), begins.end(), border);
     const std::uint64_t forth = next == begins.end() ? 0 : *next - border;
     const std::uint64_t back = next == begins.begin() ? forth : border - *(next - 1);
-    // The counts will tell exactly; that is how exactly the sample does.
+    // Twice the padding: the precision of the sample. The counts that follow are exact.
     if (std::min(back, forth) > 2 * problem.padding) return std::nullopt;
   }
   return bits;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -6,16 +7,16 @@
 #include <span>
 #include <vector>
 
-#include "sortie/multisort/plan/key_tree.hpp"
+#include "multisort/plan/key_tree.hpp"
 
-/// What a sample of the keys tells about how to divide them.
+/// Groups of keys from a sample.
 ///
-/// Digits divide evenly spread keys well, and are cheap to find. Of skewed keys most have the same
-/// first digit, so that each border between two destinations, and each part that is still too long
-/// for the local sort, takes a round of counting over all keys. A sample knows before anything is
-/// counted where keys are crowded; so its groups are about equally large, and small around the
-/// borders, and one round of counting suffices. What it says is a guess: the counts that follow are
-/// exact, and so is what is made of them (divide()).
+/// Digits divide evenly spread keys well and are cheap. Most skewed keys have the same first digit,
+/// so each border between two destinations, and each part that is too long for the local sort,
+/// takes another round of counting over all keys. A sample locates the dense ranges before anything
+/// is counted. Its groups have about equal sizes and are small around the borders, so one round of
+/// counting suffices. The sample is an estimate; the counts that follow, and the division made from
+/// them (divide()), are exact.
 namespace sortie::multisort::plan {
 
 /// A key of a sample, and how many keys of the array it stands for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ struct OpenSplit {
   }
 };
 
-/// The samples of what is open: the last item of each full stretch of `stride` items.
+/// The samples of the open ranges: the last item of each full range of `stride` items.
 [[nodiscard]] inline std::vector<SampleRange> samples_of(const OpenSplit& search,
                                                          std::uint64_t samples) {
   std::vector<SampleRange> ranges;
@@ -72,9 +73,9 @@ void narrow(OpenSplit& search, std::span<const SampleRange> ranges, std::span<co
                          samples.begin() + ends[std::min(i + 2 * step, ranges.size())],
                          [&](const Sample& a, const Sample& b) { return before(a.key, b.key); });
 
-  // Walking through the samples in order, `taken` are those of each range so far. Of the open items
-  // of a sequence, the stretches of its taken samples do not stand behind the sample we are at;
-  // what is in front of the last item of the next stretch may stand before it.
+  // The samples are visited in order; `taken` counts those of each range so far. The open items of
+  // a sequence up to its last taken sample do not follow the current sample; the items before its
+  // next sample may precede it.
   const std::vector<std::uint64_t> low = search.low;
   std::vector<std::uint64_t> taken(ranges.size(), 0);
   std::uint64_t surely = 0;  // open items up to the sample, itself included, at least
@@ -113,12 +114,11 @@ void narrow(OpenSplit& search, std::span<const SampleRange> ranges, std::span<co
 
 }  // namespace detail
 
-/// Splits k sorted sequences at several ranks: the answers of split_at_rank(), found with few,
-/// large questions. For sequences in the memory of other devices, where it is the round trips that
-/// cost.
+/// Splits k sorted sequences at several ranks, with the results of split_at_rank() but few, large
+/// reads. For sequences in the memory of other devices, where round trips dominate.
 ///
-/// Each round asks for `samples` evenly spaced items of what is open of each sequence, for all
-/// ranks at once, and leaves about 3 / samples of it open: 5 rounds for sequences of 2^31 items.
+/// Each round reads `samples` evenly spaced items of the open range of each sequence, for all ranks
+/// at once, and leaves about 3 / samples of it open: 5 rounds for sequences of 2^31 items.
 ///
 /// \param sizes    number of items of each sequence
 /// \param ranks    each at most the sum of `sizes`

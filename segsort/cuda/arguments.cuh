@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/hardware.cuh"
-#include "sortie/segsort/cuda/key_codec.cuh"
-#include "sortie/segsort/segment_range.hpp"
+#include "segsort/cuda/bit_range_codec.cuh"
+#include "segsort/cuda/hardware.cuh"
+#include "segsort/segment_range.hpp"
 
 namespace sortie::segsort {
 
-/// `threads` threads, of which the caller is number `thread`, ask for the lines of `bytes` bytes.
+/// Prefetches `bytes` bytes cooperatively; the caller is thread `thread` of `threads`.
 __device__ __forceinline__ void prefetch_lines(const void* from, std::uint64_t bytes,
                                                unsigned int thread, unsigned int threads) {
   constexpr std::uint64_t line = 128;
@@ -16,7 +17,7 @@ __device__ __forceinline__ void prefetch_lines(const void* from, std::uint64_t b
     prefetch_line(static_cast<const char*>(from) + i);
 }
 
-/// Offsets of 32 or 64 bits behind one type; the branch is uniform over the grid.
+/// Offsets of 32 or 64 bits; the branch on their width is uniform over the grid.
 struct DeviceOffsets {
   const void* data;
   bool wide;
@@ -25,8 +26,7 @@ struct DeviceOffsets {
     return wide ? static_cast<const std::uint64_t*>(data)[i]
                 : static_cast<const std::uint32_t*>(data)[i];
   }
-  /// Asks for up to 512 offsets from `begin` on, of `all`, to be brought near. The whole warp
-  /// calls.
+  /// Prefetches up to 512 offsets from `begin` on, of `all`. Called by the whole warp.
   __device__ void prefetch(std::uint64_t begin, std::uint64_t count, std::uint64_t all) const {
     const std::uint64_t in_line = wide ? 16 : 32;
     const std::uint64_t i = begin + threadIdx.x % 32 * in_line;
@@ -40,7 +40,7 @@ struct SegmentExtent {
   std::uint64_t length;
 };
 
-/// Offsets of a segment as the caller gave them. A segment that ends before it begins is empty.
+/// Offsets of a segment as passed by the caller. A segment that ends before it begins is empty.
 struct SegmentOffsets {
   std::uint64_t begin;
   std::uint64_t end;
@@ -50,10 +50,10 @@ struct SegmentOffsets {
   }
 };
 
-/// Where the items of a part of a long segment are.
+/// Array that holds the items of a part of a long segment.
 enum class Buffer : std::uint32_t { input, output, scratch };
 
-/// What every kernel gets: the caller's arrays, keys as words of their width.
+/// Arguments of every kernel: the arrays of the caller, with keys as words of their width.
 template <class Word>
 struct Arguments {
   const Word* keys_in;
@@ -65,11 +65,11 @@ struct Arguments {
   int value_bytes;
   DeviceOffsets begin_offsets;
   DeviceOffsets end_offsets;
-  std::uint64_t num_segments;  ///< of this pass; an upper bound where the device knows the number
+  std::uint64_t num_segments;  ///< of this pass; upper bound if device_num_segments is set
   const std::int64_t* device_num_segments;  ///< of all passes; null: num_segments is exact
   std::uint64_t first_segment;              ///< of this pass
-  const SegmentRange* ranges;               ///< of this pass's segments; null: not known
-  KeyCodec<Word> codec;
+  const SegmentRange* ranges;               ///< key ranges of this pass's segments; null: unknown
+  BitRangeCodec<Word> codec;
 
   /// Segments of this pass.
   [[nodiscard]] __device__ std::uint64_t segments() const {

@@ -1,35 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/tile_sort.cuh"
-#include "sortie/segsort/cuda/work_lists.cuh"
+#include "segsort/cuda/tile_sort.cuh"
+#include "segsort/cuda/work_lists.cuh"
 
-/// The first kernel: reads all offsets, sorts every segment that fits the tile of a warp, and lists
-/// the longer ones.
+/// The first kernel: reads all offsets, sorts every segment that fits a warp's tile, and lists the
+/// longer ones.
 ///
-/// A warp takes a chunk of neighbouring segments at a time. Those of up to longest_batched items
-/// are numbered item after item over the chunk, and as many of them as the warp's tile holds make a
-/// batch, whatever mix of lengths there is; its reads and writes are coalesced wherever the
-/// segments are neighbours. Longer ones are ordered by length, and each of the longest gets as many
-/// of the shortest for company as fit.
+/// A warp takes one chunk of neighbouring segments at a time. The items of segments of up to
+/// longest_batched items are numbered consecutively over the chunk. As many of these segments as
+/// fit the warp's tile form a batch, whatever their lengths; reads and writes are coalesced
+/// wherever the segments are adjacent. Longer segments are ordered by length, and each of the
+/// longest shares a tile with as many of the shortest as fit.
 namespace sortie::segsort {
 
 inline constexpr int batch_warps = batch_threads / 32;
-/// Segments that a tile can hold when all are longer than longest_batched.
+/// Most segments in a tile if all are longer than longest_batched.
 inline constexpr int most_medium = warp_tile / (longest_batched + 1);
 
-/// What sort_short_segments() needs of a kernel's arguments.
+/// Kernel arguments that sort_short_segments() needs.
 template <class Word>
 struct ItemArrays {
   const Word* keys_in;
   Word* keys_out;
   const void* values_in;
   void* values_out;
-  KeyCodec<Word> codec;
+  BitRangeCodec<Word> codec;
 };
 
-/// What a warp keeps of its chunk. Index counts all items.
+/// Shared memory of a warp for its chunk. Index has enough bits to count all items.
 template <class WordType, int ValueBytes, class IndexType>
 struct BatchShared {
   using T = Tile<WordType, ValueBytes, 1, warp_tile_items>;
@@ -37,14 +38,14 @@ struct BatchShared {
   using Index = IndexType;
   T tile;
   ItemArrays<Word> arrays;
-  /// From the front: for each batched segment its first item less its number within the chunk. From
-  /// the back: for each medium one length << 16 | number of the segment within the chunk, and, when
-  /// they are ordered, its first item.
+  /// From the front: for each batched segment, its first item minus the number of that item in the
+  /// chunk. From the back: for each medium segment, length << 16 | index of the segment in the
+  /// chunk; after ordering, its first item.
   Index base[most_segments_of_chunk];
-  /// From the front: number of each batched segment's first item. From the back: lengths of the
-  /// medium ones, when they are ordered.
+  /// From the front: number of the first item of each batched segment. From the back: lengths of
+  /// the medium segments, after ordering.
   std::uint16_t number[most_segments_of_chunk + 1];
-  Index medium_base[most_medium];  ///< like base, for the segments of one tile
+  Index medium_base[most_medium];  ///< as base, for the segments of one tile
   std::uint16_t medium_number[most_medium + 1];
 
   __device__ Index& medium(int i) { return base[most_segments_of_chunk - 1 - i]; }
@@ -82,8 +83,9 @@ __device__ __forceinline__ void copy_batch(const Arguments<typename T::Word>& ar
   }
 }
 
-/// Segments of up to `longest` items in a warp's tile. `begins` says of which lanes the first word
-/// begins a segment: where all or every other do, segments lie in threads or in pairs of them.
+/// Describes segments of up to `longest` items in a warp's tile. Bit l of `begins` is set if the
+/// first word of lane l begins a segment. If all lanes, or every other lane, do so, each segment
+/// lies within one thread or one pair of threads.
 __device__ __forceinline__ TileSegments segments_of_tile(int longest, unsigned int begins) {
   if (begins == full_warp) return {longest, 0};
   constexpr unsigned int even_lanes = full_warp / 3;
@@ -91,7 +93,7 @@ __device__ __forceinline__ TileSegments segments_of_tile(int longest, unsigned i
   return segments_anywhere(longest, warp_tile_items);
 }
 
-/// Marks where in the tile segments begin: a byte an item, in the place of the words.
+/// Marks the first item of each segment: one byte per item, in the memory of the words.
 template <class T>
 __device__ __forceinline__ unsigned char* mark_heads(T& tile, const std::uint16_t* number,
                                                      int segments) {
@@ -104,10 +106,11 @@ __device__ __forceinline__ unsigned char* mark_heads(T& tile, const std::uint16_
   return heads;
 }
 
-/// Tells the numbers of the segments that the items of a row belong to, row after row.
+/// Computes the segment indices of the items of successive rows.
 class SegmentsOfRows {
  public:
-  /// \return that of the calling lane's item, where heads are marked as `is_head` says
+  /// \param is_head  whether the calling lane's item begins a segment
+  /// \return the segment index of the calling lane's item
   __device__ __forceinline__ std::uint32_t next(bool is_head) {
     const unsigned int starts = __ballot_sync(full_warp, is_head);
     const int segment = before_ + __popc(starts & 0xffffffffu >> (31 - threadIdx.x % 32));
@@ -116,7 +119,7 @@ class SegmentsOfRows {
   }
 
  private:
-  int before_ = -1;  ///< segments that start before the row, less one
+  int before_ = -1;  ///< segments that start before the row, minus one
 };
 
 /// Length of the longest of some segments.
@@ -128,8 +131,8 @@ __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segme
 }
 
 /// Sorts `segments` whole segments as one tile of the calling warp. Their items have the numbers
-/// number[0] .. number[segments]-1, segment j's from number[j] on, and item number i is at
-/// base[j] + i. They are too long to be batched.
+/// number[0] .. number[segments]-1; those of segment j start at number[j], and item number i is at
+/// base[j] + i. For segments that are too long to be batched.
 template <class T, class Index>
 __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T::Word>& arguments,
                                             const Index* base, const std::uint16_t* number,
@@ -184,10 +187,10 @@ __device__ __forceinline__ Shared& shared_memory_of_warp() {
   return reinterpret_cast<Shared*>(dynamic_shared_memory())[threadIdx.x / 32];
 }
 
-/// Sorts batched segments, from `first_segment` on, none longer than longest_batched, as one tile
-/// of the calling warp: what sort_medium() does, where that is simpler. Not a part of its caller,
+/// Sorts batched segments from `first_segment` on, none longer than longest_batched, as one tile of
+/// the calling warp. As sort_medium(), with simplifications that short segments allow. Not inlined,
 /// because it needs all registers.
-/// \tparam AreNeighbours  they lie side by side in memory
+/// \tparam AreNeighbours  the segments are adjacent in memory
 template <bool AreNeighbours, class Shared>
 __device__ __noinline__ void sort_short_segments(int first_segment, int segments, int longest) {
   using T = typename Shared::T;
@@ -209,7 +212,7 @@ __device__ __noinline__ void sort_short_segments(int first_segment, int segments
   const unsigned char* const heads = mark_heads(tile, number, segments);
   const TileSegments found = segments_of_tile(
       longest, __ballot_sync(full_warp, lane * T::items >= length || heads[lane * T::items] != 0));
-  // At least one bit: then a shift by the others is enough.
+  // At least one bit, so that one shift by the remaining bits is enough.
   const int segment_bits = bits_of(static_cast<std::uint32_t>(max(segments - 1, 1)));
   SegmentsOfRows rows;
 #pragma unroll
@@ -224,7 +227,7 @@ __device__ __noinline__ void sort_short_segments(int first_segment, int segments
     words[r] =
         e < length ? segment << (32 - segment_bits) | static_cast<std::uint32_t>(e) : 0xffffffffu;
   }
-  const KeyCodec<Word> codec = shared.arrays.codec;
+  const BitRangeCodec<Word> codec = shared.arrays.codec;
   keep_keys(tile, keys, codec);
   sort_tile<T, true>(tile, keys, words, length, segment_bits, codec, found);
   finish_values(tile);
@@ -241,7 +244,7 @@ __device__ __noinline__ void sort_short_segments(int first_segment, int segments
   __syncwarp();
 }
 
-/// Sorts batched segments from `first_segment` on, which a tile holds.
+/// Sorts the batched segments from `first_segment` on; they fit one tile.
 template <bool AreNeighbours, class Shared>
 __device__ __forceinline__ void sort_batch(Shared& shared,
                                            const Arguments<typename Shared::Word>& arguments,
@@ -259,13 +262,13 @@ __device__ __forceinline__ void sort_batch(Shared& shared,
   }
 }
 
-/// What a warp found in its chunk.
+/// Numbers of segments that a warp found in its chunk.
 struct Chunk {
-  int batched;  ///< segments
+  int batched;
   int medium;
 };
 
-/// Lists the lanes' segments of more than Longest items.
+/// Appends those of the lanes' segments that have more than Longest items to the lists.
 template <int Longest>
 __device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t segment,
                                           std::uint64_t length) {
@@ -281,8 +284,8 @@ __device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t 
     lists.segment(long_one, place + static_cast<std::uint32_t>(__popc(members & lower))) = segment;
 }
 
-/// Looks at `segments` segments from chunk_begin on.
-/// All lanes call `list_long` with segments of which some are longer than Longest.
+/// Reads `segments` segments from chunk_begin on. All lanes call `list_long` together if any of
+/// their segments is longer than Longest.
 template <int Longest, class Shared, class Word, class ListLong>
 __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word>& arguments,
                                             const ListLong& list_long, std::uint64_t chunk_begin,
@@ -290,8 +293,8 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
   using Index = std::remove_reference_t<decltype(shared.base[0])>;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const unsigned int lower = (1u << lane) - 1;
-  // Offsets of two rows are on their way, and the code of a row is there once: four at a time would
-  // be faster by themselves, but leave less of the instruction cache to the sort.
+  // Two rows of offsets are prefetched, and the loop is not unrolled: four rows at a time would be
+  // faster in isolation, but leave less of the instruction cache to the sort.
   const auto fetch = [&](int row) -> SegmentOffsets {
     if (row + lane >= segments) return {0, 0};
     const std::uint64_t segment = chunk_begin + static_cast<std::uint64_t>(row + lane);
@@ -310,7 +313,8 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
     const bool is_batched = found.length != 0 && found.length <= longest_batched;
     const int length = is_batched ? static_cast<int>(found.length) : 0;
     const unsigned int members = __ballot_sync(full_warp, is_batched);
-    // Where all are neighbours in memory, their offsets tell how many items are before each.
+    // If all segments of the row are adjacent in memory, offsets yield the prefix sums of the
+    // lengths.
     const auto begin = static_cast<Index>(found.begin);
     const Index next = __shfl_down_sync(full_warp, begin, 1);
     const bool is_neighbour = found.length <= longest_batched && segment < segments &&
@@ -382,7 +386,7 @@ __device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Wor
   __syncwarp();
 }
 
-/// Leaves in the warp's shared memory what sort_short_segments() needs of a kernel's arguments.
+/// Copies the kernel arguments that sort_short_segments() needs to the shared memory of the warp.
 template <class Shared>
 __device__ __forceinline__ void keep_arrays(Shared& shared,
                                             const Arguments<typename Shared::Word>& arguments) {
@@ -399,8 +403,8 @@ __device__ __forceinline__ void sort_all_medium(Shared& shared, const Arguments<
   using Index = typename Shared::Index;
   constexpr int most_ordered = 128;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  int ordered = 0;   // segments of this and earlier orderings
-  int shortest = 0;  // the shortest and the longest that wait
+  int ordered = 0;   // segments ordered so far
+  int shortest = 0;  // shortest and longest ordered segment left
   int longest = -1;
 #pragma unroll 1
   while (shortest <= longest || ordered < medium) {
@@ -440,7 +444,7 @@ __device__ __forceinline__ void sort_batches(Shared& shared, const Arguments<Wor
   const int lane = static_cast<int>(threadIdx.x % 32);
 #pragma unroll 1
   for (int begin = 0; begin < batched;) {
-    // As many segments as fit: 16 at a time, then one at a time.
+    // As many segments as fit: search in steps of 16, then of one.
     const int limit = shared.number[begin] + warp_tile;
     int end = min(begin + 16 * (lane + 1), batched);
     const bool many = begin + 16 * (lane + 1) <= batched && shared.number[end] <= limit;
@@ -453,8 +457,8 @@ __device__ __forceinline__ void sort_batches(Shared& shared, const Arguments<Wor
   }
 }
 
-/// The same, in the way that suits the whole chunk: if warps chose one for each tile, they would
-/// need the code of both at a time, more than the instruction cache holds.
+/// As above, by one method for the whole chunk: a choice per tile would let the warps execute the
+/// code of both at the same time, which exceeds the instruction cache.
 template <class Shared, class Word>
 __device__ __forceinline__ void sort_all_batched(Shared& shared, const Arguments<Word>& arguments,
                                                  int batched) {
@@ -468,8 +472,8 @@ __device__ __forceinline__ void sort_all_batched(Shared& shared, const Arguments
   }
 }
 
-/// Sorts the segments of a chunk of up to Longest items in the tile of the calling warp; the others
-/// are listed. keep_arrays() has been called.
+/// Sorts the segments of up to Longest items of a chunk in the tile of the calling warp, and lists
+/// the others. \pre keep_arrays() has been called
 template <int Longest, class Shared, class Word, class ListLong>
 __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>& arguments,
                                            const ListLong& list_long, std::uint64_t chunk_begin,
@@ -482,11 +486,11 @@ __device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>
   sort_all_batched(shared, arguments, chunk.batched);
 }
 
-/// How the segments are cut into chunks: the last ones are smaller, so that all warps end at about
-/// the same time.
+/// Division of the segments into chunks. The last chunks are smaller, so that all warps end at
+/// about the same time.
 struct ChunkPlan {
   unsigned int large_chunks;
-  unsigned int large;  ///< segments
+  unsigned int large;  ///< segments per large chunk
   unsigned int small;
 
   [[nodiscard]] __device__ unsigned int size(unsigned int chunk) const {
@@ -498,12 +502,12 @@ struct ChunkPlan {
   }
 };
 
-/// Each warp by itself: takes one chunk of segments after the other, sorts those of up to Longest
-/// items, and lists the others.
+/// Each warp independently takes one chunk of segments after another, sorts the segments of up to
+/// Longest items, and lists the others.
 ///
-///   shared memory, a warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
-///   registers of lane l     while loading and storing, items l, 32 + l, 64 + l, ... of the tile;
-///                           while sorting, the words of positions 16 l .. 16 l + 15
+///   shared memory, per warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
+///   registers of lane l       while loading and storing: items l, 32 + l, 64 + l, ... of the tile;
+///                             while sorting: the words of positions 16 l .. 16 l + 15
 template <class Word, int ValueBytes, class Index, int Longest = longest_in_warp>
 __global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, ValueBytes>)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, ChunkPlan chunks) {
@@ -518,7 +522,8 @@ __global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, Val
     const std::uint64_t begin = chunks.begin(chunk);
     if (begin >= all) break;
     const unsigned int size = chunks.size(chunk);
-    // Chunks are taken in order: what is as far ahead as there are warps will soon be wanted.
+    // Chunks are claimed in ascending order, so the offsets as many chunks ahead as there are warps
+    // are needed soon.
     arguments.begin_offsets.prefetch(
         begin + std::uint64_t{size} * gridDim.x * (batch_threads / 32) / 2, size, all);
     sort_chunk<Longest>(

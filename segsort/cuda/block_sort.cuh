@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
-#include "sortie/segsort/cuda/tile_sort.cuh"
-#include "sortie/segsort/cuda/work_lists.cuh"
+#include "segsort/cuda/tile_sort.cuh"
+#include "segsort/cuda/work_lists.cuh"
 
-/// Segments beyond the tile of a warp: each by a team of warps, which has a block to itself or
-/// shares it with others.
+/// Segments that exceed the tile of a warp: each is sorted by a team of warps. A block has one team
+/// or several.
 namespace sortie::segsort {
 
-/// The threads of a tile ask for the lines of some items.
+/// Prefetches some items, by the threads of a tile.
 template <class T>
 __device__ __forceinline__ void prefetch_items(const typename T::Word* keys, const void* values,
                                                std::uint64_t begin, std::uint64_t length) {
@@ -21,8 +22,8 @@ __device__ __forceinline__ void prefetch_items(const typename T::Word* keys, con
                    length * T::value_bytes, thread, T::threads);
 }
 
-/// Sorts `length` items from index `begin` of the input arrays to the same place of the output.
-/// `meanwhile` is called when the items are on their way.
+/// Sorts `length` items from index `begin` of the input arrays to the same range of the output.
+/// Calls `meanwhile` once the loads have been issued.
 template <class T, class Meanwhile>
 __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename T::Word>& arguments,
                                               std::uint64_t begin, int length,
@@ -49,32 +50,32 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
   T::synchronise();
 }
 
-/// What a tile sorts at a time, from one place of the input, the output or the scratch buffer to
-/// the same of the output: a segment, or neighbouring buckets that a partition left.
-struct Stretch {
+/// Range of items that a tile sorts at once, from the input, output or scratch buffer to the same
+/// range of the output: a segment, or neighbouring buckets of a partition.
+struct TileRange {
   std::uint64_t begin;
   std::uint32_t length;
   Buffer buffer;
 };
 
-/// Sorts stretches `first`, `first` + `step`, ... of `count`, which `stretch_of` gives, one after
-/// the other; the next one is brought near meanwhile. A stretch may be in the output already: all
-/// of it has been read before any is written. `count` + `step` is below 2^32.
-template <class T, class StretchOf>
+/// Sorts ranges `first`, `first` + `step`, ... of `count`, which `range_of` returns, one after the
+/// other, and prefetches the next range meanwhile. A range may be in the output already: all of it
+/// is read before any of it is written. \pre `count` + `step` < 2^32
+template <class T, class RangeOf>
 __device__ __forceinline__ void sort_each_in_tile(T& tile,
                                                   const Arguments<typename T::Word>& arguments,
                                                   unsigned int first, unsigned int step,
-                                                  unsigned int count, const StretchOf& stretch_of) {
-  Stretch next{};
-  if (first < count) next = stretch_of(first);
+                                                  unsigned int count, const RangeOf& range_of) {
+  TileRange next{};
+  if (first < count) next = range_of(first);
   for (unsigned int i = first; i < count; i += step) {
-    const Stretch stretch = next;
+    const TileRange range = next;
     const bool is_last = count - i <= step;
-    if (!is_last) next = stretch_of(i + step);
+    if (!is_last) next = range_of(i + step);
     Arguments<typename T::Word> from = arguments;
-    from.keys_in = arguments.keys_of(stretch.buffer);
-    from.values_in = arguments.values_of(stretch.buffer);
-    sort_in_block(tile, from, stretch.begin, static_cast<int>(stretch.length), [&] {
+    from.keys_in = arguments.keys_of(range.buffer);
+    from.values_in = arguments.values_of(range.buffer);
+    sort_in_block(tile, from, range.begin, static_cast<int>(range.length), [&] {
       if (!is_last)
         prefetch_items<T>(arguments.keys_of(next.buffer), arguments.values_of(next.buffer),
                           next.begin, next.length);
@@ -88,13 +89,13 @@ struct SharedBytes {
   unsigned int size;
 };
 
-/// Sorts the block's share of `count` stretches: each of its teams has a tile T, and one stretch
-/// after the other, as long as there is room for tiles. Where the block is one team, T is not of a
-/// team.
-template <class T, class StretchOf>
+/// Sorts the block's share of `count` ranges. Each of its teams has one tile T, as far as shared
+/// memory suffices for tiles, and sorts one range after another. T::is_of_team is false if the
+/// block is a single team.
+template <class T, class RangeOf>
 __device__ __forceinline__ void sort_by_teams(SharedBytes shared,
                                               const Arguments<typename T::Word>& arguments,
-                                              unsigned int count, const StretchOf& stretch_of) {
+                                              unsigned int count, const RangeOf& range_of) {
   T* const tiles = reinterpret_cast<T*>(shared.begin);
   if constexpr (T::is_of_team) {
     const auto team = static_cast<unsigned int>(T::team());
@@ -102,9 +103,9 @@ __device__ __forceinline__ void sort_by_teams(SharedBytes shared,
         min(blockDim.x / T::threads, shared.size / static_cast<unsigned int>(sizeof(T)));
     if (team >= teams) return;
     sort_each_in_tile(tiles[team], arguments, team * gridDim.x + blockIdx.x, teams * gridDim.x,
-                      count, stretch_of);
+                      count, range_of);
   } else {
-    sort_each_in_tile(*tiles, arguments, blockIdx.x, gridDim.x, count, stretch_of);
+    sort_each_in_tile(*tiles, arguments, blockIdx.x, gridDim.x, count, range_of);
   }
 }
 
@@ -112,8 +113,8 @@ template <class Word, int ValueBytes, int Class>
 using TileOfClass = Tile<Word, ValueBytes, team_warps(Class), team_items(Class),
                          warps_of_block<Word>(Class) != team_warps(Class)>;
 
-/// Sorts the block's share of all that is listed for a block class: groups of buckets, where they
-/// are sorted in tiles of this class, and segments.
+/// Sorts the block's share of everything listed for a block class: groups of buckets, if they are
+/// sorted in tiles of this class, and segments.
 template <class Word, int ValueBytes, int Class>
 __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, const WorkLists& lists,
                                            SharedBytes shared) {
@@ -122,9 +123,9 @@ __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, con
   if constexpr (group_class < group_classes) groups = lists.counters->groups[group_class];
   const unsigned int count = groups + lists.counters->segments[Class];
   if (count == 0) return;
-  __syncthreads();  // the teams of the class before are done with the shared memory
+  __syncthreads();  // the teams of the previous class no longer use the shared memory
   sort_by_teams<TileOfClass<Word, ValueBytes, Class>>(
-      shared, arguments, count, [&](unsigned int place) -> Stretch {
+      shared, arguments, count, [&](unsigned int place) -> TileRange {
         if constexpr (group_class < group_classes) {
           if (place < groups) {
             const Group group = lists.group(group_class, place);
@@ -136,17 +137,17 @@ __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, con
       });
 }
 
-/// Sorts what is listed for the block classes whose blocks have BlockWarps warps, longest first: a
-/// team takes one segment or group at a time.
+/// Sorts the segments and groups listed for the block classes whose blocks have BlockWarps warps,
+/// longest first. A team takes one segment or group at a time.
 ///
 ///   shared memory           the tiles of the teams: keys, values, words
-///   registers of thread t   of a team, while loading and storing: items t, threads + t,
+///   registers of thread t   of a team; while loading and storing: items t, threads + t,
 ///                           2 threads + t, ...; while sorting: the words of positions
 ///                           items t .. items t + items - 1
 template <class Word, int ValueBytes, int BlockWarps>
 __global__ void __launch_bounds__(32 * BlockWarps, resident_warps / BlockWarps)
     block_sort_kernel(Arguments<Word> arguments, WorkLists lists, unsigned int shared_size) {
-  wait_for_kernels_before();
+  wait_for_preceding_kernels();
   const auto sort = [&]<int Class>() {
     if constexpr (warps_of_block<Word>(Class) == BlockWarps)
       sort_class<Word, ValueBytes, Class>(arguments, lists, {dynamic_shared_memory(), shared_size});

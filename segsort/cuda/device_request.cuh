@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/arguments.cuh"
-#include "sortie/segsort/device_segmented_sort.hpp"
+#include "segsort/cuda/arguments.cuh"
+#include "sortie/device_segmented_sort.hpp"
 
-/// From a caller's request to what kernels get, the same for every policy.
+/// Conversion of a request into kernel arguments, for every policy.
 namespace sortie::segsort {
 
-/// Segments of one pass; segment ids have 32 bits, more segments take several passes.
+/// Most segments per pass: segment indices have 32 bits, so more segments take several passes.
 inline constexpr std::int64_t segments_per_pass = std::int64_t{1} << 31;
 
-/// False for negative counts, bits that the key does not have, and widths that there are not.
+/// Returns false for negative counts, bits outside of the key, and unsupported widths.
 inline bool is_valid(const DeviceRequest& request) {
   const int bits = key_bits(request.key_type);
   const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
@@ -25,7 +26,7 @@ inline bool is_valid(const DeviceRequest& request) {
   return request.offset_bytes == 4 || request.offset_bytes == 8;
 }
 
-/// Room for a second copy of keys and values; unused where the input may be overwritten.
+/// Buffers for a second copy of keys and values; unused if the input may be overwritten.
 struct Scratch {
   void* keys = nullptr;
   void* values = nullptr;
@@ -59,8 +60,8 @@ Arguments<Word> arguments_of(const DeviceRequest& request, const Scratch& scratc
   arguments.first_segment = static_cast<std::uint64_t>(first_segment);
   arguments.ranges = request.ranges == nullptr ? nullptr : request.ranges + first_segment;
   arguments.codec =
-      KeyCodec<Word>::make(request.key_type, request.order, request.begin_bit,
-                           request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit);
+      BitRangeCodec<Word>::make(request.key_type, request.order, request.begin_bit,
+                                request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit);
   return arguments;
 }
 

@@ -1,12 +1,13 @@
-#include "sortie/segsort/device_segmented_sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/device_segmented_sort.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "sortie/core/cuda/storage_carver.hpp"
-#include "sortie/segsort/cuda/device_request.cuh"
-#include "sortie/segsort/cuda/ics17/sort_ics17.hpp"
-#include "sortie/segsort/cuda/launch.cuh"
+#include "core/cuda/storage_carver.hpp"
+#include "segsort/cuda/device_request.cuh"
+#include "segsort/cuda/ics17/sort_ics17.hpp"
+#include "segsort/cuda/launch.cuh"
 
 namespace sortie::segsort {
 
@@ -35,43 +36,46 @@ struct TemporaryStorage {
     const std::uint64_t key_bytes = static_cast<std::uint64_t>(key_bits(request.key_type)) / 8;
     StorageCarver carver(base);
     if (items <= most_items_of_small_sort) {
-      // No lists; scratch where a segment can be too long for a tile.
+      // No lists; scratch only if a segment can exceed the tile.
       if (items > longest_of_small_tile && !request.input_is_scratch) {
         scratch.keys = carver.take<char>(items * key_bytes);
         scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
       }
-      bytes = std::max<std::size_t>(carver.used(), 1);  // null would ask for the size again
+      bytes = std::max<std::size_t>(carver.used(), 1);  // a null pointer would query the size again
       return;
     }
     lists.counters = carver.take<Counters>(1);
     for (int pair = 0; pair < long_classes / 2; ++pair) {
-      const std::uint64_t room = std::min(segments, items / shortest_of_long_class(2 * pair));
-      lists.room[pair] = static_cast<std::uint32_t>(room);
-      lists.segments[pair] = carver.take<std::uint32_t>(room);
+      const std::uint64_t capacity = std::min(segments, items / shortest_of_long_class(2 * pair));
+      lists.capacity[pair] = static_cast<std::uint32_t>(capacity);
+      lists.segments[pair] = carver.take<std::uint32_t>(capacity);
     }
     const std::uint64_t parts = items / (longest_in_block + 1);
     if (parts != 0) {
-      // Two neighbouring groups of a part hold more than a tile together, unless a large bucket
-      // stands between them; a pass takes at least four bits off such a bucket.
+      // Two neighbouring groups of a part together exceed a tile, unless a large bucket separates
+      // them; each pass takes at least four bits off such a bucket.
       const std::uint64_t tiles = items / longest_group + 1;
-      lists.group_room = 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * tiles;
-      lists.groups = carver.take<Group>(lists.group_room);
+      lists.group_capacity = 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * tiles;
+      lists.groups = carver.take<Group>(lists.group_capacity);
       lists.parts = carver.take<Part>(tiles);
       if (!request.input_is_scratch) {
         scratch.keys = carver.take<char>(items * key_bytes);
         scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
       }
     }
-    const std::uint64_t shared_parts = items / (longest_lone_partition + 1);
+    const std::uint64_t shared_parts = items / (longest_single_block_partition + 1);
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
       lists.histograms =
           carver.take<std::uint64_t>(most_histogram_rows(items, shared_parts) * most_buckets);
-      // Without a scratch buffer there is room for as many rows as there can be.
+      // Without a scratch buffer, the list has rows for the greatest possible number of tile
+      // groups.
       const std::uint64_t rows = items / smallest_partition_tile + shared_parts;
-      lists.unit_rows_in_scratch = !request.input_is_scratch;
-      lists.unit_row_room = request.input_is_scratch ? rows : std::min(rows, most_unit_rows);
-      lists.unit_rows = carver.take<std::uint32_t>(lists.unit_row_room * most_buckets);
+      lists.tile_group_rows_in_scratch = !request.input_is_scratch;
+      lists.tile_group_row_capacity =
+          request.input_is_scratch ? rows : std::min(rows, most_tile_group_rows);
+      lists.tile_group_rows =
+          carver.take<std::uint32_t>(lists.tile_group_row_capacity * most_buckets);
     }
     bytes = carver.used();
   }
@@ -91,8 +95,8 @@ std::size_t shared_bytes_for(int value_bytes) {
   return value_bytes == 4 ? most_shared_bytes<Word, 4>() : most_shared_bytes<Word, 8>();
 }
 
-/// True where the tiles of the tuned policy fit the shared memory of the device. They were made for
-/// the data centre's GPUs, which have twice as much as others.
+/// Returns true if the tiles of the tuned policy fit the shared memory of the device. They are
+/// sized for data-centre GPUs, which have about twice as much as others.
 bool tiles_fit(const DeviceRequest& request, const DeviceLimits& limits) {
   const std::size_t wanted = key_bits(request.key_type) == 32
                                  ? shared_bytes_for<std::uint32_t>(request.value_bytes)
@@ -108,11 +112,11 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
     return ics17::sort_on_device(temp_storage, temp_storage_bytes, request, stream);
   if (!is_valid(request)) return cudaErrorInvalidValue;
   DeviceLimits limits;
-  const cudaError_t asked = limits.ask();
-  // The size may be asked for where there is no GPU.
-  if (asked != cudaSuccess && temp_storage != nullptr) return asked;
-  if (asked == cudaSuccess &&
-      !tiles_fit(request, limits)) {  // every sort of the tuned policy is stable
+  const cudaError_t queried = limits.query();
+  // The size may be queried without a GPU.
+  if (queried != cudaSuccess && temp_storage != nullptr) return queried;
+  if (queried == cudaSuccess &&
+      !tiles_fit(request, limits)) {  // sorts of the tuned policy are always stable
     DeviceRequest stable = request;
     stable.stable = true;
     return ics17::sort_on_device(temp_storage, temp_storage_bytes, stable, stream);

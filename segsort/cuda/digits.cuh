@@ -1,27 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/arguments.cuh"
-#include "sortie/segsort/cuda/policy.cuh"
-#include "sortie/segsort/cuda/tile.cuh"
+#include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/policy.cuh"
+#include "segsort/cuda/tile.cuh"
 
-/// How a pass of a partition cuts the keys of a part into buckets.
+/// Division of the key range of a part into buckets, for one pass of a partition.
 namespace sortie::segsort {
 
-/// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys lie
-/// from `base` to base + span.
+/// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys are in
+/// base .. base + span.
 struct Part {
   std::uint64_t begin;
   std::uint64_t length;
   std::uint64_t base;
   std::uint64_t span;
   Buffer buffer;
-  std::uint32_t filler;  ///< so that a part has no bytes without a name
+  std::uint32_t filler;  ///< explicit padding: a part has unique object representations
 };
 
-/// Buckets of the next pass over a part of so many items: enough that a bucket fits a tile, where
-/// one pass can do that, at least for most of them; else two passes share the work alike.
+/// Number of buckets of the next pass over a part of `length` items. If one pass suffices, enough
+/// that a bucket, or at least most buckets, fit a tile; otherwise balanced between two passes.
 __device__ inline int wanted_buckets(std::uint64_t length) {
   constexpr std::uint64_t most = most_buckets;
   const std::uint64_t tiles = (length - 1) / bucket_for_group_class(0) + 1;
@@ -36,57 +37,59 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
   return static_cast<int>(min(max(wanted, std::uint64_t{fewest_buckets}), most));
 }
 
-/// True where the buckets of a part are meant to fill the smaller tiles.
+/// True if the buckets of a part should fill the smaller tiles.
 __device__ inline bool fills_small_tiles(std::uint64_t length) {
   return length <= std::uint64_t{most_buckets} * bucket_for_group_class(0);
 }
 
-/// The range of a part's keys cut into equal stretches, one a bucket. Their number is not a power
-/// of two, so that buckets can be as large as tiles. A key's place in the range is brought to 32
-/// bits, x, and its bucket is x * scale / 2^53.
+/// Division of the key range of a part into equal ranges, one per bucket. The number of buckets is
+/// not a power of two, so that buckets can be as large as tiles. The offset of a key in the range
+/// is scaled to 32 bits, x, and its bucket is x * scale / 2^53.
 struct RangeCut {
   std::uint64_t base;
   std::uint64_t span;
   std::uint32_t scale;
   int bits;  ///< of the span
   int buckets;
-  std::uint32_t unit;  ///< what one key more adds to x, at least
+  std::uint32_t key_step;  ///< least increment of x per key
 
   RangeCut() = default;
   __device__ explicit RangeCut(const Part& part) : base(part.base), span(part.span) {
     bits = max(bits_of(span), 1);
     const auto wanted = static_cast<std::uint64_t>(wanted_buckets(part.length));
     buckets = static_cast<int>(span < wanted ? span + 1 : wanted);
-    unit = bits < 32 ? 1u << (32 - bits) : 1;
-    const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + unit;
+    key_step = bits < 32 ? 1u << (32 - bits) : 1;
+    const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + key_step;
     scale = static_cast<std::uint32_t>((static_cast<std::uint64_t>(buckets) << 53) / range);
-    // Rounded up, the products of few keys are exact; of many keys, the last one's would be beyond.
+    // Rounded up, products of small ranges are exact; for large ranges, that of the last key would
+    // be out of range.
     if (span < 1 << 20) ++scale;
   }
 
-  /// True where a bucket is one key.
+  /// True if each bucket holds a single key value.
   [[nodiscard]] __device__ bool exact() const {
     return static_cast<std::uint64_t>(buckets) == span + 1;
   }
 
-  /// Least key of a bucket, counted from the base; of the bucket behind the last, the end.
+  /// Least key of a bucket, relative to the base; for the bucket past the last, the end of the
+  /// range.
   [[nodiscard]] __device__ std::uint64_t first_of(int bucket) const {
     if (bucket == buckets) return span + 1;
     const std::uint64_t x =
         bucket == 0 ? 0 : ((static_cast<std::uint64_t>(bucket) << 53) - 1) / scale + 1;
-    return bits > 32 ? x << (bits - 32) : (x + unit - 1) >> (32 - bits);
+    return bits > 32 ? x << (bits - 32) : (x + key_step - 1) >> (32 - bits);
   }
 };
 
-/// The bucket of each key.
+/// Maps keys to buckets.
 template <class Word>
 class Digits {
  public:
   Digits() = default;
-  __device__ Digits(const KeyCodec<Word>& codec, const RangeCut& cut)
+  __device__ Digits(const BitRangeCodec<Word>& codec, const RangeCut& cut)
       : codec_(codec), base_(static_cast<Word>(cut.base)), scale_(cut.scale), bits_(cut.bits) {}
 
-  /// True where keys are compared as they are.
+  /// True if keys need no encoding.
   [[nodiscard]] __device__ bool plain() const { return codec_.plain; }
   /// The compared bits of a key as a number.
   /// \tparam Plain  plain() is known to be true
@@ -105,7 +108,7 @@ class Digits {
   }
 
  private:
-  KeyCodec<Word> codec_;
+  BitRangeCodec<Word> codec_;
   Word base_;
   std::uint32_t scale_;
   int bits_;

@@ -1,41 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cooperative_groups.h>
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/partition.cuh"
+#include "segsort/cuda/partition.cuh"
 
 /// Partition of the longest segments, by all blocks together.
 ///
-/// Blocks take tiles in the order in which the items lie, so that what neighbouring tiles write to
-/// a bucket, which lies side by side, is written at about the same time: else the memory would get
-/// each line in pieces (measured on an H200: 110 giga-pairs a second instead of 50). For that, each
-/// tile must know how many items of each bucket are before it, which the counts tell.
+/// Blocks claim tile groups in the order of the items, because neighbouring tiles write to adjacent
+/// addresses of a bucket. The writes then happen at about the same time; otherwise memory would
+/// receive partial lines (measured on an H200: 110 giga-pairs per second instead of 50). For this,
+/// the number of items of each bucket before each tile must be known, which the counting pass
+/// provides.
 namespace sortie::segsort {
 
-/// Parts that the grid takes on at a time: enough to keep all of its blocks busy.
-inline constexpr std::uint32_t most_parts_of_wave = 1024;
-/// Pieces that a wave is cut into, about.
-inline constexpr std::uint32_t pieces_of_wave = 2048;
-/// Units of a wave that have rows in a list of their own.
-inline constexpr std::uint64_t most_unit_rows = 8192;
-/// The counts of so many pieces are added up in one job; of more, by several.
-inline constexpr std::uint32_t few_pieces = 16;
-/// Buckets of such a job: few where there is much to add up.
-__device__ inline std::uint32_t columns_of_job(std::uint32_t pieces) {
-  return pieces > 256 ? 8 : 32;
+/// Parts per batch: enough to keep all blocks of the grid busy.
+inline constexpr std::uint32_t most_parts_of_batch = 1024;
+/// Approximate number of chunks of a batch.
+inline constexpr std::uint32_t chunks_of_batch = 2048;
+/// Most tile groups of a batch that have rows in the separate list.
+inline constexpr std::uint64_t most_tile_group_rows = 8192;
+/// Up to this number of chunks, one task sums all counts of a part; beyond, several tasks do.
+inline constexpr std::uint32_t few_chunks = 16;
+/// Buckets per task of several; few if there are many chunks to sum.
+__device__ inline std::uint32_t columns_of_task(std::uint32_t chunks) {
+  return chunks > 256 ? 8 : 32;
 }
 
-/// Rows of histograms that a sort of so many items with long segments needs.
+/// Rows of histograms that a sort of `items` items with `parts` long segments needs.
 constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t parts) {
-  const std::uint64_t parts_of_wave = parts < most_parts_of_wave ? parts : most_parts_of_wave;
+  const std::uint64_t parts_of_batch = parts < most_parts_of_batch ? parts : most_parts_of_batch;
   const std::uint64_t tiles = items / smallest_partition_tile + 1;
-  return (tiles < pieces_of_wave ? tiles : pieces_of_wave) + 2 * parts_of_wave;
+  return (tiles < chunks_of_batch ? tiles : chunks_of_batch) + 2 * parts_of_batch;
 }
 
-/// Number of the last of `count` ascending numbers, given by `number_of`, that is not beyond
-/// `number`. The first is not.
+/// Index of the last of `count` ascending numbers, returned by `number_of`, that does not exceed
+/// `number`. \pre the first does not
 template <class NumberOf>
 __device__ __forceinline__ std::uint32_t last_not_beyond(std::uint32_t number, std::uint32_t count,
                                                          const NumberOf& number_of) {
@@ -52,56 +54,60 @@ __device__ __forceinline__ std::uint32_t last_not_beyond(std::uint32_t number, s
   return low;
 }
 
-/// The part that a piece or a job belongs to: the last whose first one is not beyond it.
+/// Index of the part that a chunk or a task belongs to: the last part whose first chunk or task
+/// does not exceed it.
 template <std::uint32_t SharedPart::*First>
 __device__ __forceinline__ std::uint32_t part_with(const SharedPart* parts, std::uint32_t count,
                                                    std::uint32_t number) {
   return last_not_beyond(number, count, [&](std::uint32_t i) { return parts[i].*First; });
 }
 
-/// Row of the histograms for a piece. Each part's rows follow one that holds its buckets' lengths.
-__device__ inline std::uint64_t* row_of_piece(const WorkLists& lists, std::uint32_t part,
-                                              std::uint32_t piece) {
-  return lists.histograms + (std::uint64_t{part} + 1 + piece) * most_buckets;
+/// Row of the histograms for a chunk. The rows of each part follow one that holds the first
+/// positions of its buckets.
+__device__ inline std::uint64_t* row_of_chunk(const WorkLists& lists, std::uint32_t part,
+                                              std::uint32_t chunk) {
+  return lists.histograms + (std::uint64_t{part} + 1 + chunk) * most_buckets;
 }
 
 __device__ inline bool has_rows_in_scratch(const WorkLists& lists, const Part& part) {
-  return lists.unit_rows_in_scratch && part.buffer == Buffer::input;
+  return lists.tile_group_rows_in_scratch && part.buffer == Buffer::input;
 }
 
-/// Row for a unit of a part.
+/// Row for a tile group of a part.
 template <class Word>
-__device__ std::uint32_t* row_of_unit(const Arguments<Word>& arguments, const WorkLists& lists,
-                                      const SharedPart& owner, std::uint32_t unit) {
-  std::uint32_t* rows = lists.unit_rows + owner.first_row * most_buckets;
+__device__ std::uint32_t* row_of_tile_group(const Arguments<Word>& arguments,
+                                            const WorkLists& lists, const SharedPart& owner,
+                                            std::uint32_t tile_group) {
+  std::uint32_t* rows = lists.tile_group_rows + owner.first_row * most_buckets;
   if (has_rows_in_scratch(lists, owner.part))
     rows = reinterpret_cast<std::uint32_t*>(arguments.keys_scratch + owner.part.begin);
-  return rows + std::uint64_t{unit} * most_buckets;
+  return rows + std::uint64_t{tile_group} * most_buckets;
 }
 static_assert(smallest_partition_tile >= 2 * most_buckets, "rows of whole tiles fit the scratch");
 
-/// What becomes of a shared part when its digits are counted.
-enum class Verdict { move, narrow, ordered };
+/// Next step for a shared part once its digits have been counted: move its items, narrow its range,
+/// or none since its keys are all equal.
+enum class PartAction { move, narrow, ordered };
 
-__device__ inline Verdict verdict_on(const SharedPart& shared_part, Part& part) {
+__device__ inline PartAction action_for(const SharedPart& shared_part, Part& part) {
   part = shared_part.part;
-  if (shared_part.least == shared_part.greatest) return Verdict::ordered;
-  return range_is_tight(part, shared_part.least, shared_part.greatest) ? Verdict::move
-                                                                       : Verdict::narrow;
+  if (shared_part.least == shared_part.greatest) return PartAction::ordered;
+  return range_is_tight(part, shared_part.least, shared_part.greatest) ? PartAction::move
+                                                                       : PartAction::narrow;
 }
 
-/// How far the grid is.
+/// Progress of the grid.
 struct Round {
-  Wave wave;
-  SharedPart* parts;       ///< of the wave
+  PartBatch batch;
+  SharedPart* parts;       ///< of the batch
   SharedPart* next_parts;  ///< of the next round
   std::uint32_t number;
-  std::uint32_t begin_of_wave;
+  std::uint32_t begin_of_batch;
   std::uint32_t count;  ///< parts of the round
 };
 
-/// What a block of the grid has in shared memory: a tile, how far the grid is, and the unit that it
-/// works on next, about which it learns while its last tile is on the way out.
+/// Shared memory of a block of the grid: a tile, the progress of the grid, and the next tile group
+/// of the block, which is fetched while the block writes its last tile.
 template <class WordType, int ValueBytesOfOne>
 struct GridShared
     : PartitionShared<WordType, ValueBytesOfOne, grid_shape<WordType, ValueBytesOfOne>> {
@@ -109,59 +115,61 @@ struct GridShared
   Arguments<WordType> arguments;
   WorkLists lists;
   Round round;
-  std::uint32_t unit;    ///< that the block works on next
-  std::uint32_t number;  ///< of the part that it belongs to, within the wave
-  SharedPart owner;      ///< that part
-  std::uint32_t first_units[most_parts_of_wave];  ///< of the wave's parts
+  std::uint32_t tile_group;                              ///< next one of the block
+  std::uint32_t number;                                  ///< index of its part within the batch
+  SharedPart owner;                                      ///< its part
+  std::uint32_t first_tile_groups[most_parts_of_batch];  ///< of the parts of the batch
 
-  /// Takes the next unit. In the order of the items, whichever block is free: fixed shares would
-  /// drift apart.
+  /// Claims the next tile group. Free blocks claim tile groups in the order of the items; with a
+  /// fixed assignment, blocks would drift apart.
   __device__ void claim_next() {
-    if (threadIdx.x == 0) unit = atomicAdd(&lists.counters->next_unit, 1);
+    if (threadIdx.x == 0) tile_group = atomicAdd(&lists.counters->next_tile_group, 1);
   }
-  /// After a barrier: starts to fetch the unit's part.
+  /// Starts to fetch the part of the tile group. \pre a barrier since claim_next()
   __device__ void look_up_next() {
     constexpr unsigned int words = sizeof(SharedPart) / 4;
     static_assert(words <= 32 && sizeof(SharedPart) % 4 == 0);
-    if (threadIdx.x >= words || unit >= round.wave.units) return;
-    const std::uint32_t found =
-        last_not_beyond(unit, round.wave.parts, [&](std::uint32_t i) { return first_units[i]; });
+    if (threadIdx.x >= words || tile_group >= round.batch.tile_groups) return;
+    const std::uint32_t found = last_not_beyond(
+        tile_group, round.batch.parts, [&](std::uint32_t i) { return first_tile_groups[i]; });
     if (threadIdx.x == 0) number = found;
     __pipeline_memcpy_async(
         reinterpret_cast<std::uint32_t*>(&owner) + threadIdx.x,
         reinterpret_cast<const std::uint32_t*>(round.parts + found) + threadIdx.x, 4);
   }
-  /// Before the barrier after which the part is there.
+  /// Waits for the fetch; the part is visible to the block after the next barrier.
   __device__ void await_next() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
   }
-  /// Number of the unit within its part.
-  [[nodiscard]] __device__ std::uint32_t unit_in_part() const { return unit - owner.first_unit; }
-  /// The unit's items, as a stretch of its part.
-  [[nodiscard]] __device__ SegmentExtent items_of_unit() const {
-    const std::uint64_t most = std::uint64_t{round.wave.tiles_of_unit} * Base::tile;
-    const std::uint64_t before = unit_in_part() * most;
+  /// Index of the tile group within its part.
+  [[nodiscard]] __device__ std::uint32_t tile_group_in_part() const {
+    return tile_group - owner.first_tile_group;
+  }
+  /// Items of the tile group, as a range of its part.
+  [[nodiscard]] __device__ SegmentExtent items_of_tile_group() const {
+    const std::uint64_t most = std::uint64_t{round.batch.tiles_of_tile_group} * Base::tile;
+    const std::uint64_t before = tile_group_in_part() * most;
     return {owner.part.begin + before, min(most, owner.part.length - before)};
   }
-  /// Counts of the unit's part: items of each bucket before it.
+  /// Row of the part of the tile group: first positions of the buckets.
   [[nodiscard]] __device__ const std::uint64_t* starts_row() const {
-    return row_of_piece(lists, number, owner.first_piece) - most_buckets;
+    return row_of_chunk(lists, number, owner.first_chunk) - most_buckets;
   }
-  /// Counts in front of the piece that the unit belongs to.
-  [[nodiscard]] __device__ const std::uint64_t* piece_row() const {
-    return row_of_piece(lists, number,
-                        owner.first_piece + unit_in_part() / round.wave.units_of_piece);
+  /// Row of the chunk of the tile group: items of each bucket in the preceding chunks.
+  [[nodiscard]] __device__ const std::uint64_t* chunk_row() const {
+    return row_of_chunk(
+        lists, number, owner.first_chunk + tile_group_in_part() / round.batch.tile_groups_of_chunk);
   }
-  /// Counts in the piece in front of the unit.
-  [[nodiscard]] __device__ const std::uint32_t* unit_row() const {
-    return row_of_unit(arguments, lists, owner, unit_in_part());
+  /// Row of the tile group: items of each bucket in the preceding tile groups of its chunk.
+  [[nodiscard]] __device__ const std::uint32_t* tile_group_row() const {
+    return row_of_tile_group(arguments, lists, owner, tile_group_in_part());
   }
 };
 
-/// Takes on a unit with nothing to do meanwhile. Ends with a barrier.
+/// Claims a tile group without overlapped work. Ends with a barrier.
 template <class Shared>
-__device__ __forceinline__ void take_unit(Shared& shared) {
+__device__ __forceinline__ void take_tile_group(Shared& shared) {
   shared.claim_next();
   __syncthreads();
   shared.look_up_next();
@@ -169,7 +177,7 @@ __device__ __forceinline__ void take_unit(Shared& shared) {
   __syncthreads();
 }
 
-/// Sum of one number a thread over the block. Ends with a barrier.
+/// Sum of one number per thread over the block. Ends with a barrier.
 template <class Shared>
 __device__ __forceinline__ std::uint64_t sum_over_block(Shared& shared, std::uint64_t value) {
   const std::uint64_t before = sum_before(value, shared.warp_sums);
@@ -180,101 +188,105 @@ __device__ __forceinline__ std::uint64_t sum_over_block(Shared& shared, std::uin
   return sum;
 }
 
-/// Takes as many of the parts as there are rows for, but at least one, and cuts them into units,
-/// pieces and jobs. One block does it.
+/// Forms a batch of as many parts as there are rows for, but at least one, and divides them into
+/// tile groups, chunks and tasks. Executed by one block.
 template <class Shared>
-__device__ __forceinline__ Wave form_wave(Shared& shared, const WorkLists& lists, SharedPart* parts,
-                                          std::uint32_t count) {
+__device__ __forceinline__ PartBatch form_batch(Shared& shared, const WorkLists& lists,
+                                                SharedPart* parts, std::uint32_t count) {
   const auto tiles_of = [&](std::uint32_t i) {
     return (parts[i].part.length - 1) / Shared::tile + 1;
   };
   const auto has_list_rows = [&](std::uint32_t i) {
     return !has_rows_in_scratch(lists, parts[i].part);
   };
-  const std::uint32_t most = min(count, most_parts_of_wave);
-  Wave wave{};
+  const std::uint32_t most = min(count, most_parts_of_batch);
+  PartBatch batch{};
   std::uint64_t rows = 0;
   for (std::uint32_t begin = 0; begin < most; begin += Shared::threads) {
     const std::uint32_t i = begin + threadIdx.x;
     const std::uint64_t mine = i < most && has_list_rows(i) ? tiles_of(i) : 0;
     const std::uint64_t up_to = rows + sum_before(mine, shared.warp_sums) + mine;
-    wave.parts += static_cast<std::uint32_t>(
-        __syncthreads_count(i < most && up_to <= lists.unit_row_room ? 1 : 0));
+    batch.parts += static_cast<std::uint32_t>(
+        __syncthreads_count(i < most && up_to <= lists.tile_group_row_capacity ? 1 : 0));
     rows += sum_over_block(shared, mine);
-    if (rows > lists.unit_row_room) break;
+    if (rows > lists.tile_group_row_capacity) break;
   }
-  wave.tiles_of_unit = 1;
-  if (wave.parts == 0) {
-    wave.parts = 1;
-    wave.tiles_of_unit = static_cast<std::uint32_t>((tiles_of(0) - 1) / lists.unit_row_room + 1);
+  batch.tiles_of_tile_group = 1;
+  if (batch.parts == 0) {
+    batch.parts = 1;
+    batch.tiles_of_tile_group =
+        static_cast<std::uint32_t>((tiles_of(0) - 1) / lists.tile_group_row_capacity + 1);
   }
-  const auto units_of = [&](std::uint32_t i) {
-    return static_cast<std::uint32_t>((tiles_of(i) - 1) / wave.tiles_of_unit + 1);
+  const auto tile_groups_of = [&](std::uint32_t i) {
+    return static_cast<std::uint32_t>((tiles_of(i) - 1) / batch.tiles_of_tile_group + 1);
   };
 
-  std::uint64_t units = 0;
-  for (std::uint32_t i = threadIdx.x; i < wave.parts; i += Shared::threads) units += units_of(i);
-  units = sum_over_block(shared, units);
-  wave.units_of_piece = static_cast<std::uint32_t>((units - 1) / pieces_of_wave + 1);
+  std::uint64_t tile_groups = 0;
+  for (std::uint32_t i = threadIdx.x; i < batch.parts; i += Shared::threads)
+    tile_groups += tile_groups_of(i);
+  tile_groups = sum_over_block(shared, tile_groups);
+  batch.tile_groups_of_chunk = static_cast<std::uint32_t>((tile_groups - 1) / chunks_of_batch + 1);
 
   std::uint64_t first_row = 0;
-  for (std::uint32_t begin = 0; begin < wave.parts; begin += Shared::threads) {
+  for (std::uint32_t begin = 0; begin < batch.parts; begin += Shared::threads) {
     const std::uint32_t i = begin + threadIdx.x;
-    const bool taken = i < wave.parts;
-    const std::uint32_t own_units = taken ? units_of(i) : 0;
-    const std::uint32_t own_rows = taken && has_list_rows(i) ? own_units : 0;
-    const std::uint32_t own_pieces = taken ? (own_units - 1) / wave.units_of_piece + 1 : 0;
-    std::uint32_t own_jobs = taken ? 1 : 0;
-    if (own_pieces > few_pieces)
-      own_jobs = static_cast<std::uint32_t>(wanted_buckets(parts[i].part.length) - 1) /
-                     columns_of_job(own_pieces) +
-                 1;
-    const std::uint32_t unit = wave.units + sum_before(own_units, shared.warp_sums);
+    const bool taken = i < batch.parts;
+    const std::uint32_t own_tile_groups = taken ? tile_groups_of(i) : 0;
+    const std::uint32_t own_rows = taken && has_list_rows(i) ? own_tile_groups : 0;
+    const std::uint32_t own_chunks =
+        taken ? (own_tile_groups - 1) / batch.tile_groups_of_chunk + 1 : 0;
+    std::uint32_t own_tasks = taken ? 1 : 0;
+    if (own_chunks > few_chunks)
+      own_tasks = static_cast<std::uint32_t>(wanted_buckets(parts[i].part.length) - 1) /
+                      columns_of_task(own_chunks) +
+                  1;
+    const std::uint32_t tile_group =
+        batch.tile_groups + sum_before(own_tile_groups, shared.warp_sums);
     const std::uint64_t row = first_row + sum_before(own_rows, shared.warp_sums);
-    const std::uint32_t piece = wave.pieces + sum_before(own_pieces, shared.warp_sums);
-    const std::uint32_t job = wave.jobs + sum_before(own_jobs, shared.warp_sums);
+    const std::uint32_t chunk = batch.chunks + sum_before(own_chunks, shared.warp_sums);
+    const std::uint32_t task = batch.tasks + sum_before(own_tasks, shared.warp_sums);
     if (taken) {
       SharedPart& part = parts[i];
       part.least = ~std::uint64_t{0};
       part.greatest = 0;
       part.cut = RangeCut(part.part);
-      part.first_unit = unit;
+      part.first_tile_group = tile_group;
       part.first_row = row;
-      part.first_piece = piece;
-      part.first_job = job;
-      part.pieces = own_pieces;
-      part.jobs = own_jobs;
-      part.jobs_done = 0;
+      part.first_chunk = chunk;
+      part.first_task = task;
+      part.chunks = own_chunks;
+      part.tasks = own_tasks;
+      part.tasks_done = 0;
     }
-    wave.units += static_cast<std::uint32_t>(sum_over_block(shared, own_units));
+    batch.tile_groups += static_cast<std::uint32_t>(sum_over_block(shared, own_tile_groups));
     first_row += sum_over_block(shared, own_rows);
-    wave.pieces += static_cast<std::uint32_t>(sum_over_block(shared, own_pieces));
-    wave.jobs += static_cast<std::uint32_t>(sum_over_block(shared, own_jobs));
+    batch.chunks += static_cast<std::uint32_t>(sum_over_block(shared, own_chunks));
+    batch.tasks += static_cast<std::uint32_t>(sum_over_block(shared, own_tasks));
   }
-  return wave;
+  return batch;
 }
 
-/// Counts the digits of one piece, and in front of each of its units.
+/// Counts the digits of one chunk, and stores the counts before each of its tile groups.
 template <class Shared, class Word>
-__device__ __forceinline__ void count_piece(Shared& shared, const Arguments<Word>& arguments,
+__device__ __forceinline__ void count_chunk(Shared& shared, const Arguments<Word>& arguments,
                                             const WorkLists& lists, const Round& round,
-                                            std::uint32_t piece) {
-  const Wave& wave = round.wave;
-  const std::uint32_t number = part_with<&SharedPart::first_piece>(round.parts, wave.parts, piece);
+                                            std::uint32_t chunk) {
+  const PartBatch& batch = round.batch;
+  const std::uint32_t number = part_with<&SharedPart::first_chunk>(round.parts, batch.parts, chunk);
   SharedPart& owner = round.parts[number];
   const Part part = owner.part;
-  const std::uint64_t unit = std::uint64_t{wave.tiles_of_unit} * Shared::tile;
-  const std::uint32_t first_unit = (piece - owner.first_piece) * wave.units_of_piece;
-  const std::uint64_t begin = first_unit * unit;
-  const std::uint64_t length = min(wave.units_of_piece * unit, part.length - begin);
-  const OfBuckets<std::uint32_t> lengths =
-      count_digits(shared, arguments.keys_of(part.buffer) + part.begin + begin, length,
-                   Digits<Word>(arguments.codec, owner.cut), unit,
-                   [&](std::uint64_t i, const OfBuckets<std::uint32_t>& before) {
-                     before.store(row_of_unit(arguments, lists, owner,
-                                              first_unit + static_cast<std::uint32_t>(i)));
-                   });
-  OfBuckets<std::uint64_t>{lengths.first, lengths.second}.store(row_of_piece(lists, number, piece));
+  const std::uint64_t group_items = std::uint64_t{batch.tiles_of_tile_group} * Shared::tile;
+  const std::uint32_t first_tile_group = (chunk - owner.first_chunk) * batch.tile_groups_of_chunk;
+  const std::uint64_t begin = first_tile_group * group_items;
+  const std::uint64_t length = min(batch.tile_groups_of_chunk * group_items, part.length - begin);
+  const OfBuckets<std::uint32_t> lengths = count_digits(
+      shared, arguments.keys_of(part.buffer) + part.begin + begin, length,
+      Digits<Word>(arguments.codec, owner.cut), group_items,
+      [&](std::uint64_t i, const OfBuckets<std::uint32_t>& before) {
+        before.store(row_of_tile_group(arguments, lists, owner,
+                                       first_tile_group + static_cast<std::uint32_t>(i)));
+      });
+  OfBuckets<std::uint64_t>{lengths.first, lengths.second}.store(row_of_chunk(lists, number, chunk));
   if (threadIdx.x == 0) {
     atomicMin(reinterpret_cast<unsigned long long*>(&owner.least),
               static_cast<unsigned long long>(shared.least));
@@ -283,61 +295,62 @@ __device__ __forceinline__ void count_piece(Shared& shared, const Arguments<Word
   }
 }
 
-/// Turns a part's rows of counts into sums over the pieces before, and leaves the first places of
-/// the buckets in the row in front: a job does it for all buckets where the pieces are few, else
-/// for a few columns, and the job that ends last turns sums over all into places.
+/// Replaces the rows of counts of a part by exclusive prefix sums over its chunks, and stores the
+/// first position of each bucket in the row before them. If there are few chunks, one task does so
+/// for all buckets. Otherwise each task handles a few columns, and the task that ends last turns
+/// the totals into positions.
 template <class Shared>
-__device__ __forceinline__ void sum_pieces(Shared& shared, const WorkLists& lists,
-                                           const Round& round, std::uint32_t job) {
+__device__ __forceinline__ void sum_chunks(Shared& shared, const WorkLists& lists,
+                                           const Round& round, std::uint32_t task) {
   const std::uint32_t number =
-      part_with<&SharedPart::first_job>(round.parts, round.wave.parts, job);
+      part_with<&SharedPart::first_task>(round.parts, round.batch.parts, task);
   SharedPart& owner = round.parts[number];
-  std::uint64_t* const rows = row_of_piece(lists, number, owner.first_piece);
-  if (owner.pieces <= few_pieces) {
-    OfBuckets<std::uint64_t> lengths[few_pieces];
+  std::uint64_t* const rows = row_of_chunk(lists, number, owner.first_chunk);
+  if (owner.chunks <= few_chunks) {
+    OfBuckets<std::uint64_t> lengths[few_chunks];
 #pragma unroll
-    for (std::uint32_t piece = 0; piece < few_pieces; ++piece)
-      if (piece < owner.pieces)
-        lengths[piece] = OfBuckets<std::uint64_t>::load(rows + std::uint64_t{piece} * most_buckets);
+    for (std::uint32_t chunk = 0; chunk < few_chunks; ++chunk)
+      if (chunk < owner.chunks)
+        lengths[chunk] = OfBuckets<std::uint64_t>::load(rows + std::uint64_t{chunk} * most_buckets);
     OfBuckets<std::uint64_t> sum;
 #pragma unroll
-    for (std::uint32_t piece = 0; piece < few_pieces; ++piece) {
-      if (piece >= owner.pieces) continue;
-      sum.store(rows + std::uint64_t{piece} * most_buckets);
-      sum += lengths[piece];
+    for (std::uint32_t chunk = 0; chunk < few_chunks; ++chunk) {
+      if (chunk >= owner.chunks) continue;
+      sum.store(rows + std::uint64_t{chunk} * most_buckets);
+      sum += lengths[chunk];
     }
     starts_of(sum, shared.warp_sums).store(rows - most_buckets);
     return;
   }
-  // Thread t adds up a stretch of column t % columns.
-  const std::uint32_t columns = columns_of_job(owner.pieces);
-  const std::uint32_t stretches = Shared::threads / columns;
+  // Thread t sums a range of column t % columns.
+  const std::uint32_t columns = columns_of_task(owner.chunks);
+  const std::uint32_t ranges = Shared::threads / columns;
   auto* const sums = reinterpret_cast<std::uint64_t*>(shared.area);
-  const std::uint32_t column = (job - owner.first_job) * columns + threadIdx.x % columns;
-  const std::uint32_t stretch = threadIdx.x / columns;
-  const std::uint32_t each = (owner.pieces - 1) / stretches + 1;
-  const std::uint32_t begin = min(stretch * each, owner.pieces);
-  const std::uint32_t end = min(begin + each, owner.pieces);
+  const std::uint32_t column = (task - owner.first_task) * columns + threadIdx.x % columns;
+  const std::uint32_t range = threadIdx.x / columns;
+  const std::uint32_t each = (owner.chunks - 1) / ranges + 1;
+  const std::uint32_t begin = min(range * each, owner.chunks);
+  const std::uint32_t end = min(begin + each, owner.chunks);
   std::uint64_t sum = 0;
 #pragma unroll 8
-  for (std::uint32_t piece = begin; piece < end; ++piece)
-    sum += rows[std::uint64_t{piece} * most_buckets + column];
+  for (std::uint32_t chunk = begin; chunk < end; ++chunk)
+    sum += rows[std::uint64_t{chunk} * most_buckets + column];
   sums[threadIdx.x] = sum;
   __syncthreads();
   std::uint64_t before = 0;
-  for (std::uint32_t s = 0; s < stretch; ++s) before += sums[s * columns + threadIdx.x % columns];
-  if (stretch == stretches - 1) *(rows + column - most_buckets) = before + sum;
+  for (std::uint32_t s = 0; s < range; ++s) before += sums[s * columns + threadIdx.x % columns];
+  if (range == ranges - 1) *(rows + column - most_buckets) = before + sum;
 #pragma unroll 8
-  for (std::uint32_t piece = begin; piece < end; ++piece) {
-    const std::uint64_t count = rows[std::uint64_t{piece} * most_buckets + column];
-    rows[std::uint64_t{piece} * most_buckets + column] = before;
+  for (std::uint32_t chunk = begin; chunk < end; ++chunk) {
+    const std::uint64_t count = rows[std::uint64_t{chunk} * most_buckets + column];
+    rows[std::uint64_t{chunk} * most_buckets + column] = before;
     before += count;
   }
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) sums[0] = atomicAdd(&owner.jobs_done, 1);
+  if (threadIdx.x == 0) sums[0] = atomicAdd(&owner.tasks_done, 1);
   __syncthreads();
-  const bool is_last = sums[0] == owner.jobs - 1;
+  const bool is_last = sums[0] == owner.tasks - 1;
   __syncthreads();
   if (!is_last) return;
   __threadfence();
@@ -345,33 +358,34 @@ __device__ __forceinline__ void sum_pieces(Shared& shared, const WorkLists& list
   starts_of(lengths, shared.warp_sums).store(rows - most_buckets);
 }
 
-/// Moves the items of the unit that the block has taken on; the block that has a part's first one
-/// also lists what comes of the part. Begins after a barrier, and ends with one.
+/// Moves the items of the tile group that the block has claimed. The block with the first tile
+/// group of a part also lists the resulting groups and parts. Requires a preceding barrier and ends
+/// with one.
 template <class Shared, class Word>
-__device__ __forceinline__ void move_unit(Shared& shared, const Arguments<Word>& arguments,
-                                          const WorkLists& lists) {
+__device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<Word>& arguments,
+                                                const WorkLists& lists) {
   const Round& round = shared.round;
   const SharedPart& owner = shared.owner;
-  const bool is_first = shared.unit_in_part() == 0;
+  const bool is_first = shared.tile_group_in_part() == 0;
   const auto keep_part = [&](const Part& part) {
     round.next_parts[atomicAdd(&lists.counters->shared_parts[(round.number + 1) % 2], 1)].part =
         part;
   };
   Part part;
-  const Verdict verdict = verdict_on(owner, part);
-  if (verdict != Verdict::move) {
+  const PartAction action = action_for(owner, part);
+  if (action != PartAction::move) {
     if (is_first) {
-      if (verdict == Verdict::ordered) {
+      if (action == PartAction::ordered) {
         list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, Shared::threads);
       } else if (threadIdx.x == 0) {
         keep_part(part);
       }
     }
     __syncthreads();
-    take_unit(shared);
+    take_tile_group(shared);
     return;
   }
-  const SegmentExtent items = shared.items_of_unit();
+  const SegmentExtent items = shared.items_of_tile_group();
   prefetch_lines(arguments.keys_of(part.buffer) + items.begin, items.length * sizeof(Word),
                  threadIdx.x, blockDim.x);
   if constexpr (Shared::value_bytes != 0)
@@ -380,11 +394,11 @@ __device__ __forceinline__ void move_unit(Shared& shared, const Arguments<Word>&
         items.length * Shared::value_bytes, threadIdx.x, blockDim.x);
   const Buffer to = other_buffer(part.buffer);
   const auto starts = OfBuckets<std::uint64_t>::load(shared.starts_row());
-  auto places = OfBuckets<std::uint64_t>::load(shared.piece_row());
-  places += OfBuckets<std::uint32_t>::load(shared.unit_row());
+  auto places = OfBuckets<std::uint64_t>::load(shared.chunk_row());
+  places += OfBuckets<std::uint32_t>::load(shared.tile_group_row());
   if (is_first)
     list_buckets(shared, lists, part, owner.cut, to, starts, [&](const Part& large) {
-      if (large.length <= longest_lone_partition) {
+      if (large.length <= longest_single_block_partition) {
         lists.parts[atomicAdd(&lists.counters->parts, 1)] = large;
       } else {
         keep_part(large);
@@ -397,13 +411,13 @@ __device__ __forceinline__ void move_unit(Shared& shared, const Arguments<Word>&
   move_items<Shared>(items.begin, items.length);
 }
 
-/// Parts beyond longest_lone_partition: all blocks of the grid work on all of them, in rounds of
-/// one pass each, with barriers of the grid between the steps of a round. Very many parts take a
-/// round in waves, so that the counts need no more than a constant amount of memory.
+/// Parts beyond longest_single_block_partition: all blocks of the grid process all parts, in rounds
+/// of one pass each, with grid barriers between the steps of a round. A round with very many parts
+/// is divided into batches, so that the counts take a constant amount of memory.
 ///
-///   global memory              the parts of this round and of the next; counts of each bucket, in
-///                              front of each piece, and in front of each unit in its piece
-///   shared memory, registers   of a tile, as in move_tile(); of the buckets, two a thread
+///   global memory              the parts of this round and of the next; counts of each bucket
+///                              before each chunk, and before each tile group within its chunk
+///   shared memory, registers   for a tile: as in move_tile(); for the buckets: two per thread
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(grid_shape<Word, ValueBytes>.threads,
                                   grid_shape<Word, ValueBytes>.resident_blocks)
@@ -412,7 +426,7 @@ __global__ void __launch_bounds__(grid_shape<Word, ValueBytes>.threads,
   Shared& shared = shared_memory<Shared>();
   Round& round = shared.round;
   Counters& counters = *lists.counters;
-  wait_for_kernels_before();
+  wait_for_preceding_kernels();
   const std::uint32_t segments = counters.segments[grid_partition_class];
   if (segments == 0) return;
   const auto grid = cooperative_groups::this_grid();
@@ -432,37 +446,37 @@ __global__ void __launch_bounds__(grid_shape<Word, ValueBytes>.threads,
     if (thread == 0) round.count = counters.shared_parts[round.number % 2];
     __syncthreads();
     if (round.count == 0) return;
-    SharedPart* const parts = lists.shared_parts[round.number % 2] + round.begin_of_wave;
+    SharedPart* const parts = lists.shared_parts[round.number % 2] + round.begin_of_batch;
     if (blockIdx.x == 0) {
-      const Wave formed = form_wave(shared, lists, parts, round.count - round.begin_of_wave);
+      const PartBatch formed = form_batch(shared, lists, parts, round.count - round.begin_of_batch);
       if (thread == 0) {
-        counters.wave = formed;
-        if (round.begin_of_wave == 0) counters.shared_parts[(round.number + 1) % 2] = 0;
-        counters.next_unit = 0;
+        counters.batch = formed;
+        if (round.begin_of_batch == 0) counters.shared_parts[(round.number + 1) % 2] = 0;
+        counters.next_tile_group = 0;
       }
     }
     grid.sync();
     if (thread == 0) {
-      round.wave = counters.wave;
+      round.batch = counters.batch;
       round.parts = parts;
       round.next_parts = lists.shared_parts[(round.number + 1) % 2];
     }
     __syncthreads();
-    for (std::uint32_t i = blockIdx.x; i < round.wave.pieces; i += gridDim.x)
-      count_piece(shared, arguments, lists, round, i);
+    for (std::uint32_t i = blockIdx.x; i < round.batch.chunks; i += gridDim.x)
+      count_chunk(shared, arguments, lists, round, i);
     grid.sync();
-    for (std::uint32_t i = blockIdx.x; i < round.wave.jobs; i += gridDim.x)
-      sum_pieces(shared, lists, round, i);
+    for (std::uint32_t i = blockIdx.x; i < round.batch.tasks; i += gridDim.x)
+      sum_chunks(shared, lists, round, i);
     grid.sync();
-    for (std::uint32_t i = thread; i < round.wave.parts; i += Shared::threads)
-      shared.first_units[i] = parts[i].first_unit;
-    take_unit(shared);
-    while (shared.unit < round.wave.units) move_unit(shared, arguments, lists);
+    for (std::uint32_t i = thread; i < round.batch.parts; i += Shared::threads)
+      shared.first_tile_groups[i] = parts[i].first_tile_group;
+    take_tile_group(shared);
+    while (shared.tile_group < round.batch.tile_groups) move_tile_group(shared, arguments, lists);
     grid.sync();
     if (thread == 0) {
-      round.begin_of_wave += round.wave.parts;
-      if (round.begin_of_wave == round.count) {
-        round.begin_of_wave = 0;
+      round.begin_of_batch += round.batch.parts;
+      if (round.begin_of_batch == round.count) {
+        round.begin_of_batch = 0;
         ++round.number;
       }
     }

@@ -1,32 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-/// What only the hardware has a word for: instructions without a function in CUDA C++, and what the
-/// compiler has to be told. The kernels' tests on host threads (tests/kernels) bring another file
-/// of this name.
+/// Inline-PTX wrappers and compiler hints. tests/kernels, which runs the kernels on host threads,
+/// supplies another file of this name.
 namespace sortie::segsort {
 
-/// Asks for the line that holds a byte, so that it is near when it is read.
+/// Prefetches the line that holds a byte into the L2 cache.
 __device__ __forceinline__ void prefetch_line(const void* byte) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(byte));
 }
 
-/// Waits until all that the kernels before this one wrote is there. Kernels of one sort start
-/// before those in front of them have ended (programmatic dependent launch), so each calls this
+/// Waits until all writes of the preceding kernels are visible. With programmatic dependent launch,
+/// the kernels of a sort start before their predecessors have ended, so each kernel calls this
 /// first.
-__device__ __forceinline__ void wait_for_kernels_before() {
+__device__ __forceinline__ void wait_for_preceding_kernels() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Waits for the other threads of a team, of which a block may have fifteen.
+/// Barrier of the threads of a team; a block has at most fifteen teams.
 template <int Threads>
 __device__ __forceinline__ void wait_for_team(int team) {
   asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(Threads) : "memory");
 }
-/// The same, and true on all threads of the team if `condition` is on any.
+/// As above; returns true on all threads of the team if `condition` holds on any.
 template <int Threads>
 __device__ __forceinline__ bool any_of_team(int team, bool condition) {
   int any = 0;
@@ -43,15 +43,16 @@ __device__ __forceinline__ bool any_of_team(int team, bool condition) {
   return any != 0;
 }
 
-/// Tells the compiler where a pointer leads that it cannot follow back to a kernel's parameter.
+/// Asserts that a pointer refers to global memory, for pointers that the compiler cannot trace to a
+/// kernel parameter.
 template <class T>
 __device__ __forceinline__ T* in_global_memory(T* pointer) {
   __builtin_assume(__isGlobal(pointer));
   return pointer;
 }
 
-/// The dynamic shared memory of the block. Functions that are not part of their caller ask for it
-/// themselves, for the compiler would not know that a reference leads there.
+/// The dynamic shared memory of the block. Functions that are not inlined call this rather than
+/// take a reference, so that the compiler knows the address space.
 __device__ __forceinline__ unsigned char* dynamic_shared_memory() {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   return shared_bytes;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,22 +7,22 @@
 #include <cstdint>
 #include <utility>
 
-#include "sortie/segsort/cuda/batch_sort.cuh"
-#include "sortie/segsort/cuda/block_sort.cuh"
-#include "sortie/segsort/cuda/grid_partition.cuh"
-#include "sortie/segsort/cuda/partition.cuh"
-#include "sortie/segsort/cuda/small_sort.cuh"
+#include "segsort/cuda/batch_sort.cuh"
+#include "segsort/cuda/block_sort.cuh"
+#include "segsort/cuda/grid_partition.cuh"
+#include "segsort/cuda/partition.cuh"
+#include "segsort/cuda/small_sort.cuh"
 
-/// Puts all kernels of one sort on a stream, for one width of keys and values.
+/// Launches all kernels of one sort on a stream, for one width of keys and values.
 namespace sortie::segsort {
 
-/// What a sort asks of the current device.
+/// Attributes of the current device that a sort needs.
 struct DeviceLimits {
   int multiprocessors = 0;
   int major = 0;         ///< of the compute capability
-  int shared_bytes = 0;  ///< that a block may have
+  int shared_bytes = 0;  ///< most per block
 
-  cudaError_t ask() {
+  cudaError_t query() {
     int device = 0;
     cudaError_t status = cudaGetDevice(&device);
     const auto attribute = [&](int& value, cudaDeviceAttr name) {
@@ -34,28 +35,29 @@ struct DeviceLimits {
   }
 };
 
-/// What the host knows without asking the device.
+/// Properties of a sort that are known on the host.
 struct LaunchPlan {
   std::uint64_t num_items;
-  std::uint64_t num_segments;  ///< at most; below 2^32
+  std::uint64_t num_segments;  ///< upper bound; below 2^32
   DeviceLimits limits;
   cudaStream_t stream;
-  bool starts_early = false;  ///< kernels may start before the ones in front of them have ended
+  bool starts_early = false;  ///< kernels may start before their predecessors have ended
 
   [[nodiscard]] std::uint64_t most_segments_of_class(int long_class) const {
     return std::min(num_segments, num_items / shortest_of_long_class(long_class));
   }
 };
 
-/// Items that a warp of the first kernel takes on at a time: enough to fill some tiles, and to find
-/// segments that fill them together.
+/// Items that a warp of the first kernel claims at a time: enough to fill several tiles, and to
+/// find segments that fill a tile together.
 inline constexpr std::uint64_t items_of_chunk = 16384;
-/// The last of them are divided, so that all warps end at about the same time.
+/// The last chunks are divided into so many parts, so that all warps end at about the same time.
 inline constexpr unsigned int parts_of_last_chunks = 4;
 
 inline constexpr int no_limit = 1 << 20;
 
-/// Starts `kernel` with dynamic shared memory, and no more blocks than the device runs at once.
+/// Launches `kernel` with dynamic shared memory, and with at most as many blocks as can be
+/// resident.
 template <class... Parameters, class... Values>
 cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& plan,
                             std::uint64_t most_blocks, int most_a_multiprocessor, int threads,
@@ -66,10 +68,11 @@ cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& pla
   int resident = 0;
   status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);
   if (status != cudaSuccess) return status;
-  const auto room = static_cast<std::uint64_t>(std::min(resident, most_a_multiprocessor)) *
-                    static_cast<std::uint64_t>(plan.limits.multiprocessors);
+  const auto most_resident = static_cast<std::uint64_t>(std::min(resident, most_a_multiprocessor)) *
+                             static_cast<std::uint64_t>(plan.limits.multiprocessors);
   cudaLaunchConfig_t config{};
-  config.gridDim = static_cast<unsigned int>(std::clamp<std::uint64_t>(most_blocks, 1, room));
+  config.gridDim =
+      static_cast<unsigned int>(std::clamp<std::uint64_t>(most_blocks, 1, most_resident));
   config.blockDim = static_cast<unsigned int>(threads);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = plan.stream;
@@ -86,7 +89,7 @@ cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& pla
   return cudaLaunchKernelEx(&config, kernel, values...);
 }
 
-/// Shared memory of a block of BlockWarps warps for the class that wants most.
+/// Shared memory of a block of BlockWarps warps, for the class that needs most.
 template <class Word, int ValueBytes, int BlockWarps, int... Class>
 constexpr std::size_t shared_bytes_of_teams(std::integer_sequence<int, Class...>) {
   return std::max(
@@ -95,7 +98,7 @@ constexpr std::size_t shared_bytes_of_teams(std::integer_sequence<int, Class...>
             : 0)...});
 }
 
-/// The block classes whose blocks have BlockWarps warps, if there are any.
+/// Launches the block classes whose blocks have BlockWarps warps, if there are any.
 template <class Word, int ValueBytes, int BlockWarps>
 cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& arguments,
                          const WorkLists& lists) {
@@ -104,7 +107,7 @@ cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& argument
   if constexpr (wanted == 0) {
     return cudaSuccess;
   } else {
-    const std::uint64_t most = std::max(plan.most_segments_of_class(0), lists.group_room);
+    const std::uint64_t most = std::max(plan.most_segments_of_class(0), lists.group_capacity);
     const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));
     return launch_resident(block_sort_kernel<Word, ValueBytes, BlockWarps>, plan, most, no_limit,
                            32 * BlockWarps, bytes, false, arguments, lists,
@@ -112,7 +115,7 @@ cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& argument
   }
 }
 
-/// All block classes.
+/// Launches all block classes.
 template <class Word, int ValueBytes, int... FewerWarps>
 cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& arguments,
                                  const WorkLists& lists,
@@ -125,11 +128,11 @@ cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& 
   return status;
 }
 
-/// How the warps of the first kernel share the segments.
+/// Divides the segments into chunks for the warps of the first kernel.
 template <class Word, int ValueBytes>
 ChunkPlan plan_chunks(const LaunchPlan& plan) {
-  // A chunk has as many segments as should make items_of_chunk items, yet all multiprocessors
-  // should get some.
+  // A chunk has as many segments as average items_of_chunk items, but all multiprocessors should
+  // receive chunks.
   const std::uint64_t average = std::max<std::uint64_t>(plan.num_items / plan.num_segments, 1);
   const std::uint64_t shares = static_cast<std::uint64_t>(plan.limits.multiprocessors) * 16;
   const std::uint64_t size =
@@ -139,7 +142,7 @@ ChunkPlan plan_chunks(const LaunchPlan& plan) {
   const std::uint64_t chunks = (plan.num_segments - 1) / size + 1;
   const std::uint64_t warps = static_cast<std::uint64_t>(plan.limits.multiprocessors) *
                               resident_batch_blocks<Word, ValueBytes> * batch_warps;
-  // Half of the warps have a chunk when the others take the divided ones.
+  // While half of the warps process a whole chunk, the others process the divided ones.
   const std::uint64_t divided = chunks < 2 * warps ? 0 : warps / 2;
   return {static_cast<unsigned int>(chunks - divided), static_cast<unsigned int>(size),
           (static_cast<unsigned int>(size) - 1) / parts_of_last_chunks + 1};
@@ -150,14 +153,14 @@ cudaError_t launch_batches(const LaunchPlan& plan, const Arguments<Word>& argume
                            const WorkLists& lists) {
   const ChunkPlan chunks = plan_chunks<Word, ValueBytes>(plan);
   LaunchPlan first = plan;
-  first.starts_early = false;  // what is in front of it is not a kernel of ours
+  first.starts_early = false;  // the preceding work on the stream is not ours
   return launch_resident(batch_sort_kernel<Word, ValueBytes, Index, Longest>, first,
                          (chunks.large_chunks - 1) / batch_warps + 1, no_limit, batch_threads,
                          batch_warps * sizeof(BatchShared<Word, ValueBytes, Index>), false,
                          arguments, lists, chunks);
 }
 
-/// All of a small sort.
+/// Launches a small sort.
 template <class Word, int ValueBytes>
 cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arguments) {
   const std::uint64_t warps =
@@ -172,18 +175,18 @@ cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arg
                          false, arguments, static_cast<int>(chunk));
 }
 
-/// Shared memory that the hungriest kernel's blocks take.
+/// Largest dynamic shared memory per block, over all kernels.
 template <class Word, int ValueBytes>
 constexpr std::size_t most_shared_bytes() {
   constexpr int largest = block_classes - 1;
   return std::max({batch_warps * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
                    sizeof(TileOfClass<Word, ValueBytes, largest>),
                    sizeof(GridShared<Word, ValueBytes>),
-                   sizeof(PartitionShared<Word, ValueBytes, lone_shape<Word, ValueBytes>>),
+                   sizeof(PartitionShared<Word, ValueBytes, single_block_shape<Word, ValueBytes>>),
                    sizeof(SmallSortShared<Word, ValueBytes>)});
 }
 
-/// Everything, after the counters are zeroed where there are lists.
+/// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists
 template <class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
                         const WorkLists& lists) {
@@ -201,11 +204,12 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
                              Shared::threads, sizeof(Shared), true, arguments, lists);
     if (status != cudaSuccess) return status;
   }
-  const std::uint64_t lone = plan.num_items / (std::uint64_t{longest_group} + 1);
-  if (lone != 0) {
-    using Shared = PartitionShared<Word, ValueBytes, lone_shape<Word, ValueBytes>>;
-    status = launch_resident(lone_partition_kernel<Word, ValueBytes>, plan, lone, no_limit,
-                             Shared::threads, sizeof(Shared), false, arguments, lists);
+  const std::uint64_t single_block_parts = plan.num_items / (std::uint64_t{longest_group} + 1);
+  if (single_block_parts != 0) {
+    using Shared = PartitionShared<Word, ValueBytes, single_block_shape<Word, ValueBytes>>;
+    status =
+        launch_resident(single_block_partition_kernel<Word, ValueBytes>, plan, single_block_parts,
+                        no_limit, Shared::threads, sizeof(Shared), false, arguments, lists);
     if (status != cudaSuccess) return status;
   }
   return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,

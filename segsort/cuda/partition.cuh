@@ -1,24 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/partition_tile.cuh"
-#include "sortie/segsort/cuda/work_lists.cuh"
+#include "segsort/cuda/partition_tile.cuh"
+#include "segsort/cuda/work_lists.cuh"
 
-/// Segments that no block's tile holds: split by the range of their keys until the buckets fit.
+/// Segments that exceed the tiles of all blocks: split by the range of their keys until the buckets
+/// fit.
 ///
-/// A pass counts the items of each bucket of a part, and moves its items, stable, to their buckets
-/// in the other buffer. Neighbouring buckets that fit a block's tile together become a group for
-/// block_sort_kernel; larger ones are parts of the next pass. A bucket is a stretch of the range
-/// that the part's keys really span, so that a narrow range of keys costs no passes; a part whose
-/// keys are all the same is done. Hence at most one pass for every four bits of the keys, and
+/// A pass counts the items of each bucket of a part, and moves the items, stably, to their buckets
+/// in the other buffer. Neighbouring buckets that together fit a block's tile become a group for
+/// block_sort_kernel; larger buckets become parts of the next pass. Buckets divide the range that
+/// the keys of the part actually span, so a narrow range of keys costs no passes; a part whose keys
+/// are all equal is done. Hence there is at most one pass for every four bits of the keys, and
 /// mostly one for each factor of some hundred in the length.
 ///
-/// Here is what one block does to a part by itself; grid_partition.cuh is about longer ones.
+/// This file handles parts by single blocks; grid_partition.cuh handles longer ones.
 namespace sortie::segsort {
 
-/// Lists items that are in order, so that they come to the output. `lists` takes groups of up to
-/// lists.longest() items by lists.add_group().
+/// Lists items that are in order already, so that they are copied to the output. `lists` accepts
+/// groups of up to lists.longest() items by lists.add_group().
 template <class Lists>
 __device__ __forceinline__ void list_ordered(const Lists& lists, std::uint64_t begin,
                                              std::uint64_t length, Buffer buffer,
@@ -29,12 +31,12 @@ __device__ __forceinline__ void list_ordered(const Lists& lists, std::uint64_t b
     lists.add_group(Group(begin + i, static_cast<std::uint32_t>(min(length - i, longest)), buffer));
 }
 
-/// Lists what remains to be done for the buckets of a part, whose first items, counted from the
-/// part's, are in `starts`. `keep_large` takes a bucket that no block's tile holds. Begins and ends
-/// with a barrier.
+/// Lists the remaining work on the buckets of a part. `starts` holds the first item of each bucket,
+/// relative to the part. Calls `keep_large` for a bucket that exceeds all tiles of a block. Begins
+/// and ends with a barrier.
 ///
-/// Groups are as long as they can be: each thread looks for the end of a group that would start
-/// with its bucket, then one thread follows the chain.
+/// Groups are as long as possible: each thread searches the end of a group that would start with
+/// its bucket; then one thread follows the chain.
 template <class Shared, class Lists, class KeepLarge>
 __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists, const Part& part,
                                              const RangeCut& cut, Buffer to,
@@ -51,9 +53,10 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
   starts.store(shared.starts);
   if (thread == 0) shared.starts[most_buckets] = part.length;
   __syncthreads();
-  const std::uint64_t room = fills_small_tiles(part.length) ? lists.preferred() : lists.longest();
+  const std::uint64_t group_limit =
+      fills_small_tiles(part.length) ? lists.preferred() : lists.longest();
   for (int bucket = thread; bucket < buckets; bucket += Shared::threads) {
-    const std::uint64_t limit = shared.starts[bucket] + room;
+    const std::uint64_t limit = shared.starts[bucket] + group_limit;
     int low = bucket + 1;
     int high = buckets;
     while (low < high) {
@@ -106,8 +109,8 @@ __device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment)
   return {found.begin, found.length, 0, span, Buffer::input, 0};
 }
 
-/// True where the buckets found are worth moving for: else the part's range is set to what its keys
-/// really span.
+/// Returns true if the buckets divide the keys well enough to move the items. Otherwise narrows the
+/// range of the part to the one that its keys span.
 __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint64_t greatest) {
   if (greatest - least >= part.span / 4) return true;
   part.base = least;
@@ -115,28 +118,28 @@ __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint
   return false;
 }
 
-/// Parts that wait for one block. They hold different items, and each too many for a tile.
-struct WaitingParts {
-  Part parts[longest_lone_partition / longest_of_small_tile + 1];
+/// Stack of parts that one block has yet to partition. They are disjoint, and each exceeds a tile.
+struct PendingParts {
+  Part parts[longest_single_block_partition / longest_of_small_tile + 1];
   int count;
 };
 
-/// One block sees a part of up to longest_lone_partition items through, with all that comes of it.
-/// Begins and ends with a barrier.
+/// One block partitions a part of up to longest_single_block_partition items, and all parts that
+/// result from it. Begins and ends with a barrier.
 template <class Shared, class Word, class Lists>
-__device__ __forceinline__ void partition_alone(Shared& shared, WaitingParts& waiting,
-                                                const Arguments<Word>& arguments,
-                                                const Lists& lists, const Part& first) {
+__device__ __forceinline__ void partition_in_block(Shared& shared, PendingParts& pending,
+                                                   const Arguments<Word>& arguments,
+                                                   const Lists& lists, const Part& first) {
   __syncthreads();
   if (threadIdx.x == 0) {
-    waiting.parts[0] = first;
-    waiting.count = 1;
+    pending.parts[0] = first;
+    pending.count = 1;
   }
   __syncthreads();
-  while (waiting.count > 0) {
-    Part part = waiting.parts[waiting.count - 1];
+  while (pending.count > 0) {
+    Part part = pending.parts[pending.count - 1];
     __syncthreads();
-    if (threadIdx.x == 0) --waiting.count;
+    if (threadIdx.x == 0) --pending.count;
     RangeCut cut(part);
     const auto count = [&] {
       return count_digits(shared, arguments.keys_of(part.buffer) + part.begin, part.length,
@@ -159,7 +162,7 @@ __device__ __forceinline__ void partition_alone(Shared& shared, WaitingParts& wa
     starts += starts_of(lengths, shared.warp_sums);
     const Buffer to = other_buffer(part.buffer);
     list_buckets(shared, lists, part, cut, to, starts,
-                 [&](const Part& large) { waiting.parts[atomicAdd(&waiting.count, 1)] = large; });
+                 [&](const Part& large) { pending.parts[atomicAdd(&pending.count, 1)] = large; });
     OfBuckets<std::uint64_t>{part.begin + starts.first, part.begin + starts.second}.store(
         shared.places);
     set_pass(shared, arguments, cut, part.buffer, to);
@@ -167,24 +170,25 @@ __device__ __forceinline__ void partition_alone(Shared& shared, WaitingParts& wa
   }
 }
 
-/// Parts of up to longest_lone_partition items, each seen through by one block.
+/// Parts of up to longest_single_block_partition items, each partitioned by one block until its
+/// buckets fit tiles.
 ///
-///   shared memory, registers   of a tile, as in move_tile(); of the buckets, two a thread
-///   shared memory, besides     the parts that wait
+///   shared memory, registers   for a tile: as in move_tile(); for the buckets: two per thread
+///   shared memory              also the stack of pending parts
 template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(lone_shape<Word, ValueBytes>.threads,
-                                  lone_shape<Word, ValueBytes>.resident_blocks)
-    lone_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using Shared = PartitionShared<Word, ValueBytes, lone_shape<Word, ValueBytes>>;
+__global__ void __launch_bounds__(single_block_shape<Word, ValueBytes>.threads,
+                                  single_block_shape<Word, ValueBytes>.resident_blocks)
+    single_block_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
+  using Shared = PartitionShared<Word, ValueBytes, single_block_shape<Word, ValueBytes>>;
   Shared& shared = shared_memory<Shared>();
-  __shared__ WaitingParts waiting;
-  wait_for_kernels_before();
-  const unsigned int segments = lists.counters->segments[lone_partition_class];
+  __shared__ PendingParts pending;
+  wait_for_preceding_kernels();
+  const unsigned int segments = lists.counters->segments[single_block_class];
   const unsigned int all = segments + lists.counters->parts;
   for (unsigned int i = blockIdx.x; i < all; i += gridDim.x) {
-    const Part part = i < segments ? part_of(arguments, lists.segment(lone_partition_class, i))
+    const Part part = i < segments ? part_of(arguments, lists.segment(single_block_class, i))
                                    : lists.parts[i - segments];
-    partition_alone(shared, waiting, arguments, lists, part);
+    partition_in_block(shared, pending, arguments, lists, part);
   }
 }
 

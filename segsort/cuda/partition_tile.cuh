@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/segsort/cuda/digits.cuh"
-#include "sortie/segsort/cuda/policy.cuh"
-#include "sortie/segsort/cuda/short_numbers.cuh"
-#include "sortie/segsort/cuda/tile_items.cuh"
+#include "segsort/cuda/digits.cuh"
+#include "segsort/cuda/policy.cuh"
+#include "segsort/cuda/short_numbers.cuh"
+#include "segsort/cuda/tile_items.cuh"
 
-/// What a block does to the items of a part: counts their digits, and moves them to their buckets a
-/// tile at a time.
+/// Counts the digits of the items of a part, and moves the items to their buckets one tile at a
+/// time. Work of one block.
 namespace sortie::segsort {
 
 template <class WordType, int ValueBytesOfOne, PartitionShape Shape>
@@ -21,20 +22,20 @@ struct PartitionShared {
   static constexpr int items = Shape.items;
   static constexpr int tile = Shape.tile();
   using Value = typename ValueWord<value_bytes>::type;
-  static_assert(threads >= most_buckets / 2, "a thread looks after two buckets");
+  static_assert(threads >= most_buckets / 2, "each thread handles two buckets");
   static_assert(tile <= 1 << 16 && most_buckets <= 1 << 10, "places and buckets are packed");
 
   static constexpr int most(int a, int b) { return a > b ? a : b; }
   static constexpr int masks_bytes = warps * most_buckets * 4;
   static constexpr int area_bytes =
       most(most(tile * static_cast<int>(sizeof(Word)), tile* value_bytes), masks_bytes);
-  /// By turns, the lanes that hold an item of a bucket, in each warp; the tile's keys in the order
-  /// of their buckets; its values.
+  /// One after the other: per warp, masks of the lanes that hold an item of each bucket; the keys
+  /// of the tile in the order of their buckets; its values.
   alignas(16) unsigned char area[area_bytes];
-  /// Items of each bucket in each warp; then, places of the first ones in the tile.
+  /// Items of each bucket in each warp; then the position of the first of them in the tile.
   alignas(16) std::uint16_t counts[warps][most_buckets];
-  std::uint64_t places[most_buckets];  ///< where the next items of the buckets go
-  // What move_tile() works on.
+  std::uint64_t places[most_buckets];  ///< destination of the next items of each bucket
+  // Input of move_tile().
   Digits<Word> digits;
   const Word* keys_from;
   const Value* values_from;
@@ -44,7 +45,8 @@ struct PartitionShared {
   std::uint64_t warp_sums[warps];
   std::uint64_t least;
   std::uint64_t greatest;
-  std::uint16_t next_group[most_buckets];  ///< first bucket behind the group of each
+  /// For each bucket, the first bucket after a group that starts with it.
+  std::uint16_t next_group[most_buckets];
   std::uint16_t group_starts[most_buckets];
   int group_count;
 
@@ -54,15 +56,15 @@ struct PartitionShared {
   __device__ Word* keys() { return reinterpret_cast<Word*>(area); }
   __device__ Value* values() { return reinterpret_cast<Value*>(area); }
 
-  // What move_tile() lets a block do meanwhile for what it will move next, for kernels whose blocks
-  // work on one thing after the other: see GridShared.
+  // Hooks of move_tile() that overlap the preparation of the next tile group with the move, for
+  // kernels whose blocks process several: see GridShared.
   __device__ void claim_next() {}
   __device__ void look_up_next() {}
   __device__ void await_next() {}
 };
 
-/// Numbers for the two buckets that a thread looks after: 2 t and 2 t + 1 on thread t. Threads
-/// beyond have none.
+/// Numbers for the two buckets of a thread: thread t handles buckets 2 t and 2 t + 1. Threads
+/// beyond the buckets have none.
 template <class Number>
 struct OfBuckets {
   Number first = 0;
@@ -72,7 +74,8 @@ struct OfBuckets {
   __device__ static OfBuckets load(const Number* row) {
     return any() ? OfBuckets{row[2 * threadIdx.x], row[2 * threadIdx.x + 1]} : OfBuckets{};
   }
-  /// The same of a row of which only the first `buckets` have been written; the others get zeros.
+  /// As load(), of a row of which only the first `buckets` entries have been written; the others
+  /// become 0.
   __device__ static OfBuckets load_first(const Number* row, int buckets) {
     const int bucket = 2 * static_cast<int>(threadIdx.x);
     return {bucket < buckets ? row[bucket] : Number{0},
@@ -91,7 +94,7 @@ struct OfBuckets {
   }
 };
 
-/// Exclusive sum of one number a thread. Ends with a barrier.
+/// Exclusive prefix sum of one number per thread over the block. Ends with a barrier.
 template <class Number, int Warps>
 __device__ __forceinline__ Number sum_before(Number value, std::uint64_t (&warp_sums)[Warps]) {
   const unsigned int lane = threadIdx.x % 32;
@@ -111,7 +114,7 @@ __device__ __forceinline__ Number sum_before(Number value, std::uint64_t (&warp_
   return before + sum - value;
 }
 
-/// Exclusive sum over the buckets. Ends with a barrier.
+/// Exclusive prefix sum over the buckets. Ends with a barrier.
 template <class Number, int Warps>
 __device__ __forceinline__ OfBuckets<Number> starts_of(const OfBuckets<Number>& lengths,
                                                        std::uint64_t (&warp_sums)[Warps]) {
@@ -120,16 +123,18 @@ __device__ __forceinline__ OfBuckets<Number> starts_of(const OfBuckets<Number>& 
 }
 
 /// Counts the digits of `length` items from `keys` on, and finds the least and greatest of their
-/// compared bits (shared.least, shared.greatest). In front of each stretch of `unit` items,
-/// `pass_unit` gets its number and the counts so far. Begins and ends with a barrier.
-/// \return the number of items of the thread's buckets
-template <class Shared, class PassUnit>
+/// compared bits (shared.least, shared.greatest). Before each range of `group_items` items, calls
+/// `report_group` with its index and the counts so far. Begins and ends with a barrier.
+/// \return the number of items in the buckets of the thread
+template <class Shared, class ReportGroup>
 __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
     Shared& shared, const typename Shared::Word* keys, std::uint64_t length,
-    const Digits<typename Shared::Word>& digits, std::uint64_t unit, const PassUnit& pass_unit) {
+    const Digits<typename Shared::Word>& digits, std::uint64_t group_items,
+    const ReportGroup& report_group) {
   using Word = typename Shared::Word;
   const int thread = static_cast<int>(threadIdx.x);
-  // Neighbouring warps add to different counters, for there is room while no tile is here.
+  // Neighbouring warps update different copies of the counters, which fit while no tile is in
+  // shared memory.
   constexpr int copies = 4;
   static_assert(copies * most_buckets * 4 <= Shared::area_bytes);
   auto* const counts = reinterpret_cast<std::uint32_t*>(shared.area);
@@ -162,16 +167,16 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
   }
   Word least = ~Word{0};
   Word greatest = 0;
-  for (std::uint64_t begin = 0; begin < length; begin += unit) {
+  for (std::uint64_t begin = 0; begin < length; begin += group_items) {
     __syncthreads();
-    pass_unit(begin / unit, sum_of_copies());
+    report_group(begin / group_items, sum_of_copies());
     __syncthreads();
-    const std::uint64_t end = min(begin + unit, length);
+    const std::uint64_t end = min(begin + group_items, length);
     for (std::uint64_t tile = begin; tile < end; tile += Shared::tile) {
       Word current[Shared::items];
 #pragma unroll
       for (int r = 0; r < Shared::items; ++r) current[r] = loaded[r];
-      load(tile + Shared::tile);  // on its way while this tile is counted
+      load(tile + Shared::tile);  // overlaps with counting this tile
       const int rest = static_cast<int>(min(length - tile, std::uint64_t{Shared::tile})) - thread;
 #pragma unroll
       for (int r = 0; r < Shared::items; ++r) {
@@ -200,9 +205,8 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
   return sum;
 }
 
-/// Brings the items of a row of the warp, one a lane, behind those of the same buckets that it has
-/// counted before.
-/// \return how many those are, with the lanes before
+/// Ranks the items of a row of the warp, one per lane, within their buckets.
+/// \return the number of items of the same bucket in earlier rows of the warp and in lower lanes
 __device__ __forceinline__ std::uint32_t rank_in_warp(std::uint32_t* masks, std::uint16_t* counts,
                                                       std::uint32_t digit, bool valid) {
   const std::uint32_t lane_bit = 1u << (threadIdx.x % 32);
@@ -220,8 +224,8 @@ __device__ __forceinline__ std::uint32_t rank_in_warp(std::uint32_t* masks, std:
   return before + static_cast<std::uint32_t>(__popc(lower));
 }
 
-/// Says what move_items() moves, and how. Ends with a barrier; there must have been one since the
-/// last move.
+/// Sets source, destination and buckets of move_items(). Ends with a barrier; requires a barrier
+/// since the last move.
 template <class Shared>
 __device__ __forceinline__ void set_pass(Shared& shared,
                                          const Arguments<typename Shared::Word>& arguments,
@@ -245,15 +249,15 @@ __device__ __forceinline__ Shared& shared_memory() {
   return *reinterpret_cast<Shared*>(dynamic_shared_memory());
 }
 
-/// Moves a tile of `length` items from index `begin` on to their buckets, stable, as set_pass() and
-/// shared.places say; the places advance. The items are brought in the order of their buckets in
-/// shared memory, so that a bucket's items leave it side by side. With its last tile (`is_last`) a
-/// block prepares for what it will move next. Ends with a barrier; there must have been one before.
-/// Not a part of its caller, because it needs all registers.
+/// Moves a tile of `length` items from index `begin` on to their buckets, stably, as set by
+/// set_pass() and shared.places; advances shared.places. The items are first brought into the order
+/// of their buckets in shared memory, so that the items of a bucket are written contiguously. With
+/// the last tile (`is_last`) the block prepares its next tile group. Requires a preceding barrier
+/// and ends with one. Not inlined, because it needs all registers.
 ///
-/// Warp w has items 32 items w + 32 r + l of the tile in register r of lane l, until all is in the
-/// order of the buckets; then thread t has places r threads + t. Keys go first, and values, which
-/// are on their way meanwhile, take the same room.
+/// Warp w holds item 32 items w + 32 r + l of the tile in register r of lane l, until the items are
+/// in the order of the buckets; then thread t holds positions r threads + t. Keys are moved first.
+/// The values, loaded meanwhile, use the same shared memory afterwards.
 template <class Shared, bool IsFull, bool IsPlain>
 __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_last) {
   using Word = typename Shared::Word;
@@ -276,7 +280,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
     reinterpret_cast<uint4*>(&shared.counts[0][0])[i] = uint4{0, 0, 0, 0};
   __syncthreads();
 
-  ShortNumbers<items, 16> ranks;  // in the warp's share of the bucket
+  ShortNumbers<items, 16> ranks;  // among the warp's items of the bucket
   std::uint32_t* const masks = shared.masks_of_warp();
   std::uint16_t* const counts = shared.counts[warp];
   const Digits<Word> digits = shared.digits;
@@ -288,7 +292,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   }
   __syncthreads();
 
-  // A pair of counts is one word, and no half of it overflows into the other.
+  // Two 16-bit counts share one word; neither half overflows into the other.
   OfBuckets<std::uint32_t> in_tile;
   const auto pair_of = [&](int w) -> std::uint32_t& {
     return reinterpret_cast<std::uint32_t*>(shared.counts[w])[thread];
@@ -313,8 +317,8 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   }
   __syncthreads();
 
-  ShortNumbers<items, 16> in_order;  // where the thread's items come to be in the tile
-  // Taken from memory again, so that digits are computed again rather than kept in registers.
+  ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
+  // Reloaded from shared memory, so that digits are recomputed rather than kept in registers.
   const Digits<Word> digits_to_place = shared.digits;
 #pragma unroll
   for (int r = 0; r < items; ++r) {
@@ -331,7 +335,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
       values[r] = is_item(first + 32 * r) ? values_from[32 * r] : Value{0};
   }
   __syncthreads();
-  // Now, so that nobody waits for it, and not before, for units should be moved in their order.
+  // Claim here: early enough to hide the latency, late enough to move tile groups in order.
   if (is_last) shared.claim_next();
   const Digits<Word> digits_to_move = shared.digits;
   ShortNumbers<items, 10> buckets;
@@ -362,7 +366,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
     }
     __syncthreads();
   }
-  // The first warp's items of the next bucket begin where those of a bucket end.
+  // The items of a bucket end where those of the first warp in the next bucket begin.
   for (int b = thread; b < most_buckets; b += Shared::threads)
     shared.places[b] += b + 1 < most_buckets ? static_cast<std::uint32_t>(shared.counts[0][b + 1])
                                              : static_cast<std::uint32_t>(length);
@@ -370,7 +374,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   __syncthreads();
 }
 
-/// Moves `length` items from index `begin` on, tile by tile, as move_tile() does.
+/// Moves `length` items from index `begin` on, tile by tile, as move_tile().
 template <class Shared>
 __device__ __forceinline__ void move_items(std::uint64_t begin, std::uint64_t length) {
   const bool plain = shared_memory<Shared>().digits.plain();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,32 +7,33 @@
 
 namespace sortie::segsort {
 
-/// The tuned policy: which kernel serves which length.
+/// The tuned policy: which kernel sorts segments of which length.
 ///
-///   1 .. longest_batched         batch_sort.cuh: neighbouring segments fill a warp's tile together
-///   .. longest_in_warp           batch_sort.cuh: a few of them share a warp's tile
+///   1 .. longest_batched         batch_sort.cuh: neighbouring segments share a warp's tile
+///   .. longest_in_warp           batch_sort.cuh: a few segments share a warp's tile
 ///   .. longest_in_block          block_sort.cuh: one segment in the tile of a team of warps
-///   beyond                       partition.cuh, grid_partition.cuh: split by the range of
-///                                its keys until parts fit a block
+///   beyond                       partition.cuh, grid_partition.cuh: split by the range of the keys
+///                                until parts fit a block
 inline constexpr int warp_tile_items = 16;
 inline constexpr int warp_tile = 32 * warp_tile_items;
 inline constexpr int batch_threads = 128;
 inline constexpr int longest_batched = 64;
-/// Blocks of the batch kernel that a multiprocessor should run: what is left in registers decides.
+/// Target number of resident blocks of the batch kernel per multiprocessor, which bounds registers
+/// per thread.
 template <class Word, int ValueBytes>
 inline constexpr int resident_batch_blocks = sizeof(Word) == 4 && ValueBytes == 0 ? 6 : 5;
-/// Most segments that a warp looks at together.
+/// Most segments that a warp reads together.
 inline constexpr int most_segments_of_chunk = 512;
 inline constexpr int longest_in_warp = 128;
-/// Whether a warp distributes its words before it falls back on the network. Elsewhere that takes
-/// more registers than are left, and costs all segments of the kernel more than it saves.
+/// Whether a warp tries the distribution before the network. In other instances this needs more
+/// registers than available and slows down all segments of the kernel by more than it gains.
 template <class Word, int ValueBytes>
 inline constexpr bool warps_distribute = sizeof(Word) == 4 && ValueBytes == 4;
 
-/// Teams that sort one segment: so many warps, with so many items a thread. They share blocks of so
-/// many warps, of which a multiprocessor runs one, or two where there is room: more warps hide more
-/// latencies, fewer have more registers each. All classes with blocks of one size are served by one
-/// kernel. Chosen by `sortie bench tune` on an H200, and longest_in_warp with them.
+/// Teams that sort one segment each: number of warps per team, and items per thread. Teams share a
+/// block of `of_block` warps; a multiprocessor runs one such block, or two if they fit. More warps
+/// hide more latency, fewer have more registers each. One kernel serves all classes whose blocks
+/// have the same size. Chosen, together with longest_in_warp, by `sortie bench tune` on an H200.
 inline constexpr int block_classes = 10;
 namespace detail {
 struct BlockShapes {
@@ -46,10 +48,10 @@ __host__ __device__ constexpr int team_warps(int block_class) {
 __host__ __device__ constexpr int team_items(int block_class) {
   return detail::BlockShapes{}.items[block_class];
 }
-/// Most warps that a multiprocessor should run: 64 registers are the least that a thread needs.
+/// Most resident warps per multiprocessor: 64 registers are the least that a thread needs.
 inline constexpr int resident_warps = 32;
-/// Warps of the blocks of a class. Of more than 20, a multiprocessor has 80 registers for a thread,
-/// which is too few for 16 keys of 8 bytes.
+/// Warps per block of a class. With more than 20 warps, a multiprocessor has 80 registers per
+/// thread, too few for 16 keys of 8 bytes.
 template <class Word>
 __host__ __device__ constexpr int warps_of_block(int block_class) {
   constexpr int fewer = 18;
@@ -69,7 +71,7 @@ __host__ __device__ constexpr int block_classes_below(std::uint64_t length,
           (length > std::integral_constant<std::uint32_t, block_capacity(Class)>::value ? 1 : 0));
 }
 }  // namespace detail
-/// Class of a length beyond longest_in_warp; block_classes for what no block holds.
+/// Block class of a length beyond longest_in_warp; block_classes if no block holds it.
 __host__ __device__ constexpr int block_class(std::uint64_t length) {
   return detail::block_classes_below(length, std::make_integer_sequence<int, block_classes>{});
 }
@@ -77,26 +79,26 @@ constexpr std::uint64_t shortest_of_block_class(int block_class) {
   return block_class == 0 ? longest_in_warp + 1 : block_capacity(block_class - 1) + 1;
 }
 
-/// Segments beyond longest_in_block: partitioned by one block each, or by the whole grid.
-inline constexpr int lone_partition_class = block_classes;
+/// Segments beyond longest_in_block are partitioned by one block each, or by the whole grid.
+inline constexpr int single_block_class = block_classes;
 inline constexpr int grid_partition_class = block_classes + 1;
 inline constexpr int long_classes = block_classes + 2;
-inline constexpr std::uint64_t longest_lone_partition = 1 << 16;
+inline constexpr std::uint64_t longest_single_block_partition = 1 << 16;
 __host__ __device__ constexpr int long_class(std::uint64_t length) {
-  return block_class(length) + (length > longest_lone_partition ? 1 : 0);
+  return block_class(length) + (length > longest_single_block_partition ? 1 : 0);
 }
 constexpr std::uint64_t shortest_of_long_class(int long_class) {
-  return long_class == grid_partition_class ? longest_lone_partition + 1
+  return long_class == grid_partition_class ? longest_single_block_partition + 1
                                             : shortest_of_block_class(long_class);
 }
 
-/// Neighbouring buckets of a partition are sorted together in tiles of these block classes: small
-/// tiles where the buckets are small enough to fill them, since those are faster.
+/// Neighbouring buckets of a partition are sorted together in tiles of these block classes. Small
+/// tiles, which are faster, are used where the buckets are small enough to fill them.
 inline constexpr int group_classes = 2;
 __host__ __device__ constexpr int block_class_of_groups(int group_class) {
   return group_class == 0 ? block_class(2048) : block_classes - 1;
 }
-/// Class of the groups that are sorted in tiles of a block class; group_classes if none are.
+/// Group class that is sorted in tiles of a block class; group_classes if there is none.
 __host__ __device__ constexpr int group_class_of(int block_class) {
   int group_class = 0;
   while (group_class < group_classes && block_class_of_groups(group_class) != block_class)
@@ -107,41 +109,42 @@ __host__ __device__ constexpr std::uint32_t longest_of_group_class(int group_cla
   return block_capacity(block_class_of_groups(group_class));
 }
 inline constexpr std::uint32_t longest_group = longest_of_group_class(group_classes - 1);
-/// Items that a bucket should have, so that it fits a tile although some buckets have more.
+/// Target number of items per bucket, below the tile size so that most of the larger buckets fit
+/// too.
 __host__ __device__ constexpr std::uint32_t bucket_for_group_class(int group_class) {
   return longest_of_group_class(group_class) / 100 * (group_class == 0 ? 92 : 95);
 }
 
-/// Buckets of one pass of a partition. More buckets mean fewer passes, but shorter runs of items
-/// that are written side by side.
+/// Buckets per pass of a partition. More buckets mean fewer passes, but shorter contiguous writes.
 inline constexpr int fewest_buckets = 16;
 inline constexpr int most_buckets = 512;
-/// Up to so many buckets cost hardly more than a few; more of them fill tiles better.
+/// Up to this number, more buckets cost hardly any time and fill tiles better.
 inline constexpr int cheap_buckets = 256;
 
-/// A block of a partition, which moves a tile of items at a time.
+/// Shape of a block of a partition; it moves one tile of items at a time.
 struct PartitionShape {
   int threads;
-  int items;  ///< of a thread in a tile
+  int items;  ///< per thread in a tile
   int resident_blocks;
 
   [[nodiscard]] constexpr int warps() const { return threads / 32; }
   [[nodiscard]] constexpr int tile() const { return threads * items; }
 };
-/// Where the grid works together: large tiles make long runs, and are what registers have room for.
+/// For the partition by the whole grid: large tiles, as large as registers allow, make long
+/// contiguous writes.
 template <class Word, int ValueBytes>
 inline constexpr PartitionShape grid_shape = sizeof(Word) <= 4 && ValueBytes <= 4
                                                  ? PartitionShape{384, 24, 2}
                                                  : PartitionShape{512, 24, 1};
-/// Where a block is alone, it needs small tiles that its part fills.
+/// For the partition by one block: small tiles, which one part can fill.
 template <class Word, int ValueBytes>
-inline constexpr PartitionShape lone_shape = sizeof(Word) <= 4 && ValueBytes <= 4
-                                                 ? PartitionShape{384, 24, 2}
-                                                 : PartitionShape{384, 16, 2};
+inline constexpr PartitionShape single_block_shape = sizeof(Word) <= 4 && ValueBytes <= 4
+                                                         ? PartitionShape{384, 24, 2}
+                                                         : PartitionShape{384, 16, 2};
 inline constexpr std::uint64_t smallest_partition_tile = 384 * 24;
 inline constexpr PartitionShape small_partition_shape{256, 16, 1};
 
-/// Sorts of up to so many items are one kernel, whose blocks see their segments through alone.
+/// Sorts of up to this many items take one kernel, whose blocks sort their segments independently.
 inline constexpr std::uint64_t most_items_of_small_sort = 1 << 15;
 inline constexpr int small_sort_warps = small_partition_shape.warps();
 inline constexpr std::uint32_t longest_of_small_tile = warp_tile * small_sort_warps;

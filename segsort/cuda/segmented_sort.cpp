@@ -1,16 +1,22 @@
-// Segmented sort of host memory on a GPU: copies in, sorts, copies back.
+// SPDX-License-Identifier: Apache-2.0
+
+// Segmented sort of host memory on a GPU: copies the data to the device, sorts it, and copies it
+// back.
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <span>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/segsort/device_segmented_sort.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "core/phase_timer.hpp"
+#include "segsort/backends.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/device_segmented_sort.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/segmented_sort.hpp"
 
 namespace sortie::segsort {
 namespace {
@@ -19,8 +25,8 @@ std::span<const std::byte> bytes_of(const void* data, std::uint64_t count, int s
   return {static_cast<const std::byte*>(data), count * static_cast<std::uint64_t>(size)};
 }
 
-/// Data on the device, and a second buffer that starts as its copy: items outside of all segments
-/// are not written by the sort and must keep their place.
+/// Data on the device, and an output buffer that starts as its copy: the sort does not write items
+/// outside of all segments, which must keep their position.
 struct TwoBuffers {
   DeviceBuffer<std::byte> in;
   DeviceBuffer<std::byte> out;
@@ -38,11 +44,32 @@ struct TwoBuffers {
 void sort_on_cuda(const Context& context, const Request& request) {
   if (request.num_items == 0 || request.begin_offsets.size == 0) return;
   const DeviceScope scope(context);
-  const cudaStream_t stream = context.stream;
+  const cudaStream_t stream = nullptr;  // calls on host memory use the default stream
   const int key_bytes = key_bits(request.key_type) / 8;
   const auto synchronise = [&] {
     if (context.report != nullptr) check_cuda(cudaStreamSynchronize(stream));
   };
+
+  DeviceRequest device;
+  device.key_type = request.key_type;
+  device.value_bytes = request.value_bytes;
+  device.offset_bytes = request.begin_offsets.bytes;
+  device.input_is_scratch = true;
+  device.num_items = static_cast<std::int64_t>(request.num_items);
+  device.num_segments = static_cast<std::int64_t>(request.begin_offsets.size);
+  device.order = request.options.order;
+  device.stable = request.options.stable;
+  device.begin_bit = request.options.begin_bit;
+  device.end_bit = request.options.end_bit;
+  std::size_t temporary_bytes = 0;
+  check_cuda(sort_on_device(nullptr, temporary_bytes, device, stream));
+
+  const std::uint64_t wanted =
+      2 * request.num_items * static_cast<std::uint64_t>(key_bytes + request.value_bytes) +
+      2 * request.begin_offsets.size * static_cast<std::uint64_t>(request.begin_offsets.bytes) +
+      temporary_bytes;
+  const std::uint64_t budget = device_memory_budget(context);
+  if (wanted > budget) throw out_of_memory_error("a segmented sort on the GPU", wanted, budget);
 
   PhaseTimer copy_in(context, "copy in");
   TwoBuffers keys(bytes_of(request.keys, request.num_items, key_bytes), stream);
@@ -56,27 +83,14 @@ void sort_on_cuda(const Context& context, const Request& request) {
   synchronise();
   copy_in.stop();
 
-  DeviceRequest device;
-  device.key_type = request.key_type;
-  device.value_bytes = request.value_bytes;
-  device.offset_bytes = request.begin_offsets.bytes;
   device.keys_in = keys.in.data();
   device.keys_out = keys.out.data();
   device.values_in = values.in.data();
   device.values_out = values.out.data();
-  device.input_is_scratch = true;
-  device.num_items = static_cast<std::int64_t>(request.num_items);
-  device.num_segments = static_cast<std::int64_t>(request.begin_offsets.size);
   device.begin_offsets = begin_offsets.data();
   device.end_offsets = end_offsets.data();
-  device.order = request.options.order;
-  device.stable = request.options.stable;
-  device.begin_bit = request.options.begin_bit;
-  device.end_bit = request.options.end_bit;
 
   PhaseTimer sort(context, "segmented sort");
-  std::size_t temporary_bytes = 0;
-  check_cuda(sort_on_device(nullptr, temporary_bytes, device, stream));
   DeviceBuffer<std::byte> temporary(temporary_bytes, stream);
   check_cuda(sort_on_device(temporary.data(), temporary_bytes, device, stream));
   synchronise();

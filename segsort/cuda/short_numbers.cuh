@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
 namespace sortie::segsort {
 
-/// Numbers of a few bits, several in one register; indices known to the compiler. They are set in
-/// order.
+/// Array of numbers of `Bits` bits, several per register. Indices must be compile-time constants.
+/// Numbers must be set in ascending order of index.
 template <int Count, int Bits>
 class ShortNumbers {
  public:
@@ -13,7 +14,8 @@ class ShortNumbers {
     const int shift = i % in_word * Bits;
     std::uint32_t& word = words_[i / in_word];
     word = shift == 0 ? number : word | number << shift;
-    // Packed here and now: the compiler would rather keep all that the numbers are made from.
+    // Force the packing here: otherwise the compiler keeps the operands in registers until the
+    // numbers are read.
     asm volatile("" : "+r"(word));
   }
   __device__ __forceinline__ std::uint32_t operator[](int i) const {

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/batch_sort.cuh"
-#include "sortie/segsort/cuda/block_sort.cuh"
-#include "sortie/segsort/cuda/partition.cuh"
+#include "segsort/cuda/batch_sort.cuh"
+#include "segsort/cuda/block_sort.cuh"
+#include "segsort/cuda/partition.cuh"
 
-/// Small sorts: one kernel, no lists in memory, no counters to clear. Each block sees its own
-/// segments through, whatever their lengths: warps sort what fits their tiles, then the block
-/// together what is longer, and partitions what is longer still.
+/// Small sorts: one kernel, without lists in global memory and without counters to clear. Each
+/// block sorts its own segments, whatever their lengths: warps sort the segments that fit their
+/// tiles, then the whole block sorts longer ones, and partitions those that exceed its tile.
 namespace sortie::segsort {
 
 template <class Word, int ValueBytes>
@@ -21,16 +22,16 @@ struct SmallSortShared {
     T tile;
     Partition partition;
   };
-  WaitingParts waiting;
+  PendingParts pending;
   std::uint32_t long_segments[most_items_of_small_sort / (warp_tile + 1)];
   std::uint32_t long_count;
-  /// Two neighbouring groups hold more than a tile, or half of one, together, unless a large bucket
-  /// stands between them; at most 16 passes take four bits or more off such a bucket.
+  /// Two neighbouring groups together exceed a tile, or half of one, unless a large bucket
+  /// separates them; at most 16 passes take at least four bits each off such a bucket.
   Group groups[40 * (most_items_of_small_sort / longest_of_small_tile + 1)];
   std::uint32_t group_count;
 };
 
-/// What partition_alone() lists groups in.
+/// Receives the groups of partition_in_block().
 template <class Shared>
 struct LocalGroups {
   Shared& shared;
@@ -44,9 +45,9 @@ struct LocalGroups {
   }
 };
 
-/// Sorts one segment of up to a warp's width, one item a lane: each item's place is the number of
-/// those before it. That is little code, which counts when a kernel runs for microseconds; and the
-/// comparisons do not wait for each other, whatever the segment's length.
+/// Sorts one segment of up to 32 items, one item per lane: the position of an item is the number of
+/// items before it. This takes little code, which matters for a kernel that runs for microseconds,
+/// and the comparisons are independent of each other, whatever the length.
 template <int ValueBytes, class Word>
 __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
                                               const SegmentExtent& segment) {
@@ -59,7 +60,7 @@ __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
   Value value{};
   if constexpr (ValueBytes != 0)
     if (is_item) value = static_cast<const Value*>(arguments.values_in)[index];
-  // Lanes without an item come last, behind items of the greatest key, which have lower numbers.
+  // Lanes without an item sort last: after items of the greatest key, which are in lower lanes.
   const Word compared =
       is_item ? arguments.codec.encode(key) & arguments.codec.compare_mask : ~Word{0};
   int place = 0;
@@ -68,16 +69,16 @@ __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
     const Word other = __shfl_sync(full_warp, compared, i);
     place += other < compared || (other == compared && i < lane) ? 1 : 0;
   }
-  __syncwarp();  // all have read before any writes: the arrays may be the same
+  __syncwarp();  // input and output may be the same: all reads precede all writes
   if (!is_item) return;
   const std::uint64_t to = segment.begin + static_cast<std::uint64_t>(place);
   arguments.keys_out[to] = key;
   if constexpr (ValueBytes != 0) static_cast<Value*>(arguments.values_out)[to] = value;
 }
 
-/// Sorts the chunks of the block's warps, whatever the lengths: the calling warp's has segments
-/// `begin` .. `end` - 1, or none (`begin` >= `end`), or is done already. Begins and ends with a
-/// barrier.
+/// Sorts the chunks of the warps of the block, whatever the lengths. The chunk of the calling warp
+/// has segments `begin` .. `end` - 1, or none (`begin` >= `end`), or is sorted already (`is_done`).
+/// Begins and ends with a barrier.
 template <class Word, int ValueBytes>
 __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueBytes>& shared,
                                                   const Arguments<Word>& arguments,
@@ -105,7 +106,8 @@ __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueByt
       continue;
     }
     if (threadIdx.x == 0) shared.group_count = 0;
-    partition_alone(shared.partition, shared.waiting, arguments, LocalGroups<Shared>{shared}, part);
+    partition_in_block(shared.partition, shared.pending, arguments, LocalGroups<Shared>{shared},
+                       part);
     for (std::uint32_t k = 0; k < shared.group_count; ++k) {
       const Group group = shared.groups[k];
       Arguments<Word> from = arguments;
@@ -118,13 +120,14 @@ __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueByt
   __syncthreads();
 }
 
-/// Each block by itself: takes one chunk of segments a warp at a time. Where that is one segment,
-/// and short, its warp needs no tile; all other code is out of the way.
+/// Each block independently takes one chunk of segments per warp at a time. If a chunk is a single
+/// short segment, its warp needs no tile, and all other code stays out of the instruction cache.
 ///
-///   shared memory, by turns   each warp's chunk and tile (batch_sort_kernel),
-///                             the block's tile (block_sort_kernel),
-///                             a partition's tile and counters (lone_partition_kernel)
-///   shared memory, besides    the chunks' long segments, and the groups that a partition leaves
+///   shared memory, one after the other   chunk and tile of each warp (batch_sort_kernel);
+///                                        the tile of the block (block_sort_kernel);
+///                                        tile and counters of a partition
+///                                        (single_block_partition_kernel)
+///   shared memory, throughout            long segments of the chunks; the groups of a partition
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(small_partition_shape.threads)
     small_sort_kernel(const __grid_constant__ Arguments<Word> arguments, int segments_of_chunk) {

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/segsort/cuda/hardware.cuh"
-#include "sortie/segsort/cuda/word_network.cuh"
+#include "segsort/cuda/hardware.cuh"
+#include "segsort/cuda/word_network.cuh"
 
-/// The tile of a warp, of a block, or of a team of a block's warps: the shared memory in which its
-/// items wait while their words are sorted (tile_sort.cuh), and the fields of a word.
+/// The tile of a warp, of a block, or of a team of warps within a block: the shared memory that
+/// holds its items while their words are sorted (tile_sort.cuh), and the fields of a word.
 namespace sortie::segsort {
 
 constexpr int log2_of(int power_of_two) {
@@ -25,12 +26,13 @@ struct ValueWord<8> {
   using type = std::uint64_t;
 };
 
-/// One gap after 32 words spreads accesses at a stride of Items over the banks.
+/// A padding word after every 32 words spreads accesses with stride Items over the banks.
 __device__ __forceinline__ constexpr int banked(int i) {
   return i + (i >> 5);
 }
 
-/// \tparam IsOfTeam  the block has several teams of WarpCount neighbouring warps, and each its tile
+/// \tparam IsOfTeam  the block has several teams of WarpCount neighbouring warps, each with its own
+///                   tile
 template <class WordType, int ValueBytesOfOne, int WarpCount, int ItemsOfThread,
           bool IsOfTeam = false>
 struct Tile {
@@ -44,31 +46,31 @@ struct Tile {
   static constexpr int capacity = threads * items;
   static constexpr int index_bits = log2_of(capacity);
   static constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
-  static constexpr int bin_bits = index_bits - 1;  ///< of a sort by distribution: log2 of its bins
+  static constexpr int bin_bits = index_bits - 1;  ///< log2 of the bins of a distribution
 
   alignas(16) Word keys[capacity];                            ///< encoded, in the order of e
   alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e
   std::uint32_t words[banked(capacity)];                      ///< in sorted order
-  static constexpr bool ids_take_place_of_values = warps > 1 && value_bytes != 0;
+  static constexpr bool ids_alias_values = warps > 1 && value_bytes != 0;
   std::uint16_t own_ids[warps == 1 || value_bytes != 0 ? 1 : capacity];
-  alignas(4) std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of the runs that are merged
-  std::uint32_t least[2];  ///< bounds of the keys' upper and lower words
+  alignas(4) std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of merged runs
+  std::uint32_t least[2];  ///< bounds of the upper and lower words of the keys
   std::uint32_t greatest[2];
 
-  /// Items at the positions of the last pass of sort_by_digits(), when a block does it (a warp's
-  /// words outlast a pass). They are wanted so rarely that they take the place of the values, which
-  /// are fetched again: more tiles fit a multiprocessor.
+  /// Item indices by position after the last pass of sort_by_digits(), in tiles of several warps
+  /// (the words of a one-warp tile survive a pass). Rarely used, so they alias `values`, which are
+  /// then fetched again: more tiles fit a multiprocessor.
   __device__ std::uint16_t* ids() {
-    if constexpr (ids_take_place_of_values) {
+    if constexpr (ids_alias_values) {
       return reinterpret_cast<std::uint16_t*>(values);
     } else {
       return own_ids;
     }
   }
 
-  /// Number of this thread in its tile.
+  /// Index of this thread in its tile.
   __device__ static int thread() { return static_cast<int>(threadIdx.x) % threads; }
-  /// Number of its team in the block, where tiles are of teams.
+  /// Index of its team in the block, for tiles of teams.
   __device__ static int team() { return static_cast<int>(threadIdx.x) / threads; }
   __device__ static void synchronise() {
     if constexpr (warps == 1) {
@@ -79,7 +81,8 @@ struct Tile {
       __syncthreads();
     }
   }
-  /// True on all threads of the tile if it is on any. A barrier, as synchronise().
+  /// Returns true on all threads of the tile if `condition` holds on any. A barrier, like
+  /// synchronise().
   __device__ static bool any(bool condition) {
     if constexpr (warps == 1) {
       __syncwarp();  // a vote alone does not order memory
@@ -93,7 +96,8 @@ struct Tile {
   [[nodiscard]] __device__ std::uint32_t word(int position) const {
     return words[banked(position)];
   }
-  /// The word at position r * threads + thread(); with r known to the compiler, no arithmetic.
+  /// The word at position r * threads + thread(). With a compile-time r the address is a constant
+  /// offset.
   __device__ std::uint32_t& striped(int r) {
     return words[r * (threads + warps) + banked(thread())];
   }
@@ -131,7 +135,7 @@ __device__ __forceinline__ std::uint32_t bits_below(std::uint64_t key, int span)
   return static_cast<std::uint32_t>((key << (64 - span)) >> 32);
 }
 
-/// Field of the segment's number in a word: its topmost `segment_bits` bits, which may be none.
+/// Field of the segment index in a word: its highest `segment_bits` bits, possibly none.
 __device__ __forceinline__ std::uint32_t segment_field(std::uint32_t segment, int segment_bits) {
   return (segment << 1) << (31 - segment_bits);
 }

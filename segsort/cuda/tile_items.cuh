@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -5,17 +6,17 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/segsort/cuda/hardware.cuh"
-#include "sortie/segsort/cuda/key_codec.cuh"
-#include "sortie/segsort/cuda/tile.cuh"
+#include "segsort/cuda/bit_range_codec.cuh"
+#include "segsort/cuda/hardware.cuh"
+#include "segsort/cuda/tile.cuh"
 
-/// Brings items from global memory into a tile, and from there to where they belong.
+/// Loads items from global memory into a tile, and stores them from a tile to their destination.
 ///
-/// Item e = r * threads + t is loaded by thread t: its key into register r, then shared memory; its
-/// value straight into shared memory. Thread t stores positions r * threads + t.
+/// Thread t loads items e = r * threads + t: the key into register r and then shared memory, the
+/// value directly into shared memory. Thread t stores positions r * threads + t.
 namespace sortie::segsort {
 
-/// The value at `index` of an array of values, which is null where there are none.
+/// Address of the value at `index` of an array of values; null if there are none.
 template <class T, class Array, class Index>
 __device__ __forceinline__ auto value_at(Array* values, Index index) {
   using Value =
@@ -28,21 +29,23 @@ __device__ __forceinline__ auto value_at(Array* values, Index index) {
   }
 }
 
-/// Starts the copy of one value to shared memory, or where there is none, of zeros; finish_values()
-/// waits for all of the thread's.
+/// Starts the asynchronous copy of one value to shared memory; of zeros if `is_item` is false.
+/// finish_values() waits for all copies of the thread.
 template <class T>
 __device__ __forceinline__ void fetch_value(T& tile, int e, const typename T::Value* value,
                                             bool is_item = true) {
   if constexpr (T::value_bytes != 0)
     __pipeline_memcpy_async(&tile.values[e], value, T::value_bytes, is_item ? 0 : T::value_bytes);
 }
-/// Starts to load the tile's items, which lie side by side: item e = r * threads + thread, its key
-/// into register r, its value into shared memory. From `length` on, keys are that of the first.
+
+/// Starts to load the items of a tile, which are contiguous in memory: item e = r * threads +
+/// thread, its key into register r, its value into shared memory. Keys from `length` on are copies
+/// of the first.
 template <class T>
 __device__ __forceinline__ void load_items(T& tile, typename T::Word (&keys)[T::items],
                                            const typename T::Word* keys_in,
                                            const typename T::Value* values_in, int length) {
-  // From the thread's first item on, so that the others are at distances known to the compiler.
+  // Relative to the thread's first item, all others are at compile-time offsets.
   const int thread = T::thread();
   const typename T::Word any_key = *keys_in;
   keys_in += thread;
@@ -55,6 +58,8 @@ __device__ __forceinline__ void load_items(T& tile, typename T::Word (&keys)[T::
     if constexpr (T::value_bytes != 0) fetch_value(tile, e, values_in + r * T::threads, e < length);
   }
 }
+
+/// Waits for the copies started by fetch_value(). Ends with a barrier.
 template <class T>
 __device__ __forceinline__ void finish_values(T&) {
   if constexpr (T::value_bytes != 0) {
@@ -67,7 +72,7 @@ __device__ __forceinline__ void finish_values(T&) {
 /// Writes a sorted tile: the item at position r * threads + thread goes to index
 /// index_of(its word, r) of the arrays.
 template <class T, class IndexOf>
-__device__ __forceinline__ void store_tile(T& tile, const KeyCodec<typename T::Word>& codec,
+__device__ __forceinline__ void store_tile(T& tile, const BitRangeCodec<typename T::Word>& codec,
                                            int length, typename T::Word* keys_out,
                                            typename T::Value* values_out, const IndexOf& index_of) {
   const auto store = [&](int r, bool plain) {
@@ -88,9 +93,9 @@ __device__ __forceinline__ void store_tile(T& tile, const KeyCodec<typename T::W
   }
 }
 
-/// Writes a sorted tile to where its items lie side by side.
+/// Writes a sorted tile to a contiguous range.
 template <class T>
-__device__ __forceinline__ void store_items(T& tile, const KeyCodec<typename T::Word>& codec,
+__device__ __forceinline__ void store_items(T& tile, const BitRangeCodec<typename T::Word>& codec,
                                             int length, typename T::Word* keys_out,
                                             typename T::Value* values_out) {
   keys_out += T::thread();
@@ -99,10 +104,10 @@ __device__ __forceinline__ void store_items(T& tile, const KeyCodec<typename T::
              [](std::uint32_t, int r) { return r * T::threads; });
 }
 
-/// Puts the encoded keys into the tile and leaves the compared bits in `keys`. Ends with a barrier.
+/// Writes the encoded keys to the tile and leaves the compared bits in `keys`. Ends with a barrier.
 template <class T>
 __device__ __forceinline__ void keep_keys(T& tile, typename T::Word (&keys)[T::items],
-                                          const KeyCodec<typename T::Word>& codec) {
+                                          const BitRangeCodec<typename T::Word>& codec) {
   if (codec.plain) {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.keys[r * T::threads + T::thread()] = keys[r];

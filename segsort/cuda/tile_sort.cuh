@@ -1,54 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/policy.cuh"
-#include "sortie/segsort/cuda/tile.cuh"
-#include "sortie/segsort/cuda/tile_items.cuh"
-#include "sortie/segsort/cuda/word_sort.cuh"
+#include "segsort/cuda/policy.cuh"
+#include "segsort/cuda/tile.cuh"
+#include "segsort/cuda/tile_items.cuh"
+#include "segsort/cuda/word_sort.cuh"
 
-/// Sorts the items of one or more whole segments in one tile: a warp's or a block's.
+/// Sorts the items of one or more whole segments in one tile of a warp, a team or a block.
 ///
-/// The items of all segments of the tile are numbered one after the other, e = 0 .. length-1. Each
-/// is represented by one word,
+/// The items of all segments of the tile are numbered consecutively, e = 0 .. length-1. Each is
+/// represented by one word,
 ///
-///     | number of its segment in the tile | window: topmost bits of its key | e |
+///     | index of its segment in the tile | window: highest bits of its key | e |
 ///
-/// and the words are sorted, whatever the segments' lengths. Words are all different, so the sort
-/// is stable, and no segment mixes with another or with padding. Keys and values stay in shared
-/// memory and are fetched by e when the order is known.
+/// and the words are sorted, whatever the lengths of the segments. All words differ, so the sort is
+/// stable, and neither other segments nor padding mix with a segment. Keys and values stay in
+/// shared memory and are fetched by e once the order is known.
 ///
-/// Keys count from the tile's least key, and the window starts at the highest bit that any of them
-/// then has. Where all bits fit into it, the order is exact. Else neighbours with the same window
-/// may still be in the wrong order: short runs of them are mended by one thread each, and where a
-/// run is long (many keys agree in the window) the tile is sorted again digit by digit, least
-/// significant first, with the window as the digit.
+/// Keys are relative to the least key of the tile, and the window starts at the highest bit set in
+/// any of them. If all bits fit the window, the order is exact. Otherwise neighbours with equal
+/// windows may be out of order. Short runs of them are sorted by one thread each. If a run is long
+/// (many keys agree in the window), the tile is sorted again digit by digit, least significant
+/// first, with the window as the digit.
 namespace sortie::segsort {
 
-/// Longest run of equal windows that one thread puts right, in a time quadratic in it.
-inline constexpr int longest_mended_run = 16;
+/// Longest run of equal windows that one thread sorts, in time quadratic in its length.
+inline constexpr int longest_resolved_run = 16;
 
-/// The segments of a tile, as far as it matters for the choice of a network.
+/// Properties of the segments of a tile that determine the network.
 struct TileSegments {
   int longest;
-  int merge_rounds;  ///< that sort_middle_runs() takes
+  int merge_rounds;  ///< of sort_middle_runs()
 };
 
-/// Segments of up to `longest` items that begin anywhere in a tile of `items` items a thread: one
-/// touches so many threads at most, and takes as many rounds.
+/// Properties of segments of up to `longest` items that begin anywhere in a tile of `items` items
+/// per thread. The number of rounds is the largest number of threads that a segment can touch.
 __device__ __forceinline__ constexpr TileSegments segments_anywhere(int longest, int items) {
   return {longest, (longest - 2) / items + 2};
 }
 
-/// Longest segments for which neighbours in a warp's tile are compared (sort_short_runs), given
-/// what sort_middle_runs would take, and for which neighbouring threads are merged at all.
+/// Longest segments for which neighbours in a warp's tile are compared (sort_short_runs), given the
+/// rounds of sort_middle_runs(), and for which neighbouring threads are merged (sort_middle_runs).
 __device__ __forceinline__ constexpr int longest_short_run(int merge_rounds) {
   return merge_rounds >= 2 ? 20 : merge_rounds == 1 ? 14 : 8;
 }
 inline constexpr int longest_middle_run = 64;
 
-/// Sorts again by all bits: one pass a digit of `window` bits, least significant first. Where a
-/// block does it, the values in the tile are lost.
+/// Sorts a tile again by all bits: one pass per digit of `window` bits, least significant first. In
+/// tiles of several warps this overwrites the values.
 template <class T>
 __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bits, int window,
                                             typename T::Word base, typename T::Word compare_mask,
@@ -75,7 +76,7 @@ __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bit
       if (done != 0) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r)
-          if (T::thread() * T::items + r < length)  // the last item may look like padding
+          if (T::thread() * T::items + r < length)  // the last item may equal padding
             words[r] = (words[r] & ~T::index_mask) |
                        (tile.word(static_cast<int>(words[r] & T::index_mask)) & T::index_mask);
         __syncwarp();
@@ -97,14 +98,15 @@ __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bit
   }
 }
 
-/// Where the keys of a tile lie: from `base` to below base + 2^span.
+/// Range of the keys of a tile: from `base` to below base + 2^span.
 template <class Word>
 struct KeyRange {
   Word base;
   int span;
 };
 
-/// Least and greatest of one word a thread over the tile; `slot` 0 or 1, each once a tile.
+/// Minimum of `least` and maximum of `greatest` over the tile. `slot` is 0 or 1; each may be used
+/// once per tile.
 template <class T>
 __device__ __forceinline__ void bounds_of_tile(T& tile, int slot, std::uint32_t& least,
                                                std::uint32_t& greatest) {
@@ -126,8 +128,8 @@ __device__ __forceinline__ void bounds_of_tile(T& tile, int slot, std::uint32_t&
   }
 }
 
-/// Range of the compared bits of the tile's keys. For 64-bit keys the upper words decide unless
-/// they are all the same: a base that is a little too small costs nothing but window bits.
+/// Range of the compared bits of the keys of a tile. For 64-bit keys the upper words decide unless
+/// they are all equal: a base slightly below the least key only costs window bits.
 template <class T>
 __device__ __forceinline__ KeyRange<typename T::Word> key_range(
     T& tile, const typename T::Word (&keys)[T::items]) {
@@ -155,15 +157,15 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
   return {base | least, bits_of(greatest - least)};
 }
 
-enum class Ties { none, mended, long_runs };
+enum class Ties { none, resolved, long_runs };
 
-/// Puts runs of equal windows right by their whole keys. The thread that holds the first word of a
-/// run works on it alone; `words` are those that sort_words() left. Ends with a barrier, unless
-/// there are no ties. Where a run is longer than longest_mended_run, nothing is done.
+/// Sorts runs of equal windows by whole keys. The thread that holds the first word of a run sorts
+/// the run alone. `words` are those that sort_words() left. Ends with a barrier, unless there are
+/// no ties. Does nothing if any run is longer than longest_resolved_run.
 template <class T>
-__device__ __forceinline__ Ties mend_ties(T& tile, const std::uint32_t (&words)[T::items],
-                                          int length, typename T::Word compare_mask) {
-  static_assert(longest_mended_run <= 16 && T::items <= 16, "four bits a position");
+__device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
+                                             int length, typename T::Word compare_mask) {
+  static_assert(longest_resolved_run <= 16 && T::items <= 16, "four bits a position");
   // Words differ, so equal windows leave a difference of 1 .. index_mask; padding leaves 0.
   const auto same = [](std::uint32_t a, std::uint32_t b) { return (a ^ b) - 1 < T::index_mask; };
   const int thread = T::thread();
@@ -176,13 +178,13 @@ __device__ __forceinline__ Ties mend_ties(T& tile, const std::uint32_t (&words)[
 
   bool long_run = false;
   std::uint32_t starts = 0;
-  std::uint64_t lengths = 0;  // of the runs, less one
+  std::uint64_t lengths = 0;  // of the runs, minus one
   if (nearest < T::index_mask) {
     std::uint32_t equals_next = same(words[T::items - 1], next) ? 1u << (T::items - 1) : 0;
 #pragma unroll
     for (int r = 0; r + 1 < T::items; ++r)
       if (same(words[r], words[r + 1])) equals_next |= 1u << r;
-    // The last item may look like padding, but padding is no item.
+    // The word of the last item may equal padding, but padding is not an item.
     equals_next &= (1u << min(max(length - 1 - thread * T::items, 0), T::items)) - 1;
     std::uint32_t equals_previous = equals_next << 1;
     if (thread > 0 && same(tile.word(thread * T::items - 1), words[0])) equals_previous |= 1;
@@ -192,10 +194,10 @@ __device__ __forceinline__ Ties mend_ties(T& tile, const std::uint32_t (&words)[
       const int position = thread * T::items + r;
       const std::uint32_t word = tile.word(position);
       int run = 1;
-      while (run <= longest_mended_run && position + run < length &&
+      while (run <= longest_resolved_run && position + run < length &&
              same(word, tile.word(position + run)))
         ++run;
-      long_run |= run > longest_mended_run;
+      long_run |= run > longest_resolved_run;
       lengths |= static_cast<std::uint64_t>((run - 1) & 15) << (4 * r);
     }
   }
@@ -218,24 +220,25 @@ __device__ __forceinline__ Ties mend_ties(T& tile, const std::uint32_t (&words)[
     }
   }
   T::synchronise();
-  return Ties::mended;
+  return Ties::resolved;
 }
 
-/// Sorts a tile. On entry, item e = r * threads + thread is in register r: the compared bits of its
-/// key in `keys` (its encoded key in tile.keys), and its segment's field and e in `words`. From
-/// `length` on the words are all ones, and the keys are those of any item. On return tile.words is
+/// Sorts a tile. On entry, item e = r * threads + thread is in register r: `keys` holds the
+/// compared bits of its key (tile.keys its encoded key), and `words` its segment field and e. From
+/// `length` on, the words are all ones, and the keys are those of any item. On return tile.words is
 /// in order. Ends with a barrier.
-/// \tparam AreShort  the tile is a warp's, and no segment is longer than longest_middle_run;
-///                   `segments` tells more of them
-/// \return true if the values in the tile are lost
+/// \tparam AreShort  the tile belongs to a warp, and no segment is longer than longest_middle_run;
+///                   `segments` describes the segments
+/// \return true if the values in the tile have been overwritten
 template <class T, bool AreShort = false>
 __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys)[T::items],
                                           std::uint32_t (&words)[T::items], int length,
-                                          int segment_bits, const KeyCodec<typename T::Word>& codec,
+                                          int segment_bits,
+                                          const BitRangeCodec<typename T::Word>& codec,
                                           const TileSegments& segments = {}) {
   const int window = 32 - T::index_bits - segment_bits;
   const auto [base, span] = key_range(tile, keys);
-  if (span == 0) {  // one key: all is in order
+  if (span == 0) {  // all keys are equal: already in order
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
     T::synchronise();
@@ -244,7 +247,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
     words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
-  if constexpr (AreShort) {  // the words are in the order of their segments already
+  if constexpr (AreShort) {  // the words are already ordered by segment
     static_assert(T::warps == 1);
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
@@ -263,7 +266,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   } else {
     bool sorted = false;
     if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
-      // Keys alone that are equal in all bits may change places: they are only counted.
+      // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
       const bool bins_are_equal =
           T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
       sorted = sort_by_distribution(tile, words, length, bins_are_equal);
@@ -272,11 +275,11 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   }
   const int differing_bits = span - codec.ignored_bits;
   if (differing_bits <= window) return false;
-  if (mend_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
-  if constexpr (T::ids_take_place_of_values) finish_values(tile);
+  if (resolve_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
+  if constexpr (T::ids_alias_values) finish_values(tile);
   sort_by_digits(tile, length, segment_bits, window, base, codec.compare_mask, codec.ignored_bits,
                  differing_bits);
-  return T::ids_take_place_of_values;
+  return T::ids_alias_values;
 }
 
 }  // namespace sortie::segsort

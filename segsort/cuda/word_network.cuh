@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <utility>
 
-/// Sorts one 32-bit word an item in the registers of a warp.
+/// Sorts 32-bit words, one per item, in the registers of a warp.
 ///
-/// Reg-sort of the paper (section 3.2) with all data in one word: lane t holds positions
-/// t*Items .. t*Items+Items-1 in registers 0 .. Items-1. What an item carries besides its key is an
-/// index inside of the word (see tile_sort.cuh), so that a comparator is one minimum and one
-/// maximum, and an exchange between lanes one shuffle and one of the two. Three patterns:
+/// Reg-sort of the paper (section 3.2) with all data of an item in one word: lane t holds positions
+/// t*Items .. t*Items+Items-1 in registers 0 .. Items-1. The payload of an item is an index within
+/// the word (see tile_sort.cuh), so a comparator is one minimum and one maximum, and an exchange
+/// between lanes is one shuffle and one of the two. Three patterns:
 ///   in a thread   Batcher's odd-even merge sort of the thread's own items, then half cleaners
 ///   mirrored      the first step of a merge between lanes (exch_intxn of the paper)
 ///   parallel      the later steps between lanes, partners at the same register (exch_paral)
@@ -19,7 +20,7 @@ inline constexpr unsigned int full_warp = 0xffffffffu;
 
 namespace detail {
 
-/// Comparators of Batcher's odd-even merge sort of `Items` items, in an order that may be run.
+/// Comparators of Batcher's odd-even merge sort of `Items` items, in a valid order of execution.
 template <int Items>
 struct OddEvenMergeSort {
   static constexpr int most = Items * 6;
@@ -56,7 +57,7 @@ __device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items],
 
 }  // namespace detail
 
-/// Sorts the items of each thread by themselves.
+/// Sorts the items of each thread independently.
 template <int Items>
 __device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items]) {
   constexpr int comparators = detail::OddEvenMergeSort<Items>().count;
@@ -68,7 +69,7 @@ __device__ __forceinline__ std::uint32_t keep(std::uint32_t own, std::uint32_t o
   return upper ? max(own, other) : min(own, other);
 }
 
-/// Steps Items/2, Items/4, ..., 1 (counted in positions) of a bitonic merge: in each thread alone.
+/// Steps Items/2, Items/4, ..., 1 (in positions) of a bitonic merge, within each thread.
 template <int Items>
 __device__ __forceinline__ void clean_in_thread(std::uint32_t (&words)[Items]) {
 #pragma unroll
@@ -83,8 +84,8 @@ __device__ __forceinline__ void clean_in_thread(std::uint32_t (&words)[Items]) {
   }
 }
 
-/// Merges the threads' runs two by two until the warp's 32 * Items items are one run. The loops
-/// stay loops: unrolled, the code would not stay in the instruction cache.
+/// Merges the runs of the threads in pairs until the 32 * Items items of the warp form one run. The
+/// loops are not unrolled: unrolled code would exceed the instruction cache.
 template <int Items>
 __device__ __forceinline__ void merge_in_warp(std::uint32_t (&words)[Items], int lane) {
 #pragma unroll 1
@@ -110,17 +111,17 @@ __device__ __forceinline__ void merge_in_warp(std::uint32_t (&words)[Items], int
   }
 }
 
-/// Sorts 32 * Items words: afterwards position lane * Items + r is in register r. All lanes of the
-/// warp must take part.
+/// Sorts 32 * Items words; afterwards register r of a lane holds position lane * Items + r. All
+/// lanes of the warp must take part.
 template <int Items>
 __device__ __forceinline__ void sort_in_warp(std::uint32_t (&words)[Items], int lane) {
   sort_in_thread(words);
   merge_in_warp(words, lane);
 }
 
-/// Odd-even transposition: sorts runs of up to `longest` words wherever they lie among the warp's
-/// positions, when the words of a run are greater than all of the runs before. Each round compares
-/// neighbours, almost all within a thread.
+/// Odd-even transposition: sorts runs of up to `longest` words at any positions of the warp,
+/// provided that the words of a run exceed those of all preceding runs. Each round compares
+/// neighbours, almost all of them within a thread.
 template <int Items>
 __device__ __forceinline__ void sort_short_runs(std::uint32_t (&words)[Items], int lane,
                                                 int longest) {
@@ -145,10 +146,10 @@ __device__ __forceinline__ void sort_short_runs(std::uint32_t (&words)[Items], i
   }
 }
 
-/// The same, by threads: they sort their own words, then neighbours merge theirs by turns, as in
-/// odd-even transposition, first threads 0 and 1, 2 and 3 and so on. That takes as many rounds as
-/// a run touches threads; where each run lies in one pair of the first round, one; in one thread,
-/// none.
+/// As above, by threads: each thread sorts its own words; then neighbouring threads merge their
+/// words in alternating pairs, as in odd-even transposition, first threads 0 and 1, 2 and 3, and so
+/// on. The number of rounds is the number of threads that a run touches; one if each run lies
+/// within a pair of the first round, and none if each lies within a thread.
 template <int Items>
 __device__ __forceinline__ void sort_middle_runs(std::uint32_t (&words)[Items], int lane,
                                                  int rounds) {

@@ -1,22 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/short_numbers.cuh"
-#include "sortie/segsort/cuda/tile.cuh"
+#include "segsort/cuda/short_numbers.cuh"
+#include "segsort/cuda/tile.cuh"
 
-/// Sorts the words of a tile: by distribution where they spread evenly, else by the networks of its
-/// warps and merges between them.
+/// Sorts the words of a tile: by distribution if they are evenly spread, otherwise by the networks
+/// of its warps and merges between them.
 ///
-/// Register r of thread t has the word of item r * threads + t, or of any, before; that of position
-/// t * items + r afterwards, when shared memory has all in order.
+/// Before the sort, register r of thread t holds the word of item r * threads + t, or of any item.
+/// Afterwards shared memory holds all words in order, and register r of thread t the word of
+/// position t * items + r.
 namespace sortie::segsort {
 
-/// Merges the warps' runs in shared memory two by two (paper, section 3.3): thread i makes the
+/// Merges the runs of the warps in shared memory in pairs (paper, section 3.3). Thread i produces
 /// outputs i*items .. i*items+items-1 of a round. The merge path search (Green, McColl, Bader: ICS
-/// 2012) tells which stretches of the two runs these are; read one forwards and the other
-/// backwards, they are a bitonic sequence, which half cleaners in registers sort. On entry the runs
-/// are in tile.words, on return the result is there and in `words`. Begins and ends with a barrier.
+/// 2012) finds the corresponding ranges of the two runs. Read one forwards and the other backwards,
+/// these ranges form a bitonic sequence, which half cleaners in registers sort. On entry the runs
+/// are in tile.words; on return the result is there and in `words`. Begins and ends with a barrier.
 template <class T>
 __device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::items]) {
   const int thread = T::thread();
@@ -54,15 +56,16 @@ __device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::it
   T::synchronise();
 }
 
-/// Lets each thread trade with its neighbours: half of its words with half of the next thread's,
-/// so that both halves together are in order, and then its own two halves. On entry and on return
-/// each thread's words are in order. Where a block does it, it contains barriers.
+/// Each thread merges half of its words with half of those of the next thread, and then merges the
+/// two halves it holds. On entry and on return the words of each thread are sorted. In tiles of
+/// several warps it contains barriers.
 template <class T>
-__device__ __forceinline__ void trade_with_neighbours(T& tile, std::uint32_t (&words)[T::items]) {
+__device__ __forceinline__ void exchange_with_neighbours(T& tile,
+                                                         std::uint32_t (&words)[T::items]) {
   constexpr int half = T::items / 2;
   const int lane = T::thread() % 32;
   const int warp = T::thread() / 32;
-  // Halves that cross from warp to warp: down to the one before, up to the one behind.
+  // Halves exchanged between warps: `down` to the preceding warp, `up` to the next.
   static_assert(T::warps == 1 || sizeof(tile.splits) >= 2 * T::warps * half * 4);
   auto* const down = reinterpret_cast<std::uint32_t*>(tile.splits);
   std::uint32_t* const up = down + T::warps * half;
@@ -100,19 +103,19 @@ __device__ __forceinline__ void trade_with_neighbours(T& tile, std::uint32_t (&w
   clean_in_thread(words);
 }
 
-/// Sorts the words by distribution, if they are spread evenly enough, and leaves them as
-/// sort_words() does. On entry, item e = r * threads + thread is in register r; those from `length`
+/// Sorts the words by distribution if they are evenly enough spread, and leaves them as
+/// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
 ///
-/// Each word goes to one of half as many bins as the tile has items, or more, by its topmost bits;
-/// then a thread's stretch has the items of some whole bins, and parts of one at each end. Where no
-/// bin has more words than a thread, they are in order when each thread has sorted its own and has
-/// traded with its neighbours: a bin lies over two threads at most, and what is on the wrong side
-/// is in the neighbouring halves. Where all words of a bin are as good as equal, they are in order
-/// at once, however many a bin has.
+/// Each word goes to one of at least half as many bins as the tile has items, by its highest bits.
+/// The words of a thread then consist of some whole bins, and a part of one bin at each end. If no
+/// bin has more words than a thread, then sorting within each thread and exchanging halves with the
+/// neighbours sorts all words: a bin spans at most two threads, and misplaced words are in the
+/// neighbouring halves. If all words of a bin count as equal, they are in order at once, regardless
+/// of the size of the bins.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \return false, and the words as they were, where a bin has more words than a thread, or looks as
-/// if it will after a quarter of the words
+/// \return false, with the words unchanged, if a bin has more words than a thread, or is expected
+/// to after a quarter of the words
 template <class T>
 __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
                                                      int length, bool bins_are_equal) {
@@ -127,7 +130,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
   T::synchronise();
   static_assert(T::capacity <= 1 << 16);
-  ShortNumbers<T::items, 16> ranks;  // in the bin
+  ShortNumbers<T::items, 16> ranks;  // within the bin
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -140,13 +143,13 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   }
   T::synchronise();
 
-  // A thread adds up a stretch of the counters.
-  constexpr int stretch = (bins - 1) / T::threads + 1;
-  std::uint32_t counts[stretch];
+  // Each thread sums up a range of counters.
+  constexpr int counters_per_thread = (bins - 1) / T::threads + 1;
+  std::uint32_t counts[counters_per_thread];
   std::uint32_t sum = 0;
 #pragma unroll
-  for (int i = 0; i < stretch; ++i) {
-    const int bin = thread * stretch + i;
+  for (int i = 0; i < counters_per_thread; ++i) {
+    const int bin = thread * counters_per_thread + i;
     counts[i] = bin < bins ? counter(bin) : 0;
     crowded |= counts[i] > T::items && !bins_are_equal;
     sum += counts[i];
@@ -168,8 +171,8 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
       if (warp < thread / 32) before += tile.splits[warp];
   }
 #pragma unroll
-  for (int i = 0; i < stretch; ++i) {
-    const int bin = thread * stretch + i;
+  for (int i = 0; i < counters_per_thread; ++i) {
+    const int bin = thread * counters_per_thread + i;
     if (bin < bins) counter(bin) = before;
     before += counts[i];
   }
@@ -187,7 +190,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
-  trade_with_neighbours(tile, words);
+  exchange_with_neighbours(tile, words);
   T::synchronise();
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
@@ -195,8 +198,8 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   return true;
 }
 
-/// Sorts the words in the threads' registers, wherever each of them is; all ones stand for no item.
-/// On return tile.words has them in order, and register r of thread t that of position
+/// Sorts the words in the registers of all threads, in any distribution; all ones stand for no
+/// item. On return tile.words holds them in order, and register r of thread t the word of position
 /// t * items + r.
 template <class T>
 __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::items]) {

@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/segsort/cuda/arguments.cuh"
-#include "sortie/segsort/cuda/digits.cuh"
-#include "sortie/segsort/cuda/policy.cuh"
+#include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/digits.cuh"
+#include "segsort/cuda/policy.cuh"
 
-/// The lists that kernels leave for each other in the caller's temporary storage.
+/// Lists through which kernels pass work to later kernels, in the temporary storage of the caller.
 namespace sortie::segsort {
 
-/// Neighbouring buckets of a partitioned segment that a block sorts together: 48 bits of index, 14
-/// of length, 2 of buffer.
+/// Neighbouring buckets of a partitioned segment that a block sorts together, packed: 48 bits of
+/// index, 14 of length, 2 of buffer.
 class Group {
  public:
   Group() = default;
@@ -26,68 +27,69 @@ class Group {
 };
 static_assert(longest_group < 1 << 14);
 
-/// A part that the whole grid works on. Its tiles are put together to units, which one block moves,
-/// and these to pieces, in which one block counts. Numbers of units, pieces and jobs (of adding up
-/// counts) go on from part to part.
+/// A part that the whole grid partitions. One block moves a tile group, which consists of tiles;
+/// one block counts the digits of a chunk, which consists of tile groups; one block sums counts in
+/// a task. Tile groups, chunks and tasks are numbered consecutively over the parts of a batch.
 struct SharedPart {
   Part part;
   RangeCut cut;
   std::uint64_t least;  ///< of the compared bits
   std::uint64_t greatest;
-  std::uint64_t first_row;  ///< of its units, in the list
-  std::uint32_t first_unit;
-  std::uint32_t first_piece;
-  std::uint32_t first_job;
-  std::uint32_t pieces;
-  std::uint32_t jobs;
-  std::uint32_t jobs_done;
+  std::uint64_t first_row;  ///< of its tile groups, in tile_group_rows
+  std::uint32_t first_tile_group;
+  std::uint32_t first_chunk;
+  std::uint32_t first_task;
+  std::uint32_t chunks;
+  std::uint32_t tasks;
+  std::uint32_t tasks_done;
 };
 static_assert(std::has_unique_object_representations_v<SharedPart>,
-              "copied word by word, and none that was not written");
+              "copied word by word, so it must not contain padding");
 
-/// Some of a round's parts, which the grid takes on together.
-struct Wave {
+/// The parts of a round that the grid processes together.
+struct PartBatch {
   std::uint32_t parts;
-  std::uint32_t units;
-  std::uint32_t pieces;
-  std::uint32_t jobs;
-  std::uint32_t tiles_of_unit;
-  std::uint32_t units_of_piece;
+  std::uint32_t tile_groups;
+  std::uint32_t chunks;
+  std::uint32_t tasks;
+  std::uint32_t tiles_of_tile_group;
+  std::uint32_t tile_groups_of_chunk;
 };
 
 struct Counters {
   unsigned int segments[long_classes];  ///< in each list
-  unsigned int next_chunk;              ///< of segments that no warp has taken on yet
+  unsigned int next_chunk;              ///< first chunk of segments that no warp has claimed
   unsigned int groups[group_classes];
-  unsigned int parts;  ///< for lone blocks
+  unsigned int parts;  ///< for single blocks
   unsigned int shared_parts[2];
-  Wave wave;
-  unsigned int next_unit;  ///< which no block has taken on
+  PartBatch batch;
+  unsigned int next_tile_group;  ///< first tile group that no block has claimed
 };
 
-static_assert(long_classes % 2 == 0, "segment lists come in pairs");
+static_assert(long_classes % 2 == 0, "segment lists share arrays in pairs");
 
-/// Segment lists come in pairs: one grows from the front of an array, the other from its back, and
-/// together they cannot outgrow it.
+/// Segment lists share arrays in pairs: one grows from the front, the other from the back. Their
+/// total length never exceeds the array.
 struct WorkLists {
   Counters* counters;
   std::uint32_t* segments[long_classes / 2];
-  std::uint32_t room[long_classes / 2];
+  std::uint32_t capacity[long_classes / 2];
   Group* groups;  ///< of class 0 from the front, of class 1 from the back
-  std::uint64_t group_room;
+  std::uint64_t group_capacity;
   Part* parts;
   SharedPart* shared_parts[2];
-  /// A row of one number a bucket for each piece and each shared part: items of the bucket in the
-  /// pieces before, and in the part.
+  /// Rows with one number per bucket: for each chunk, items of the bucket in the preceding chunks
+  /// of its part; for each shared part, the first position of the bucket in the part.
   std::uint64_t* histograms;
-  /// A row for each unit: items of the bucket in the units before, in the same piece. Rows of parts
-  /// in the input are in the scratch buffer, where nothing else is yet, if there is one.
-  std::uint32_t* unit_rows;
-  std::uint64_t unit_row_room;
-  bool unit_rows_in_scratch;
+  /// One row per tile group: items of the bucket in the preceding tile groups of the same chunk.
+  /// For parts in the input, the rows are in the scratch buffer, if there is one, which is
+  /// otherwise unused at that time.
+  std::uint32_t* tile_group_rows;
+  std::uint64_t tile_group_row_capacity;
+  bool tile_group_rows_in_scratch;
 
   __device__ Group& group(int group_class, std::uint32_t i) const {
-    return groups[group_class == 0 ? i : group_room - 1 - i];
+    return groups[group_class == 0 ? i : group_capacity - 1 - i];
   }
   [[nodiscard]] __device__ static constexpr std::uint64_t longest() { return longest_group; }
   [[nodiscard]] __device__ static constexpr std::uint64_t preferred() {
@@ -100,14 +102,15 @@ struct WorkLists {
   }
   __device__ std::uint32_t& segment(int long_class, std::uint32_t i) const {
     const int pair = long_class / 2;
-    // No array in constant memory is indexed at run time: the compiler would copy it.
+    // An array in constant memory must not be indexed at run time: the compiler would copy it to
+    // local memory.
     std::uint32_t* list = segments[0];
-    std::uint32_t end = room[0];
+    std::uint32_t end = capacity[0];
 #pragma unroll
     for (int other = 1; other < long_classes / 2; ++other) {
       if (pair != other) continue;
       list = segments[other];
-      end = room[other];
+      end = capacity[other];
     }
     return list[long_class % 2 == 0 ? i : end - 1 - i];
   }

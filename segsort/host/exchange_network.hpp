@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -5,12 +6,13 @@
 
 namespace sortie::segsort::detail {
 
-/// Batcher's odd-even merge sort of `rows` rows: calls exchange(first, second, count) so that rows
-/// first + i and second + i, for i < count, are compared and the lesser brought to the former.
+/// Batcher's odd-even merge sort of `rows` rows. Calls exchange(first, second, count) to compare
+/// rows first + i and second + i, for i < count, and to move the lesser to the former.
 ///
-/// The comparators of a step stand in runs of neighbouring rows, so that one call handles a run.
-/// Any number of rows: what a network of the next power of two would compare with rows that are not
-/// there, all of them the greatest, is left out.
+/// The comparators of a step form runs of neighbouring rows, so one call handles a run. Any number
+/// of rows is supported: comparators of the next larger power of two that involve missing rows,
+/// which count as the greatest, are omitted.
+///
 /// Source: Batcher, Sorting networks and their applications (1968); as loops, Knuth, The Art of
 /// Computer Programming 3, 5.2.2 M.
 template <class Exchange>
@@ -32,7 +34,7 @@ template <class Exchange>
   }
 }
 
-/// Two rows that a network compares, the lesser of which is brought to the former.
+/// Two rows that a network compares; the lesser ends up in `first`.
 struct Comparator {
   std::size_t first;
   std::size_t second;
@@ -45,7 +47,7 @@ template <std::size_t Rows>
   return all;
 }
 
-/// The comparators of exchange_network(), one by one.
+/// Comparators of exchange_network(), listed one by one.
 template <std::size_t Rows>
 inline constexpr std::array<Comparator, count_comparators<Rows>()> comparators = [] {
   std::array<Comparator, count_comparators<Rows>()> all{};

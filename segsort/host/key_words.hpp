@@ -1,25 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sortie/segsort/host/vector_intrinsics.hpp"
+#include "segsort/host/vector_intrinsics.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
 #include <concepts>
 #include <cstdint>
 
-#include "sortie/segsort/host/key_form.hpp"
+#include "primitives/key_codec.hpp"
 
 SORTIE_BEGIN_INTRINSICS
 
 namespace sortie::segsort::detail {
 
-/// KeyForm of eight keys at once, of 64 bits, or of 32 in words of 64 whose upper halves are zero.
+/// KeyCodec of eight keys at once: 64-bit keys, or 32-bit keys in 64-bit words whose upper halves
+/// are zero.
 template <std::unsigned_integral UKey>
 class KeyWords {
  public:
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 explicit KeyWords(const KeyForm<UKey>& form)
-      : floating_(_mm512_set1_epi64(static_cast<std::int64_t>(form.floating_bits()))),
-        flipped_(_mm512_set1_epi64(static_cast<std::int64_t>(form.flipped_bits()))) {}
+  [[gnu::always_inline]] SORTIE_TARGET_AVX512 explicit KeyWords(const KeyCodec<UKey>& codec)
+      : floating_(_mm512_set1_epi64(static_cast<std::int64_t>(codec.negative_flip()))),
+        flipped_(_mm512_set1_epi64(static_cast<std::int64_t>(codec.flip()))) {}
 
   [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 __m512i encoded(__m512i keys) const {
     return _mm512_xor_si512(flipped_if_negative(keys), flipped_);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -12,43 +13,43 @@
 
 namespace sortie::segsort::detail {
 
-/// Where items wait until they fill a line of the cache.
+/// Buffer in which items are collected until they fill a cache line.
 struct alignas(64) CacheLine {
   char bytes[64];
 };
 
-/// Whether whole items fill a cache line.
+/// Whether a cache line holds a whole number of items.
 template <class Item>
 inline constexpr bool fills_lines = std::is_trivially_copyable_v<Item> &&
                                     sizeof(CacheLine) % sizeof(Item) == 0;
 
-/// Writes items to the next places of some buckets of an array, through a cache line a bucket that
-/// is written out past the caches once it is full.
+/// Writes items to the next slots of the buckets of an array, through one buffered cache line per
+/// bucket, which is written past the caches with streaming stores once it is full.
 ///
-/// An item that goes straight to one of 256 places of a large array costs a cache line that is
-/// read, changed and written back some time later, and an entry of the TLB; whole lines that nobody
-/// reads soon need neither. One core of an Intel Xeon (Sapphire Rapids, virtual), u64 pairs,
-/// nanoseconds a pair straight, by lines through the caches and by lines past them: 38, 27 and 11
-/// of 2^20, 39, 31 and 13 of 2^24; 4.3, 3.9 and 3.9 of 2^16, but then they are not in the cache. A
-/// Zen 5 core, 2^26 u32 keys: 4.2, 3.9 and 1.7.
+/// A direct write to one of 256 positions in a large array costs a cache line that is read,
+/// modified and later evicted, and a TLB entry. Full lines that are not read soon need neither. One
+/// core of an Intel Xeon (Sapphire Rapids, virtual), u64 pairs, nanoseconds per pair written
+/// directly, by lines through the caches, and by lines past the caches: 38, 27 and 11 for 2^20
+/// pairs; 39, 31 and 13 for 2^24; 4.3, 3.9 and 3.9 for 2^16, but then the output is not in the
+/// cache afterwards. A Zen 5 core, 2^26 u32 keys: 4.2, 3.9 and 1.7.
 template <class Item>
 requires fills_lines<Item>
 class LineWriter {
  public:
-  /// \param lines  one a bucket, overwritten
+  /// \param lines  one per bucket, overwritten
   /// \param to     begin of the array, at a multiple of the item's size
   LineWriter(CacheLine* lines, Item* to)
       : lines_(lines),
         to_(to),
         phase_(reinterpret_cast<std::uintptr_t>(to) / sizeof(Item) % line_items) {}
 
-  /// Whether lines of the array hold whole items.
+  /// Whether the lines of the array hold whole items.
   [[nodiscard]] static bool fits(const Item* to) {
     return reinterpret_cast<std::uintptr_t>(to) % sizeof(Item) == 0;
   }
 
-  /// Takes the item for `place`, the next one of a bucket.
-  /// \return whether it fills a line: then write_line() must be called
+  /// Buffers the item for `place`, the next slot of a bucket.
+  /// \return whether the line is full; then write_line() must be called
   [[nodiscard]] [[gnu::always_inline]] bool put(std::size_t bucket, std::size_t place,
                                                 const Item& item) {
     const std::size_t slot = (place + phase_) % line_items;
@@ -56,10 +57,10 @@ class LineWriter {
     return slot == line_items - 1;
   }
 
-  /// Writes what has come to a bucket, whose items begin at `first`, up to `end`, the end of a
+  /// Writes the buffered items of a bucket, whose items begin at `first`, up to `end`, the end of a
   /// line.
   void write_line(std::size_t bucket, std::size_t first, std::size_t end) {
-    // The line that a bucket begins in belongs in part to the bucket before it.
+    // The first line of a bucket may be shared with the preceding bucket.
     if (end - first < line_items) return write_items(bucket, first, end);
     const char* const from = lines_[bucket].bytes;
     char* const to = reinterpret_cast<char*>(to_ + (end - line_items));
@@ -72,7 +73,7 @@ class LineWriter {
 #endif
   }
 
-  /// Writes what waits of a bucket whose items are in [first, end).
+  /// Writes the remaining buffered items of a bucket whose items are in [first, end).
   void finish(std::size_t bucket, std::size_t first, std::size_t end) {
     write_items(bucket, end - std::min((end + phase_) % line_items, end - first), end);
   }
@@ -95,18 +96,17 @@ class LineWriter {
 
   CacheLine* lines_;
   Item* to_;
-  std::size_t phase_;  ///< of place 0 in its line
+  std::size_t phase_;  ///< index of slot 0 within its line
 };
 
-/// Takes the items for `place`, the next one of a bucket whose items begin at `first`, of two
-/// arrays.
+/// Buffers a key and a value for `place`, the next slot of a bucket whose items begin at `first`.
 template <class Key, class Value>
 [[gnu::always_inline]] inline void put_pair(LineWriter<Key>& keys, LineWriter<Value>& values,
                                             std::size_t bucket, const std::size_t& first,
                                             std::size_t place, const Key& key, const Value& value) {
   const bool fills_keys = keys.put(bucket, place, key);
   const bool fills_values = values.put(bucket, place, value);
-  // Mostly both at once: one branch to be foretold.
+  // Mostly both lines fill up at once, so one branch suffices in the common case.
   if (fills_keys | fills_values) {
     if (fills_keys) keys.write_line(bucket, first, place + 1);
     if (fills_values) values.write_line(bucket, first, place + 1);

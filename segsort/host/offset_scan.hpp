@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -7,14 +8,14 @@
 #include <cstdint>
 #include <limits>
 
-#include "sortie/segsort/host/page_prefetch.hpp"
-#include "sortie/segsort/host/vector_unit.hpp"
+#include "segsort/host/page_prefetch.hpp"
+#include "segsort/host/vector_unit.hpp"
 
 namespace sortie::segsort {
 
-/// What one pass over the offsets of some segments tells.
+/// Result of one pass over the offsets of some segments.
 struct OffsetSummary {
-  std::uint64_t items = 0;     ///< of all segments
+  std::uint64_t items = 0;     ///< total of all segments
   std::uint64_t shortest = 0;  ///< items of the shortest segment
   std::uint64_t longest = 0;   ///< items of the longest segment
   bool valid = true;           ///< every begin <= its end <= the bound
@@ -22,13 +23,13 @@ struct OffsetSummary {
 
 namespace detail {
 
-/// Sums over some offsets.
+/// Running sums over some offsets.
 struct OffsetSums {
   std::uint64_t items = 0;
-  // Signed: what is valid is below 2^63, and AVX2 compares only signed.
+  // Signed: valid lengths are below 2^63, and AVX2 only compares signed integers.
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 0;
-  std::uint64_t signs = 0;  ///< of begins, ends, lengths, and of what is left behind an end
+  std::uint64_t signs = 0;  ///< OR of begins, ends, lengths, and of bound - end
 
   [[gnu::always_inline]] void add(std::uint64_t length, std::int64_t least, std::int64_t greatest,
                                   std::uint64_t sign) {
@@ -46,9 +47,10 @@ template <class Offset>
                                                                    std::size_t count,
                                                                    std::uint64_t bound) {
   constexpr std::size_t line = prefetch_line_bytes / sizeof(Offset);
-  // Mostly, a segment ends where the next begins: asking twice for each line takes longer.
+  // Mostly, each segment ends where the next begins. Prefetching the same lines twice would be
+  // slower.
   const bool one_array = ends == begins + 1;
-  // A lane for each offset of a line, so that lines can be asked for one by one.
+  // One accumulator lane per offset of a line, so that lines can be prefetched one by one.
   std::array<std::uint64_t, line> items{};
   std::array<std::int64_t, line> shortest;
   std::array<std::int64_t, line> longest{};
@@ -56,7 +58,7 @@ template <class Offset>
   shortest.fill(std::numeric_limits<std::int64_t>::max());
   std::size_t first = 0;
   for (; first + line <= count; first += line) {
-    // Where segments have one item each, the whole sort is this pass.
+    // If all segments have one item, this pass is the whole sort.
     prefetch_pages_ahead(reinterpret_cast<std::uintptr_t>(begins + first));
     if (!one_array) prefetch_pages_ahead(reinterpret_cast<std::uintptr_t>(ends + first));
     for (std::size_t lane = 0; lane < line; ++lane) {
@@ -100,11 +102,11 @@ SORTIE_TARGET_AVX2 OffsetSummary summarise_offsets_avx2(const Offset* begins, co
 
 }  // namespace detail
 
-/// Checks and sums up the offsets of `count` > 0 segments in one pass, at the speed of memory.
+/// Checks and sums up the offsets of `count` > 0 segments in one pass, at memory bandwidth.
 ///
 /// \param begins, ends  `count` of each, unsigned
-/// \param bound  what no end may exceed, below 2^63
-/// \param unit   vector_unit(), or less
+/// \param bound  upper bound of all ends, below 2^63
+/// \param unit   vector_unit(), or a lower one
 template <std::unsigned_integral Offset>
 [[nodiscard]] OffsetSummary summarise_offsets(const Offset* begins, const Offset* ends,
                                               std::size_t count, std::uint64_t bound,

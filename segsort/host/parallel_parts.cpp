@@ -1,4 +1,5 @@
-#include "sortie/segsort/host/parallel_parts.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "segsort/host/parallel_parts.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,11 +6,11 @@
 
 namespace sortie::segsort {
 
-/// Runs body(i) for i in [0, count) on the threads of the host runtime, which must have started.
-/// `body` must not throw.
+/// Runs body(i) for i in [0, count) on the threads of the host runtime, which must have been
+/// started. `body` must not throw.
 void parallel_for(std::uint64_t count, const std::function<void(std::uint64_t)>& body);
 
-/// `items` items cut into `count` parts of sizes that differ by one at most.
+/// A range of `items` items cut into `count` parts whose sizes differ by at most one.
 struct Parts {
   std::uint64_t items;
   std::uint64_t count;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -8,10 +9,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "sortie/segsort/host/line_writer.hpp"
-#include "sortie/segsort/host/packed_sort.hpp"
-#include "sortie/segsort/host/short_sort.hpp"
-#include "sortie/segsort/host/vector_sort.hpp"
+#include "segsort/host/line_writer.hpp"
+#include "segsort/host/short/packed_sort.hpp"
+#include "segsort/host/short/short_sort.hpp"
+#include "segsort/host/vector_sort.hpp"
 
 /// Radix sorts with 8-bit digits, on one thread.
 
@@ -43,7 +44,7 @@ template <std::unsigned_integral UKey>
   return {width < digit_bits ? 0 : width - digit_bits};
 }
 
-/// The bits in which not all keys agree.
+/// Bits in which the keys differ.
 template <std::unsigned_integral UKey>
 [[nodiscard]] UKey differing_bits(const UKey* keys, std::size_t n) {
   UKey differing = 0;
@@ -51,10 +52,10 @@ template <std::unsigned_integral UKey>
   return differing;
 }
 
-/// `start[d]`: where the items of digit value d begin; after scatter(), where they end.
+/// `start[d]`: begin of the items of digit value d; after scatter(), their end.
 using DigitStarts = std::array<std::size_t, digit_values>;
 
-/// Turns counts into starts, from `first` on; returns the end of the last.
+/// Replaces counts by starts, the first of which is `first`; returns the end of the last range.
 inline std::size_t counts_to_starts(DigitStarts& counts, std::size_t first = 0) {
   for (std::size_t& count : counts) first += std::exchange(count, first);
   return first;
@@ -65,7 +66,7 @@ void count_digits(const UKey* keys, std::size_t n, Digit digit, DigitStarts& cou
   for (std::size_t i = 0; i < n; ++i) ++counts[digit(keys[i])];
 }
 
-/// Moves each item to the next place of its digit value.
+/// Moves each item to the next free slot of its digit value.
 template <std::unsigned_integral UKey, class Value>
 void scatter(const UKey* keys, const Value* values, std::size_t n, Digit digit, DigitStarts& starts,
              UKey* keys_out, Value* values_out) {
@@ -77,7 +78,7 @@ void scatter(const UKey* keys, const Value* values, std::size_t n, Digit digit, 
   }
 }
 
-/// scatter() through a LineWriter for keys and one for values.
+/// scatter() through one LineWriter for keys and one for values.
 template <std::unsigned_integral UKey, class Value>
 void scatter_by_lines(const UKey* keys, const Value* values, std::size_t n, Digit digit,
                       DigitStarts& starts, UKey* keys_out, Value* values_out) {
@@ -99,10 +100,11 @@ void scatter_by_lines(const UKey* keys, const Value* values, std::size_t n, Digi
   LineWriter<UKey>::make_visible();
 }
 
-/// Bytes of items that are scattered by lines: less stay in the caches for what comes next.
+/// Least size in bytes from which scatter_far() writes whole lines past the caches: smaller outputs
+/// stay in the caches for the next pass.
 inline constexpr std::size_t smallest_streamed = std::size_t{4} << 20;
 
-/// scatter(), by lines where there are many items with values.
+/// scatter(), by whole cache lines if there are many items with values.
 template <std::unsigned_integral UKey, class Value>
 void scatter_far(const UKey* keys, const Value* values, std::size_t n, Digit digit,
                  DigitStarts& starts, UKey* keys_out, Value* values_out) {
@@ -121,12 +123,12 @@ void copy_items(const UKey* keys, const Value* values, std::size_t n, UKey* keys
   if constexpr (has_values<Value>) std::copy_n(values, n, values_out);
 }
 
-/// Least significant digit first. A digit starts at the lowest bit that still differs, so constant
-/// bits cost nothing wherever they are.
+/// Radix sort, least significant digit first. Each digit starts at the lowest remaining bit that
+/// differs, so constant bits cost nothing wherever they are.
 template <std::unsigned_integral UKey, class Value>
 void least_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing, UKey* key_scratch,
                       Value* value_scratch) {
-  UKey* const keys_home = keys;
+  UKey* const keys_begin = keys;
   while (differing != 0) {
     const Digit digit = lowest_digit(differing);
     differing &= static_cast<UKey>(~(static_cast<UKey>(digit_values - 1) << digit.shift));
@@ -137,10 +139,10 @@ void least_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing, 
     std::swap(keys, key_scratch);
     if constexpr (has_values<Value>) std::swap(values, value_scratch);
   }
-  if (keys != keys_home) copy_items(keys, values, n, key_scratch, value_scratch);
+  if (keys != keys_begin) copy_items(keys, values, n, key_scratch, value_scratch);
 }
 
-/// One pass by the highest digit, then each bucket for itself, within the cache.
+/// One pass by the highest digit; then each bucket is sorted separately, within the cache.
 template <std::unsigned_integral UKey, class Value>
 void highest_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing, UKey* key_scratch,
                         Value* value_scratch) {
@@ -152,7 +154,8 @@ void highest_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing
   const auto below = static_cast<UKey>((UKey{1} << digit.shift) - 1);
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
-    // The bucket lies in the scratch; its old place serves as its scratch, and receives it.
+    // The bucket is in the scratch buffer. Its range of the original buffer serves as scratch and
+    // receives the result.
     const std::size_t size = end - begin;
     UKey* const bucket = key_scratch + begin;
     UKey* const place = keys + begin;
@@ -170,17 +173,17 @@ void highest_digit_sort(UKey* keys, Value* values, std::size_t n, UKey differing
   }
 }
 
-/// More items than these leave the second-level cache; then each pass over all items waits for
-/// memory, and one pass into buckets that fit pays. Measured on a Zen 5 core with 1 MiB, random
-/// keys, nanoseconds an item by least digit and by highest digit first: u32 + u32 4.5 and 4.6 at
-/// 2^19 items, 7.1 and 6.5 at 2^21, 18 and 8.5 at 2^24; u64 + u32 9.3 and 10.2, 18 and 12, 39
-/// and 14.
+/// Number of items up to which the data stays in the second-level cache. Beyond it, each pass over
+/// all items waits for memory, so a first pass into buckets that fit the cache pays off. Measured
+/// on a Zen 5 core with 1 MiB, random keys, nanoseconds per item with the least and with the
+/// highest digit first: u32 + u32 4.5 and 4.6 at 2^19 items, 7.1 and 6.5 at 2^21, 18 and 8.5 at
+/// 2^24; u64 + u32 9.3 and 10.2, 18 and 12, 39 and 14.
 inline constexpr std::size_t cached_items = std::size_t{1} << 19;
 
 template <std::unsigned_integral UKey, class Value>
 void radix_sort(UKey* keys, Value* values, std::size_t n, UKey* key_scratch, Value* value_scratch) {
   const UKey differing = differing_bits(keys, n);
-  // One pass into buckets for packed_sort() takes less than two passes more.
+  // One pass into buckets for packed_sort() is faster than two further passes.
   const std::size_t most = has_vector_sort() ? longest_packed : cached_items;
   if (n > most && std::popcount(differing) > 2 * static_cast<int>(digit_bits)) {
     highest_digit_sort(keys, values, n, differing, key_scratch, value_scratch);

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sortie/segsort/host/vector_intrinsics.hpp"
+#include "segsort/host/vector_intrinsics.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -12,19 +13,19 @@ SORTIE_BEGIN_INTRINSICS
 
 namespace sortie::segsort::detail {
 
-/// Segments that lie in registers together.
+/// Segments per register tile.
 inline constexpr std::size_t register_columns = 8;
 
-/// Which items of each segment there are: a bit each.
+/// Bit i of an element is set if the segment has item i.
 using ItemMasks = std::array<std::uint64_t, register_columns>;
 
-/// How eight segments of up to 8 * Parts items lie in registers of AVX-512, as words of 64 bits:
-/// part j of segment i in register 8 * j + i. Transposed: row i of all segments in register i.
+/// Layout of eight segments of up to 8 * Parts items as 64-bit words in AVX-512 registers: part j
+/// of segment i is in register 8 * j + i. Transposed: row i of all segments is in register i.
 template <std::size_t Parts>
 class WholeRegisters {
  public:
   static constexpr std::size_t registers = Parts * register_columns;
-  /// Bits of a lane's number.
+  /// Mask of the bits of an item index.
   static constexpr std::uint64_t number_mask = Parts == 1 ? 7 : Parts == 2 ? 15 : 31;
   struct Words {
     __m512i at[registers];
@@ -35,15 +36,14 @@ class WholeRegisters {
     return static_cast<__mmask8>(masks[i % lanes] >> (i / lanes * lanes));
   }
 
-  /// The numbers of the lanes of register i: of items within their segment.
+  /// Item indices, within their segment, of the lanes of register i.
   [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i numbers(
       std::size_t i) {
     return _mm512_add_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
                             _mm512_set1_epi64(static_cast<std::int64_t>(i / lanes * lanes)));
   }
 
-  /// Reads register i: keys or values of 32 or 64 bits. What the mask leaves out is not read, and
-  /// 0.
+  /// Reads register i: keys or values of 32 or 64 bits. Masked-off lanes are not read and become 0.
   template <class Item>
   [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i load(
       const Item* items, const std::uint64_t* begins, const ItemMasks& masks, std::size_t i) {
@@ -70,7 +70,7 @@ class WholeRegisters {
     }
   }
 
-  /// In all lanes the first word of the segment that register i belongs to.
+  /// Broadcasts the first word of the segment that register i belongs to.
   [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i first(
       const Words& words, std::size_t i) {
     return _mm512_broadcastq_epi64(_mm512_castsi512_si128(words.at[i % lanes]));
@@ -82,8 +82,8 @@ class WholeRegisters {
     for (std::size_t part = 0; part < Parts; ++part) transpose_part(words.at + part * lanes);
   }
 
-  /// Lane i holds the word of the segment, whose register i of `from` is, that stood in the lane
-  /// whose number lane i of `numbers` ends in.
+  /// Permutes the words of the segment of register i: each lane receives the word of `from` whose
+  /// index is in the low bits of the same lane of `numbers`.
   [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i fetched(
       const Words& from, __m512i numbers, std::size_t i) {
     const __m512i* const segment = from.at + i % lanes;
@@ -95,7 +95,8 @@ class WholeRegisters {
         return lower;
       } else {
         const __mmask8 is_upper = _mm512_test_epi64_mask(numbers, _mm512_set1_epi64(2 * lanes));
-        const __m512i last = segment[(Parts - 1) * lanes];  // nobody asks for a fourth of three
+        // With three parts, no index selects a fourth.
+        const __m512i last = segment[(Parts - 1) * lanes];
         const __m512i upper = _mm512_permutex2var_epi64(segment[2 * lanes], numbers, last);
         return _mm512_mask_mov_epi64(lower, is_upper, upper);
       }
@@ -129,8 +130,8 @@ class WholeRegisters {
   }
 };
 
-/// The same for segments of up to four items: segment i in the lower half of register i, segment
-/// i + 4 in the upper. Transposed: row i of all segments in register i. See WholeRegisters.
+/// Layout as WholeRegisters, for segments of up to four items: segment i is in the lower half of
+/// register i, segment i + 4 in its upper half. Transposed: row i of all segments is in register i.
 class HalfRegisters {
  public:
   static constexpr std::size_t registers = 4;
@@ -144,7 +145,7 @@ class HalfRegisters {
     return static_cast<__mmask8>(masks[i] | masks[i + registers] << registers);
   }
 
-  /// The numbers of the lanes.
+  /// Indices of the lanes.
   [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i numbers(
       std::size_t) {
     return _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sortie/segsort/host/wide_vector.hpp"
+#include "segsort/host/wide_vector.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -10,22 +11,22 @@
 #include <limits>
 #include <utility>
 
-#include "sortie/segsort/host/exchange_network.hpp"
+#include "segsort/host/exchange_network.hpp"
 
 namespace sortie::segsort::detail {
 
-/// Sorts a few words in the registers of AVX-512, by a network: no branch depends on a word.
+/// Sorts a few words in AVX-512 registers, by a network: no branch depends on a word.
 ///
-/// Words are laid out in up to 16 rows of one register each; of more words, two halves are sorted
-/// in turn and then merged, for which the registers hold both. The columns are sorted first, all
-/// at once, by Batcher's odd-even merge sort over the rows. Then groups of 1, 2, 4, ...
-/// neighbouring columns are merged in pairs by bitonic mergers, so that the words of a group ascend
-/// along its first row, then its second, and so on; at last the rows follow each other. (The layout
-/// of Google's vqsort: Blacher, Giesen, Sanders, Wassenberg, Vectorized and performance-portable
-/// Quicksort, 2022.)
+/// Words are laid out in up to 16 rows of one register each. More words are split in two halves,
+/// which are sorted one after the other and then merged; the registers hold both halves for the
+/// merge. First all columns are sorted at once, by Batcher's odd-even merge sort over the rows.
+/// Then groups of 1, 2, 4, ... neighbouring columns are merged in pairs by bitonic mergers, so that
+/// the words of a group ascend along its first row, then its second, and so on. After the last
+/// merge, the rows follow each other in order. (Layout of Google's vqsort: Blacher, Giesen,
+/// Sanders, Wassenberg, Vectorized and performance-portable Quicksort, 2022.)
 ///
-/// Not stable: for words of which all bits count. 2^8 words of 32 bits take about 920 vector
-/// instructions, 2^7 of 64 bits 700; merging two such halves some 550.
+/// Not stable: for words in which all bits are compared. 2^8 words of 32 bits take about 920 vector
+/// instructions, 2^7 words of 64 bits 700; merging two such halves takes about 550.
 template <std::unsigned_integral Word>
 class RegisterSort {
   using Vector = WideVector<Word>;
@@ -34,7 +35,7 @@ class RegisterSort {
 
  public:
   static constexpr std::size_t most_rows = 16;
-  /// Words that fit: in twice as many rows where two sorted halves are merged.
+  /// Capacity in words: twice as many rows, as two sorted halves are merged.
   static constexpr std::size_t most_words = 2 * most_rows * lanes;
 
   /// Sorts n <= most_words words.
@@ -51,14 +52,14 @@ class RegisterSort {
     merge_halves(words, n);
   }
 
-  /// Sorts the words of `Rows` registers, the first of which then has the least.
+  /// Sorts the words of `Rows` registers; the first register receives the least.
   template <std::size_t Rows>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_rows(Vector* rows) {
     sort_columns<Rows>(rows, std::make_index_sequence<count_comparators<Rows>()>());
     merge_columns<Rows, 1>(rows);
   }
 
-  /// Sorts the words of `Rows` registers, the lower half of which is sorted, and the upper.
+  /// Merges the words of `Rows` registers whose lower and upper halves are sorted.
   template <std::size_t Rows>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_rows(Vector* rows) {
     constexpr int last_lane = static_cast<int>(lanes) - 1;
@@ -82,11 +83,11 @@ class RegisterSort {
     (Vector::exchange(rows[comparators<Rows>[I].first], rows[comparators<Rows>[I].second]), ...);
   }
 
-  /// The steps of bitonic mergers that compare different rows: afterwards no word of a row is
-  /// above one of a later row, in the same group of Flip + 1 columns.
+  /// Steps of bitonic mergers that compare different rows. Afterwards, within each group of Flip +
+  /// 1 columns, no word of a row exceeds a word of a later row.
   ///
-  /// One half of the columns of a group is read from behind, in rows and in columns, so that both
-  /// halves together are bitonic; and they still are after each step.
+  /// One half of the columns of a group is read in reverse, in rows and in columns, so that both
+  /// halves together are bitonic; they remain bitonic after each step.
   template <std::size_t Rows, int Flip>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void halve_rows(Vector* rows) {
     if constexpr (Rows > 1) {
@@ -104,14 +105,14 @@ class RegisterSort {
     }
   }
 
-  /// Lanes in which the bit `distance` of their number is set.
+  /// Mask of the lanes in whose index the bit `distance` is set.
   static constexpr Mask upper_lanes(int distance) {
     unsigned mask = 0;
     for (unsigned lane = 0; lane < lanes; ++lane)
       mask |= (lane & static_cast<unsigned>(distance)) != 0 ? 1U << lane : 0U;
     return static_cast<Mask>(mask);
   }
-  /// The steps that compare lanes of a row: first lane i with i ^ Flip, then with those at half the
+  /// Steps that compare lanes of a row: first lane i with lane i ^ Flip, then lanes at half the
   /// distance, a quarter, and so on.
   template <std::size_t Rows, int Flip, int Distance>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void halve_lanes(Vector* rows) {
@@ -121,7 +122,7 @@ class RegisterSort {
     if constexpr (Distance > 1) halve_lanes<Rows, Distance / 2, Distance / 2>(rows);
   }
 
-  /// Sorts the words of rows that are bitonic one behind the other.
+  /// Sorts the words of rows that form one bitonic sequence.
   template <std::size_t Rows>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_bitonic(Vector* rows) {
     if constexpr (Rows > 1) {
@@ -136,7 +137,7 @@ class RegisterSort {
     }
   }
 
-  /// Merges sorted groups of `Columns` columns in pairs until there is but one group.
+  /// Merges sorted groups of `Columns` columns in pairs until one group is left.
   template <std::size_t Rows, int Columns>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_columns(Vector* rows) {
     halve_rows<Rows, 2 * Columns - 1>(rows);
@@ -144,7 +145,7 @@ class RegisterSort {
     if constexpr (2 * Columns < static_cast<int>(lanes)) merge_columns<Rows, 2 * Columns>(rows);
   }
 
-  /// Merges the first most_words / 2 words, which are sorted, with the others, which are, too.
+  /// Merges the first most_words / 2 words with the rest; both ranges are sorted.
   SORTIE_TARGET_AVX512 static void merge_halves(Word* words, std::size_t n) {
     constexpr int last_lane = static_cast<int>(lanes) - 1;
     const Vector last = Vector::all(std::numeric_limits<Word>::max());

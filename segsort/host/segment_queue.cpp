@@ -1,10 +1,11 @@
-#include "sortie/segsort/host/segment_queue.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "segsort/host/segment_queue.hpp"
 
 #include <algorithm>
 
-#include "sortie/segsort/host/offset_scan.hpp"
-#include "sortie/segsort/host/parallel_parts.hpp"
-#include "sortie/segsort/offset_check.hpp"
+#include "segsort/backends.hpp"
+#include "segsort/host/offset_scan.hpp"
+#include "segsort/host/parallel_parts.hpp"
 
 namespace sortie::segsort {
 
@@ -28,8 +29,9 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
     valid = valid && summary.valid;
   }
   if (!valid) check_offsets(segments.begins, segments.ends, segments.num_items);
-  // A segment of a quarter of a thread's share is still hidden behind the work of the others.
-  longest_allowed_ = threads == 1 ? items : std::max(smallest_giant, items / (4 * threads));
+  // The other threads still balance the load if one thread sorts a segment of a quarter of its
+  // share.
+  longest_allowed_ = threads == 1 ? items : std::max(smallest_oversized, items / (4 * threads));
 
   block_starts_.reserve(num_blocks + 1);
   kinds_.reserve(num_blocks);
@@ -38,7 +40,7 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
     block_starts_.push_back(cost);
     OffsetSummary& summary = summaries[block];
     const bool equal = summary.shortest == summary.longest;
-    const std::size_t giants_before = giants_.size();
+    const std::size_t oversized_before = oversized_.size();
     if (summary.longest > longest_allowed_) {
       summary.longest = 0;
       segments.for_each(first_of(block), first_of(block + 1),
@@ -46,15 +48,15 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
                           if (length <= longest_allowed_) {
                             summary.longest = std::max(summary.longest, length);
                           } else {
-                            giants_.push_back(i);
+                            oversized_.push_back(i);
                             summary.items -= length;
                           }
                         });
     }
     longest_ = std::max(longest_, summary.longest);
-    kinds_.push_back(summary.longest <= 1                       ? BlockKind::idle
-                     : equal && giants_before == giants_.size() ? BlockKind::equal
-                                                                : BlockKind::mixed);
+    kinds_.push_back(summary.longest <= 1                             ? BlockKind::idle
+                     : equal && oversized_before == oversized_.size() ? BlockKind::equal
+                                                                      : BlockKind::mixed);
     cost += summary.items + segment_cost * (first_of(block + 1) - first_of(block));
   }
   block_starts_.push_back(cost);

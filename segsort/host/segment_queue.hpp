@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -5,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/segsort/host/parallel_parts.hpp"
-#include "sortie/segsort/host/segment_batch.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
+#include "segsort/host/parallel_parts.hpp"
+#include "segsort/host/short/segment_batch.hpp"
+#include "sortie/segmented_sort.hpp"
 
 namespace sortie::segsort {
 
@@ -15,13 +16,13 @@ namespace sortie::segsort {
 struct Segments {
   OffsetArray begins;
   OffsetArray ends;
-  std::uint64_t num_items;  ///< what no end may exceed
+  std::uint64_t num_items;  ///< upper bound of all ends
 
   [[nodiscard]] std::uint64_t count() const { return begins.size; }
   [[nodiscard]] std::uint64_t length(std::uint64_t i) const { return ends[i] - begins[i]; }
 
-  /// Calls body(i, begin, length) for the segments [first, last). The width of the offsets is asked
-  /// once, not for each of them.
+  /// Calls body(i, begin, length) for the segments [first, last). Dispatches on the offset width
+  /// once, not per segment.
   template <class Body>
   void for_each(std::uint64_t first, std::uint64_t last, Body body) const {
     with_offsets([&](const auto* begin, const auto* end) {
@@ -30,7 +31,8 @@ struct Segments {
     });
   }
 
-  /// Returns body(begins, ends), pointers to unsigned offsets of their width.
+  /// Returns body(begins, ends), where the arguments are pointers to unsigned offsets of the actual
+  /// width.
   template <class Body>
   auto with_offsets(Body body) const {
     if (begins.bytes == 4)
@@ -41,33 +43,32 @@ struct Segments {
   }
 };
 
-/// Deals out the segments that one thread sorts alone, in portions of about the same work.
+/// Distributes the segments that single threads sort, in portions of about equal work.
 ///
-/// Portions are cut by items, not by number of segments, so that a few long segments weigh as much
-/// as the thousands of short ones beside them. "Giants", segments longer than a quarter of a
-/// thread's share, would keep one thread busy while the others have nothing left; they are listed
-/// apart.
+/// Portions are cut by items, not by number of segments, so a few long segments count as much as
+/// thousands of short ones. Oversized segments, those longer than a quarter of a thread's share,
+/// would occupy one thread while the others run out of work; they are listed separately.
 ///
-/// Memory: 32 bytes for 1024 segments, and 8 for a giant. Building it reads every offset once, in
-/// parallel, and checks it; where no segment has two items, that is all that is to be done.
+/// Memory: 32 bytes per 1024 segments, and 8 bytes per oversized segment. The constructor reads and
+/// checks every offset once, in parallel. If no segment has two items, no further work remains.
 class SegmentQueue {
  public:
   /// \throws Error (input)  an offset beyond num_items, or an end before its begin
   SegmentQueue(const Segments& segments, std::uint64_t threads);
 
-  /// Segments to be sorted by all threads together.
-  [[nodiscard]] const std::vector<std::uint64_t>& giants() const { return giants_; }
+  /// Indices of the segments that all threads sort together.
+  [[nodiscard]] const std::vector<std::uint64_t>& oversized() const { return oversized_; }
 
-  /// Items of the longest segment that work() deals out.
+  /// Items of the longest segment that work() distributes.
   [[nodiscard]] std::uint64_t longest() const { return longest_; }
 
-  /// Calls sort() after every assignment to `batch`, of segments of the next portion. False when no
-  /// portion is left. Thread-safe, with a batch a thread.
-  /// \param bring_near  called with the begin of segments that may be short, some microseconds
-  ///                    before sort() reads them in the order of their lengths, which no processor
-  ///                    foresees
-  template <class BringNear, class Sort>
-  bool work(SegmentBatch& batch, BringNear bring_near, Sort sort) {
+  /// Calls sort() after each assignment to `batch` of segments of the next portion. Returns false
+  /// if no portion is left. Thread-safe, given one batch per thread.
+  /// \param prefetch  called with the begin of segments that may be short, some microseconds before
+  ///                  sort() reads them in the order of their lengths, which no hardware prefetcher
+  ///                  predicts
+  template <class Prefetch, class Sort>
+  bool work(SegmentBatch& batch, Prefetch prefetch, Sort sort) {
     const std::uint64_t portion = next_portion_.fetch_add(1, std::memory_order_relaxed);
     if (portion >= portions_.count) return false;
     const std::uint64_t cost_begin = portions_.begin(portion);
@@ -77,7 +78,7 @@ class SegmentQueue {
       if (kinds_[block] == BlockKind::idle) continue;
       segments_.with_offsets([&](const auto* begins, const auto* ends) {
         assign(block, begins + first_of(block), ends + first_of(block), cost_begin, cost_end,
-               bring_near, batch);
+               prefetch, batch);
       });
       sort();
     }
@@ -85,28 +86,28 @@ class SegmentQueue {
   }
 
  private:
-  /// What a block holds that work() deals out.
+  /// Kind of a block, by the segments that work() distributes.
   enum class BlockKind : std::uint8_t {
-    idle,   ///< no segment of two items
-    equal,  ///< all its segments, of one length
+    idle,   ///< no segment has two items
+    equal,  ///< includes all segments of the block, which have the same length
     mixed,
   };
 
-  /// Segments that share one partial sum of the costs.
+  /// Segments per block; costs are summed per block.
   static constexpr std::uint64_t segments_per_block = SegmentBatch::capacity;
-  /// What a segment costs beside its items, in items: the offsets, the call.
+  /// Cost of a segment in addition to its items, in items: reading the offsets and the call.
   static constexpr std::uint64_t segment_cost = 4;
-  /// Below this many items a segment is sorted sooner than all threads can be told of it: the
-  /// parallel passes start the threads eight times, some microseconds each, and 2^16 items take
-  /// about 300 microseconds.
-  static constexpr std::uint64_t smallest_giant = std::uint64_t{1} << 16;
-  /// Portions for each thread: the last to finish is late by about a sixteenth of its share.
+  /// Shorter segments are sorted faster by one thread: the parallel passes start the threads eight
+  /// times, at some microseconds each, whereas one thread sorts 2^16 items in about 300
+  /// microseconds.
+  static constexpr std::uint64_t smallest_oversized = std::uint64_t{1} << 16;
+  /// Portions per thread: the last thread finishes late by about a sixteenth of its share.
   static constexpr std::uint64_t portions_per_thread = 16;
 
-  /// Gives `batch` the segments of a block whose cost begins in [cost_begin, cost_end).
-  template <class Offset, class BringNear>
+  /// Assigns the segments of a block whose cost begins in [cost_begin, cost_end) to `batch`.
+  template <class Offset, class Prefetch>
   void assign(std::uint64_t block, const Offset* begins, const Offset* ends,
-              std::uint64_t cost_begin, std::uint64_t cost_end, BringNear bring_near,
+              std::uint64_t cost_begin, std::uint64_t cost_end, Prefetch prefetch,
               SegmentBatch& batch) const {
     const std::uint64_t size = first_of(block + 1) - first_of(block);
     std::uint64_t cost = block_starts_[block];
@@ -114,7 +115,7 @@ class SegmentQueue {
       if (kinds_[block] == BlockKind::equal)
         return batch.assign_equal(begins, size, std::uint64_t{ends[0]} - begins[0]);
       return batch.assign(begins, ends, size, [&](std::uint64_t begin, std::uint64_t length) {
-        bring_near(begin);
+        prefetch(begin);
         return length <= longest_allowed_;
       });
     }
@@ -134,9 +135,9 @@ class SegmentQueue {
   Segments segments_;
   std::uint64_t longest_allowed_ = 0;
   std::uint64_t longest_ = 0;
-  Parts portions_{0, 0};  ///< of the costs of all segments
-  std::vector<std::uint64_t> giants_;
-  std::vector<std::uint64_t> block_starts_;  ///< cost of all segments before each block, and in all
+  Parts portions_{0, 0};  ///< the total cost of all segments, cut into portions
+  std::vector<std::uint64_t> oversized_;
+  std::vector<std::uint64_t> block_starts_;  ///< prefix sums of block costs, with the total
   std::vector<BlockKind> kinds_;
   std::atomic<std::uint64_t> next_portion_{0};
 };

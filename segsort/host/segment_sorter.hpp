@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -9,20 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/large_pages.hpp"
-#include "sortie/segsort/host/giant_segment.hpp"
-#include "sortie/segsort/host/giant_words.hpp"
-#include "sortie/segsort/host/key_form.hpp"
-#include "sortie/segsort/host/parallel_parts.hpp"
-#include "sortie/segsort/host/segment_queue.hpp"
-#include "sortie/segsort/host/segment_tile.hpp"
-#include "sortie/segsort/host/short_segments.hpp"
-#include "sortie/segsort/host/sort_segment.hpp"
-#include "sortie/segsort/host/vector_unit.hpp"
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
+#include "primitives/key_codec.hpp"
+#include "segsort/host/divide_segment.hpp"
+#include "segsort/host/oversized_segment.hpp"
+#include "segsort/host/parallel_parts.hpp"
+#include "segsort/host/segment_queue.hpp"
+#include "segsort/host/short/segment_tile.hpp"
+#include "segsort/host/short/short_segments.hpp"
+#include "segsort/host/sort_segment.hpp"
+#include "segsort/host/vector_unit.hpp"
+#include "sortie/context.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::segsort {
 
@@ -34,8 +34,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Memory that is not touched before it is used: a thread pays for what its segments need.
-/// Refuses to pass the memory budget of the context.
+/// Allocates uninitialised memory: pages are faulted in by the threads that use them. Throws if an
+/// allocation exceeds the memory budget of the context.
 class ScratchAllocator {
  public:
   explicit ScratchAllocator(const Context& context) : budget_(context.memory_budget) {}
@@ -54,7 +54,7 @@ class ScratchAllocator {
   }
 
  private:
-  /// Two large pages: less might hold none whole.
+  /// Smaller allocations might not contain a whole large page of 2 MiB.
   static constexpr std::uint64_t smallest_advised = std::uint64_t{4} << 20;
 
   static Error out_of_memory(std::uint64_t wanted, std::uint64_t free) {
@@ -63,7 +63,7 @@ class ScratchAllocator {
   std::uint64_t budget_;
 };
 
-/// Room for items while they are sorted.
+/// Buffers for items during a sort.
 template <class UKey, class Value>
 struct Scratch {
   std::unique_ptr<UKey[]> keys;
@@ -74,24 +74,25 @@ struct Scratch {
         values(allocator.allocate<Value>(detail::has_values<Value> ? n : 1)) {}
 };
 
-/// Sorts the segments of one pair of arrays, by all threads.
+/// Sorts the segments of one pair of arrays, with all threads.
 ///
-/// Threads take portions of segments of equal work (SegmentQueue), bin them by length
-/// (SegmentBatch) and sort the short ones sixteen at a time (sort_short_segments()), others each
-/// alone (sort_segment()); a segment too long for that is first split by all threads into segments
-/// of one digit value each (GiantSegment), or keys alone by the partition of a quicksort
-/// (divide_giant()), which are then sorted in the same way. Everything is stable, so the result is
-/// the same for any number of threads.
+/// Threads take portions of segments of equal work (SegmentQueue) and bin them by length
+/// (SegmentBatch). They sort short segments sixteen at a time (sort_short_segments()) and longer
+/// ones one by one (sort_segment()). An oversized segment is first split by all threads, into
+/// segments of equal digit value (OversizedSegment), or, for keys alone, by the partition step of a
+/// quicksort (divide_segment()); the resulting segments are then sorted in the same way. Every step
+/// is stable, except on keys alone, where equal keys are indistinguishable, so the result does not
+/// depend on the number of threads.
 template <class UKey, class Value>
 class SegmentSorter {
  public:
-  SegmentSorter(UKey* keys, Value* values, KeyForm<UKey> form, const ScratchAllocator& allocator)
-      : keys_(keys), values_(values), form_(form), allocator_(allocator) {}
+  SegmentSorter(UKey* keys, Value* values, KeyCodec<UKey> codec, const ScratchAllocator& allocator)
+      : keys_(keys), values_(values), codec_(codec), allocator_(allocator) {}
 
   void sort(const Segments& segments) const {
     SegmentQueue queue(segments, detail::thread_count());
-    for (const std::uint64_t giant : queue.giants())
-      sort_giant(segments.begins[giant], segments.length(giant));
+    for (const std::uint64_t i : queue.oversized())
+      sort_oversized(segments.begins[i], segments.length(i));
     sort_queued(queue);
   }
 
@@ -109,18 +110,18 @@ class SegmentSorter {
     parallel_for(detail::thread_count(), [&](std::uint64_t thread) {
       detail::SegmentTile<UKey, Value> tile;
       const auto sort_short = [&](const ShortSegments& short_segments) {
-        sort_short_segments(keys_, values_, form_, short_segments, unit, tile);
+        sort_short_segments(keys_, values_, codec_, short_segments, unit, tile);
       };
       const auto sort_long = [&](std::uint64_t begin, std::uint64_t length) {
         sort_alone(begin, length, scratch, longest * thread);
       };
       SegmentBatch batch(longest_short);
       const auto sort_batch = [&] { batch.sort(sort_short, sort_long); };
-      const auto bring_near = [&](std::uint64_t begin) {
+      const auto prefetch = [&](std::uint64_t begin) {
         __builtin_prefetch(keys_ + begin, 1);
         if constexpr (detail::has_values<Value>) __builtin_prefetch(values_at(begin), 1);
       };
-      while (queue.work(batch, bring_near, sort_batch)) {
+      while (queue.work(batch, prefetch, sort_batch)) {
       }
     });
   }
@@ -128,55 +129,55 @@ class SegmentSorter {
   void sort_alone(std::uint64_t begin, std::uint64_t n, const Scratch<UKey, Value>& scratch,
                   std::uint64_t scratch_begin) const {
     UKey* const keys = keys_ + begin;
-    form_.encode(keys, n);
+    codec_.encode(keys, n);
     sort_segment(keys, values_at(begin), n, scratch.keys.get() + scratch_begin,
                  scratch.values.get() + (detail::has_values<Value> ? scratch_begin : 0));
-    form_.decode(keys, n);
+    codec_.decode(keys, n);
   }
 
-  void sort_giant(std::uint64_t begin, std::uint64_t n) const {
+  void sort_oversized(std::uint64_t begin, std::uint64_t n) const {
     UKey* const keys = keys_ + begin;
     const Parts parts{n, detail::thread_count()};
     parts.parallel_for_each(
-        [&](std::uint64_t first, std::uint64_t count) { form_.encode(keys + first, count); });
-    const GiantParts giant = split_giant(begin, n, parts);
-    if (!giant.ends.empty())
+        [&](std::uint64_t first, std::uint64_t count) { codec_.encode(keys + first, count); });
+    const SegmentParts divided = split_oversized(begin, n, parts);
+    if (!divided.ends.empty())
       SegmentSorter(keys, values_at(begin), {}, allocator_)
-          .sort({erase(std::span<const std::uint64_t>(giant.begins)),
-                 erase(std::span<const std::uint64_t>(giant.ends)), n});
+          .sort({erase(std::span<const std::uint64_t>(divided.begins)),
+                 erase(std::span<const std::uint64_t>(divided.ends)), n});
     parts.parallel_for_each(
-        [&](std::uint64_t first, std::uint64_t count) { form_.decode(keys + first, count); });
+        [&](std::uint64_t first, std::uint64_t count) { codec_.decode(keys + first, count); });
   }
 
-  /// Divides a giant into segments; none where nothing is left to be sorted.
-  [[nodiscard]] GiantParts split_giant(std::uint64_t begin, std::uint64_t n,
-                                       const Parts& parts) const {
+  /// Divides an oversized segment into segments; none if it is sorted already.
+  [[nodiscard]] SegmentParts split_oversized(std::uint64_t begin, std::uint64_t n,
+                                             const Parts& parts) const {
     UKey* const keys = keys_ + begin;
     if constexpr (!detail::has_values<Value>) {
       if (has_vector_sort()) {
         const std::uint64_t longest = n / (parts_of_share * detail::thread_count());
-        return divide_giant(keys, n, std::max(longest, shortest_part));
+        return divide_segment(keys, n, std::max(longest, shortest_part));
       }
     }
     const Scratch<UKey, Value> scratch(allocator_, n);
-    GiantParts giant;
-    giant.ends =
-        GiantSegment(keys, values_at(begin), parts).split(scratch.keys.get(), scratch.values.get());
-    if (giant.ends.empty()) return giant;
-    giant.begins.assign(giant.ends.size(), 0);
-    std::copy(giant.ends.begin(), giant.ends.end() - 1, giant.begins.begin() + 1);
-    return giant;
+    SegmentParts divided;
+    divided.ends = OversizedSegment(keys, values_at(begin), parts)
+                       .split(scratch.keys.get(), scratch.values.get());
+    if (divided.ends.empty()) return divided;
+    divided.begins.assign(divided.ends.size(), 0);
+    std::copy(divided.ends.begin(), divided.ends.end() - 1, divided.begins.begin() + 1);
+    return divided;
   }
 
-  /// A quicksort divides a giant until a thread's share has so many parts: SegmentQueue takes none
-  /// of them for a giant of its own.
+  /// Parts per thread into which quicksort divides an oversized segment. With 8, SegmentQueue
+  /// treats none of them as oversized.
   static constexpr std::uint64_t parts_of_share = 8;
-  /// Less is sorted sooner than divided by several threads.
+  /// Shorter parts are sorted faster by one thread than divided by several.
   static constexpr std::uint64_t shortest_part = std::uint64_t{1} << 14;
 
   UKey* keys_;
   Value* values_;
-  KeyForm<UKey> form_;
+  KeyCodec<UKey> codec_;
   const ScratchAllocator& allocator_;
 };
 

@@ -1,11 +1,15 @@
-// Segmented sort on the host: keys become unsigned integers of the same order (KeyForm), which
+// SPDX-License-Identifier: Apache-2.0
+
+// Segmented sort on the host: KeyCodec maps keys to unsigned integers of the same order, which
 // SegmentSorter sorts.
 
-#include "sortie/segsort/segmented_sort.hpp"
+#include "sortie/segmented_sort.hpp"
 
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/segsort/host/sort_typed.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "segsort/backends.hpp"
+#include "segsort/host/sort_typed.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::segsort {
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <concepts>
 #include <cstddef>
 
-#include "sortie/segsort/host/packed_sort.hpp"
-#include "sortie/segsort/host/radix_sort.hpp"
-#include "sortie/segsort/host/short_sort.hpp"
-#include "sortie/segsort/host/vector_sort.hpp"
+#include "segsort/host/radix_sort.hpp"
+#include "segsort/host/short/packed_sort.hpp"
+#include "segsort/host/short/short_sort.hpp"
+#include "segsort/host/vector_sort.hpp"
 
 namespace sortie::segsort {
 
@@ -26,20 +27,21 @@ void packed_sort_in_place(UKey* keys, Value* values, std::size_t n, UKey* key_sc
 
 /// Sorts one segment of pairs by ascending unsigned key, on the calling thread.
 ///
-/// Stable: equal keys keep their order. Does not allocate and does not throw, so that it can be
-/// called from inside a parallel loop. The number of bits in which the keys differ decides how long
-/// it takes, so keys need not be made narrower before.
+/// Stable. Does not allocate and does not throw, so it may be called inside a parallel loop. The
+/// run time depends on the number of bits in which the keys differ, so narrowing the keys
+/// beforehand gains nothing.
 ///
-/// \param keys, values                n items each, sorted in place
+/// \param keys, values  n items each, sorted in place
 /// \param key_scratch, value_scratch  n items each, overwritten; must not overlap the input
 /// \tparam Value  trivially copyable, of any size
 ///
-/// Up to 16 items counting of ranks. Beyond that, with AVX-512 keys alone by sort_words(), in
-/// O(n log n), and pairs up to longest_packed by packed_sort() (32 to 64 KiB of stack); with other
-/// processors up to longest_merged (160 for 32-bit keys, 1024 for 64-bit keys) merging on the stack
-/// (36 KiB, and 1024 values where these are larger than keys). What is longer by radix sort in
-/// O(n * differing bits / 8).
-/// One Zen 5 core, random u32 keys and u32 values, nanoseconds a pair (std::sort of pairs in
+/// Up to 16 items are sorted by counting ranks. Beyond that, with AVX-512, keys alone are sorted by
+/// sort_words() in O(n log n), and pairs up to longest_packed by packed_sort() (32 to 64 KiB of
+/// stack). Other processors merge on the stack up to longest_merged items (160 for 32-bit keys,
+/// 1024 for 64-bit keys; 36 KiB, plus 1024 values where these are larger than keys). Longer
+/// segments are radix sorted in O(n * differing bits / 8).
+///
+/// One Zen 5 core, random u32 keys and u32 values, nanoseconds per pair (std::sort of pairs in
 /// brackets): 2.4 (7.9) at 16 items, 4.5 (18) at 64, 5.6 (24) at 256, 4.7 (33) at 2048, 8.5 (66) at
 /// 2^24.
 template <std::unsigned_integral UKey, class Value>

@@ -1,36 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What instances/ compile, for one width of the keys each.
+// Definition of sort_keys_of(), which CMake instantiates in one source file per key width.
 
 #include <cstdint>
 #include <memory>
 #include <type_traits>
 
-#include "sortie/segsort/host/segment_sorter.hpp"
-#include "sortie/segsort/host/sort_typed.hpp"
-#include "sortie/segsort/offset_check.hpp"
+#include "segsort/backends.hpp"
+#include "segsort/host/segment_sorter.hpp"
+#include "segsort/host/sort_typed.hpp"
 
 namespace sortie::segsort {
 
 namespace detail {
 
-/// A value of any type, of any alignment: only its bytes matter. Words, because compilers take
-/// stores of bytes to change anything.
+/// A value of any type and alignment: only its bytes matter. Held as a word rather than as bytes,
+/// because compilers must assume that stores through byte types alias everything.
 template <class Word>
 struct [[gnu::packed]] Opaque {
   Word word;
 };
 
-/// What travels with a part of a key: the key with its value where a word holds both, else where
-/// they are. Words are values of a sort that is there anyway, so that nothing else is compiled.
+/// Payload of a sort by some bits of the keys: one word per item. The word holds the key, or key
+/// and value where both fit; otherwise it holds the index of the item. Word types are value types
+/// that SegmentSorter is instantiated for anyway, so no further instance is compiled.
 template <class UKey, class Value>
-class Passengers {
+class PayloadWords {
  public:
   static constexpr bool alone = !has_values<Value>;
   static constexpr bool hold_items = alone || sizeof(UKey) + sizeof(Value) == 8;
   using Word = std::conditional_t<alone, UKey, std::uint64_t>;
 
-  Passengers(const ScratchAllocator& allocator, UKey* keys, Value* values, std::uint64_t n)
+  PayloadWords(const ScratchAllocator& allocator, UKey* keys, Value* values, std::uint64_t n)
       : allocator_(allocator),
         keys_(keys),
         values_(values),
@@ -43,7 +45,7 @@ class Passengers {
 
   [[nodiscard]] Opaque<Word>* words() { return words_.get(); }
 
-  /// Brings keys and values in the order of the words.
+  /// Writes keys and values in the order of the words.
   /// \param scratch  as many keys
   void write_back(UKey* scratch) const {
     if constexpr (hold_items) {
@@ -90,7 +92,8 @@ class Passengers {
   std::unique_ptr<Opaque<Word>[]> words_;
 };
 
-/// Sorts by a part of the bits: that part becomes the key, and key and value travel with it.
+/// Sorts by some bits of the keys: these bits become the key, and the original key and value are
+/// the payload.
 template <class UKey, class Value>
 void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segments& segments,
                   const ScratchAllocator& allocator) {
@@ -103,9 +106,9 @@ void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segme
     for (std::uint64_t i = first; i < first + n; ++i)
       parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
   });
-  Passengers<UKey, Value> passengers(allocator, keys, values, request.num_items);
-  SegmentSorter(parts.get(), passengers.words(), {}, allocator).sort(segments);
-  passengers.write_back(parts.get());
+  PayloadWords<UKey, Value> payload(allocator, keys, values, request.num_items);
+  SegmentSorter(parts.get(), payload.words(), {}, allocator).sort(segments);
+  payload.write_back(parts.get());
 }
 
 template <class UKey, class Value>
@@ -121,8 +124,8 @@ void sort_typed(const Context& context, const Request& request) {
   if (bits < static_cast<int>(8 * sizeof(UKey))) {
     sort_by_bits(keys, values, request, segments, allocator);
   } else {
-    const KeyForm<UKey> form(request.key_type, request.options.order);
-    SegmentSorter(keys, values, form, allocator).sort(segments);
+    const KeyCodec<UKey> codec(kind_of(request.key_type), request.options.order);
+    SegmentSorter(keys, values, codec, allocator).sort(segments);
   }
 }
 

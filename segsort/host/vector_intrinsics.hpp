@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The processor's vector instructions by their own names, where plain loops do not become them:
-/// permutations, compression, reads from anywhere.
+/// Vector intrinsics, for operations that compilers do not generate from plain loops: permutations,
+/// compression, gathers.
 
-#include "sortie/segsort/host/vector_unit.hpp"
+#include "segsort/host/vector_unit.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 #include <immintrin.h>
 
-/// Around functions that use them. The headers of GCC 12 leave the lanes that no mask selects
-/// undefined, and it warns of them where they are inlined (GCC bug 105593).
+/// Enclose functions that use intrinsics. In the headers of GCC 12, lanes that no mask selects are
+/// left uninitialised, and GCC warns where these functions are inlined (GCC bug 105593).
 #if defined(__clang__)
 #define SORTIE_BEGIN_INTRINSICS
 #define SORTIE_END_INTRINSICS

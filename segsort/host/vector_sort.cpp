@@ -1,12 +1,13 @@
-#include "sortie/segsort/host/vector_sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "segsort/host/vector_sort.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
 
-#include "sortie/core/error.hpp"
-#include "sortie/segsort/host/register_sort.hpp"
+#include "segsort/host/register_sort.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::segsort {
 
@@ -20,10 +21,10 @@ using detail::low_lanes;
 using detail::RegisterSort;
 using detail::WideVector;
 
-/// Divides words by a pivot, in place.
+/// Partitions words by a pivot, in place.
 ///
-/// Reads eight registers at a time from that end of what is not divided yet where there is less
-/// room, and of each register writes the lesser words to the one end, the others to the other.
+/// Reads eight registers at a time, from that end of the unread range next to which less free space
+/// remains. Of each register, the lesser words are written to the front, the others to the back.
 /// (Bramas, A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake, 2017;
 /// Blacher et al., see RegisterSort.)
 template <std::unsigned_integral Word>
@@ -31,29 +32,29 @@ class Partition {
   using Vector = WideVector<Word>;
   using Mask = typename Vector::Mask;
   static constexpr std::size_t lanes = Vector::lanes;
-  /// Registers that are read at a time. Which end is next cannot be foretold, so that fewer would
-  /// have the processor guess wrongly more often; without a branch it waits longer still.
+  /// Registers read at a time. The choice of the end is unpredictable, so fewer registers would
+  /// cause more mispredicted branches; a branch-free choice is slower still.
   static constexpr std::size_t registers = 8;
   static constexpr std::size_t step = registers * lanes;
   using Registers = std::array<Vector, registers>;
 
  public:
-  /// Fewest words that can be divided.
+  /// Least number of words that can be partitioned.
   static constexpr std::size_t fewest = 2 * step;
 
   struct Result {
-    std::size_t lesser;  ///< how many words are not above `last`; these come first now
-    Word least;          ///< of all words; only if asked for
+    std::size_t lesser;  ///< number of words not above `last`, which are now first
+    Word least;          ///< of all words; only set if requested
   };
 
-  /// Brings the words that are not above `last` to the front.
-  /// \tparam Least  whether the least word is to be told
+  /// Moves the words that are not above `last` to the front.
+  /// \tparam Least  whether to determine the least word
   /// \pre n >= fewest
   template <bool Least>
   [[nodiscard]] SORTIE_TARGET_AVX512 static Result divide(Word* words, std::size_t n, Word last) {
     Partition ends(words, n, last);
     constexpr auto all = static_cast<Mask>(~0U);
-    // Room: what is read into these registers first is written last.
+    // Words read into these registers first are written last, which frees space at both ends.
     Registers front;
     Registers back;
     for (std::size_t i = 0; i < registers; ++i) front[i] = Vector::load(words + i * lanes);
@@ -62,8 +63,9 @@ class Partition {
     std::size_t unread = step;
     std::size_t unread_end = n - step;
     while (unread_end - unread >= step) {
-      // The room on both sides is 2 * step; with the registers read from where it is less, both
-      // sides have at least `step`, of which each register but the last leaves a register's.
+      // The free space at both ends adds up to 2 * step. Reading from the side with less leaves at
+      // least `step` on both sides, of which each register but the last leaves the space of one
+      // register.
       const bool from_right = ends.right_ - unread_end < unread - ends.left_;
       unread_end -= from_right ? step : 0;
       const std::size_t place = from_right ? unread_end : unread;
@@ -95,16 +97,17 @@ class Partition {
   SORTIE_TARGET_AVX512 Partition(Word* words, std::size_t n, Word last)
       : words_(words), left_(0), right_(n), last_(Vector::all(last)), least_(last_) {}
 
-  /// Writes the words not above `last` from `left_` on, the others so that they end at `right_`.
-  /// \tparam Room  a whole register may be written from `left_` on
-  template <bool Least, bool Room>
+  /// Writes the words not above `last` from `left_` on, and the others so that they end at
+  /// `right_`.
+  /// \tparam WholeRegister  a whole register may be written from `left_` on
+  template <bool Least, bool WholeRegister>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void write(Vector from, Mask there) {
     if constexpr (Least) least_ = least_.least(from);
     const auto lesser = static_cast<Mask>(from.not_above(last_) & there);
     const auto others = static_cast<Mask>(~lesser & there);
     const auto num_lesser = static_cast<std::size_t>(std::popcount(lesser));
     const auto num_others = static_cast<std::size_t>(std::popcount(others));
-    if constexpr (Room) {
+    if constexpr (WholeRegister) {
       from.compressed(lesser).store(words_ + left_);
     } else {
       from.compressed(lesser).store(words_ + left_, low_lanes<Word>(num_lesser));
@@ -138,12 +141,13 @@ class VectorSort {
         lesser = Partition<Word>::template divide<false>(words, n, key - 1).lesser;
         sort(words, lesser, below_key, depth);
       } else {
-        // It may be the least key: then what has this key comes first, and is done.
+        // The pivot may be the least key: then the words with this key come first and need no
+        // further sorting.
         const auto found = Partition<Word>::template divide<true>(words, n, key | below_key);
         lesser = found.lesser;
         if (found.least < key) {
           if (lesser == n) {
-            // It is the greatest, too frequent for the sample to have another.
+            // The pivot is the greatest key, and so frequent that the sample has no other.
             n = Partition<Word>::template divide<false>(words, n, key - 1).lesser;
             continue;
           }
@@ -153,9 +157,9 @@ class VectorSort {
       words += lesser;
       n -= lesser;
     }
-    // Two registers are sorted as soon as looked at.
-    const bool looks = below_key != 0 && n > 2 * lanes;
-    if (!looks || !have_one_key(words, n, below_key)) RegisterSort<Word>::sort(words, n);
+    // Sorting two registers is as fast as the test.
+    const bool may_have_one_key = below_key != 0 && n > 2 * lanes;
+    if (!may_have_one_key || !have_one_key(words, n, below_key)) RegisterSort<Word>::sort(words, n);
   }
 
   [[nodiscard]] SORTIE_TARGET_AVX512 static std::size_t divide(Word* words, std::size_t n) {
@@ -172,15 +176,15 @@ class VectorSort {
   }
 
  private:
-  /// The least and the median of words from everywhere: of a register, or of four where a better
-  /// median spares more than it takes.
+  /// Least word and median of a sample spread over all words: one register, or four where a better
+  /// median saves more time than it costs.
   struct Sample {
     Word least;
     Word median;
   };
 
-  /// Whether words agree in all bits but those of `below_key`: parts of a frequent key are so, and
-  /// of others mostly the first register is not.
+  /// Whether all words agree in all bits but those of `below_key`. True of parts with one frequent
+  /// key; otherwise the first register mostly disproves it.
   /// \pre n > 0
   [[nodiscard]] SORTIE_TARGET_AVX512 static bool have_one_key(const Word* words, std::size_t n,
                                                               Word below_key) {
@@ -195,7 +199,7 @@ class VectorSort {
     return true;
   }
 
-  /// Fewest words that are divided by the median of four registers.
+  /// Least number of words for which the sample has four registers.
   static constexpr std::size_t fewest_well_divided = 2048;
 
   [[nodiscard]] SORTIE_TARGET_AVX512 static Sample sample_of(const Word* words, std::size_t n) {
@@ -203,7 +207,8 @@ class VectorSort {
   }
   template <std::size_t Rows>
   [[nodiscard]] SORTIE_TARGET_AVX512 static Sample sample_rows(const Word* words, std::size_t n) {
-    // Distances fit 31 bits for words of 32: beyond 2^31 words the sample is of the first.
+    // Gather offsets of 32-bit words have 31 bits: beyond 2^31 words, only the first ones are
+    // sampled.
     constexpr std::size_t farthest = std::size_t{1} << 27;
     const std::size_t stride = std::min((n - Rows) / (lanes - 1), farthest);
     std::array<Vector, Rows> rows;
@@ -236,7 +241,7 @@ std::size_t divide_words(Word* words, std::size_t n) {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw Error(ErrorKind::unavailable, "sort by vectors: found a processor without AVX-512");
+  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX-512");
 }
 
 }  // namespace
@@ -255,7 +260,7 @@ std::size_t divide_words(Word*, std::size_t) {
 
 template <std::unsigned_integral Word>
 void sort_words(Word* words, std::size_t n, int low_bits) {
-  // Twice what good pivots take.
+  // Twice the depth that good pivots take.
   detail::sort_words_to_depth(words, n, low_bits, 2 * static_cast<int>(std::bit_width(n)));
 }
 

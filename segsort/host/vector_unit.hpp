@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which vector instructions the processor of this run has, and functions compiled for them.
+/// Detects the vector instructions of the processor at run time, and supports compiling functions
+/// for them.
 ///
-/// A function is compiled for several kinds of processor by a body that is always inlined, written
-/// as plain loops that the compiler turns into vector instructions, and one wrapper for each kind
-/// that calls it. (Loops, not vector types: those are split up for the smallest processor before
-/// the body is inlined.)
+/// A function is compiled for several kinds of processor by an always-inlined body, written as
+/// plain loops that the compiler vectorises, and one wrapper per kind that calls the body. (Loops
+/// rather than vector types: vector types are lowered for the baseline processor before the body is
+/// inlined.)
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SORTIE_HAVE_VECTOR_UNITS 1
@@ -13,7 +15,7 @@
 #if defined(__clang__)
 #define SORTIE_TARGET_AVX512 [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,avx2,bmi,bmi2")]]
 #else
-// GCC takes vectors of half the width otherwise.
+// By default GCC prefers vectors of half this width.
 #define SORTIE_TARGET_AVX512 \
   [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,avx2,bmi,bmi2,prefer-vector-width=512")]]
 #endif
@@ -22,24 +24,25 @@
 #define SORTIE_TARGET_AVX512
 #endif
 
-/// Before a loop: what one turn writes no other reads, although the compiler cannot know. Clang
-/// finds it out when the loop runs.
+/// Precedes a loop whose iterations are independent, which the compiler cannot prove. Clang checks
+/// this at run time.
 #if defined(__GNUC__) && !defined(__clang__)
-#define SORTIE_INDEPENDENT_TURNS _Pragma("GCC ivdep")
+#define SORTIE_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #else
-#define SORTIE_INDEPENDENT_TURNS
+#define SORTIE_INDEPENDENT_ITERATIONS
 #endif
 
 namespace sortie::segsort {
 
-/// Kinds of processor that some functions are compiled for, each can do what those before it can.
+/// Kinds of processor that some functions are compiled for. Each includes the instructions of those
+/// before it.
 enum class VectorUnit {
-  baseline,  ///< what every processor of the architecture has: x86-64 and ARMv8 four 32-bit lanes
+  baseline,  ///< every processor of the architecture; x86-64 and ARMv8: four 32-bit lanes
   avx2,
   avx512,  ///< with its VL, BW and DQ extensions
 };
 
-/// What the processor of this run can do.
+/// Returns the kind of the processor that runs the program.
 [[nodiscard]] inline VectorUnit vector_unit() {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
   static const VectorUnit unit = [] {

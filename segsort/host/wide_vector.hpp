@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sortie/segsort/host/vector_intrinsics.hpp"
+#include "segsort/host/vector_intrinsics.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -12,11 +13,11 @@ SORTIE_BEGIN_INTRINSICS
 
 namespace sortie::segsort::detail {
 
-/// 64 bytes of words in a register of AVX-512: what sort_words() needs of its instructions, under
-/// one name for words of 32 and of 64 bits.
+/// An AVX-512 register of words: the instructions that sort_words() needs, with the same names for
+/// words of 32 and 64 bits.
 ///
-/// A mask has a bit a lane. Functions that use it must be compiled for SORTIE_TARGET_AVX512, and
-/// run only where vector_unit() says so.
+/// A mask has one bit per lane. Functions that use WideVector must be compiled for
+/// SORTIE_TARGET_AVX512 and run only if vector_unit() is VectorUnit::avx512.
 template <std::unsigned_integral Word>
 struct WideVector;
 
@@ -30,7 +31,7 @@ struct WideVector<std::uint32_t> {
   SORTIE_TARGET_AVX512 static WideVector load(const Word* from) {
     return {_mm512_loadu_si512(from)};
   }
-  /// The words of `others` where the mask is not set; nothing is read there.
+  /// Lanes whose mask bit is clear are not read and take the words of `others`.
   SORTIE_TARGET_AVX512 static WideVector load(const Word* from, Mask mask, WideVector others) {
     return {_mm512_mask_loadu_epi32(others.words, mask, from)};
   }
@@ -49,11 +50,11 @@ struct WideVector<std::uint32_t> {
     _mm512_mask_storeu_epi32(to, mask, words);
   }
 
-  /// Where a word is not above that of `other`.
+  /// Mask of the lanes whose word is not above that of `other`.
   [[nodiscard]] SORTIE_TARGET_AVX512 Mask not_above(WideVector other) const {
     return _mm512_cmple_epu32_mask(words, other.words);
   }
-  /// The words where the mask is set, in the lowest lanes.
+  /// Compresses the words whose mask bit is set into the lowest lanes.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector compressed(Mask mask) const {
     return {_mm512_maskz_compress_epi32(mask, words)};
   }
@@ -63,17 +64,17 @@ struct WideVector<std::uint32_t> {
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector greatest(WideVector other) const {
     return {_mm512_max_epu32(words, other.words)};
   }
-  /// Leaves the least words in `first` and the greatest in `second`.
+  /// Leaves the lesser words in `first` and the greater in `second`.
   SORTIE_TARGET_AVX512 static void exchange(WideVector& first, WideVector& second) {
     const WideVector least = first.least(second);
     second = first.greatest(second);
     first = least;
   }
-  /// The greatest where the mask is set, elsewhere the least.
+  /// Per lane, the greater word where the mask bit is set, elsewhere the lesser.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector ordered(WideVector other, Mask mask) const {
     return {_mm512_mask_max_epu32(least(other).words, mask, words, other.words)};
   }
-  /// Lane i holds what lane i ^ Flip held.
+  /// Lane i receives the word of lane i ^ Flip.
   template <int Flip>
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector flipped() const {
     const __m512i from = _mm512_setr_epi32(
@@ -81,15 +82,15 @@ struct WideVector<std::uint32_t> {
         9 ^ Flip, 10 ^ Flip, 11 ^ Flip, 12 ^ Flip, 13 ^ Flip, 14 ^ Flip, 15 ^ Flip);
     return {_mm512_permutexvar_epi32(from, words)};
   }
-  /// Lane i holds the lane of this and, behind it, `other` whose number is in lane i of `from`.
+  /// Lane i receives the lane of (this, other) whose index is in lane i of `from`.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector selected(WideVector from, WideVector other) const {
     return {_mm512_permutex2var_epi32(words, from.words, other.words)};
   }
-  /// The bits in which words differ from those of `other`.
+  /// The bits in which words differ from those of `other` (XOR).
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector differing(WideVector other) const {
     return {_mm512_xor_si512(words, other.words)};
   }
-  /// With `bits` flipped where the highest bit is set.
+  /// The words, with `bits` flipped where the highest bit is set.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector flipped_if_negative(WideVector bits) const {
     constexpr int xor_of_and = 0x78;
     return {_mm512_ternarylogic_epi32(words, _mm512_srai_epi32(words, 31), bits.words, xor_of_and)};
@@ -108,7 +109,7 @@ struct WideVector<std::uint64_t> {
   SORTIE_TARGET_AVX512 static WideVector load(const Word* from) {
     return {_mm512_loadu_si512(from)};
   }
-  /// The words of `others` where the mask is not set; nothing is read there.
+  /// Lanes whose mask bit is clear are not read and take the words of `others`.
   SORTIE_TARGET_AVX512 static WideVector load(const Word* from, Mask mask, WideVector others) {
     return {_mm512_mask_loadu_epi64(others.words, mask, from)};
   }
@@ -127,47 +128,47 @@ struct WideVector<std::uint64_t> {
     _mm512_mask_storeu_epi64(to, mask, words);
   }
 
-  /// Where a word is not above that of `other`.
+  /// Mask of the lanes whose word is not above that of `other`.
   [[nodiscard]] SORTIE_TARGET_AVX512 Mask not_above(WideVector other) const {
     return _mm512_cmple_epu64_mask(words, other.words);
   }
-  /// The words where the mask is set, in the lowest lanes.
+  /// Compresses the words whose mask bit is set into the lowest lanes.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector compressed(Mask mask) const {
     return {_mm512_maskz_compress_epi64(mask, words)};
   }
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector least(WideVector other) const {
     return {_mm512_min_epu64(words, other.words)};
   }
-  /// Leaves the least words in `first` and the greatest in `second`.
+  /// Leaves the lesser words in `first` and the greater in `second`.
   ///
-  /// By a comparison and two selections: the least and the greatest of 64 bits take two of one and
-  /// the same unit each.
+  /// By a comparison and two blends: the 64-bit minimum and maximum take two operations each, all
+  /// on the same execution unit.
   SORTIE_TARGET_AVX512 static void exchange(WideVector& first, WideVector& second) {
     const Mask in_order = _mm512_cmplt_epu64_mask(first.words, second.words);
     const __m512i least = _mm512_mask_blend_epi64(in_order, second.words, first.words);
     second.words = _mm512_mask_blend_epi64(in_order, first.words, second.words);
     first.words = least;
   }
-  /// The greatest where the mask is set, elsewhere the least.
+  /// Per lane, the greater word where the mask bit is set, elsewhere the lesser.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector ordered(WideVector other, Mask mask) const {
     return {_mm512_mask_max_epu64(least(other).words, mask, words, other.words)};
   }
-  /// Lane i holds what lane i ^ Flip held.
+  /// Lane i receives the word of lane i ^ Flip.
   template <int Flip>
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector flipped() const {
     const __m512i from = _mm512_setr_epi64(0 ^ Flip, 1 ^ Flip, 2 ^ Flip, 3 ^ Flip, 4 ^ Flip,
                                            5 ^ Flip, 6 ^ Flip, 7 ^ Flip);
     return {_mm512_permutexvar_epi64(from, words)};
   }
-  /// Lane i holds the lane of this and, behind it, `other` whose number is in lane i of `from`.
+  /// Lane i receives the lane of (this, other) whose index is in lane i of `from`.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector selected(WideVector from, WideVector other) const {
     return {_mm512_permutex2var_epi64(words, from.words, other.words)};
   }
-  /// The bits in which words differ from those of `other`.
+  /// The bits in which words differ from those of `other` (XOR).
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector differing(WideVector other) const {
     return {_mm512_xor_si512(words, other.words)};
   }
-  /// With `bits` flipped where the highest bit is set.
+  /// The words, with `bits` flipped where the highest bit is set.
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector flipped_if_negative(WideVector bits) const {
     constexpr int xor_of_and = 0x78;
     return {_mm512_ternarylogic_epi64(words, _mm512_srai_epi64(words, 63), bits.words, xor_of_and)};
@@ -176,11 +177,11 @@ struct WideVector<std::uint64_t> {
   __m512i words;
 };
 
-/// Mask of the `count` lowest lanes, all of them beyond that.
+/// Mask of the `count` lowest lanes; of all lanes if `count` exceeds their number.
 template <std::unsigned_integral Word>
 [[nodiscard]] SORTIE_TARGET_AVX512 inline typename WideVector<Word>::Mask low_lanes(
     std::size_t count) {
-  // bzhi looks at eight bits of the count.
+  // bzhi uses only the lowest eight bits of the count.
   const auto bits = static_cast<unsigned>(count < 32 ? count : 32);
   return static_cast<typename WideVector<Word>::Mask>(_bzhi_u32(~0U, bits));
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The classic sorting algorithms of the benchmark, against std::sort.
 
 #include <gtest/gtest.h>
@@ -7,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "device_arrays.hpp"
-#include "sortie/apps/bench/classics_bench.hpp"
-#include "sortie/apps/bench/cuda/classics/classics.hpp"
-#include "sortie/core/random.hpp"
+#include "apps/bench/cuda/classics/classics.hpp"
+#include "apps/bench/sort/classics_bench.hpp"
+#include "core/cuda/check.hpp"
+#include "core/random.hpp"
+#include "tests/bench/device_arrays.hpp"
 
 namespace sortie::test {
 namespace {

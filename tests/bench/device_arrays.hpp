@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,8 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "sortie/apps/bench/segment_cases.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
+#include "apps/bench/segsort/segment_cases.hpp"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie::test {
 

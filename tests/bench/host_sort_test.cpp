@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,11 +8,12 @@
 #include <tuple>
 #include <vector>
 
-#include "sortie/apps/bench/host_sort_bench.hpp"
-#include "sortie/apps/bench/host_sort_data.hpp"
-#include "sortie/apps/bench/segment_cases.hpp"
-#include "sortie/apps/bench/sort_peers/sort_peer.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/bench/segsort/segment_cases.hpp"
+#include "apps/bench/sort/host_sort_bench.hpp"
+#include "apps/bench/sort/host_sort_data.hpp"
+#include "apps/bench/sort_peers/sort_peer.hpp"
+#include "core/checksum.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::test {
 namespace {
@@ -209,7 +211,7 @@ TEST_P(HostSortRefusals, ComeBeforeAnyWork) {
 INSTANTIATE_TEST_SUITE_P(
     All, HostSortRefusals,
     testing::Values(refusal("narrow_keys", ErrorKind::usage, "found keys of 16 bits",
-                            [](auto& o) { o.key = multisort::KeyType::u16; }),
+                            [](auto& o) { o.key = KeyType::u16; }),
                     refusal("case", ErrorKind::usage, "case: found",
                             [](auto& o) { o.cases.push_back("nosuch"); }),
                     refusal("parameter", ErrorKind::usage, "found parameter 5",

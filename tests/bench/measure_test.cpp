@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "sortie/apps/bench/bench.hpp"
-#include "sortie/apps/bench/spgemm_bench.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/bench/bench.hpp"
+#include "apps/bench/spgemm_bench.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::test {
 namespace {
@@ -118,6 +119,42 @@ TEST(SpgemmTable, ShowsPhasesWhereAsked) {
   const std::string text = bench::spgemm_phase_table(rows, false);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
   EXPECT_THAT(text, testing::HasSubstr("\n    counting 1.000 ms making 2.500 ms\n"));
+}
+
+TEST(Relate, ComparesEndToEndTimesWithTheBaselinePlusCopies) {
+  Row resident;
+  resident.method = "cub";
+  resident.items = 1'000'000'000;
+  resident.baseline = true;
+  resident.agrees = true;
+  resident.timed = "resident";
+  resident.seconds = {1, 2, 3};
+  Row copies = resident;
+  copies.method = "copies";
+  copies.baseline = false;
+  copies.limit = true;
+  copies.timed = "end to end";
+  copies.seconds = {4, 4, 5};
+  Row sort = copies;
+  sort.method = "sort";
+  sort.limit = false;
+  sort.seconds = {3, 3};
+  std::vector<Row> rows{resident, copies, sort, bench::with_copies(resident, copies)};
+  EXPECT_EQ(rows[3].seconds, (std::vector<double>{5, 6, 8}));
+  EXPECT_TRUE(rows[3].agrees);
+  bench::relate(rows);
+  EXPECT_TRUE(rows[0].ratios.empty());
+  EXPECT_EQ(rows[0].percent_of_copy, 0);
+  ASSERT_EQ(rows[2].ratios.size(), 1u);
+  EXPECT_EQ(rows[2].ratios[0].first, "cub + copies");
+  EXPECT_DOUBLE_EQ(rows[2].ratios[0].second, 2);
+  EXPECT_EQ(nlohmann::json::parse(bench::json(rows))[2]["timed"], "end to end");
+
+  copies.seconds.clear();
+  copies.failure = "out of memory";
+  const Row without = bench::with_copies(resident, copies);
+  EXPECT_TRUE(without.seconds.empty());
+  EXPECT_EQ(without.failure, "out of memory");
 }
 
 TEST(PhaseSeconds, LeaveARest) {

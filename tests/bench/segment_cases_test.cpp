@@ -1,10 +1,10 @@
-#include "sortie/apps/bench/segment_cases.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "sortie/core/random.hpp"
+#include "apps/bench/segsort/segment_cases.hpp"
+#include "core/random.hpp"
 
 namespace sortie::bench {
 namespace {

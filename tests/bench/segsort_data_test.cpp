@@ -1,11 +1,12 @@
-#include "sortie/apps/bench/cuda/segsort_data.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "bench/device_arrays.hpp"
-#include "support/backend.hpp"
+#include "apps/bench/cuda/segsort_data.hpp"
+#include "core/cuda/check.hpp"
+#include "tests/bench/device_arrays.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::bench {
 namespace {

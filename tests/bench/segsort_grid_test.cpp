@@ -1,8 +1,9 @@
-#include "sortie/apps/bench/segsort_grid.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+
+#include "apps/bench/segsort/segsort_grid.hpp"
 
 namespace sortie::bench {
 namespace {

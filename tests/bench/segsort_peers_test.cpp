@@ -1,8 +1,8 @@
-#include "sortie/apps/bench/cuda/segsort_peers.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "sortie/apps/bench/cuda/segsort_workload.hpp"
+#include "apps/bench/cuda/segsort_peers.hpp"
+#include "apps/bench/cuda/segsort_workload.hpp"
 
 namespace sortie::bench {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,12 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "sortie/apps/bench/spgemm_bench.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/cuda/device_pool.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/devices.hpp"
-#include "support/backend.hpp"
+#include "apps/bench/spgemm_bench.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/devices.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -129,8 +131,7 @@ TEST(SpgemmBenchOnTheDevice, HostMemoryToHostMemoryWhereAsked) {
 }
 
 TEST(DevicePool, TellsWhatIsInUseAndGivesTheRestBack) {
-  const Context on_device = context();
-  const DeviceScope scope(on_device);
+  const DeviceCall on_device(context());
   check_cuda(cudaStreamSynchronize(on_device.stream));
   const std::uint64_t before = device_memory_in_use();
   constexpr std::size_t bytes = std::size_t{64} << 20;

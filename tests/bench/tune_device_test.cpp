@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "sortie/apps/bench/paper_figures.hpp"
-#include "sortie/apps/bench/tune.hpp"
-#include "support/backend.hpp"
+#include "apps/bench/segsort/paper_figures.hpp"
+#include "apps/bench/segsort/tune.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::bench {
 namespace {

@@ -1,12 +1,12 @@
-#include "sortie/apps/bench/tune.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sortie/apps/bench/paper_figures.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/bench/segsort/paper_figures.hpp"
+#include "apps/bench/segsort/tune.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -111,7 +111,7 @@ TEST(Tune, WritesJsonTableAndHeader) {
 
   EXPECT_THAT(tuning_table(tuning),
               HasSubstr("chosen:  batches to 64, 1x8/24 to 256, "
-                        "2x8/24 to 512, 4x8/20 to 1024: 11000.000 ms in all\n"));
+                        "2x8/24 to 512, 4x8/20 to 1024: 11000.000 ms in total\n"));
   const std::string header = tuning_header(tuning, "a test");
   EXPECT_THAT(header, HasSubstr("a test.\n"));
   EXPECT_THAT(header, HasSubstr("inline constexpr int longest_in_warp = 64;\n"

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "cli/program.hpp"
+#include "tests/cli/program.hpp"
 
 namespace sortie::test {
 namespace {
@@ -99,12 +100,12 @@ TEST_F(BadInput, AMissingFileIsNamed) {
 TEST_F(BadInput, ShapesThatDoNotConformAreNamedWithTheirFiles) {
   const std::string a = matrix("can___24.mtx");
   const std::string b = matrix("lp_share1b.mtx");
-  expect_error(
-      run({"spgemm", a, b, "-o", path("c.mtx")}), 1,
-      a + " (24 x 24) and " + b + " (117 x 253): found 24 columns and 117 rows, expected as many");
+  expect_error(run({"spgemm", a, b, "-o", path("c.mtx")}), 1,
+               a + " (24 x 24) and " + b +
+                   " (117 x 253): found 24 columns and 117 rows, expected equal numbers");
   expect_error(run({"spgemm", b}), 1,
                b + " (117 x 253) and " + b +
-                   " (117 x 253): found 253 columns and 117 rows, expected as many");
+                   " (117 x 253): found 253 columns and 117 rows, expected equal numbers");
   EXPECT_THAT(names(), IsEmpty());
 }
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/program.hpp"
-#include "support/backend.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -109,6 +110,26 @@ TEST_F(BenchCommand, SortsOneArrayOverGpus) {
   for (const auto& row : found) {
     EXPECT_EQ(row["items"], 307200);
     EXPECT_TRUE(row["agrees"]) << row;
+  }
+}
+
+TEST_F(BenchCommand, HostToHostTimesAreComparedWithCubPlusCopies) {
+  if (backend() != Backend::cuda) GTEST_SKIP() << "no GPU";
+  const Result result =
+      run({"bench", "sort", "--items", "300K", "--gpus", "1", "--case", "uniform", "--host-to-host",
+           "--algorithm", "radix", "--repeat", "2", "--json", "-"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string with_copies = "cub radix, 1 GPU + copies alone, 1 device";
+  const auto report = nlohmann::json::parse(result.out);
+  const std::vector<nlohmann::json> found = report["rows"];
+  EXPECT_EQ(column(found, "method").count(with_copies), 1u);
+  for (const auto& row : found) {
+    const bool is_resident = row["method"] == "cub radix, 1 GPU";
+    EXPECT_EQ(row["timed"],
+              is_resident ? "device memory to device memory" : "host memory to host memory");
+    const bool is_compared = row["method"] == "radix, 1 device, host to host";
+    EXPECT_EQ(row["ratios"].size(), is_compared ? 1u : 0u) << row;
+    EXPECT_EQ(row["ratios"].contains(with_copies), is_compared) << row;
   }
 }
 

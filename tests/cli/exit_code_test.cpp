@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <new>
 #include <stdexcept>
 
-#include "sortie/apps/cli/job.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/cli/job.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cli {
 namespace {

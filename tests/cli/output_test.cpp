@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <csignal>
 
-#include "cli/program.hpp"
+#include "tests/cli/program.hpp"
 
 namespace sortie::test {
 namespace {

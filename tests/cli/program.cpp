@@ -1,5 +1,4 @@
-#include "cli/program.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -15,7 +14,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "support/backend.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/support/backend.hpp"
 
 extern char** environ;
 

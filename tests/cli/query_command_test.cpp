@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/program.hpp"
-#include "sortie/core/run_report.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/cli/program.hpp"
 
 namespace sortie::test {
 namespace {
@@ -58,7 +59,7 @@ TEST_F(QueryCommand, CountsPatterns) {
   index(">x\nBANANA\n");
   EXPECT_THAT(found({"--count", "-p", "ANA", "-p", "NAB"}), ElementsAre("ANA\t2", "NAB\t0"));
   EXPECT_THAT(query({"--count", "-p", "ANA"}).err,
-              HasSubstr("1 of 1 pattern found, 2 times in all, in "));
+              HasSubstr("1 of 1 pattern found, 2 occurrences, in "));
 }
 
 TEST_F(QueryCommand, NamesRecords) {
@@ -137,7 +138,7 @@ TEST_F(QueryCommand, WritesAFileAndAReport) {
                                path("report.json"), "--verify", "--repeat", "2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("1 of 2 patterns found, 2 times in all, 2 positions listed, "));
+  EXPECT_THAT(result.err, HasSubstr("1 of 2 patterns found, 2 occurrences, 2 positions listed, "));
   EXPECT_THAT(result.err, HasSubstr("verified: a search of the text itself finds the same"));
   EXPECT_EQ(read_file(path("out")), "ANA\t2\t1,3\nX\t0\t\n");
   const auto report = nlohmann::json::parse(read_file(path("report.json")));
@@ -232,10 +233,10 @@ TEST_F(QueryCommand, RefusesPatternsThatAreNone) {
   index(">x\nBANANA\n");
   expect_error(query({}), 2, "found no patterns, expected --pattern or --patterns");
   expect_error(query({"-p", ""}), 2,
-               "--pattern: found an empty pattern, expected one letter at least");
+               "--pattern: found an empty pattern, expected at least one letter");
   write_file(path("p"), "");
   expect_error(query({"-f", path("p")}), 1,
-               path("p") + ": found an empty file, expected one pattern at least");
+               path("p") + ": found an empty file, expected at least one pattern");
   write_file(path("p"), "A\n\nB\n");
   expect_error(query({"-f", path("p")}), 1,
                path("p") + ":2: found an empty line, expected a pattern");
@@ -246,7 +247,7 @@ TEST_F(QueryCommand, RefusesPatternsThatAreNone) {
   expect_error(query({"-f", path("p")}), 1,
                path("p") + ": found record 2 without letters, expected a pattern");
   expect_error(run({"query", "-", path("text.sa"), "-f", "-"}), 2,
-               "found standard input for the text and the patterns, expected one file at least");
+               "found standard input for the text and the patterns, expected at least one file");
 }
 
 TEST_F(QueryCommand, LeavesNoFileWhereItFails) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -8,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cli/program.hpp"
-#include "support/backend.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <complex>
 #include <nlohmann/json.hpp>
 
-#include "cli/program.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "sortie/matrices/matrix_market.hpp"
-#include "support/backend.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/matrix_market.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -317,7 +318,7 @@ TEST_F(SpgemmCommand, EstimatesNoWorkSpaceOfAPeer) {
       {"spgemm", matrix("can___24.mtx"), "--dry-run", "--algorithm", "eigen", "--backend", "host"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(lines(result.out).back(),
-            "work space on host (eigen): not known before, this algorithm keeps to no limit");
+            "work space on host (eigen): unknown in advance, this algorithm ignores the limit");
 }
 
 // [1 1; 5 0] * [3; -3] = [0; 15].

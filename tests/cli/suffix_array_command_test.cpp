@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/program.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/sequences/fasta.hpp"
-#include "support/backend.hpp"
+#include "core/checksum.hpp"
+#include "core/random.hpp"
+#include "sortie/fasta.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -139,8 +141,8 @@ TEST_F(SuffixArrayCommand, MakesRangesWhereTheGpuHasNoRoom) {
                               "--bwt", path("bwt"), "--inverse", path("inverse"), "--verify",
                               "--max-memory", "24M", "--json", path("report.json")});
   EXPECT_EQ(bounded.exit_code, 0) << bounded.err;
-  EXPECT_THAT(bounded.err, HasSubstr("ranges for want of GPU memory"));
-  EXPECT_THAT(bounded.err, HasSubstr("by the host, for want of GPU memory"));
+  EXPECT_THAT(bounded.err, HasSubstr("ranges because of limited GPU memory"));
+  EXPECT_THAT(bounded.err, HasSubstr("on the host because of limited GPU memory"));
   EXPECT_TRUE(read_file(path("sa")) == read_file(path("whole")));
   const auto report = nlohmann::json::parse(read_file(path("report.json")));
   EXPECT_LE(report["peak_device_bytes"], 24 << 20);
@@ -289,7 +291,7 @@ TEST_F(SuffixArrayCommand, AppendsTheReverseComplement) {
   expect_error(run({"suffix-array", path("protein.fa"), "--reverse-complement"}), 1,
                path("protein.fa") +
                    ": found protein symbols, expected nucleotides, which --ambiguous and "
-                   "--reverse-complement are for");
+                   "--reverse-complement require");
 }
 
 // The text A N | C R A: kept, with all codes N, and with an end at each.
@@ -337,7 +339,7 @@ TEST_F(SuffixArrayCommand, WritesOneResultToStandardOutput) {
   const Result result = run({"suffix-array", path("in.fa"), "-o", "-", "--bwt", "-"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("found 2 results for standard output, expected one at most"));
+  EXPECT_THAT(result.err, HasSubstr("found 2 results for standard output, expected at most one"));
 }
 
 TEST_F(SuffixArrayCommand, DescribesNamesThatAreNotUtf8) {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/program.hpp"
-#include "sortie/core/version.hpp"
+#include "sortie/version.hpp"
+#include "tests/cli/program.hpp"
 
 namespace sortie::test {
 namespace {
@@ -31,6 +32,13 @@ TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
   }
 }
 
+TEST_F(Usage, WithoutArgumentsTheHelpGoesToStandardError) {
+  const Result result = run({});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, run({"--help"}).out);
+}
+
 struct WrongUsage {
   std::vector<std::string> arguments;
   std::string message;
@@ -48,7 +56,6 @@ const std::string genome = SORTIE_TEST_DATA "/sequences/valid/crlf.fa";
 INSTANTIATE_TEST_SUITE_P(
     All, WrongUsages,
     testing::Values(
-        WrongUsage{{}, "A subcommand is required"},
         WrongUsage{{"bench"}, "A subcommand is required"}, WrongUsage{{"spgemm"}, "A is required"},
         WrongUsage{{"suffix-array"}, "INPUT is required"}, WrongUsage{{"sort"}, "IN is required"},
         WrongUsage{{"sort", small}, "--type is required"},
@@ -66,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"sort", small, "--type", "u32", "--transport", "mail"},
                    "transport: found \"mail\", expected auto, peer or staged"},
         WrongUsage{{"sort", small, "--type", "u32", "-o", "-", "--json", "-"},
-                   "found two results for standard output, expected one at most"},
+                   "found two results for standard output, expected at most one"},
         WrongUsage{{"sort", "gen:magic:5", "--type", "u32"},
                    "found \"gen:magic:5\", expected gen:KIND:N[:SEED[:PARAMETER]] with KIND "
                    "uniform, normal, zipf, sorted, reverse, nearly or entropy"},
@@ -92,10 +99,10 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"spgemm", small, "--max-memory", "4X"},
                    "found \"4X\", expected a size such as 1000, 512M, 1.5G"},
         WrongUsage{{"spgemm", "-", "-"},
-                   "found standard input for A and B, expected one file at least"},
+                   "found standard input for A and B, expected at least one file"},
         WrongUsage{{"spgemm", small, "-q", "-v"}, "--quiet excludes --verbose"},
         WrongUsage{{"spgemm", small, "-o", "-", "--json", "-"},
-                   "found two results for standard output, expected one at most"},
+                   "found two results for standard output, expected at most one"},
         WrongUsage{{"suffix-array", genome, "--text"}, "--text requires --output"},
         WrongUsage{{"suffix-array", genome, "--width", "16"}, "--width: 16 not in {auto,32,40,64}"},
         WrongUsage{{"suffix-array", genome, "--alphabet", "klingon"},
@@ -111,8 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"query", genome, "x.sa"},
                    "found no patterns, expected --pattern or --patterns"},
         WrongUsage{{"query", genome, "-", "-p", "A"},
-                   "found standard input for the suffix array, expected a file, which has a "
-                   "description beside it"},
+                   "found standard input for the suffix array, expected a file ARRAY with a "
+                   "description ARRAY.json"},
         WrongUsage{{"query", genome, "x.sa", "-p", "A", "--count", "--max-hits", "3"},
                    "--count excludes --max-hits"},
         WrongUsage{{"bench", "query", "gen:dna:100", "--length", "101"},
@@ -121,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"bench", "search"},
                    "found \"search\", expected a subcommand (sortie --help lists them)"},
         WrongUsage{{"bench", "sort", "--classics", "--items", "1000"},
-                   "--classics: found 1000 items, expected 1024 at least"},
+                   "--classics: found 1000 items, expected at least 1024"},
         WrongUsage{{"bench", "sort", "--classics", "--type", "u64"}, "--type excludes --classics"},
         WrongUsage{{"bench", "segsort", "--key", "u16"},
                    "--key: u16 not in {f32,f64,i32,i64,u32,u64}"},
@@ -140,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"bench", "tune", "--case", "length 1"},
                    "The following arguments were not expected: length 1 --case"},
         WrongUsage{{"bench", "tune", "-o", "-", "--json", "-"},
-                   "found two results for standard output, expected one at most"},
+                   "found two results for standard output, expected at most one"},
         WrongUsage{{"bench", "spgemm", "gen:magic:5"},
                    "found \"gen:magic:5\", expected gen:er, gen:rmat, gen:banded, gen:stencil5, "
                    "gen:stencil7, gen:stencil27, gen:powerlaw or gen:web"},

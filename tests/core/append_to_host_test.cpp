@@ -1,5 +1,4 @@
-#include "sortie/core/cuda/append_to_host.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,13 +7,14 @@
 #include <stdexcept>
 #include <vector>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
+#include "core/cuda/append_to_host.hpp"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie {
 namespace {
 
-constexpr std::size_t items_a_piece = (std::size_t{4} << 20) / sizeof(std::uint32_t);
+constexpr std::size_t items_per_chunk = (std::size_t{4} << 20) / sizeof(std::uint32_t);
 
 std::vector<std::uint32_t> counted(std::size_t size) {
   std::vector<std::uint32_t> items(size);
@@ -38,28 +38,28 @@ TEST_P(AppendToHostTest, BringsEveryItemBehindWhatWasThere) {
 TEST_P(AppendToHostTest, CopiesAgainThroughTheSameBuffers) {
   const std::vector<std::uint32_t> items = counted(GetParam());
   const DeviceBuffer<std::uint32_t> device(std::span<const std::uint32_t>(items), nullptr);
-  PieceCopier copier(device.bytes());
+  ChunkCopier copier(device.bytes());
   for (const std::size_t count : {items.size(), items.size() / 2, items.size()}) {
     std::vector<std::uint32_t> host;
     copier.copy(device.data(), count * sizeof(std::uint32_t), nullptr,
-                [&](std::span<const std::byte> piece) {
-                  const auto* const read = reinterpret_cast<const std::uint32_t*>(piece.data());
-                  host.insert(host.end(), read, read + piece.size() / sizeof(std::uint32_t));
+                [&](std::span<const std::byte> chunk) {
+                  const auto* const read = reinterpret_cast<const std::uint32_t*>(chunk.data());
+                  host.insert(host.end(), read, read + chunk.size() / sizeof(std::uint32_t));
                 });
     EXPECT_TRUE(std::equal(host.begin(), host.end(), items.begin(), items.begin() + count));
   }
 }
 
-// Around the size of a piece, several pieces, and enough for several threads to touch.
+// Around the size of a chunk, several chunks, and enough for several threads to touch.
 INSTANTIATE_TEST_SUITE_P(Sizes, AppendToHostTest,
-                         testing::Values(0, 1, items_a_piece - 1, items_a_piece, items_a_piece + 1,
-                                         2 * items_a_piece, 3 * items_a_piece + 5,
-                                         20 * items_a_piece + 3));
+                         testing::Values(0, 1, items_per_chunk - 1, items_per_chunk,
+                                         items_per_chunk + 1, 2 * items_per_chunk,
+                                         3 * items_per_chunk + 5, 20 * items_per_chunk + 3));
 
 TEST(CopyInPiecesTest, AnExceptionOfTheSinkGetsThrough) {
-  const std::vector<std::uint32_t> items = counted(3 * items_a_piece);
+  const std::vector<std::uint32_t> items = counted(3 * items_per_chunk);
   const DeviceBuffer<std::uint32_t> device(std::span<const std::uint32_t>(items), nullptr);
-  EXPECT_THROW(copy_in_pieces(device.data(), device.bytes(), nullptr,
+  EXPECT_THROW(copy_in_chunks(device.data(), device.bytes(), nullptr,
                               [](std::span<const std::byte>) { throw std::length_error("full"); }),
                std::length_error);
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);

@@ -1,5 +1,4 @@
-#include "sortie/core/byte_source.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,8 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "support/expect_error.hpp"
-#include "support/temporary_folder.hpp"
+#include "core/byte_source.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
-#include "sortie/core/context.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "sortie/core/devices.hpp"
-#include "sortie/core/version.hpp"
-#include "support/expect_error.hpp"
+#include "sortie/context.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/version.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
-#include "sortie/core/control_group.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "support/temporary_folder.hpp"
+#include "core/control_group.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 

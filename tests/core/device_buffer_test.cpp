@@ -1,14 +1,16 @@
-#include "sortie/core/cuda/device_buffer.cuh"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/devices.hpp"
-#include "support/expect_error.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "core/cuda/pinned_buffer.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/devices.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace {
 

@@ -1,16 +1,16 @@
-#include "sortie/core/devices.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/run_report.hpp"
-#include "support/backend.hpp"
-#include "support/expect_error.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/support/backend.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace {
 

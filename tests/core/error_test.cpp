@@ -1,8 +1,9 @@
-#include "sortie/core/error.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "sortie/error.hpp"
 
 namespace {
 

@@ -1,5 +1,4 @@
-#include "sortie/core/host_memory.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -7,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "support/expect_error.hpp"
+#include "core/host_memory.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "sortie/core/host_runtime.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "support/expect_error.hpp"
+#include "core/host_runtime.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace {
 

@@ -1,5 +1,4 @@
-#include "sortie/core/progress.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <unistd.h>
@@ -8,6 +7,8 @@
 #include <array>
 #include <chrono>
 #include <string>
+
+#include "core/progress.hpp"
 
 namespace {
 

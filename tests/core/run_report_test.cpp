@@ -1,5 +1,4 @@
-#include "sortie/core/run_report.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,7 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "sortie/core/version.hpp"
+#include "core/checksum.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/version.hpp"
 
 namespace {
 

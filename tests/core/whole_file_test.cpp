@@ -1,5 +1,4 @@
-#include "sortie/core/whole_file.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,8 +10,9 @@
 #include <filesystem>
 #include <string>
 
-#include "support/expect_error.hpp"
-#include "support/temporary_folder.hpp"
+#include "core/whole_file.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The kernels of the tuned policy on host threads, a thread for each of a block's: what they do
 // between barriers is tested where there is no GPU, and sanitizers see it.
 
@@ -8,11 +10,11 @@
 #include <random>
 #include <vector>
 
-#include "sortie/segsort/cuda/batch_sort.cuh"
-#include "sortie/segsort/cuda/block_sort.cuh"
-#include "sortie/segsort/cuda/grid_partition.cuh"
-#include "sortie/segsort/cuda/partition.cuh"
-#include "sortie/segsort/cuda/small_sort.cuh"
+#include "segsort/cuda/batch_sort.cuh"
+#include "segsort/cuda/block_sort.cuh"
+#include "segsort/cuda/grid_partition.cuh"
+#include "segsort/cuda/partition.cuh"
+#include "segsort/cuda/small_sort.cuh"
 
 namespace sortie::segsort {
 namespace {
@@ -65,17 +67,17 @@ class Problem {
     arguments.begin_offsets = {offsets_.data(), false};
     arguments.end_offsets = {offsets_.data() + 1, false};
     arguments.num_segments = lengths.size();
-    arguments.codec = KeyCodec<Word>::make(type, order, 0, 8 * sizeof(Word));
+    arguments.codec = BitRangeCodec<Word>::make(type, order, 0, 8 * sizeof(Word));
 
     lists.counters = &counters;
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       segments_[pair].resize(lengths.size());
       lists.segments[pair] = segments_[pair].data();
-      lists.room[pair] = static_cast<std::uint32_t>(lengths.size());
+      lists.capacity[pair] = static_cast<std::uint32_t>(lengths.size());
     }
     groups_.resize(100'000);
     lists.groups = groups_.data();
-    lists.group_room = groups_.size();
+    lists.group_capacity = groups_.size();
     parts_.resize(1000);
     lists.parts = parts_.data();
   }
@@ -249,7 +251,7 @@ void sort_by_three_teams() {
     Problem<Word, ValueBytes> problem(lengths, kind, order);
     cuda_on_host::run_block(T::threads * teams, [&] {
       sort_by_teams<T>({dynamic_shared_memory(), 2 * sizeof(T)}, problem.arguments,
-                       problem.segments(), [&](unsigned int i) -> Stretch {
+                       problem.segments(), [&](unsigned int i) -> TileRange {
                          const auto [begin, length] = extent(problem.arguments, i);
                          return {begin, static_cast<std::uint32_t>(length), Buffer::input};
                        });
@@ -281,8 +283,8 @@ TEST(Kernels, LonePartition) {
   with_keys([&](Keys kind, Order order) {
     Problem<std::uint32_t, 8> problem({20'000, 9'300}, kind, order);
     for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
-    cuda_on_host::run_block(lone_shape<std::uint32_t, 8>.threads, [&] {
-      lone_partition_kernel<std::uint32_t, 8>(problem.arguments, problem.lists);
+    cuda_on_host::run_block(single_block_shape<std::uint32_t, 8>.threads, [&] {
+      single_block_partition_kernel<std::uint32_t, 8>(problem.arguments, problem.lists);
     });
     problem.sort_groups();
     problem.expect_sorted(any_length);
@@ -298,8 +300,8 @@ TEST(Kernels, LonePartitionOfKnownRanges) {
     const std::vector<SegmentRange> ranges = {{least, least + 89}, {least / 2, 0xffffffff}};
     problem.arguments.ranges = ranges.data();
     for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
-    cuda_on_host::run_block(lone_shape<std::uint32_t, 4>.threads, [&] {
-      lone_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
+    cuda_on_host::run_block(single_block_shape<std::uint32_t, 4>.threads, [&] {
+      single_block_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
     });
     problem.sort_groups();
     problem.expect_sorted(any_length);
@@ -318,14 +320,14 @@ TEST(Kernels, GridPartition) {
     std::vector<std::uint64_t> histograms(most_histogram_rows(problem.items(), 2) * most_buckets);
     problem.lists.histograms = histograms.data();
     std::vector<std::uint32_t> rows(300 * most_buckets);
-    problem.lists.unit_rows = rows.data();
-    problem.lists.unit_row_room = 300;
-    problem.lists.unit_rows_in_scratch = has_rows_in_scratch;
+    problem.lists.tile_group_rows = rows.data();
+    problem.lists.tile_group_row_capacity = 300;
+    problem.lists.tile_group_rows_in_scratch = has_rows_in_scratch;
     cuda_on_host::run_block(grid_shape<std::uint32_t, 4>.threads, [&] {
       grid_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
     });
-    cuda_on_host::run_block(lone_shape<std::uint32_t, 4>.threads, [&] {
-      lone_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
+    cuda_on_host::run_block(single_block_shape<std::uint32_t, 4>.threads, [&] {
+      single_block_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
     });
     problem.sort_groups();
     problem.expect_sorted(any_length);

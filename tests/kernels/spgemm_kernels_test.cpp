@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The kernels of the fused sparse product on host threads, a thread for each of a block's.
 
 #include <gtest/gtest.h>
@@ -10,8 +12,8 @@
 #include <random>
 #include <vector>
 
-#include "sortie/apps/spgemm/cuda/fused/sorted_kernels.cuh"
-#include "sortie/apps/spgemm/cuda/fused/window_kernels.cuh"
+#include "apps/spgemm/cuda/fused/large_row_kernels.cuh"
+#include "apps/spgemm/cuda/fused/sorted_kernels.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -72,47 +74,49 @@ void expect_row(const std::map<std::uint32_t, Value>& expected,
   }
 }
 
-/// The set of a row's columns, as a kernel has it in shared memory.
-struct Sets {
-  WindowLayout to_count;
-  WindowLayout to_make;
-  std::uint64_t image_words;
+/// The shared memory layouts of the two kernels, and the space for bitmaps.
+struct Layouts {
+  LargeRowLayout to_count;
+  LargeRowLayout to_make;
+  std::uint64_t bitmap_words;
 };
 
-/// Counts and makes the only row of A * B by blocks of so many warps; where `parts` is more than
-/// one, in as many parts, each of as many windows.
+/// Counts and computes the only row of A * B with blocks of so many warps; where `parts` is more
+/// than one, in as many parts, each of as many column panels.
 template <int CountWarps, int MakeWarps, class Value>
-void expect_window_row(const Matrix<Value>& a, const Matrix<Value>& b, std::uint32_t columns,
-                       const Sets& sets, std::uint16_t parts) {
+void expect_large_row(const Matrix<Value>& a, const Matrix<Value>& b, std::uint32_t columns,
+                      const Layouts& layouts, std::uint16_t parts) {
   const auto expected = expected_row(a, b, 0);
-  const std::uint32_t stretches = (columns + 1023) / 1024;
+  const std::uint32_t column_groups = (columns + 1023) / 1024;
   const std::vector<std::uint32_t> rows{0};
-  std::vector<std::uint32_t> bounds(column_windows + 1);
-  for (std::uint32_t w = 0; w <= column_windows; ++w) bounds[w] = w * stretches / column_windows;
-  std::vector<std::uint32_t> starts(column_windows + 1, 77);
-  std::vector<std::uint64_t> image_at(1, 77);
-  std::vector<std::uint32_t> images(sets.image_words + 1);
+  std::vector<std::uint32_t> panel_bounds(column_panels + 1);
+  for (std::uint32_t w = 0; w <= column_panels; ++w)
+    panel_bounds[w] = w * column_groups / column_panels;
+  std::vector<std::uint32_t> starts(column_panels + 1, 77);
+  std::vector<std::uint64_t> bitmap_at(1, 77);
+  std::vector<std::uint32_t> bitmaps(layouts.bitmap_words + 1);
   std::vector<std::uint32_t> entries(1, 77);
   std::vector<std::int64_t> counts(1, 77);
-  WindowCounters counters{};
-  WindowArguments<Value> args{a.arrays(), b.arrays()};
+  LargeRowCounters counters{};
+  LargeRowArguments<Value> args{a.arrays(), b.arrays()};
   args.rows = rows.data();
-  args.bounds = bounds.data();
+  args.panel_bounds = panel_bounds.data();
   args.columns = columns;
-  args.window_starts = starts.data();
-  args.image_at = image_at.data();
-  args.images = images.data();
-  args.image_capacity = sets.image_words;
+  args.panel_starts = starts.data();
+  args.bitmap_at = bitmap_at.data();
+  args.bitmaps = bitmaps.data();
+  args.bitmap_capacity = layouts.bitmap_words;
   args.counters = &counters;
   args.entries = entries.data();
   args.counts = counts.data();
-  args.layout = sets.to_count;
-  cuda_on_host::run_block(32 * CountWarps, [&] { count_window_rows_kernel<CountWarps>(args); });
+  args.layout = layouts.to_count;
+  cuda_on_host::run_block(32 * CountWarps, [&] { count_large_rows_kernel<CountWarps>(args); });
   ASSERT_EQ(counts[0], static_cast<std::int64_t>(expected.size()));
   ASSERT_EQ(entries[0], expected.size());
-  for (std::uint32_t w = 0; w <= column_windows; ++w) {
-    const auto before = std::distance(expected.begin(), expected.lower_bound(bounds[w] * 1024));
-    ASSERT_EQ(starts[w], before) << "window " << w;
+  for (std::uint32_t w = 0; w <= column_panels; ++w) {
+    const auto before =
+        std::distance(expected.begin(), expected.lower_bound(panel_bounds[w] * 1024));
+    ASSERT_EQ(starts[w], before) << "panel " << w;
   }
 
   const std::vector<std::int64_t> c_row_ptr{0, counts[0]};
@@ -121,29 +125,27 @@ void expect_window_row(const Matrix<Value>& a, const Matrix<Value>& b, std::uint
   args.c_row_ptr = c_row_ptr.data();
   args.c_col_idx = c_columns.data();
   args.c_values = c_values.data();
-  args.layout = sets.to_make;
+  args.layout = layouts.to_make;
   for (std::uint16_t part = 0; part < parts; ++part) {
-    const auto window = [&](int p) {
-      return static_cast<std::uint16_t>(p * column_windows / parts);
-    };
-    const WindowTask task{0, window(part), window(part + 1)};
+    const auto panel = [&](int p) { return static_cast<std::uint16_t>(p * column_panels / parts); };
+    const PanelTask task{0, panel(part), panel(part + 1)};
     args.tasks = &task;
     cuda_on_host::run_block(32 * MakeWarps, [&] {
       if (parts == 1) {
-        make_window_rows_kernel<MakeWarps, false>(args);
+        make_large_rows_kernel<MakeWarps, false>(args);
       } else {
-        make_window_rows_kernel<MakeWarps, true>(args);
+        make_large_rows_kernel<MakeWarps, true>(args);
       }
     });
   }
   expect_row(expected, c_columns, c_values);
 }
 
-/// Rows 0, 1 and 2 have the same columns of A, row 3 has others, and row 4 is like row 3; each has
-/// values of its own. Made whole, and in parts, for which the rows are long ones.
-TEST(FusedWindows, RowsAlike) {
+/// Rows 0, 1 and 2 have the same columns of A, and so have rows 3 and 4; all have different values.
+/// Computed whole and in parts.
+TEST(FusedLargeRows, RowsWithSameColumns) {
   const std::uint32_t columns = 70'000;
-  const std::uint32_t stretches = (columns + 1023) / 1024;
+  const std::uint32_t column_groups = (columns + 1023) / 1024;
   const auto b = matrix_of<double>({200, 40, 2, 130, 7, 64, 300, 90}, columns);
   auto a = matrix_of<double>({3, 3, 3, 3, 3}, 8);
   for (int i = 0; i < 15; ++i) {
@@ -152,36 +154,37 @@ TEST(FusedWindows, RowsAlike) {
     a.col_idx[i] = i < 9 ? first[i % 3] : second[i % 3];
   }
   const std::vector<std::uint32_t> rows{0, 1, 2, 3, 4};
-  std::vector<std::uint32_t> bounds(column_windows + 1);
-  for (std::uint32_t w = 0; w <= column_windows; ++w) bounds[w] = w * stretches / column_windows;
-  std::vector<std::uint32_t> starts(5 * (column_windows + 1), 77);
-  std::vector<std::uint64_t> image_at(5, 77);
-  std::vector<std::uint32_t> images(10'000);
+  std::vector<std::uint32_t> panel_bounds(column_panels + 1);
+  for (std::uint32_t w = 0; w <= column_panels; ++w)
+    panel_bounds[w] = w * column_groups / column_panels;
+  std::vector<std::uint32_t> starts(5 * (column_panels + 1), 77);
+  std::vector<std::uint64_t> bitmap_at(5, 77);
+  std::vector<std::uint32_t> bitmaps(10'000);
   std::vector<std::uint32_t> entries(5, 77);
   std::vector<std::int64_t> counts(5, 77);
-  WindowCounters counters{};
-  WindowArguments<double> args{a.arrays(), b.arrays()};
+  LargeRowCounters counters{};
+  LargeRowArguments<double> args{a.arrays(), b.arrays()};
   args.rows = rows.data();
-  args.bounds = bounds.data();
+  args.panel_bounds = panel_bounds.data();
   args.columns = columns;
-  args.window_starts = starts.data();
-  args.image_at = image_at.data();
-  args.images = images.data();
-  args.image_capacity = images.size();
+  args.panel_starts = starts.data();
+  args.bitmap_at = bitmap_at.data();
+  args.bitmaps = bitmaps.data();
+  args.bitmap_capacity = bitmaps.size();
   args.counters = &counters;
   args.entries = entries.data();
   args.counts = counts.data();
   args.layout = {0, 2188, 0};
   for (unsigned block = 0; block < 5; ++block)
     cuda_on_host::run_block(
-        64, [&] { count_window_rows_kernel<2>(args); }, block);
-  EXPECT_EQ(image_at[1], kLikeRowBefore);
-  EXPECT_EQ(image_at[2], kLikeRowBefore);
-  EXPECT_EQ(image_at[4], kLikeRowBefore);
+        64, [&] { count_large_rows_kernel<2>(args); }, block);
+  EXPECT_EQ(bitmap_at[1], kSameAsPreviousRow);
+  EXPECT_EQ(bitmap_at[2], kSameAsPreviousRow);
+  EXPECT_EQ(bitmap_at[4], kSameAsPreviousRow);
   args.layout = {69, 800, 1024};
   for (std::uint32_t row = 0; row < 5; ++row) {
     SCOPED_TRACE(row);
-    const std::uint32_t like = counted_row(image_at.data(), row);
+    const std::uint32_t like = counted_row(bitmap_at.data(), row);
     ASSERT_EQ(like, row < 3 ? 0 : 3);
     const auto expected = expected_row(a, b, row);
     ASSERT_EQ(entries[like], expected.size());
@@ -193,16 +196,16 @@ TEST(FusedWindows, RowsAlike) {
       args.c_col_idx = c_columns.data();
       args.c_values = c_values.data();
       for (int part = 0; part < parts; ++part) {
-        const auto window = [&](int p) {
-          return static_cast<std::uint16_t>(p * column_windows / parts);
+        const auto panel = [&](int p) {
+          return static_cast<std::uint16_t>(p * column_panels / parts);
         };
-        const WindowTask task{row, window(part), window(part + 1)};
+        const PanelTask task{row, panel(part), panel(part + 1)};
         args.tasks = &task;
         cuda_on_host::run_block(64, [&] {
           if (parts == 1) {
-            make_window_rows_kernel<2, false>(args);
+            make_large_rows_kernel<2, false>(args);
           } else {
-            make_window_rows_kernel<2, true>(args);
+            make_large_rows_kernel<2, true>(args);
           }
         });
       }
@@ -218,111 +221,111 @@ Matrix<Value> many_lengths(std::uint32_t columns) {
                           columns);
 }
 
-TEST(FusedWindows, SetsOfOneLevel) {
+TEST(FusedLargeRows, BitmapsOfOneLevel) {
   const std::uint32_t columns = 2500;
   const auto b = many_lengths<double>(columns);
   const auto a = matrix_of<double>({20}, 20);
-  const WindowLayout all{0, 79, 0};
-  for (const std::uint64_t image_words : {0, 1000}) {
-    expect_window_row<2, 2>(a, b, columns, {all, {0, 79, 1024}, image_words}, 1);
-    expect_window_row<4, 4>(a, b, columns, {all, {0, 79, 1024}, image_words}, 1);
-    expect_window_row<8, 8>(a, b, columns, {all, {0, 79, 200}, image_words}, 1);
+  const LargeRowLayout all{0, 79, 0};
+  for (const std::uint64_t bitmap_words : {0, 1000}) {
+    expect_large_row<2, 2>(a, b, columns, {all, {0, 79, 1024}, bitmap_words}, 1);
+    expect_large_row<4, 4>(a, b, columns, {all, {0, 79, 1024}, bitmap_words}, 1);
+    expect_large_row<8, 8>(a, b, columns, {all, {0, 79, 200}, bitmap_words}, 1);
   }
 }
 
-/// To count: blocks of 32 columns in `upper` stretches, `words` of them at a time, with the levels
-/// that are given up for rows of columns near each other.
-WindowLayout counting(std::uint32_t upper, std::uint32_t words, std::uint32_t near = 0) {
+/// Layout for counting with `upper` column groups and `words` lower words; rows within `near`
+/// column blocks use one level.
+LargeRowLayout counting(std::uint32_t upper, std::uint32_t words, std::uint32_t near = 0) {
   return {upper, words, 0, near};
 }
 
-TEST(FusedWindows, SetsOfTwoLevels) {
+TEST(FusedLargeRows, BitmapsOfTwoLevels) {
   const std::uint32_t columns = 70'000;
   const auto b = many_lengths<double>(columns);
   const auto a = matrix_of<double>({20}, 20);
-  const WindowLayout to_make{69, 800, 1024};
-  expect_window_row<4, 4>(a, b, columns, {counting(69, 1000), to_make, 5000}, 1);
-  expect_window_row<2, 4>(a, b, columns, {counting(0, 2188), to_make, 5000}, 1);
-  expect_window_row<8, 4>(a, b, columns, {counting(69, 150), {69, 150, 100}, 5000}, 1);
+  const LargeRowLayout to_make{69, 800, 1024};
+  expect_large_row<4, 4>(a, b, columns, {counting(69, 1000), to_make, 5000}, 1);
+  expect_large_row<2, 4>(a, b, columns, {counting(0, 2188), to_make, 5000}, 1);
+  expect_large_row<8, 4>(a, b, columns, {counting(69, 150), {69, 150, 100}, 5000}, 1);
 }
 
-/// Shared memory has room for all blocks: those without entries are left out afterwards.
-TEST(FusedWindows, EmptyBlocksLeftOut) {
+/// Shared memory holds all column blocks: those without entries are removed afterwards.
+TEST(FusedLargeRows, EmptyBlocksRemoved) {
   const std::uint32_t columns = 70'000;
   const auto b = many_lengths<double>(columns);
   const auto a = matrix_of<double>({20}, 20);
-  const WindowLayout to_make{69, 800, 1024};
-  for (const std::uint64_t image_words : {0, 500, 5000}) {
-    expect_window_row<4, 4>(a, b, columns, {counting(69, 2188), to_make, image_words}, 1);
-    expect_window_row<8, 4>(a, b, columns, {counting(69, 3000, 100), to_make, image_words}, 3);
-    expect_window_row<2, 4>(a, b, columns, {counting(69, 2188), {69, 150, 100}, image_words}, 1);
+  const LargeRowLayout to_make{69, 800, 1024};
+  for (const std::uint64_t bitmap_words : {0, 500, 5000}) {
+    expect_large_row<4, 4>(a, b, columns, {counting(69, 2188), to_make, bitmap_words}, 1);
+    expect_large_row<8, 4>(a, b, columns, {counting(69, 3000, 100), to_make, bitmap_words}, 3);
+    expect_large_row<2, 4>(a, b, columns, {counting(69, 2188), {69, 150, 100}, bitmap_words}, 1);
   }
 }
 
-/// Columns near each other, far from the first: the set begins at the first of them.
-TEST(FusedWindows, ColumnsNearEachOther) {
+/// Columns near each other, far from the first: the bitmap begins at the first of them.
+TEST(FusedLargeRows, ColumnsNearEachOther) {
   const std::uint32_t columns = 70'000;
   auto b = many_lengths<double>(3000);
   for (std::uint32_t& column : b.col_idx) column += 41'234;
   const auto a = matrix_of<double>({20}, 20);
-  const WindowLayout near = counting(69, 100, 100);
-  const WindowLayout not_near = counting(69, 100, 80);
-  expect_window_row<4, 4>(a, b, columns, {near, {69, 100, 1024}, 5000}, 1);
-  expect_window_row<4, 4>(a, b, columns, {near, {69, 20, 1024}, 5000}, 1);
-  expect_window_row<4, 4>(a, b, columns, {not_near, {69, 20, 1024}, 5000}, 1);
-  expect_window_row<2, 4>(a, b, columns, {near, {69, 60, 200}, 0}, 1);
-  expect_window_row<2, 4>(a, b, columns, {near, {69, 10, 200}, 5000}, 3);
-  expect_window_row<2, 4>(a, b, columns, {not_near, {69, 100, 200}, 5000}, 3);
-  expect_window_row<2, 4>(a, b, columns, {near, {69, 100, 200}, 5000}, 5);
+  const LargeRowLayout near = counting(69, 100, 100);
+  const LargeRowLayout not_near = counting(69, 100, 80);
+  expect_large_row<4, 4>(a, b, columns, {near, {69, 100, 1024}, 5000}, 1);
+  expect_large_row<4, 4>(a, b, columns, {near, {69, 20, 1024}, 5000}, 1);
+  expect_large_row<4, 4>(a, b, columns, {not_near, {69, 20, 1024}, 5000}, 1);
+  expect_large_row<2, 4>(a, b, columns, {near, {69, 60, 200}, 0}, 1);
+  expect_large_row<2, 4>(a, b, columns, {near, {69, 10, 200}, 5000}, 3);
+  expect_large_row<2, 4>(a, b, columns, {not_near, {69, 100, 200}, 5000}, 3);
+  expect_large_row<2, 4>(a, b, columns, {near, {69, 100, 200}, 5000}, 5);
 }
 
-TEST(FusedWindows, PartsOfARow) {
+TEST(FusedLargeRows, PartsOfARow) {
   const std::uint32_t columns = 70'000;
   const auto b = many_lengths<double>(columns);
   const auto a = matrix_of<double>({20}, 20);
-  const WindowLayout one = counting(0, 2188);
-  const WindowLayout two = counting(69, 1000);
-  const WindowLayout in_rounds = counting(69, 130);
-  expect_window_row<4, 4>(a, b, columns, {one, {0, 2188, 1024}, 5000}, 3);
-  expect_window_row<4, 4>(a, b, columns, {one, {69, 800, 1024}, 5000}, 2);
-  expect_window_row<4, 4>(a, b, columns, {two, {69, 800, 1024}, 5000}, 2);
-  expect_window_row<4, 4>(a, b, columns, {two, {69, 300, 100}, 0}, 2);
-  expect_window_row<4, 4>(a, b, columns, {in_rounds, {69, 800, 1024}, 5000}, 2);
-  expect_window_row<4, 4>(a, b, columns, {in_rounds, {69, 300, 100}, 0}, 3);
+  const LargeRowLayout one = counting(0, 2188);
+  const LargeRowLayout two = counting(69, 1000);
+  const LargeRowLayout in_rounds = counting(69, 130);
+  expect_large_row<4, 4>(a, b, columns, {one, {0, 2188, 1024}, 5000}, 3);
+  expect_large_row<4, 4>(a, b, columns, {one, {69, 800, 1024}, 5000}, 2);
+  expect_large_row<4, 4>(a, b, columns, {two, {69, 800, 1024}, 5000}, 2);
+  expect_large_row<4, 4>(a, b, columns, {two, {69, 300, 100}, 0}, 2);
+  expect_large_row<4, 4>(a, b, columns, {in_rounds, {69, 800, 1024}, 5000}, 2);
+  expect_large_row<4, 4>(a, b, columns, {in_rounds, {69, 300, 100}, 0}, 3);
 }
 
 // More entries of A than a chunk has, most of them short, so that a slice has many entries and
 // columns come several times in a step; and all warps that there are.
-TEST(FusedWindows, ManyEntriesOfFewColumns) {
+TEST(FusedLargeRows, ManyEntriesOfFewColumns) {
   const std::uint32_t columns = 60;
   std::vector<std::uint32_t> lengths(500);
   for (std::uint32_t i = 0; i < 500; ++i) lengths[i] = i % 5;
   const auto b = matrix_of<double>(lengths, columns);
   const auto a = matrix_of<double>({450}, 500);
-  const WindowLayout all{0, 2, 0};
-  expect_window_row<2, 2>(a, b, columns, {all, {0, 2, 512}, 100}, 1);
-  expect_window_row<8, 12>(a, b, columns, {all, {0, 2, 512}, 100}, 1);
+  const LargeRowLayout all{0, 2, 0};
+  expect_large_row<2, 2>(a, b, columns, {all, {0, 2, 512}, 100}, 1);
+  expect_large_row<8, 12>(a, b, columns, {all, {0, 2, 512}, 100}, 1);
 }
 
-TEST(FusedWindows, ComplexEntries) {
+TEST(FusedLargeRows, ComplexEntries) {
   const std::uint32_t columns = 300;
   const auto b = matrix_of<std::complex<double>>({100, 20, 3, 60}, columns);
   const auto a = matrix_of<std::complex<double>>({4}, 4);
-  expect_window_row<2, 4>(a, b, columns, {{0, 10, 0}, {0, 10, 512}, 100}, 1);
+  expect_large_row<2, 4>(a, b, columns, {{0, 10, 0}, {0, 10, 512}, 100}, 1);
 }
 
-/// Makes every row of A * B by `make`, each in a place of its own, and has it counted by `count`.
+/// Computes every row of A * B by `make` in its own staging slots, and counts it by `count`.
 template <class Value, class Count, class Make>
-void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uint32_t room,
+void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uint32_t row_capacity,
                         int lanes_of_row, const Count& count, const Make& make) {
   const auto rows = static_cast<std::uint32_t>(a.row_ptr.size() - 1);
   const auto at_once = static_cast<std::uint32_t>(32 * sorting_warps / lanes_of_row);
   std::vector<std::int64_t> counts(rows, 77);
   std::vector<std::int64_t> made_counts(rows, 77);
-  std::vector<std::uint32_t> places(rows);
+  std::vector<std::uint32_t> slots(rows);
   for (std::uint32_t row = 0; row < rows; ++row)
-    places[row] = (rows - 1 - row) * (room / entries_of_place);
-  std::vector<std::uint32_t> columns(std::size_t{rows} * room, 77);
+    slots[row] = (rows - 1 - row) * (row_capacity / entries_per_slot);
+  std::vector<std::uint32_t> columns(std::size_t{rows} * row_capacity, 77);
   std::vector<Value> values(columns.size(), Value(77));
   for (std::uint32_t first = 0; first < rows; first += at_once) {
     std::vector<std::uint32_t> list;
@@ -333,14 +336,14 @@ void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uin
       count(list.data(), size, RowsOut<Value>{counts.data(), nullptr, nullptr, nullptr, nullptr});
     });
     cuda_on_host::run_block(32 * sorting_warps, [&] {
-      make(list.data(), size,
-           RowsOut<Value>{made_counts.data(), nullptr, places.data(), columns.data(),
-                          values.data()});
+      make(
+          list.data(), size,
+          RowsOut<Value>{made_counts.data(), nullptr, slots.data(), columns.data(), values.data()});
     });
   }
   EXPECT_EQ(counts, made_counts);
   for (std::uint32_t row = 0; row < rows; ++row) {
-    const auto first = static_cast<std::ptrdiff_t>(places[row]) * entries_of_place;
+    const auto first = static_cast<std::ptrdiff_t>(slots[row]) * entries_per_slot;
     expect_row(expected_row(a, b, row),
                std::vector(columns.begin() + first, columns.begin() + first + counts[row]),
                std::vector(values.begin() + first, values.begin() + first + counts[row]));
@@ -348,7 +351,7 @@ void expect_sorted_rows(const Matrix<Value>& a, const Matrix<Value>& b, std::uin
 }
 
 template <int Lanes>
-void expect_tiny_rows(const std::vector<std::uint32_t>& b_lengths) {
+void expect_small_rows(const std::vector<std::uint32_t>& b_lengths) {
   const auto b = matrix_of<double>(b_lengths, 40);
   const auto entries = static_cast<std::uint32_t>(b_lengths.size());
   const auto a = matrix_of<double>({1, 2, 0, 3, 4, 2, 1, entries, entries - 1}, entries);
@@ -356,40 +359,41 @@ void expect_tiny_rows(const std::vector<std::uint32_t>& b_lengths) {
     // The only block is the first of the bin that has rows.
     const ListedRows some{rows, count, 0};
     const ListedRows none{nullptr, 0, 1};
-    return TinyBins{Lanes == 8 ? some : none, Lanes == 16 ? some : none, Lanes == 32 ? some : none};
+    return SmallBins{Lanes == 8 ? some : none, Lanes == 16 ? some : none,
+                     Lanes == 32 ? some : none};
   };
   expect_sorted_rows(
       a, b, Lanes, Lanes,
       [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
-        tiny_rows_kernel<false>(a.arrays(), b.arrays(), bins(rows, count), out);
+        small_rows_kernel<false>(a.arrays(), b.arrays(), bins(rows, count), out);
       },
       [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
-        tiny_rows_kernel<true>(a.arrays(), b.arrays(), bins(rows, count), out);
+        small_rows_kernel<true>(a.arrays(), b.arrays(), bins(rows, count), out);
       });
 }
 
-TEST(FusedSorted, TinyRows) {
-  expect_tiny_rows<8>({2, 1, 0, 2, 1, 0, 2, 0, 0, 0, 0});
-  expect_tiny_rows<16>({4, 0, 3, 1, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
-  expect_tiny_rows<32>({8, 5, 0, 7, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-                        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
+TEST(FusedSorted, SmallRows) {
+  expect_small_rows<8>({2, 1, 0, 2, 1, 0, 2, 0, 0, 0, 0});
+  expect_small_rows<16>({4, 0, 3, 1, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+  expect_small_rows<32>({8, 5, 0, 7, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+                         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
 }
 
-/// Rows of many lengths, some without entries and some that are not copied, in any order of places.
+/// Rows of many lengths, some without entries and some that are not copied, in any order of slots.
 TEST(FusedSorted, CopiesOfRows) {
   const std::vector<std::int64_t> lengths{3, 0,   60, 1,  512, 0, 0,  5, 8,
                                           8, 300, 2,  33, 32,  0, 70, 4};
   constexpr int rows = 17;
   std::vector<std::int64_t> c_row_ptr{0};
   for (const std::int64_t length : lengths) c_row_ptr.push_back(c_row_ptr.back() + length);
-  std::vector<std::uint32_t> places(rows, no_place);
+  std::vector<std::uint32_t> slots(rows, no_slot);
   std::uint32_t next = 0;
   for (int row = rows - 1; row >= 0; --row) {
     if (row == 7 || row == 10) continue;  // not copied
-    places[row] = next;
-    next += static_cast<std::uint32_t>(lengths[row] + 7) / entries_of_place;
+    slots[row] = next;
+    next += static_cast<std::uint32_t>(lengths[row] + 7) / entries_per_slot;
   }
-  std::vector<std::uint32_t> columns(std::size_t{next} * entries_of_place);
+  std::vector<std::uint32_t> columns(std::size_t{next} * entries_per_slot);
   std::vector<double> values(columns.size());
   for (std::uint32_t i = 0; i < columns.size(); ++i) {
     columns[i] = i;
@@ -399,21 +403,21 @@ TEST(FusedSorted, CopiesOfRows) {
   std::vector<std::uint32_t> c_columns(size, 7777);
   std::vector<double> c_values(size, 7777);
   cuda_on_host::run_block(32 * sorting_warps, [&] {
-    copy_rows_kernel<double>(rows, places.data(), columns.data(), values.data(), c_row_ptr.data(),
+    copy_rows_kernel<double>(rows, slots.data(), columns.data(), values.data(), c_row_ptr.data(),
                              c_columns.data(), c_values.data());
   });
   for (int row = 0; row < rows; ++row) {
     for (std::int64_t i = 0; i < lengths[row]; ++i) {
       const std::int64_t at = c_row_ptr[row] + i;
-      const std::uint32_t from = places[row] * entries_of_place + static_cast<std::uint32_t>(i);
-      EXPECT_EQ(c_columns[at], places[row] == no_place ? 7777 : from) << "row " << row;
-      EXPECT_EQ(c_values[at], places[row] == no_place ? 7777 : 2.0 * from) << "row " << row;
+      const std::uint32_t from = slots[row] * entries_per_slot + static_cast<std::uint32_t>(i);
+      EXPECT_EQ(c_columns[at], slots[row] == no_slot ? 7777 : from) << "row " << row;
+      EXPECT_EQ(c_values[at], slots[row] == no_slot ? 7777 : 2.0 * from) << "row " << row;
     }
   }
 }
 
 template <int Items>
-void expect_short_rows(std::uint32_t entries) {
+void expect_medium_rows(std::uint32_t entries) {
   std::vector<std::uint32_t> lengths(60);
   for (std::uint32_t i = 0; i < 60; ++i) lengths[i] = i % 9;
   const auto b = matrix_of<double>(lengths, 200);
@@ -421,18 +425,18 @@ void expect_short_rows(std::uint32_t entries) {
   expect_sorted_rows(
       a, b, 32 * Items, 32,
       [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
-        short_rows_kernel<Items, false>(a.arrays(), b.arrays(), rows, count, out);
+        medium_rows_kernel<Items, false>(a.arrays(), b.arrays(), rows, count, out);
       },
       [&](const std::uint32_t* rows, std::uint32_t count, const RowsOut<double>& out) {
-        short_rows_kernel<Items, true>(a.arrays(), b.arrays(), rows, count, out);
+        medium_rows_kernel<Items, true>(a.arrays(), b.arrays(), rows, count, out);
       });
 }
 
-TEST(FusedSorted, ShortRows) {
-  expect_short_rows<2>(8);
-  expect_short_rows<4>(16);
-  expect_short_rows<8>(32);
-  expect_short_rows<16>(60);
+TEST(FusedSorted, MediumRows) {
+  expect_medium_rows<2>(8);
+  expect_medium_rows<4>(16);
+  expect_medium_rows<8>(32);
+  expect_medium_rows<16>(60);
 }
 
 }  // namespace

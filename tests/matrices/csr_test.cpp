@@ -1,5 +1,4 @@
-#include "sortie/matrices/csr.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,11 +6,11 @@
 #include <limits>
 #include <map>
 
-#include "matrices/error_message.hpp"
-#include "matrices/matrix_types.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/matrices/pattern.hpp"
+#include "core/random.hpp"
+#include "sortie/csr.hpp"
+#include "sortie/error.hpp"
+#include "tests/matrices/error_message.hpp"
+#include "tests/matrices/matrix_types.hpp"
 
 namespace sortie::test {
 namespace {

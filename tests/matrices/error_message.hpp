@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
@@ -5,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::test {
 

@@ -1,5 +1,4 @@
-#include "sortie/matrices/generators.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +8,11 @@
 #include <limits>
 #include <numeric>
 
-#include "matrices/error_message.hpp"
-#include "matrices/matrix_types.hpp"
-#include "sortie/core/error.hpp"
-#include "support/backend.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/error.hpp"
+#include "tests/matrices/error_message.hpp"
+#include "tests/matrices/matrix_types.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -281,7 +281,7 @@ TEST(Generators, FixedNumbers) {
 
 TEST(Generators, RefuseWhatMakesNoSense) {
   EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)erdos_renyi<double>(3, 4, 5, 1); }),
-            "matrix generator: found 5 entries a row, expected 0 to 4, the number of columns");
+            "matrix generator: found 5 entries per row, expected 0 to 4, the number of columns");
   EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)erdos_renyi<double>(-3, 4, 1, 1); }),
             "matrix generator: found -3 rows, expected 0 to 2147483647");
   EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)erdos_renyi<double>(3, 3000000000, 1, 1); }),
@@ -297,7 +297,7 @@ TEST(Generators, RefuseWhatMakesNoSense) {
   EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)stencil<double>(5, 2, 2, 2); }),
             "matrix generator: found 2 layers, expected 1 for a 5-point stencil");
   EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)stencil<double>(7, 2, 2, 2, 0); }),
-            "matrix generator: found 0 unknowns a point, expected at least 1");
+            "matrix generator: found 0 unknowns per point, expected at least 1");
   EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)stencil<double>(7, 2000, 2000, 2000); }),
             "matrix generator: found 8000000000 unknowns, expected 0 to 2147483647");
   EXPECT_EQ(error_message(ErrorKind::usage, [] { (void)power_law<double>(3, 4, 1.0, 5, 1); }),

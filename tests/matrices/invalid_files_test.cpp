@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,11 +7,11 @@
 #include <set>
 #include <string>
 
-#include "matrices/matrix_types.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/matrices/matrix_market.hpp"
-#include "sortie/matrices/matrix_market_text.hpp"
-#include "support/backend.hpp"
+#include "matrices/matrix_market_text.hpp"
+#include "sortie/error.hpp"
+#include "sortie/matrix_market.hpp"
+#include "tests/matrices/matrix_types.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -214,6 +215,8 @@ TEST(InvalidFiles, SizesBeyondMemoryAreRefusedBeforeTheyAreTaken) {
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+      EXPECT_THAT(error.what(),
+                  testing::StartsWith("text: out of memory: building the rows needs"));
     }
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sortie/matrices/csr.hpp"
+#include "sortie/csr.hpp"
 
 namespace sortie::test {
 

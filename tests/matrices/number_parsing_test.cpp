@@ -1,5 +1,4 @@
-#include "sortie/matrices/number_parsing.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/random.hpp"
+#include "core/random.hpp"
+#include "matrices/number_parsing.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,11 +7,11 @@
 #include <random>
 #include <string>
 
-#include "matrices/matrix_types.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/matrices/matrix_market_text.hpp"
-#include "support/backend.hpp"
+#include "core/random.hpp"
+#include "matrices/matrix_market_text.hpp"
+#include "sortie/error.hpp"
+#include "tests/matrices/matrix_types.hpp"
+#include "tests/support/backend.hpp"
 
 // The result must not depend on how the text is cut up; with one task a chunk, cutting it into many
 // chunks is also what many threads would do.

@@ -1,10 +1,11 @@
-#include "matrices/reference_reader.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <vector>
+
+#include "tests/matrices/reference_reader.hpp"
 
 namespace sortie::test {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,13 +11,12 @@
 #include <iterator>
 #include <limits>
 
-#include "matrices/matrix_types.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "sortie/matrices/matrix_market.hpp"
-#include "sortie/matrices/matrix_market_rows.hpp"
-#include "support/backend.hpp"
+#include "core/random.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/error.hpp"
+#include "sortie/matrix_market.hpp"
+#include "tests/matrices/matrix_types.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {

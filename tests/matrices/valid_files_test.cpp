@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,11 +10,11 @@
 #include <limits>
 #include <set>
 
-#include "matrices/matrix_types.hpp"
-#include "matrices/reference_reader.hpp"
-#include "sortie/matrices/matrix_market.hpp"
-#include "sortie/matrices/matrix_market_text.hpp"
-#include "support/backend.hpp"
+#include "matrices/matrix_market_text.hpp"
+#include "sortie/matrix_market.hpp"
+#include "tests/matrices/matrix_types.hpp"
+#include "tests/matrices/reference_reader.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,10 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/multisort/device_sort.hpp"
-#include "sortie/multisort/reference.hpp"
+#include "core/cuda/check.hpp"
+#include "multisort/reference.hpp"
+#include "sortie/sort_chunks.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 
@@ -140,8 +141,7 @@ template <class T>
   Context context;
   context.backend = Backend::cuda;
   context.report = report;
-  multisort::sort_chunks(context,
-                         {device.chunks(), multisort::key_type_of<Key>(), value_bytes, options});
+  multisort::sort_chunks(context, {device.chunks(), key_type_of<Key>(), value_bytes, options});
   if (!device.download(keys.data(), values.data())) return "memory beside a chunk was written";
   const auto images = images_of(keys);
   const auto expected_images = images_of(expected);

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The sort of host memory by way of the GPUs: within their memory and beyond.
 
 #include <cuda_runtime_api.h>
@@ -9,12 +11,13 @@
 #include <span>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/multisort.hpp"
-#include "sortie/multisort/reference.hpp"
-#include "support/expect_error.hpp"
+#include "core/cuda/pinned_buffer.hpp"
+#include "multisort/reference.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/sort.hpp"
+#include "tests/multisort/distributions.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

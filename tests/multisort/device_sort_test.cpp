@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The sort of chunks that lie on GPUs, by the algorithms that take every type, on several logical
 // devices, which share GPUs where there are fewer.
 
@@ -10,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-#include "multisort/device_chunks.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/shares.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/multisort/device_chunks.hpp"
 
 namespace sortie::test {
 namespace {

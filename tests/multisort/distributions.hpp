@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -9,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/random.hpp"
-#include "sortie/multisort/key_types.hpp"
-#include "sortie/multisort/reference.hpp"
+#include "core/random.hpp"
+#include "multisort/reference.hpp"
+#include "sortie/key_types.hpp"
 
 namespace sortie::test {
 

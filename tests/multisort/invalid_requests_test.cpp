@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What the sort of one array refuses, and in which words.
 
 #include <gmock/gmock.h>
@@ -8,10 +10,11 @@
 #include <span>
 #include <vector>
 
-#include "sortie/multisort/device_sort.hpp"
-#include "sortie/multisort/multisort.hpp"
-#include "sortie/segsort/host/vector_sort.hpp"
-#include "support/expect_error.hpp"
+#include "segsort/host/vector_sort.hpp"
+#include "sortie/sort.hpp"
+#include "sortie/sort_chunks.hpp"
+#include "sortie/sort_records.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {
@@ -22,7 +25,7 @@ TEST(InvalidSort, AnotherNumberOfValuesThanKeys) {
   std::vector<float> keys(3);
   std::vector<double> values(2);
   expect_error([&] { sort(Context{}, std::span<float>(keys), std::span<double>(values)); },
-               ErrorKind::usage, HasSubstr("found another number of values than keys"));
+               ErrorKind::usage, HasSubstr("found different numbers of keys and values"));
 }
 
 TEST(InvalidSort, ANumberOfDevicesThatIsNone) {
@@ -148,8 +151,8 @@ TEST(InvalidSort, NamesThatAreNone) {
   EXPECT_EQ(parse_transport("staged"), Transport::staged);
   expect_error([] { static_cast<void>(parse_transport("mail")); }, ErrorKind::usage,
                "transport: found \"mail\", expected auto, peer or staged");
-  EXPECT_EQ(multisort::parse_key_type("i16"), multisort::KeyType::i16);
-  expect_error([] { static_cast<void>(multisort::parse_key_type("u128")); }, ErrorKind::usage,
+  EXPECT_EQ(parse_key_type("i16"), KeyType::i16);
+  expect_error([] { static_cast<void>(parse_key_type("u128")); }, ErrorKind::usage,
                "key type: found \"u128\", expected one of u8, i8, u16, i16, u32, i32, f32, u64, "
                "i64, f64");
 }

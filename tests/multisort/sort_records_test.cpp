@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Records of any type by a comparator, against std::stable_sort.
 
 #include <gtest/gtest.h>
@@ -8,8 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "sortie/core/random.hpp"
-#include "sortie/multisort/multisort.hpp"
+#include "core/random.hpp"
+#include "sortie/sort.hpp"
+#include "sortie/sort_records.hpp"
 
 namespace sortie::test {
 namespace {

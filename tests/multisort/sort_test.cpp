@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The sort of one array through the public API, on logical devices, against the reference.
 
 #include <gtest/gtest.h>
@@ -10,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/multisort.hpp"
-#include "sortie/multisort/reference.hpp"
+#include "multisort/reference.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/sort.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 namespace {

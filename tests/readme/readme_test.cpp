@@ -1,21 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "sortie/multisort/multisort.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
+#include "core/cuda/check.hpp"
+#include "sortie/segmented_sort.hpp"
+#include "sortie/sort.hpp"
+#include "sortie/sort_records.hpp"
+
 #ifdef SORTIE_HAVE_CUDA
-#include "sortie/segsort/device_segmented_sort.hpp"
+#include "sortie/device_segmented_sort.hpp"
 #endif
 #ifdef SORTIE_HAVE_SPGEMM
-#include "sortie/apps/spgemm/cuda/borrowed_csr.hpp"
-#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
-#include "sortie/apps/spgemm/cuda/spgemm_plan.hpp"
-#include "sortie/core/cuda/check_cusparse.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/check_cusparse.hpp"
+#include "sortie/device_csr.hpp"
+#include "sortie/device_spgemm.hpp"
+#include "sortie/device_spgemm_plan.hpp"
+#include "sortie/error.hpp"
 #endif
 
 // The .inc files are the C++ blocks of README.md without their #include lines.
@@ -90,7 +94,7 @@ TEST(Readme, ProductExampleMultipliesWhereAGpuIs) {
     };
 #include "product_example.inc"
     EXPECT_EQ(values_of(c), (std::vector<double>{10, 80, 90}));
-    EXPECT_EQ(values_of(automatic_on_device(context, a.view(), b.view())),
+    EXPECT_EQ(values_of(multiply_on_device(context, a.view(), b.view(), stream)),
               (std::vector<double>{1, 8, 9}));
     sortie::check_cusparse(cusparseDestroySpMat(descriptor));
   }

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
 # run_command_lines.sh SOURCE PROGRAM: runs the command lines of README.md on small files.
 # Those of `sortie bench` are left out: they take minutes, and tests/cli has them at a smaller size.
 set -euo pipefail

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
 # Runs both applications over a folder of real inputs and checks every result.
 #
 #   verify.sh SORTIE DATA [BACKEND]

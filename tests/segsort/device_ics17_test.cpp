@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The paper's own design, Policy::ics17, against the same reference as the tuned policy.
 
 #include <gtest/gtest.h>
@@ -5,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device_sort_case.hpp"
+#include "tests/segsort/device_sort_case.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The device entry points over every pattern of keys and every kind of bit range.
 
 #include <gtest/gtest.h>
@@ -6,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "device_sort_case.hpp"
+#include "tests/segsort/device_sort_case.hpp"
 
 namespace sortie::test {
 namespace {

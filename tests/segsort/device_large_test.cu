@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Sizes past 2^31 items and 2^26 segments, which only a GPU with much memory can hold: counts must
 // be 64 bits wide. Made and checked on the device.
 
@@ -6,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/segsort/device_segmented_sort.hpp"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/device_segmented_sort.hpp"
 
 namespace sortie {
 namespace {

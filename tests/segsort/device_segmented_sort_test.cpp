@@ -1,6 +1,6 @@
-// The device entry points: what sortie::segmented_sort on host memory does not reach.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/segsort/device_segmented_sort.hpp"
+// The device entry points: what sortie::segmented_sort on host memory does not reach.
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "device_sort_case.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/device_segmented_sort.hpp"
+#include "tests/segsort/device_sort_case.hpp"
 
 namespace sortie {
 namespace {

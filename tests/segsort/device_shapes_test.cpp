@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The device entry points over every kind of segment lengths, for every type of key and size of
 // value.
 
@@ -9,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "device_sort_case.hpp"
+#include "tests/segsort/device_sort_case.hpp"
 
 namespace sortie::test {
 namespace {
@@ -78,7 +80,7 @@ std::vector<std::uint64_t> lengths_between(std::uint64_t shortest, std::uint64_t
 }
 
 /// Teams of one size at a time: racecheck follows their barriers only then (see
-/// tests/gpu/check.sh).
+/// tests/gpu/check.py).
 template <class Key>
 class DeviceTeamsTest : public DeviceShapeTest<Key> {};
 using TeamsKeys = testing::Types<std::uint32_t, std::uint64_t>;

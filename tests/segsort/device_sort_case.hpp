@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "key_patterns.hpp"
-#include "segment_shapes.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/segsort/device_segmented_sort.hpp"
-#include "sortie/segsort/reference.hpp"
+#include "core/cuda/check.hpp"
+#include "segsort/reference.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/device_segmented_sort.hpp"
+#include "tests/segsort/key_patterns.hpp"
+#include "tests/segsort/segment_shapes.hpp"
 
 /// One input for the device entry points, compared with the reference whatever way it is sorted.
 
@@ -172,7 +173,7 @@ template <class Key>
 ///
 /// Every check is for the stable result, since the tuned policy gives no other; only unstable sorts
 /// under Policy::ics17 may leave the values of equal keys in any order.
-template <SortKey Key>
+template <SegmentKey Key>
 class DeviceSortCase {
  public:
   using Word = Bits<Key>;

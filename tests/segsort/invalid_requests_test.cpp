@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Requests that segmented sort refuses; nothing may have been sorted then.
 
 #include <gmock/gmock.h>
@@ -8,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "sortie/core/error.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
-#include "support/backend.hpp"
+#include "sortie/error.hpp"
+#include "sortie/segmented_sort.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 namespace {
@@ -64,7 +66,7 @@ TEST(InvalidSegmentedSort, NegativeOffset) {
 TEST(InvalidSegmentedSort, OffsetsOfDifferentSizes) {
   expect_refused<std::uint32_t>({0, 5}, {5}, {}, ErrorKind::usage,
                                 "segmented_sort: found 2 begin offsets and 1 end offsets, expected "
-                                "as many of each");
+                                "the same number of each");
 }
 
 TEST(InvalidSegmentedSort, ValuesOfAnotherSize) {
@@ -79,8 +81,8 @@ TEST(InvalidSegmentedSort, ValuesOfAnotherSize) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_STREQ(error.what(),
-                 "segmented_sort: found another number of values than keys, expected one value a "
-                 "key");
+                 "segmented_sort: found a number of values other than the number of keys, expected "
+                 "one value per key");
   }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/random.hpp"
-#include "sortie/segsort/key_types.hpp"
-#include "sortie/segsort/reference.hpp"
+#include "core/random.hpp"
+#include "segsort/reference.hpp"
+#include "sortie/key_types.hpp"
 
 namespace sortie::test {
 

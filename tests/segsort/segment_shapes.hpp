@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/random.hpp"
+#include "core/random.hpp"
 
 namespace sortie::test {
 

@@ -1,13 +1,14 @@
-// Segmented sort through the public API, on the backend of this run, against the reference.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/segsort/segmented_sort.hpp"
+// Segmented sort through the public API, on the backend of this run, against the reference.
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "sort_case.hpp"
+#include "sortie/segmented_sort.hpp"
+#include "tests/segsort/sort_case.hpp"
 
 namespace sortie::test {
 namespace {

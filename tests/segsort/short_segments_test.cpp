@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Sixteen short segments at once on one thread of the host, by all vector units that this processor
 // has, and what finds such segments: the scan of offsets, the batch.
-
-#include "sortie/segsort/host/short_segments.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "sortie/core/random.hpp"
-#include "sortie/segsort/host/exchange_network.hpp"
-#include "sortie/segsort/host/offset_scan.hpp"
-#include "sortie/segsort/host/page_prefetch.hpp"
-#include "sortie/segsort/host/segment_batch.hpp"
-#include "sortie/segsort/reference.hpp"
+#include "core/random.hpp"
+#include "segsort/host/exchange_network.hpp"
+#include "segsort/host/offset_scan.hpp"
+#include "segsort/host/page_prefetch.hpp"
+#include "segsort/host/short/segment_batch.hpp"
+#include "segsort/host/short/short_segments.hpp"
+#include "segsort/reference.hpp"
 
 namespace sortie::segsort {
 namespace {
@@ -108,13 +109,13 @@ std::vector<UKey> make_raw_keys(Keys kind, std::size_t n, std::uint64_t seed) {
 /// items, and compares with std::stable_sort by encoded key.
 template <class UKey, class Value>
 void check_at(const std::vector<std::uint64_t>& begins, const std::vector<std::uint32_t>& lengths,
-              std::uint64_t items, Keys kind, const KeyForm<UKey>& form, VectorUnit unit) {
+              std::uint64_t items, Keys kind, const KeyCodec<UKey>& codec, VectorUnit unit) {
   const std::vector<UKey> keys_in = make_raw_keys<UKey>(kind, items, lengths.size());
   std::vector<UKey> keys = keys_in;
   std::vector<Value> values;
   for (std::size_t i = 0; i < items; ++i) values.push_back(make_value<Value>(i));
   const auto tile = std::make_unique<detail::SegmentTile<UKey, Value>>();
-  sort_short_segments(keys.data(), values.data(), form,
+  sort_short_segments(keys.data(), values.data(), codec,
                       {begins.data(), lengths.data(), lengths.size()}, unit, *tile);
 
   std::vector<std::size_t> expected(items);
@@ -122,7 +123,7 @@ void check_at(const std::vector<std::uint64_t>& begins, const std::vector<std::u
   for (std::size_t s = 0; s < lengths.size(); ++s) {
     const auto first = expected.begin() + static_cast<std::ptrdiff_t>(begins[s]);
     std::stable_sort(first, first + lengths[s], [&](std::size_t a, std::size_t b) {
-      return form.encoded(keys_in[a]) < form.encoded(keys_in[b]);
+      return codec.encoded(keys_in[a]) < codec.encoded(keys_in[b]);
     });
   }
   for (std::size_t i = 0; i < items; ++i) {
@@ -136,14 +137,14 @@ void check_at(const std::vector<std::uint64_t>& begins, const std::vector<std::u
 /// The same with a gap of so many items before each segment.
 template <class UKey, class Value>
 void check(const std::vector<std::uint32_t>& lengths, std::uint64_t gap, Keys kind,
-           const KeyForm<UKey>& form, VectorUnit unit) {
+           const KeyCodec<UKey>& codec, VectorUnit unit) {
   std::vector<std::uint64_t> begins;
   std::uint64_t items = 0;
   for (const std::uint32_t length : lengths) {
     begins.push_back(items + gap);
     items += length + gap;
   }
-  check_at<UKey, Value>(begins, lengths, items, kind, form, unit);
+  check_at<UKey, Value>(begins, lengths, items, kind, codec, unit);
 }
 
 template <class T>
@@ -152,13 +153,13 @@ class ShortSegmentsTest : public testing::Test {
   using UKey = typename T::Key;
   using Value = typename T::Value;
 
-  static std::vector<KeyForm<UKey>> forms() {
-    std::vector<KeyForm<UKey>> result;
+  static std::vector<KeyCodec<UKey>> codecs() {
+    std::vector<KeyCodec<UKey>> result;
     for (const KeyType type : sizeof(UKey) == 4
                                   ? std::vector{KeyType::u32, KeyType::i32, KeyType::f32}
                                   : std::vector{KeyType::u64, KeyType::i64, KeyType::f64}) {
-      result.emplace_back(type, Order::ascending);
-      result.emplace_back(type, Order::descending);
+      result.emplace_back(kind_of(type), Order::ascending);
+      result.emplace_back(kind_of(type), Order::descending);
     }
     return result;
   }
@@ -170,8 +171,8 @@ class ShortSegmentsTest : public testing::Test {
       for (const std::uint32_t length : lengths)
         if (length <= longest_short_segment<UKey, Value>(unit)) taken.push_back(length);
       if (taken.empty()) continue;
-      for (const KeyForm<UKey>& form : forms()) {
-        check<UKey, Value>(taken, gap, kind, form, unit);
+      for (const KeyCodec<UKey>& codec : codecs()) {
+        check<UKey, Value>(taken, gap, kind, codec, unit);
         if (testing::Test::HasFatalFailure()) return;
       }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,11 +9,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "key_patterns.hpp"
-#include "segment_shapes.hpp"
-#include "sortie/segsort/reference.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
-#include "support/backend.hpp"
+#include "segsort/reference.hpp"
+#include "sortie/segmented_sort.hpp"
+#include "tests/segsort/key_patterns.hpp"
+#include "tests/segsort/segment_shapes.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 

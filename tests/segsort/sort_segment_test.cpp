@@ -1,6 +1,6 @@
-// The sort of one segment on one thread, which host applications call inside their own loops.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/segsort/host/sort_segment.hpp"
+// The sort of one segment on one thread, which host applications call inside their own loops.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "sortie/core/random.hpp"
+#include "core/random.hpp"
+#include "segsort/host/sort_segment.hpp"
 
 namespace sortie::segsort {
 namespace {

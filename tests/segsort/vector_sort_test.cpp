@@ -1,6 +1,6 @@
-// The quicksort of words by vectors, and its sort in registers.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/segsort/host/vector_sort.hpp"
+// The quicksort of words by vectors, and its sort in registers.
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "segsort/key_patterns.hpp"
-#include "sortie/core/context.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/segsort/host/giant_words.hpp"
+#include "core/host_runtime.hpp"
+#include "core/random.hpp"
+#include "segsort/host/divide_segment.hpp"
+#include "segsort/host/vector_sort.hpp"
+#include "sortie/context.hpp"
+#include "tests/segsort/key_patterns.hpp"
 
 namespace sortie::segsort {
 namespace {
@@ -78,7 +79,7 @@ TYPED_TEST(VectorSortTest, GiantsAreDividedUntilPartsAreShort) {
   for (const test::NamedKeyPattern& named : test::key_patterns) {
     SCOPED_TRACE(named.name);
     check(test::make_keys<TypeParam>(named.pattern, 150'001), [](TypeParam* keys, std::size_t n) {
-      const GiantParts parts = divide_giant(keys, n, 2'000);
+      const SegmentParts parts = divide_segment(keys, n, 2'000);
       ASSERT_EQ(parts.begins.size(), parts.ends.size());
       for (std::size_t i = 0; i < parts.ends.size(); ++i) {
         ASSERT_LE(parts.ends[i] - parts.begins[i], 2'000U);

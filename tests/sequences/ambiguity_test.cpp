@@ -1,11 +1,11 @@
-#include "sortie/sequences/ambiguity.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
+#include "sortie/text.hpp"
 
 namespace sortie::sequences {
 namespace {

@@ -1,11 +1,12 @@
-#include "sortie/sequences/generators.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
+#include "core/checksum.hpp"
+#include "sequences/generators.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::sequences {
 namespace {

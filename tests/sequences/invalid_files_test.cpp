@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sortie/core/error.hpp"
-#include "sortie/sequences/fasta.hpp"
-#include "support/backend.hpp"
+#include "sortie/error.hpp"
+#include "sortie/fasta.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::sequences {
 namespace {

@@ -1,14 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/sequences/fasta.hpp"
-#include "support/backend.hpp"
+#include "core/random.hpp"
+#include "sortie/error.hpp"
+#include "sortie/fasta.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::sequences {
 namespace {

@@ -1,10 +1,10 @@
-#include "sortie/sequences/reverse_complement.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
+#include "sortie/text.hpp"
 
 namespace sortie::sequences {
 namespace {

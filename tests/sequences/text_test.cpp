@@ -1,9 +1,9 @@
-#include "sortie/sequences/text.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sortie/core/error.hpp"
+#include "sortie/error.hpp"
+#include "sortie/text.hpp"
 
 namespace sortie::sequences {
 namespace {

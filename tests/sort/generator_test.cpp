@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Generated records: as many as asked for, the same for the same seed, distributed as they say.
 
 #include <gmock/gmock.h>
@@ -12,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "sortie/apps/sort/record_source.hpp"
-#include "support/expect_error.hpp"
+#include "apps/sort/record_generator.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

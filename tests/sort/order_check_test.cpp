@@ -1,13 +1,14 @@
-// The check that --verify makes finds what it is there to find.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/apps/sort/order_check.hpp"
+// The check that --verify makes finds what it is there to find.
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "support/expect_error.hpp"
+#include "apps/sort/order_check.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {
@@ -45,13 +46,13 @@ TEST_F(OrderCheckTest, TakesARightResult) {
 TEST_F(OrderCheckTest, FindsAKeyOutOfPlace) {
   std::swap(keys_[2], keys_[3]);
   expect_error([&] { add_result(); }, ErrorKind::check,
-               "sort: record 3: found a key that belongs before the one in front of it");
+               "sort: record 3: found a key that precedes the previous one");
 }
 
 TEST_F(OrderCheckTest, FindsAKeyOutOfPlaceBetweenTwoBlocks) {
   add_result();
   expect_error([&] { add_result(); }, ErrorKind::check,
-               "sort: record 4: found a key that belongs before the one in front of it");
+               "sort: record 4: found a key that precedes the previous one");
 }
 
 TEST_F(OrderCheckTest, FindsAChangedKey) {

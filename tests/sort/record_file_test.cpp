@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Raw files of records: taken as they are, refused when they do not hold whole records.
 
 #include <gmock/gmock.h>
@@ -5,9 +7,9 @@
 
 #include <string>
 
-#include "sortie/apps/sort/record_source.hpp"
-#include "support/expect_error.hpp"
-#include "support/temporary_folder.hpp"
+#include "sortie/sort_file.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,6 +1,6 @@
-// Records of files sorted in memory and beyond, against a stable sort of the same bytes.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/apps/sort/sort.hpp"
+// Records of files sorted in memory and beyond, against a stable sort of the same bytes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,16 +11,18 @@
 #include <string>
 #include <vector>
 
-#include "sortie/core/random.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/reference.hpp"
-#include "support/expect_error.hpp"
-#include "support/temporary_folder.hpp"
+#include "apps/sort/record_generator.hpp"
+#include "core/random.hpp"
+#include "multisort/reference.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/sort_file.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace sortie::test {
 namespace {
 
-using sorting::SortJob;
+using sorting::FileSortRequest;
 using sorting::SortResult;
 using testing::HasSubstr;
 
@@ -64,7 +66,7 @@ std::string random_records(std::uint64_t n, std::size_t record_bytes, std::size_
   return bytes;
 }
 
-SortResult sort_file(const Context& context, const std::string& input, const SortJob& job) {
+SortResult sort_file(const Context& context, const std::string& input, const FileSortRequest& job) {
   const auto source = sorting::open_record_file(input, job.format);
   return sorting::sort_records_of(context, *source, job);
 }
@@ -77,9 +79,8 @@ class SortFileTest : public testing::Test {
                    std::uint64_t values, SortAlgorithm algorithm = SortAlgorithm::automatic) {
     SCOPED_TRACE(std::to_string(n) + " records, values " + value + ", budget " +
                  std::to_string(budget) + ", " + std::to_string(values) + " values");
-    SortJob job;
-    job.format =
-        sorting::parse_record_format(multisort::name(multisort::key_type_of<Key>()), value);
+    FileSortRequest job;
+    job.format = sorting::parse_record_format(name(key_type_of<Key>()), value);
     job.options.order = order;
     job.options.algorithm = algorithm;
     job.options.devices = 3;
@@ -139,7 +140,7 @@ TYPED_TEST(SortFileTest, InSeveralRoundsOfMerging) {
 TEST(SortFile, SortedAndReversedRecordsBeyondMemory) {
   TemporaryFolder folder;
   for (const bool reverse : {false, true}) {
-    SortJob job;
+    FileSortRequest job;
     job.format = sorting::parse_record_format("u32", "");
     job.output = folder.path("out");
     job.verify = true;
@@ -156,7 +157,7 @@ TEST(SortFile, SortedAndReversedRecordsBeyondMemory) {
 
 TEST(SortFile, OfUnknownLengthFitsOrDoesNot) {
   TemporaryFolder folder;
-  SortJob job;
+  FileSortRequest job;
   job.format = sorting::parse_record_format("u16", "u32");
   job.output = folder.path("out");
   /// A source that does not tell how many records it has.
@@ -196,7 +197,7 @@ TEST(SortFile, ReportsItsPhasesAndProgress) {
     EXPECT_LE(done, total);
     if (told.empty() || told.back() != phase) told.emplace_back(phase);
   };
-  SortJob job;
+  FileSortRequest job;
   job.format = sorting::parse_record_format("u64", "");
   job.output = folder.path("out");
   const auto source = sorting::generate_records({{}, 20'000, 1, {}}, job.format);
@@ -209,7 +210,7 @@ TEST(SortFile, ReportsItsPhasesAndProgress) {
 
 TEST(SortFile, RepeatsFromTheSameRecordsWithinMemoryOnly) {
   TemporaryFolder folder;
-  SortJob job;
+  FileSortRequest job;
   job.format = sorting::parse_record_format("u64", "u32");
   job.output = folder.path("out");
   job.repeat = 3;
@@ -224,7 +225,7 @@ TEST(SortFile, RepeatsFromTheSameRecordsWithinMemoryOnly) {
 
 TEST(SortFile, RefusesWhatItCannotDo) {
   TemporaryFolder folder;
-  SortJob job;
+  FileSortRequest job;
   job.format = sorting::parse_record_format("u32", "");
   const std::string input = folder.write("in", std::string(400, 'x'));
   expect_error([&] { static_cast<void>(sort_file(host_context(1000), input, job)); },
@@ -253,7 +254,7 @@ TEST(SortFile, AFaultWhileReadingLeavesNothing) {
    private:
     int reads_ = 0;
   };
-  SortJob job;
+  FileSortRequest job;
   job.format = sorting::parse_record_format("u32", "");
   job.output = folder.write("out", "older");
   Broken broken;

@@ -1,6 +1,6 @@
-// Temporary files: what is appended is read again, and nothing of them is seen.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/apps/sort/spill_file.hpp"
+// Temporary files: what is appended is read again, and nothing of them is seen.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,9 @@
 #include <filesystem>
 #include <string>
 
-#include "support/expect_error.hpp"
-#include "support/temporary_folder.hpp"
+#include "apps/sort/spill_file.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace sortie::test {
 namespace {

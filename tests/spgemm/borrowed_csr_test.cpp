@@ -1,5 +1,4 @@
-#include "sortie/apps/spgemm/cuda/borrowed_csr.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,11 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "products.hpp"
-#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
-#include "sortie/core/cuda/check_cusparse.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/check_cusparse.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/device_csr.hpp"
+#include "sortie/device_spgemm.hpp"
+#include "sortie/spgemm_check.hpp"
+#include "tests/spgemm/own_stream.hpp"
+#include "tests/spgemm/products.hpp"
 
 /// Products of matrices in device memory that belong to others: raw pointers, and cuSPARSE's
 /// descriptors.
@@ -22,20 +25,8 @@ namespace {
 
 using spgemm::cuda::BorrowedCsr;
 using spgemm::cuda::DeviceCsr;
+using spgemm::cuda::multiply_on_device;
 using spgemm::cuda::to_host;
-
-/// A stream as callers have them: it does not wait for the default stream.
-class OwnStream {
- public:
-  OwnStream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~OwnStream() { static_cast<void>(cudaStreamDestroy(stream_)); }
-  OwnStream(const OwnStream&) = delete;
-  OwnStream& operator=(const OwnStream&) = delete;
-  operator cudaStream_t() const { return stream_; }  // NOLINT: as the handle that it stands for
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
 
 /// The arrays of a caller, from its own allocations.
 template <class Value, class Offset, class ColumnIndex>
@@ -63,21 +54,19 @@ class Borrowed : public testing::Test {
 
   DeviceScope scope_{context()};
   OwnStream stream_;
-  Context context_ = on_own_stream();
+  Context context_ = context();
   Matrix a_ = matrices::power_law<Value, std::int64_t>(500, 400, 1.5, 90, 1);
   Matrix b_ = matrices::erdos_renyi<Value, std::int64_t>(400, 300, 9, 2);
 
-  [[nodiscard]] Context on_own_stream() const {
-    Context context = test::context();
-    context.stream = stream_;
-    return context;
-  }
-
   template <class Column>
   void expect_products(const BorrowedCsr<Value, Column>& a, const BorrowedCsr<Value, Column>& b) {
-    namespace cuda = spgemm::cuda;
-    const auto expect = [&](const DeviceCsr<Value, Column>& c, Algorithm algorithm) {
-      SCOPED_TRACE(std::string(spgemm::name(algorithm)));
+    // `wanted` by the call that names the algorithm or, for automatic, by the one that does not.
+    const auto expect = [&](Algorithm wanted, Algorithm algorithm) {
+      SCOPED_TRACE(std::string(spgemm::name(wanted)));
+      const DeviceCsr<Value, Column> c =
+          wanted == Algorithm::automatic
+              ? multiply_on_device(context_, a.view(), b.view(), stream_)
+              : multiply_on_device(context_, a.view(), b.view(), wanted, stream_);
       EXPECT_EQ(c.values.stream(), static_cast<cudaStream_t>(stream_));
       const Matrix host = to_host<std::int64_t>(c);
       EXPECT_NO_THROW(matrices::validate(host));
@@ -88,13 +77,20 @@ class Borrowed : public testing::Test {
                                         rounding_tolerance<Value>(longest_row(a_))));
       }
     };
-    expect(cuda::essc_on_device(context_, a.view(), b.view()), Algorithm::essc);
-    expect(cuda::esc_on_device(context_, a.view(), b.view()), Algorithm::esc);
+    expect(Algorithm::essc, Algorithm::essc);
+    expect(Algorithm::esc, Algorithm::esc);
     if constexpr (sizeof(Column) == sizeof(std::uint32_t)) {
-      expect(cuda::automatic_on_device(context_, a.view(), b.view()), Algorithm::automatic);
-      expect(cuda::fused_on_device(context_, a.view(), b.view()), Algorithm::fused);
+      expect(Algorithm::automatic, Algorithm::automatic);
+      expect(Algorithm::fused, Algorithm::fused);
+      const auto library =
+          multiply_on_device(context_, a.view(), b.view(), Algorithm::cusparse_default, stream_);
+      EXPECT_NO_THROW(spgemm::compare(to_host<std::int64_t>(library), reference_product(a_, b_), a_,
+                                      b_, rounding_tolerance<Value>(longest_row(a_))));
     } else {
-      expect(cuda::automatic_on_device(context_, a.view(), b.view()), Algorithm::essc);
+      expect(Algorithm::automatic, Algorithm::essc);
+      EXPECT_THROW((void)multiply_on_device(context_, a.view(), b.view(),
+                                            Algorithm::cusparse_default, stream_),
+                   Error);
     }
   }
 

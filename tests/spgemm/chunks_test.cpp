@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "products.hpp"
-#include "sortie/apps/spgemm/multiply_in_chunks.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/spgemm_chunks.hpp"
+#include "tests/spgemm/products.hpp"
 
 /// Products handed out in chunks of rows.
 namespace sortie::test {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,10 +7,10 @@
 #include <limits>
 #include <vector>
 
-#include "products.hpp"
-#include "sortie/apps/spgemm/estimate.hpp"
-#include "sortie/apps/spgemm/multiply_in_chunks.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/spgemm_chunks.hpp"
+#include "sortie/spgemm_estimate.hpp"
+#include "tests/spgemm/products.hpp"
 
 /// The host's row-wise product where columns lie close together, so that they are marked many at a
 /// time and, for some types and processors, summed eight at a time: the bits are those of the plain
@@ -59,8 +60,8 @@ TYPED_TEST(CloseColumns, BandsUpToTheLastColumn) {
   }
 }
 
-// Some columns of every eight and some eights of every word; rows of C of all densities.
-TYPED_TEST(CloseColumns, EightsWithHoles) {
+// Some columns of every byte block and some byte blocks of every word; rows of C of all densities.
+TYPED_TEST(CloseColumns, ByteBlocksWithGaps) {
   using Value = typename TypeParam::Value;
   using Idx = typename TypeParam::Idx;
   for (const std::int64_t entries : {60, 150, 400, 900}) {
@@ -82,8 +83,9 @@ TYPED_TEST(CloseColumns, StretchesFarApart) {
   this->expect_reference_bits(a, b);
 }
 
-// Rows so long and dense that their eights are taken in several goes; some of B's eights are full.
-TYPED_TEST(CloseColumns, MoreEightsThanAreListed) {
+// Rows so long and dense that the list of their byte blocks is emptied several times; some of B's
+// byte blocks are full.
+TYPED_TEST(CloseColumns, MoreByteBlocksThanAreListed) {
   using Value = typename TypeParam::Value;
   using Idx = typename TypeParam::Idx;
   const auto a = matrices::erdos_renyi<Value, Idx>(5, 40, 20, 6);

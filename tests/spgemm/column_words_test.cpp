@@ -1,13 +1,13 @@
-#include "sortie/apps/spgemm/host/column_words.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "sortie/apps/spgemm/host/vector_end.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "apps/spgemm/host/column_words.hpp"
+#include "apps/spgemm/host/vector_size.hpp"
+#include "core/host_runtime.hpp"
+#include "matrices/generators.hpp"
 
 namespace sortie::test {
 namespace {
@@ -63,11 +63,11 @@ TEST(ProductsPerWord, OfDenseRowsAndOfSpreadOnes) {
   EXPECT_LT(products_per_word<std::uint64_t>(spread, spread), 2.0);
 }
 
-#if SORTIE_KNOWS_VECTOR_END
+#if SORTIE_CAN_SET_VECTOR_SIZE
 TEST(VectorEnd, MakesAVectorLikeAnyOther) {
   std::vector<double> numbers;
   numbers.reserve(1000);
-  spgemm::host::move_vector_end(numbers, 600);
+  spgemm::host::set_vector_size(numbers, 600);
   ASSERT_EQ(numbers.size(), 600U);
   EXPECT_EQ(numbers.capacity(), 1000U);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);

@@ -1,11 +1,11 @@
-#include "sortie/apps/spgemm/cuda/cusparse_reuse.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "products.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "support/expect_error.hpp"
+#include "apps/spgemm/cuda/baselines/cusparse_reuse.hpp"
+#include "core/cuda/device_context.hpp"
+#include "matrices/generators.hpp"
+#include "tests/spgemm/products.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {
@@ -18,8 +18,7 @@ using spgemm::cuda::to_host;
 template <class Value>
 class Reuse : public testing::Test {
  protected:
-  Context context_ = context();
-  DeviceScope scope_{context_};
+  DeviceCall context_{context()};
 };
 using RealTypes = testing::Types<float, double>;
 TYPED_TEST_SUITE(Reuse, RealTypes);
@@ -29,7 +28,7 @@ TYPED_TEST(Reuse, ValuesOfTheLastComputation) {
   Csr<TypeParam> b = matrices::erdos_renyi<TypeParam>(300, 500, 7, 2);
   DeviceCsr<TypeParam> device_a = to_device<std::uint32_t>(a, this->context_.stream);
   DeviceCsr<TypeParam> device_b = to_device<std::uint32_t>(b, this->context_.stream);
-  CusparseReuse<TypeParam> product(this->context_, device_a, device_b);
+  CusparseReuse<TypeParam> product(this->context_, view(device_a), view(device_b));
   product.analyse();
   EXPECT_GT(product.work_space(), 0u);
   product.compute();
@@ -48,7 +47,7 @@ TYPED_TEST(Reuse, ValuesOfTheLastComputation) {
 TYPED_TEST(Reuse, StructureFoundAgain) {
   const Csr<TypeParam> a = matrices::rmat<TypeParam>(9, 6, 1);
   const auto device = to_device<std::uint32_t>(a, this->context_.stream);
-  CusparseReuse<TypeParam> product(this->context_, device, device);
+  CusparseReuse<TypeParam> product(this->context_, view(device), view(device));
   for (int round = 0; round < 2; ++round) {
     product.analyse();
     product.compute();
@@ -61,7 +60,7 @@ TYPED_TEST(Reuse, StructureFoundAgain) {
 TYPED_TEST(Reuse, WithoutEntries) {
   const Csr<TypeParam> empty = matrices::erdos_renyi<TypeParam>(5, 5, 0, 1);
   const auto device = to_device<std::uint32_t>(empty, this->context_.stream);
-  CusparseReuse<TypeParam> product(this->context_, device, device);
+  CusparseReuse<TypeParam> product(this->context_, view(device), view(device));
   product.analyse();
   product.compute();
   EXPECT_EQ(to_host<std::int32_t>(product.take_result()), empty);
@@ -70,9 +69,9 @@ TYPED_TEST(Reuse, WithoutEntries) {
 TYPED_TEST(Reuse, WorkSpaceBeyondTheBudget) {
   const Csr<TypeParam> a = matrices::erdos_renyi<TypeParam>(5000, 5000, 10, 1);
   const auto device = to_device<std::uint32_t>(a, this->context_.stream);
-  Context limited = this->context_;
+  DeviceContext limited(this->context_, this->context_.stream);
   limited.memory_budget = 1000;
-  CusparseReuse<TypeParam> product(limited, device, device);
+  CusparseReuse<TypeParam> product(limited, view(device), view(device));
   expect_error([&] { product.analyse(); }, ErrorKind::out_of_memory,
                testing::HasSubstr("the work space of cuSPARSE SpGEMM"));
 }

@@ -1,16 +1,22 @@
-#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "products.hpp"
-#include "sortie/apps/spgemm/cuda/sort_rows.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "apps/spgemm/cuda/baselines/sort_rows.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/device_spgemm.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/spgemm_check.hpp"
+#include "tests/spgemm/own_stream.hpp"
+#include "tests/spgemm/products.hpp"
 
 /// The entry points that take and return matrices in device memory.
 namespace sortie::test {
 namespace {
 
+using spgemm::cuda::DeviceCsr;
+using spgemm::cuda::multiply_on_device;
 using spgemm::cuda::to_device;
 using spgemm::cuda::to_host;
 
@@ -23,12 +29,14 @@ class DeviceMultiply : public testing::Test {
 
   Context context_ = context();
   DeviceScope scope_{context_};
+  OwnStream stream_;
 
   template <class Column>
   Matrix multiply(const Matrix& a, const Matrix& b, Algorithm algorithm) {
-    const auto device_a = to_device<Column>(a, context_.stream);
-    const auto device_b = to_device<Column>(b, context_.stream);
-    return to_host<Idx>(spgemm::cuda::multiply_on_device(context_, device_a, device_b, algorithm));
+    const auto device_a = to_device<Column>(a, stream_);
+    const auto device_b = to_device<Column>(b, stream_);
+    return to_host<Idx>(
+        multiply_on_device(context_, view(device_a), view(device_b), algorithm, stream_));
   }
 
   void expect_close(const Matrix& a, const Matrix& b, const Matrix& c) {
@@ -99,10 +107,85 @@ TYPED_TEST(DeviceMultiply, SortsRowsThatAreNot) {
     std::reverse(reversed.values.begin() + begin, reversed.values.begin() + end);
   }
   for (const auto& matrix : {sorted, reversed}) {
-    auto device = to_device<std::uint32_t>(matrix, this->context_.stream);
-    spgemm::cuda::sort_rows(device, this->context_.stream);
+    auto device = to_device<std::uint32_t>(matrix, this->stream_);
+    spgemm::cuda::sort_rows(device, this->stream_);
     EXPECT_TRUE(same_bits(to_host<typename TypeParam::Idx>(device), sorted));
   }
+}
+
+// The values are written on the stream behind a long memset, so a product on another stream would
+// read zeros.
+TYPED_TEST(DeviceMultiply, FollowsTheWorkOfItsStream) {
+  using Value = typename TypeParam::Value;
+  const auto a = matrices::power_law<Value, typename TypeParam::Idx>(800, 800, 1.5, 90, 9);
+  auto device = to_device<std::uint32_t>(a, this->stream_);
+  const DeviceBuffer<Value> values(std::span(a.values), this->stream_);
+  DeviceBuffer<char> large(std::size_t{1} << 30, this->stream_);
+  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, Algorithm::esc}) {
+    SCOPED_TRACE(std::string(spgemm::name(algorithm)));
+    check_cuda(cudaMemsetAsync(device.values.data(), 0, device.values.bytes(), this->stream_));
+    check_cuda(cudaStreamSynchronize(this->stream_));
+    check_cuda(cudaMemsetAsync(large.data(), 1, large.bytes(), this->stream_));
+    check_cuda(cudaMemcpyAsync(device.values.data(), values.data(), values.bytes(),
+                               cudaMemcpyDeviceToDevice, this->stream_));
+    const auto c =
+        multiply_on_device(this->context_, view(device), view(device), algorithm, this->stream_);
+    EXPECT_EQ(c.row_ptr.stream(), static_cast<cudaStream_t>(this->stream_));
+    EXPECT_EQ(c.col_idx.stream(), static_cast<cudaStream_t>(this->stream_));
+    EXPECT_EQ(c.values.stream(), static_cast<cudaStream_t>(this->stream_));
+    EXPECT_TRUE(same_bits(to_host<typename TypeParam::Idx>(c),
+                          spgemm::multiply(this->context_, a, a, algorithm)));
+  }
+}
+
+TEST(DeviceMultiplyErrors, ShapesThatDoNotConform) {
+  const DeviceScope scope(context());
+  const OwnStream stream;
+  const auto a = to_device<std::uint32_t>(matrices::erdos_renyi<double>(5, 4, 2, 1), stream);
+  EXPECT_THROW((void)multiply_on_device(context(), view(a), view(a), stream), Error);
+}
+
+TEST(DeviceMultiplyErrors, ADeviceThatIsNotThere) {
+  const DeviceScope scope(context());
+  const OwnStream stream;
+  const auto a = to_device<std::uint32_t>(matrices::erdos_renyi<double>(5, 5, 2, 1), stream);
+  Context elsewhere = context();
+  elsewhere.device = cuda_device_count();
+  EXPECT_THROW((void)multiply_on_device(elsewhere, view(a), view(a), stream), Error);
+  int device = -1;
+  check_cuda(cudaGetDevice(&device));
+  EXPECT_EQ(device, context().device);
+}
+
+// The last device by number, while the first is current. With one GPU both are the same.
+TEST(DeviceMultiplyDevice, MakesItsDeviceCurrentAndRestoresTheOther) {
+  Context last = context();
+  last.device = cuda_device_count() - 1;
+  const auto host = matrices::erdos_renyi<double>(700, 700, 8, 1);
+  DeviceCsr<double> a;
+  cudaStream_t stream = nullptr;
+  {
+    const DeviceScope scope(last);
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    a = to_device<std::uint32_t>(host, stream);
+  }
+  check_cuda(cudaSetDevice(0));
+  for (const Algorithm algorithm :
+       {Algorithm::automatic, Algorithm::essc, Algorithm::esc, Algorithm::cusparse_default}) {
+    SCOPED_TRACE(std::string(spgemm::name(algorithm)));
+    const auto c = multiply_on_device(last, view(a), view(a), algorithm, stream);
+    int device = -1;
+    check_cuda(cudaGetDevice(&device));
+    EXPECT_EQ(device, 0);
+    cudaPointerAttributes attributes{};
+    check_cuda(cudaPointerGetAttributes(&attributes, c.values.data()));
+    EXPECT_EQ(attributes.device, last.device);
+    const DeviceScope scope(last);
+    EXPECT_NO_THROW(spgemm::compare(to_host<std::int32_t>(c), reference_product(host, host), host,
+                                    host, rounding_tolerance<double>(longest_row(host))));
+  }
+  a = {};
+  check_cuda(cudaStreamDestroy(stream));
 }
 
 TEST(WideColumns, BeyondThirtyTwoBits) {

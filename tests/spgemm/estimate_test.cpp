@@ -1,11 +1,11 @@
-#include "sortie/apps/spgemm/estimate.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "products.hpp"
-#include "sortie/core/devices.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "support/expect_error.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/spgemm_estimate.hpp"
+#include "tests/spgemm/products.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "products.hpp"
-#include "sortie/matrices/matrix_market.hpp"
+#include "sortie/matrix_market.hpp"
+#include "tests/spgemm/products.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "products.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "stairs.hpp"
+#include "matrices/generators.hpp"
+#include "tests/spgemm/products.hpp"
+#include "tests/spgemm/stairs.hpp"
 
 /// The fused product on CUDA: every way that it has for a row, and the borders between them.
 namespace sortie::test {
@@ -26,9 +27,9 @@ class Fused : public testing::Test {
 using Values = testing::Types<float, double, std::complex<double>>;
 TYPED_TEST_SUITE(Fused, Values);
 
-// A product for each entry of A. With few columns all come together in some; with 50 000, rows are
-// divided into windows; with five million, the upper level of the sets of columns is needed, and
-// the lower one of long rows does not fit at once.
+// One product per entry of A. With few columns, many products share a column; with 50 000, rows are
+// divided into column panels; with five million, bitmaps have two levels, and the lower level of
+// long rows does not fit shared memory at once.
 TYPED_TEST(Fused, RowsAtTheBordersOfBins) {
   const auto a = stairs<TypeParam>(border_lengths);
   for (const std::int64_t columns : {1, 40, 3000, 50'000, 5'000'000}) {
@@ -95,8 +96,8 @@ TYPED_TEST(Fused, EmptyShapes) {
   this->expect_fused(empty_matrix<TypeParam>(1000, 1000), empty_matrix<TypeParam>(1000, 1000));
 }
 
-// With next to no room beside C the images of rows and the short rows' own room fall away; the sums
-// stay the same.
+// With little memory in addition to C, there are no row bitmaps and no staging of small and medium
+// rows; the sums stay the same.
 TYPED_TEST(Fused, SameBitsForEveryBudget) {
   const auto a = matrices::power_law<TypeParam>(4000, 4000, 1.3, 1500, 2);
   const auto whole = spgemm::multiply(context(), a, a, Algorithm::fused);

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "products.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/spgemm/products.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "products.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "matrices/generators.hpp"
+#include "tests/spgemm/products.hpp"
 
 /// Rows of C of a million products each, alone and beside empty and short ones.
 namespace sortie::test {

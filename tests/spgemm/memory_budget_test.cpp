@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "products.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "matrices/generators.hpp"
+#include "tests/spgemm/products.hpp"
 
 namespace sortie::test {
 namespace {

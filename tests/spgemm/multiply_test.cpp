@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "products.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "matrices/generators.hpp"
+#include "tests/spgemm/products.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,5 +1,4 @@
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/core/host_runtime.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "core/host_runtime.hpp"
 
 namespace sortie::test {
 namespace {

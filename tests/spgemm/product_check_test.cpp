@@ -1,14 +1,14 @@
-#include "sortie/apps/spgemm/product_check.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "products.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "support/expect_error.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/spgemm_check.hpp"
+#include "tests/spgemm/products.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,10 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/spgemm/spgemm.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/matrices/csr.hpp"
-#include "support/backend.hpp"
+#include "sortie/csr.hpp"
+#include "sortie/error.hpp"
+#include "sortie/spgemm.hpp"
+#include "sortie/spgemm_check.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::test {
 

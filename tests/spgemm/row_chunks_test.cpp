@@ -1,10 +1,11 @@
-#include "sortie/apps/spgemm/cuda/row_chunks.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "apps/spgemm/cuda/essc/row_chunks.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "products.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "matrices/generators.hpp"
+#include "tests/spgemm/products.hpp"
 
 /// Rows of C of few products, of all numbers around those at which the host changes its way: every
 /// algorithm of the host gives the bits of the plain product.

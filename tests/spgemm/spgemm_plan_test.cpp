@@ -1,18 +1,25 @@
-#include "sortie/apps/spgemm/cuda/spgemm_plan.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "products.hpp"
-#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "stairs.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_pool.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/device_spgemm.hpp"
+#include "sortie/device_spgemm_plan.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/spgemm_check.hpp"
+#include "tests/spgemm/own_stream.hpp"
+#include "tests/spgemm/products.hpp"
+#include "tests/spgemm/stairs.hpp"
 
 /// SpgemmPlan: the structure of a product once, its values as often as wanted.
 namespace sortie::test {
@@ -24,6 +31,11 @@ using spgemm::cuda::to_device;
 using spgemm::cuda::to_host;
 using spgemm::cuda::view;
 
+static_assert(!std::is_copy_constructible_v<SpgemmPlan<double>>);
+static_assert(!std::is_copy_assignable_v<SpgemmPlan<double>>);
+static_assert(std::is_nothrow_move_constructible_v<SpgemmPlan<double>>);
+static_assert(std::is_nothrow_move_assignable_v<SpgemmPlan<double>>);
+
 template <class ValueType>
 class Plan : public testing::Test {
  protected:
@@ -32,9 +44,10 @@ class Plan : public testing::Test {
 
   Context context_ = context();
   DeviceScope scope_{context_};
+  OwnStream stream_;
 
   DeviceCsr<Value> copy_in(const Matrix& matrix) {
-    return to_device<std::uint32_t>(matrix, context_.stream);
+    return to_device<std::uint32_t>(matrix, stream_);
   }
 
   /// The same structure with values that `seed` makes.
@@ -46,9 +59,9 @@ class Plan : public testing::Test {
 
   /// C of the plan's structure, its values computed where every bit was set before.
   Matrix multiply(SpgemmPlan<Value>& plan, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b) {
-    DeviceBuffer<Value> values(static_cast<std::size_t>(plan.nnz()), context_.stream);
+    DeviceBuffer<Value> values(static_cast<std::size_t>(plan.nnz()), stream_);
     if (values.size() != 0)
-      check_cuda(cudaMemsetAsync(values.data(), 0xff, values.bytes(), context_.stream));
+      check_cuda(cudaMemsetAsync(values.data(), 0xff, values.bytes(), stream_));
     plan.multiply(a.values.data(), b.values.data(), values.data());
     Matrix c;
     c.rows = plan.rows();
@@ -59,7 +72,7 @@ class Plan : public testing::Test {
     plan.row_ptr().copy_to(std::span(c.row_ptr));
     plan.col_idx().copy_to(std::span(columns));
     values.copy_to(std::span(c.values));
-    check_cuda(cudaStreamSynchronize(context_.stream));
+    check_cuda(cudaStreamSynchronize(stream_));
     c.col_idx.assign(columns.begin(), columns.end());
     return c;
   }
@@ -68,7 +81,7 @@ class Plan : public testing::Test {
   void expect_plan(const Matrix& a, const Matrix& b) {
     const auto structure_a = copy_in(a);
     const auto structure_b = copy_in(b);
-    SpgemmPlan<Value> plan(context_, view(structure_a), view(structure_b));
+    SpgemmPlan<Value> plan(context_, view(structure_a), view(structure_b), stream_);
     EXPECT_EQ(plan.rows(), a.rows);
     EXPECT_EQ(plan.cols(), b.cols);
     for (const std::uint64_t seed : {0, 11, 12}) {
@@ -92,8 +105,8 @@ class Plan : public testing::Test {
 using Values = testing::Types<float, double, std::complex<double>>;
 TYPED_TEST_SUITE(Plan, Values);
 
-// Every bin of rows; with 50 000 columns long rows are in windows, with five million the upper
-// level of their sets of columns is there as well.
+// Every bin of rows; with 50 000 columns long rows are divided into column panels, with five million
+// the bitmaps of their columns have an upper level as well.
 TYPED_TEST(Plan, RowsAtTheBordersOfBins) {
   const auto a = stairs<TypeParam>(border_lengths);
   for (const std::int64_t columns : {1, 3000, 50'000, 5'000'000}) {
@@ -134,7 +147,7 @@ TYPED_TEST(Plan, EveryUseGivesTheSameBits) {
   const auto host = matrices::power_law<TypeParam>(4000, 4000, 1.3, 1500, 2);
   const auto one = this->copy_in(host);
   const auto other = this->copy_in(this->with_values(host, 3));
-  SpgemmPlan<TypeParam> plan(this->context_, view(one), view(one));
+  SpgemmPlan<TypeParam> plan(this->context_, view(one), view(one), this->stream_);
   const auto first = this->multiply(plan, one, one);
   const auto mixed = this->multiply(plan, one, other);
   EXPECT_FALSE(same_bits(first, mixed));
@@ -150,10 +163,19 @@ TYPED_TEST(Plan, MatrixOutlivesPlanAndMovedPlanWorks) {
   const auto fused = spgemm::multiply(this->context_, host, host, Algorithm::fused);
   DeviceCsr<TypeParam> c;
   {
-    SpgemmPlan<TypeParam> plan(this->context_, view(a), view(a));
+    SpgemmPlan<TypeParam> plan(this->context_, view(a), view(a), this->stream_);
     SpgemmPlan<TypeParam> moved = std::move(plan);
     c = moved.multiply(a.values.data(), a.values.data());
     EXPECT_TRUE(same_bits(this->multiply(moved, a, a), fused));
+    const auto other_host = matrices::erdos_renyi<TypeParam>(300, 300, 9, 5);
+    const auto other = this->copy_in(other_host);
+    SpgemmPlan<TypeParam> assigned(this->context_, view(other), view(other), this->stream_);
+    assigned = std::move(moved);
+    EXPECT_EQ(assigned.rows(), host.rows);
+    EXPECT_EQ(assigned.nnz(), c.nnz());
+    EXPECT_TRUE(same_bits(this->multiply(assigned, a, a), fused));
+    plan = std::move(assigned);  // a plan that was moved from may be assigned to
+    EXPECT_TRUE(same_bits(this->multiply(plan, a, a), fused));
   }
   EXPECT_TRUE(same_bits(to_host<std::int32_t>(c), fused));
 }
@@ -162,10 +184,10 @@ TYPED_TEST(Plan, MatrixOutlivesPlanAndMovedPlanWorks) {
 TYPED_TEST(Plan, ResultIsAnOperand) {
   const auto host = matrices::erdos_renyi<TypeParam>(500, 500, 7, 8);
   const auto a = this->copy_in(host);
-  SpgemmPlan<TypeParam> square(this->context_, view(a), view(a));
-  DeviceBuffer<TypeParam> values(static_cast<std::size_t>(square.nnz()), this->context_.stream);
+  SpgemmPlan<TypeParam> square(this->context_, view(a), view(a), this->stream_);
+  DeviceBuffer<TypeParam> values(static_cast<std::size_t>(square.nnz()), this->stream_);
   square.multiply(a.values.data(), a.values.data(), values.data());
-  SpgemmPlan<TypeParam> cube(this->context_, square.c_view(values.data()), view(a));
+  SpgemmPlan<TypeParam> cube(this->context_, square.c_view(values.data()), view(a), this->stream_);
   const auto c = cube.multiply(values.data(), a.values.data());
   const auto host_square = spgemm::multiply(this->context_, host, host, Algorithm::fused);
   EXPECT_TRUE(same_bits(to_host<std::int32_t>(c),
@@ -173,7 +195,7 @@ TYPED_TEST(Plan, ResultIsAnOperand) {
 }
 
 // Budgets from none at all to plenty: an error that names bytes up to some budget, then the same
-// bits, first without images of rows.
+// bits, first without bitmaps of rows.
 TYPED_TEST(Plan, BudgetsGiveAnErrorOrTheSameBits) {
   const auto host = matrices::power_law<TypeParam>(4000, 4000, 1.3, 1500, 2);
   const auto a = this->copy_in(host);
@@ -188,7 +210,7 @@ TYPED_TEST(Plan, BudgetsGiveAnErrorOrTheSameBits) {
     Context limited = this->context_;
     limited.memory_budget = budget;
     try {
-      SpgemmPlan<TypeParam> plan(limited, view(a), view(a));
+      SpgemmPlan<TypeParam> plan(limited, view(a), view(a), this->stream_);
       ++plans;
       EXPECT_LE(plan.bytes() + static_cast<std::uint64_t>(plan.nnz()) * sizeof(TypeParam), budget);
       if (smallest) {
@@ -209,16 +231,78 @@ TYPED_TEST(Plan, BudgetsGiveAnErrorOrTheSameBits) {
   EXPECT_GT(plans, 1);
 }
 
+// multiply() only launches kernels: a stream that is being captured refuses synchronisation and
+// would record an allocation as a node of its own.
+TYPED_TEST(Plan, MultiplyOnlyLaunchesKernels) {
+  const auto host = matrices::power_law<TypeParam>(3000, 3000, 1.3, 1500, 2);
+  const auto a = this->copy_in(host);
+  SpgemmPlan<TypeParam> plan(this->context_, view(a), view(a), this->stream_);
+  DeviceBuffer<TypeParam> values(static_cast<std::size_t>(plan.nnz()), this->stream_);
+  plan.multiply(a.values.data(), a.values.data(), values.data());  // prepares the kernels
+  check_cuda(cudaStreamSynchronize(this->stream_));
+  const std::uint64_t in_use = device_memory_in_use();
+  check_cuda(cudaStreamBeginCapture(this->stream_, cudaStreamCaptureModeThreadLocal));
+  plan.multiply(a.values.data(), a.values.data(), values.data());
+  cudaGraph_t graph = nullptr;
+  check_cuda(cudaStreamEndCapture(this->stream_, &graph));
+  EXPECT_EQ(device_memory_in_use(), in_use);
+  std::size_t count = 0;
+  check_cuda(cudaGraphGetNodes(graph, nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  check_cuda(cudaGraphGetNodes(graph, nodes.data(), &count));
+  EXPECT_GT(count, 0u);
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    check_cuda(cudaGraphNodeGetType(node, &type));
+    EXPECT_EQ(type, cudaGraphNodeTypeKernel);
+  }
+  check_cuda(cudaGraphDestroy(graph));
+}
+
+// The last device by number, while the first is current. With one GPU both are the same.
+TEST(PlanDevice, MakesItsDeviceCurrentAndRestoresTheOther) {
+  Context last = context();
+  last.device = cuda_device_count() - 1;
+  const auto host = matrices::erdos_renyi<double>(700, 700, 8, 1);
+  const auto current = [] {
+    int device = -1;
+    check_cuda(cudaGetDevice(&device));
+    return device;
+  };
+  DeviceCsr<double> a;
+  {
+    const DeviceScope scope(last);
+    a = to_device<std::uint32_t>(host, nullptr);
+  }
+  check_cuda(cudaSetDevice(0));
+  DeviceCsr<double> c;
+  {
+    // The default stream: of the plan's device, not of the current one.
+    SpgemmPlan<double> plan(last, view(a), view(a), nullptr);
+    EXPECT_EQ(current(), 0);
+    c = plan.multiply(a.values.data(), a.values.data());
+    EXPECT_EQ(current(), 0);
+    plan.multiply(a.values.data(), a.values.data(), c.values.data());
+    EXPECT_EQ(current(), 0);
+  }
+  EXPECT_EQ(current(), 0);
+  const DeviceScope scope(last);
+  EXPECT_TRUE(
+      same_bits(to_host<std::int32_t>(c), spgemm::multiply(last, host, host, Algorithm::fused)));
+  a = {};
+  c = {};
+}
+
 TEST(PlanLimits, TooManyColumnsAreRefused) {
   const Context context = test::context();
   const DeviceScope scope(context);
+  const OwnStream stream;
   auto host = matrices::erdos_renyi<double>(300, 300, 5, 1);
   host.cols = (std::int64_t{1} << 23) + 1;
-  const auto b = to_device<std::uint32_t>(host, context.stream);
-  const auto a =
-      to_device<std::uint32_t>(matrices::erdos_renyi<double>(200, 300, 6, 2), context.stream);
+  const auto b = to_device<std::uint32_t>(host, stream);
+  const auto a = to_device<std::uint32_t>(matrices::erdos_renyi<double>(200, 300, 6, 2), stream);
   try {
-    const SpgemmPlan<double> plan(context, view(a), view(b));
+    const SpgemmPlan<double> plan(context, view(a), view(b), stream);
     FAIL() << "a plan of 2^23 + 1 columns was made";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::unavailable);

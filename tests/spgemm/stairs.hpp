@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "products.hpp"
-#include "sortie/matrices/generators.hpp"
+#include "matrices/generators.hpp"
+#include "tests/spgemm/products.hpp"
 
 /// Operands that take the fused product through every way that it has for a row.
 namespace sortie::test {

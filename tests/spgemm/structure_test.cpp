@@ -1,10 +1,10 @@
-#include "sortie/apps/spgemm/structure.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "products.hpp"
-#include "sortie/matrices/generators.hpp"
-#include "support/expect_error.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/spgemm.hpp"
+#include "tests/spgemm/products.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

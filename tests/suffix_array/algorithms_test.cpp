@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "sortie/core/devices.hpp"
-#include "sortie/core/error.hpp"
-#include "suffix_array/texts.hpp"
+#include "sortie/devices.hpp"
+#include "sortie/error.hpp"
+#include "tests/suffix_array/texts.hpp"
 
 namespace sortie::suffix_array {
 namespace {

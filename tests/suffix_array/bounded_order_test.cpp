@@ -1,15 +1,15 @@
-#include "sortie/apps/suffix_array/bounded_order.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "sortie/apps/suffix_array/lcp.hpp"
-#include "sortie/apps/suffix_array/query.hpp"
-#include "sortie/core/error.hpp"
-#include "suffix_array/patterns.hpp"
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "apps/suffix_array/bounded_order.hpp"
+#include "sortie/error.hpp"
+#include "sortie/lcp.hpp"
+#include "sortie/query.hpp"
+#include "tests/suffix_array/patterns.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::suffix_array {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -5,11 +6,11 @@
 #include <algorithm>
 #include <array>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/sequences/fasta.hpp"
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "sortie/error.hpp"
+#include "sortie/fasta.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::suffix_array {
 namespace {

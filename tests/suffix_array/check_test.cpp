@@ -1,11 +1,11 @@
-#include "sortie/core/error.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "sortie/error.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::suffix_array {
 namespace {

@@ -1,18 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "sortie/apps/suffix_array/burrows_wheeler.hpp"
-#include "sortie/apps/suffix_array/documents.hpp"
-#include "sortie/apps/suffix_array/inverse.hpp"
-#include "sortie/apps/suffix_array/lcp.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/sequences/fasta.hpp"
-#include "suffix_array/lcp_definition.hpp"
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "sortie/burrows_wheeler.hpp"
+#include "sortie/documents.hpp"
+#include "sortie/error.hpp"
+#include "sortie/fasta.hpp"
+#include "sortie/lcp.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/suffix_array/lcp_definition.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 // LCP array, Burrows-Wheeler transform and inverse, by either backend.
 namespace sortie::suffix_array {

@@ -1,13 +1,13 @@
-#include "sortie/apps/suffix_array/documents.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "sortie/core/error.hpp"
-#include "sortie/sequences/fasta.hpp"
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "sortie/documents.hpp"
+#include "sortie/error.hpp"
+#include "sortie/fasta.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::suffix_array {
 namespace {

@@ -1,15 +1,15 @@
-#include "sortie/apps/suffix_array/doubling_rounds.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
 
-#include "sortie/apps/suffix_array/lcp.hpp"
-#include "sortie/core/error.hpp"
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "apps/suffix_array/doubling_rounds.hpp"
+#include "sortie/error.hpp"
+#include "sortie/lcp.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::suffix_array {
 namespace {

@@ -1,14 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What only the host's way to build a suffix array can get wrong: memory, and texts that lead
 // through each of its stages.
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
-#include "sortie/core/run_report.hpp"
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "core/host_memory.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SORTIE_TEST_IS_SANITIZED

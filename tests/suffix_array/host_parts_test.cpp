@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The parts that the suffix array on the host is made of, each against its definition.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,17 +8,17 @@
 #include <numeric>
 #include <tuple>
 
-#include "sortie/apps/suffix_array/host/bit_set.hpp"
-#include "sortie/apps/suffix_array/host/element_scan.hpp"
-#include "sortie/apps/suffix_array/host/key_digits.hpp"
-#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
-#include "sortie/apps/suffix_array/host/prefix_roll.hpp"
-#include "sortie/apps/suffix_array/host/runs.hpp"
-#include "sortie/apps/suffix_array/host/sample_rounds.hpp"
-#include "sortie/apps/suffix_array/host/sampling.hpp"
-#include "sortie/apps/suffix_array/host/symbol_stream.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "suffix_array/texts.hpp"
+#include "apps/suffix_array/host/bit_set.hpp"
+#include "apps/suffix_array/host/build/element_scan.hpp"
+#include "apps/suffix_array/host/runs/runs.hpp"
+#include "apps/suffix_array/host/samples/sample_rounds.hpp"
+#include "apps/suffix_array/host/samples/sampling.hpp"
+#include "apps/suffix_array/host/sorts/key_digits.hpp"
+#include "apps/suffix_array/host/text/prefix_plan.hpp"
+#include "apps/suffix_array/host/text/prefix_roll.hpp"
+#include "apps/suffix_array/host/text/symbol_stream.hpp"
+#include "core/host_runtime.hpp"
+#include "tests/suffix_array/texts.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {

@@ -1,20 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What leads from the ranks of samples to the order of all suffixes in groups, on the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "sortie/apps/suffix_array/host/bit_set.hpp"
-#include "sortie/apps/suffix_array/host/group_batch.hpp"
-#include "sortie/apps/suffix_array/host/numbered_set.hpp"
-#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
-#include "sortie/apps/suffix_array/host/sample_map.hpp"
-#include "sortie/apps/suffix_array/host/sampling.hpp"
-#include "sortie/apps/suffix_array/host/symbol_hashes.hpp"
-#include "sortie/apps/suffix_array/host/symbol_stream.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/random.hpp"
-#include "suffix_array/texts.hpp"
+#include "apps/suffix_array/host/bit_set.hpp"
+#include "apps/suffix_array/host/samples/numbered_set.hpp"
+#include "apps/suffix_array/host/samples/sample_map.hpp"
+#include "apps/suffix_array/host/samples/sampling.hpp"
+#include "apps/suffix_array/host/sorts/group_batch.hpp"
+#include "apps/suffix_array/host/text/prefix_plan.hpp"
+#include "apps/suffix_array/host/text/symbol_hashes.hpp"
+#include "apps/suffix_array/host/text/symbol_stream.hpp"
+#include "core/host_runtime.hpp"
+#include "core/random.hpp"
+#include "tests/suffix_array/texts.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {

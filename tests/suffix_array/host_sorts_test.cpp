@@ -1,19 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The sorts of numbers that the suffix array on the host is made of, with vectors and without.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "sortie/apps/suffix_array/host/element_scan.hpp"
-#include "sortie/apps/suffix_array/host/element_sort.hpp"
-#include "sortie/apps/suffix_array/host/key_digits.hpp"
-#include "sortie/apps/suffix_array/host/key_sort.hpp"
-#include "sortie/apps/suffix_array/host/part_sort.hpp"
-#include "sortie/apps/suffix_array/host/prefix_plan.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/segsort/host/vector_sort.hpp"
-#include "suffix_array/texts.hpp"
+#include "apps/suffix_array/host/build/element_scan.hpp"
+#include "apps/suffix_array/host/sorts/element_sort.hpp"
+#include "apps/suffix_array/host/sorts/key_digits.hpp"
+#include "apps/suffix_array/host/sorts/key_sort.hpp"
+#include "apps/suffix_array/host/sorts/part_sort.hpp"
+#include "apps/suffix_array/host/text/prefix_plan.hpp"
+#include "core/host_runtime.hpp"
+#include "core/random.hpp"
+#include "segsort/host/vector_sort.hpp"
+#include "tests/suffix_array/texts.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/apps/suffix_array/cuda/symbol_stream.cuh"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::test {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::test {
 

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "sortie/apps/suffix_array/query.hpp"
-#include "suffix_array/texts.hpp"
+#include "sortie/query.hpp"
+#include "tests/suffix_array/texts.hpp"
 
 namespace sortie::test {
 

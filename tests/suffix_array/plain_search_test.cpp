@@ -1,14 +1,14 @@
-#include "sortie/apps/suffix_array/plain_search.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "sortie/core/error.hpp"
-#include "suffix_array/patterns.hpp"
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "apps/suffix_array/plain_search.hpp"
+#include "sortie/error.hpp"
+#include "tests/suffix_array/patterns.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::suffix_array {
 namespace {

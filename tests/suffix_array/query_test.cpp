@@ -1,18 +1,18 @@
-#include "sortie/apps/suffix_array/query.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "sortie/apps/suffix_array/plain_search.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/sequences/fasta.hpp"
-#include "suffix_array/patterns.hpp"
-#include "suffix_array/texts.hpp"
-#include "support/backend.hpp"
+#include "apps/suffix_array/plain_search.hpp"
+#include "sortie/error.hpp"
+#include "sortie/fasta.hpp"
+#include "sortie/query.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/suffix_array/patterns.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
 
 namespace sortie::suffix_array {
 namespace {

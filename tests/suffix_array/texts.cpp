@@ -1,6 +1,7 @@
-#include "suffix_array/texts.hpp"
-
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
+
+#include "tests/suffix_array/texts.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sortie/apps/suffix_array/suffix_array.hpp"
-#include "sortie/core/random.hpp"
+#include "core/random.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::test {
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdlib>
 #include <string_view>
 
-#include "sortie/core/context.hpp"
+#include "sortie/context.hpp"
 
 namespace sortie::test {
 

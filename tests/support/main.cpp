@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <iostream>
 
-#include "sortie/core/devices.hpp"
-#include "support/backend.hpp"
+#include "sortie/devices.hpp"
+#include "tests/support/backend.hpp"
 
 // Runs the tests, or exits with 77 and a reason where the backend of this run is not there, so that
 // ctest counts the program as skipped and not as passed.

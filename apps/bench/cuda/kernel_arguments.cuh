@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/device_request.cuh"
+#include "segsort/cuda/device_request.cuh"
 
 namespace sortie::bench {
 
-/// What a kernel of the library gets to sort pairs of u32 and u32, where one is started by itself.
+/// Arguments of a kernel of the library that is launched directly, for pairs of u32 and u32.
 inline segsort::Arguments<std::uint32_t> arguments_of(const segsort::DeviceRequest& request) {
   return segsort::arguments_of<std::uint32_t>(request, {}, 0, request.num_segments);
 }
 
-/// True for the one combination of types that these kernels are compiled for.
+/// True for the only combination of types for which these kernels are compiled.
 inline bool has_single_kernels(const segsort::DeviceRequest& request) {
   return request.key_type == KeyType::u32 && request.value_bytes == 4;
 }

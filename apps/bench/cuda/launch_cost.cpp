@@ -1,17 +1,18 @@
-#include "sortie/apps/bench/launch_cost.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/segsort/launch_cost.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <functional>
 
-#include "sortie/apps/bench/cuda/event_timer.hpp"
-#include "sortie/apps/bench/cuda/launch_kernels.hpp"
-#include "sortie/apps/bench/cuda/segsort_peers.hpp"
-#include "sortie/apps/bench/cuda/segsort_workload.hpp"
-#include "sortie/apps/bench/timing.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/bench/cuda/launch_kernels.hpp"
+#include "apps/bench/cuda/segsort_peers.hpp"
+#include "apps/bench/cuda/segsort_workload.hpp"
+#include "apps/bench/timing.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "core/cuda/event_timer.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -20,7 +21,7 @@ constexpr int timed_rounds = 20;
 
 using Call = std::function<void()>;
 
-/// A stream of its own: the default stream cannot be captured.
+/// A separate stream: the default stream cannot be captured.
 class OwnStream {
  public:
   OwnStream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
@@ -45,7 +46,7 @@ class CapturedCalls {
     try {
       call_all(call);
     } catch (...) {
-      static_cast<void>(cudaStreamEndCapture(stream, &graph_));  // the stream is needed further on
+      static_cast<void>(cudaStreamEndCapture(stream, &graph_));  // the stream is used again
       destroy();
       throw;
     }
@@ -73,20 +74,20 @@ class CapturedCalls {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-/// Seconds a call of a graph of 100.
+/// Seconds per call of a graph of 100 calls.
 double time_graph(cudaStream_t stream, CapturedCalls& calls) {
   EventTimer timer;
   std::vector<double> seconds;
   for (int round = 0; round < timed_rounds; ++round) {
-    // A replay before the timed one keeps the device busy while the host submits: what is measured
-    // is the device's time, not the bus's.
+    // A replay before the timed one keeps the device busy while the host submits, so the time is
+    // that of the device and excludes the submission.
     calls.replay();
     seconds.push_back(timer.time(stream, [&] { calls.replay(); }) / launch_calls);
   }
   return median(std::move(seconds));
 }
 
-/// Seconds a call of 100 one after another, the host's part included.
+/// Seconds per call of 100 successive calls, including the host's part.
 double time_plain(cudaStream_t stream, const Call& call) {
   EventTimer timer;
   std::vector<double> seconds;
@@ -97,8 +98,8 @@ double time_plain(cudaStream_t stream, const Call& call) {
   return median(std::move(seconds));
 }
 
-/// Measures one call both ways. The first goes without a graph: modules are loaded by it, which a
-/// capture would not permit. \param fault  checks what the call left, from new input
+/// Measures one call in both ways. The first call is not captured: it loads modules, which is not
+/// permitted during capture. \param fault  runs the call on new input and checks the result
 LaunchCost measure_call(const std::string& method, cudaStream_t stream, bool as_graph,
                         const Call& call, const Call& renew,
                         const std::function<std::string()>& fault) {

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
-#include "sortie/apps/bench/cuda/launch_kernels.hpp"
+#include "apps/bench/cuda/launch_kernels.hpp"
 
 namespace sortie::bench {
 namespace {

@@ -1,20 +1,20 @@
-#include "sortie/apps/bench/paper_figures.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/segsort/paper_figures.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
-#include "sortie/apps/bench/cuda/paper_kernels.hpp"
-#include "sortie/apps/bench/cuda/segsort_workload.hpp"
-#include "sortie/apps/bench/cuda/single_kernel.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
+#include "apps/bench/cuda/paper_kernels.hpp"
+#include "apps/bench/cuda/segsort_workload.hpp"
+#include "core/cuda/device_context.hpp"
 
 namespace sortie::bench {
 namespace {
 
 constexpr int reg_sort_blocks[] = {64, 128, 256, most_block_threads};
 
-// By length, so that the segments of each length are made once.
+// Sorted by length, so that the segments of each length are generated once.
 std::vector<std::size_t> in_order_of_length(std::span<const PaperBinding> bindings) {
   std::vector<std::size_t> order(bindings.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -43,8 +43,8 @@ PaperTime time_binding(SegsortWorkload& work, std::size_t binding, int block_thr
 }  // namespace
 
 PaperFigures paper_figures_on_cuda(const Context& context, const TuneOptions& options) {
-  const DeviceScope scope(context);
-  SegsortWorkload work({options.items, KeyType::u32, 4, options.seed}, context.stream);
+  const DeviceCall call(context);
+  SegsortWorkload work({options.items, KeyType::u32, 4, options.seed}, call.stream);
   const auto bindings = paper_bindings();
   const std::vector<std::size_t> order = in_order_of_length(bindings);
 

@@ -1,12 +1,13 @@
-#include "sortie/apps/bench/cuda/paper_kernels.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/cuda/paper_kernels.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/bench/cuda/kernel_arguments.cuh"
-#include "sortie/segsort/cuda/ics17/shared_merge.cuh"
+#include "apps/bench/cuda/kernel_arguments.cuh"
+#include "segsort/cuda/ics17/shared_merge.cuh"
 
 namespace sortie::bench {
 namespace {
@@ -16,9 +17,9 @@ using segsort::Arguments;
 using Pairs = ics17::Traits<std::uint32_t, std::uint32_t, false>;
 using Kernel = PaperBinding::Kernel;
 
-/// The loop of ics17::warp_bin_kernel over all segments, without a bin, for any size of block: a
-/// group of Threads lanes sorts a segment in its registers. The bound of 512 threads leaves 128
-/// registers a thread, twice what any binding takes, so one code serves all block sizes as well.
+/// The loop of ics17::warp_bin_kernel over all segments, without bins, for any block size: a group
+/// of Threads lanes sorts a segment in registers. The launch bound of 512 threads permits 128
+/// registers per thread, twice what any binding uses, so the same code suits all block sizes.
 template <int Threads, int Items, bool Striped>
 __global__ void __launch_bounds__(most_block_threads)
     reg_sort_kernel(Arguments<std::uint32_t> arguments) {
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(most_block_threads)
   const std::uint32_t group = threadIdx.x / Threads;
   const std::uint32_t thread = threadIdx.x % Threads;
   const auto less = Pairs::less(arguments.codec);
-  // The bound is the same for all lanes of a block: every lane takes part in every shuffle.
+  // The loop bound is uniform in a block: every lane participates in every shuffle.
   for (std::uint64_t first = std::uint64_t{blockIdx.x} * groups; first < arguments.num_segments;
        first += std::uint64_t{gridDim.x} * groups) {
     segsort::SegmentExtent segment{0, 0};
@@ -49,8 +50,9 @@ __global__ void __launch_bounds__(most_block_threads)
   }
 }
 
-/// The loop of ics17::block_bin_kernel over all segments, without a bin: a block sorts one in
-/// shared memory. It writes striped, or every thread the items that it merged last.
+/// The loop of ics17::block_bin_kernel over all segments, without bins: a block sorts one segment
+/// in shared memory. Writes are either striped, or each thread writes the items that it merged
+/// last.
 template <int Threads, int Items, bool Striped>
 __global__ void __launch_bounds__(Threads) smem_merge_kernel(Arguments<std::uint32_t> arguments) {
   __shared__ ics17::SharedTile<Pairs, Threads, Items> tile;
@@ -87,7 +89,7 @@ struct Compiled {
   template <Kernel Which, int Threads, int... Items>
   void add_items(std::integer_sequence<int, Items...>) {
     const auto add_one = [&]<int Count>() {
-      // What shared memory does not hold (8 bytes an item, 48 KiB a block) is left out.
+      // Bindings that exceed shared memory (8 bytes per item, 48 KiB per block) are omitted.
       if constexpr (Which == Kernel::reg_sort || Threads * Count <= 4096) {
         add<Which, Threads, Count, false>();
         if constexpr (Count > 1) add<Which, Threads, Count, true>();
@@ -124,7 +126,7 @@ cudaError_t sort_as_in_paper(std::size_t binding, int block_threads, void* tempo
                              cudaStream_t stream) {
   if (!has_single_kernels(request)) return cudaErrorNotSupported;
   if (temporary == nullptr) {
-    bytes = 1;  // none is used, but null would ask for the size again
+    bytes = 1;  // not used, but a null pointer would request the size again
     return cudaSuccess;
   }
   const PaperBinding& bound = compiled().bindings[binding];

@@ -1,15 +1,16 @@
-#include "sortie/apps/bench/query_bench.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/query_bench.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <memory>
 #include <utility>
 
-#include "sortie/apps/suffix_array/cuda/device_find.hpp"
-#include "sortie/apps/suffix_array/plain_search.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/cuda/device_scope.hpp"
+#include "apps/suffix_array/plain_search.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/device_suffix_array.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -30,14 +31,13 @@ template <class Pos>
 class ResidentQuery {
  public:
   ResidentQuery(const Context& context, const QueryCase<Pos>& query)
-      : scope_(context),
-        context_(context),
+      : call_(context),
         query_(query),
-        symbols_(query.text.symbols, context.stream),
-        separators_(query.text.separators, context.stream),
-        suffixes_(query.suffixes, context.stream),
-        letters_(query.patterns.letters, context.stream),
-        begins_(query.patterns.begins, context.stream) {
+        symbols_(query.text.symbols, call_.stream),
+        separators_(query.text.separators, call_.stream),
+        suffixes_(query.suffixes, call_.stream),
+        letters_(query.patterns.letters, call_.stream),
+        begins_(query.patterns.begins, call_.stream) {
     wait();
   }
 
@@ -46,12 +46,13 @@ class ResidentQuery {
     wait();
   }
   void count() {
-    found_.ranges = suffix_array::cuda::find_on_device<Pos>(context_, text(), array(), patterns());
+    found_.ranges =
+        suffix_array::cuda::find_on_device<Pos>(call_, text(), array(), patterns(), call_.stream);
     wait();
   }
   void locate() {
-    found_ = suffix_array::cuda::locate_on_device<Pos>(context_, text(), array(), patterns(),
-                                                       query_.most_hits);
+    found_ = suffix_array::cuda::locate_on_device<Pos>(call_, text(), array(), patterns(),
+                                                       query_.most_hits, call_.stream);
     wait();
   }
   void check(bool located) const {
@@ -59,7 +60,7 @@ class ResidentQuery {
                            on_host(found_.positions)};
     if (!located) found.begins.assign(query_.patterns.size() + 1, 0);
     wait();
-    suffix_array::check_occurrences<Pos>(context_, query_.text, query_.patterns, found,
+    suffix_array::check_occurrences<Pos>(call_, query_.text, query_.patterns, found,
                                          located ? query_.most_hits : 0);
   }
 
@@ -71,10 +72,9 @@ class ResidentQuery {
   [[nodiscard]] PatternView patterns() const {
     return {{letters_.data(), letters_.size()}, {begins_.data(), begins_.size()}};
   }
-  void wait() const { check_cuda(cudaStreamSynchronize(context_.stream)); }
+  void wait() const { check_cuda(cudaStreamSynchronize(call_.stream)); }
 
-  DeviceScope scope_;
-  const Context& context_;
+  DeviceCall call_;
   QueryCase<Pos> query_;
   DeviceBuffer<std::uint8_t> symbols_;
   DeviceBuffer<std::uint64_t> separators_;

@@ -1,4 +1,5 @@
-#include "sortie/apps/bench/segsort_bench.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/segsort/segsort_bench.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -6,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/bench/cuda/event_timer.hpp"
-#include "sortie/apps/bench/cuda/segsort_peers.hpp"
-#include "sortie/apps/bench/cuda/segsort_workload.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
+#include "apps/bench/cuda/segsort_peers.hpp"
+#include "apps/bench/cuda/segsort_workload.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/event_timer.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -97,9 +98,9 @@ std::vector<Row> measure_case(const std::string& name, SegsortWorkload& work,
 
 std::vector<Row> segsort_on_cuda(const Context& context, const std::vector<std::string>& cases,
                                  const SegsortOptions& options, const RowSink& sink) {
-  const DeviceScope scope(context);
+  const DeviceCall call(context);
   SegsortWorkload work({options.items, options.key, options.value_bytes, options.seed},
-                       context.stream);
+                       call.stream);
   std::vector<Row> all;
   for (const std::string& name : cases) {
     work.set_segments(parse_segment_case(name));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <cub/block/block_reduce.cuh>
@@ -6,19 +7,19 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/apps/bench/cuda/segsort_data.hpp"
-#include "sortie/apps/bench/key_dispatch.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
+#include "apps/bench/cuda/segsort_data.hpp"
+#include "apps/bench/key_dispatch.hpp"
+#include "core/cuda/check.hpp"
+#include "core/random.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {
 
-using Count = unsigned long long;  // what atomics and hashes work on
+using Count = unsigned long long;  // type of atomics and hashes
 
 constexpr int block_threads = 256;
-// Enough to fill any GPU several times; kernels stride over what is more.
+// Enough to fill any GPU several times; the kernels use grid-stride loops.
 constexpr std::uint64_t most_blocks = 1 << 14;
 
 unsigned blocks_for(std::uint64_t items) {
@@ -46,7 +47,7 @@ __device__ Key random_key(std::uint64_t seed, std::uint64_t index) {
   }
 }
 
-/// Bits of a key, so that equal means equal for NaNs and zeros, too.
+/// The bits of a key, for bitwise comparison of NaNs and zeros.
 template <class Key>
 __device__ std::uint64_t bits_of(Key key) {
   using Bits = std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>;
@@ -78,8 +79,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Draws length i from number i of the stream, as make_segment_case() does. The table of at most
-/// some thousand sums stays in the L1 cache.
+/// Draws length i from number i of the random stream, like make_segment_case(). The table of at
+/// most a few thousand sums stays in the L1 cache.
 __global__ void __launch_bounds__(block_threads)
     draw_lengths_kernel(const double* __restrict__ cumulative, std::uint64_t longest,
                         std::uint64_t seed, std::uint64_t count, std::uint64_t* lengths) {
@@ -102,8 +103,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Cuts the segments off where the items end, and tells how many there are: the one whose end is
-/// the first to reach the items is the last.
+/// Truncates the segments at the number of items and stores their number: the last segment is the
+/// first one whose end reaches the number of items.
 template <class Offset>
 __global__ void __launch_bounds__(block_threads)
     trim_offsets_kernel(const std::uint64_t* ends, std::uint64_t count, std::uint64_t items,
@@ -117,8 +118,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Marks the first item of every segment but those at 0, so that the sum over the marks up to an
-/// item is the number of its segment.
+/// Marks the first item of every segment except those at 0. The sum of the marks up to an item is
+/// then its segment number.
 template <class Offset>
 __global__ void __launch_bounds__(block_threads)
     mark_segments_kernel(const Offset* offsets, std::uint64_t segments, std::uint32_t* marks,
@@ -134,21 +135,22 @@ __device__ void report(Count* counter, ResultFaults* faults, std::uint64_t place
   atomicMin(&faults->first, Count{place});
 }
 
-/// A bijection of 64 bits in which every bit depends on every other (the mix of MurmurHash3).
+/// A bijective hash of 64 bits in which every output bit depends on every input bit (the finaliser
+/// of MurmurHash3).
 __device__ Count mix(Count x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
   return x ^ (x >> 33);
 }
 
-/// One thread an item, item i being place i of input and output.
+/// One thread per item; item i is position i of input and output.
 template <class Key>
 __global__ void __launch_bounds__(block_threads)
     check_keys_kernel(ResultToCheck result, ResultFaults* faults) {
   const auto* keys_in = static_cast<const Key*>(result.keys_in);
   const auto* keys_out = static_cast<const Key*>(result.keys_out);
   for (std::uint64_t i = first_item(); i < result.items; i += item_stride()) {
-    // Not "less than", which a NaN would pass.
+    // Negated "<=" instead of ">", so that a NaN is reported.
     if (i > 0 && result.ids[i] == result.ids[i - 1] && !(keys_out[i - 1] <= keys_out[i])) {
       report(&faults->unsorted, faults, i);
     }
@@ -158,7 +160,7 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// One thread an item; `seen` has a bit for every value.
+/// One thread per item; `seen` has one bit for every value.
 template <class Key, class Value>
 __global__ void __launch_bounds__(block_threads)
     check_values_kernel(ResultToCheck result, std::uint32_t* seen, ResultFaults* faults) {
@@ -178,8 +180,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Adds up the hashes of (segment, key) of the input, made from the seed, and of the output. Every
-/// thread of a block takes part in the reduction, whether it had an item or not.
+/// Sums the hashes of (segment, key) over the input, recomputed from the seed, and over the output.
+/// All threads of a block participate in the reduction, also those without an item.
 template <class Key>
 __global__ void __launch_bounds__(block_threads)
     hash_keys_kernel(ResultToCheck result, ResultFaults* faults) {
@@ -200,7 +202,7 @@ __global__ void __launch_bounds__(block_threads)
     for (int which = 0; which < 2; ++which) {
       const Count sum = Reduce(storage).Sum(sums[side][which]);
       if (threadIdx.x == 0) atomicAdd(&faults->hashes[side][which], sum);
-      __syncthreads();  // before the next sum takes the storage
+      __syncthreads();  // before the next sum reuses the storage
     }
   }
 }
@@ -232,8 +234,8 @@ DeviceSegments equal_segments(std::uint64_t length, std::uint64_t items, cudaStr
   return segments;
 }
 
-/// Lengths to draw so that, but for one time in 10^15, they add up to the items. Every length is at
-/// least 1, so `items` of them always suffice.
+/// Number of lengths to draw such that their sum reaches `items` except with probability 10^-15.
+/// Every length is at least 1, so `items` lengths always suffice.
 std::uint64_t lengths_to_draw(const std::vector<double>& cumulative, std::uint64_t items) {
   double first_moment = 0;
   double second_moment = 0;
@@ -249,7 +251,7 @@ std::uint64_t lengths_to_draw(const std::vector<double>& cumulative, std::uint64
   return std::min(items, static_cast<std::uint64_t>(expected + 8 * deviation) + 64);
 }
 
-/// Sums of the first 1, 2, ... `count` lengths.
+/// Prefix sums of the first 1, 2, ... `count` lengths.
 DeviceBuffer<std::uint64_t> segment_ends(const DeviceBuffer<double>& cumulative,
                                          std::uint64_t count, std::uint64_t seed,
                                          cudaStream_t stream) {
@@ -294,7 +296,8 @@ DeviceSegments power_law_segments(const SegmentShape& shape, std::uint64_t items
   return segments;
 }
 
-/// The skews have few segments, or all of them short of 64 items: made on the host in milliseconds.
+/// Segments of a shape, generated on the host and copied. Used for the skews, which have few
+/// segments or only short ones and take the host milliseconds.
 DeviceSegments segments_of_host(const SegmentShape& shape, std::uint64_t items, std::uint64_t seed,
                                 cudaStream_t stream) {
   const SegmentCase host = make_segment_case("", shape, items, seed);
@@ -316,7 +319,7 @@ DeviceSegments segments_of_host(const SegmentShape& shape, std::uint64_t items, 
 
 void fill_random_keys(KeyType type, void* keys, std::uint64_t items, std::uint64_t seed,
                       cudaStream_t stream) {
-  with_key_type(type, [&]<class Key>(Key) {
+  with_segment_key_type(type, [&]<class Key>(Key) {
     fill_keys_kernel<<<blocks_for(items), block_threads, 0, stream>>>(static_cast<Key*>(keys),
                                                                       items, seed);
   });
@@ -366,7 +369,7 @@ ResultFaults check_result(const ResultToCheck& result, cudaStream_t stream) {
   ResultFaults faults;
   DeviceBuffer<ResultFaults> found(std::span<const ResultFaults>(&faults, 1), stream);
   const unsigned blocks = blocks_for(result.items);
-  with_key_type(result.key_type, [&]<class Key>(Key) {
+  with_segment_key_type(result.key_type, [&]<class Key>(Key) {
     check_keys_kernel<Key><<<blocks, block_threads, 0, stream>>>(result, found.data());
     if (result.value_bytes == 0) {
       hash_keys_kernel<Key><<<blocks, block_threads, 0, stream>>>(result, found.data());

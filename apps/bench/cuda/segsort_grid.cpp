@@ -1,10 +1,11 @@
-#include "sortie/apps/bench/segsort_grid.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/segsort/segsort_grid.hpp"
 
-#include "sortie/apps/bench/cuda/segsort_peers.hpp"
-#include "sortie/apps/bench/cuda/segsort_workload.hpp"
-#include "sortie/apps/bench/timing.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/bench/cuda/segsort_peers.hpp"
+#include "apps/bench/cuda/segsort_workload.hpp"
+#include "apps/bench/timing.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr int sortie_repetitions = 3;
 constexpr int cub_repetitions = 2;
 
-// Takes over what went wrong, if anything did, and returns the median.
+// Stores the error of a sort, if there is one, and returns the median time.
 double median_of(GridPoint& point, const std::string& method, const TimedSort& timed) {
   if (!timed.failure.empty() && point.failure.empty()) {
     point.failure = method + ": " + timed.failure;
@@ -40,9 +41,9 @@ void measure_point(GridPoint& point, SegsortWorkload& work, SegsortPolicy policy
 
 std::vector<GridPoint> segsort_grid_on_cuda(const Context& context, const GridOptions& options,
                                             const GridSink& sink) {
-  const DeviceScope scope(context);
+  const DeviceCall call(context);
   SegsortWorkload work({options.items, options.key, options.value_bytes, options.seed},
-                       context.stream);
+                       call.stream);
   std::vector<GridPoint> points = grid_places(options.part, options.parts);
   std::size_t shown = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -1,4 +1,5 @@
-#include "sortie/apps/bench/cuda/segsort_peers.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/cuda/segsort_peers.hpp"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
@@ -7,9 +8,9 @@
 #include <bit>
 #include <type_traits>
 
-#include "sortie/apps/bench/cuda/segsort_data.hpp"
-#include "sortie/apps/bench/key_dispatch.hpp"
-#include "sortie/core/cuda/storage_carver.hpp"
+#include "apps/bench/cuda/segsort_data.hpp"
+#include "apps/bench/key_dispatch.hpp"
+#include "core/cuda/storage_carver.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -38,7 +39,7 @@ T* out(void* data) {
 constexpr std::size_t storage_alignment = 256;
 constexpr int block_threads = 256;
 
-/// One thread an item of less than 2^31.
+/// Launches one thread per item, for less than 2^31 items.
 template <class Kernel, class... Arguments>
 cudaError_t launch(Kernel kernel, std::int64_t items, cudaStream_t stream, Arguments... arguments) {
   if (items == 0) return cudaSuccess;
@@ -77,12 +78,12 @@ __global__ void __launch_bounds__(block_threads)
   if (i < items) to[i] = from[indices[i]];
 }
 
-/// Bits that the numbers of so many segments have.
+/// Bits required for the numbers of `segments` segments.
 int segment_bits(std::int64_t segments) {
   return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(segments, 1) - 1));
 }
 
-/// Runs steps one after another until one fails.
+/// Runs steps in order until one fails.
 template <class... Steps>
 cudaError_t in_turn(Steps... steps) {
   cudaError_t status = cudaSuccess;
@@ -120,7 +121,7 @@ cudaError_t radix_packed(void* temporary, std::size_t& bytes, const DeviceReques
   const cudaError_t sized = in_turn([&] { return number(nullptr, number_bytes); },
                                     [&] { return sort(nullptr, sort_bytes); });
   if (sized != cudaSuccess) return sized;
-  // One after the other: they share what is left.
+  // The two steps run one after the other and share the remaining storage.
   auto* const storage = parts.take<std::byte>(std::max(number_bytes, sort_bytes));
   if (temporary == nullptr) {
     bytes = parts.used();
@@ -161,7 +162,7 @@ cudaError_t radix_twice(void* temporary, std::size_t& bytes, const DeviceRequest
                                            static_cast<const std::uint32_t*>(indices), by_key,
                                            items, 0, 64, stream);
   };
-  // A single segment has no bits to sort by; one does no harm.
+  // A single segment has zero bits; sorting by one bit is harmless.
   const int id_bits = std::max(segment_bits(request.num_segments), 1);
   const auto sort_by_segment = [&](void* storage, std::size_t& size) {
     return cub::DeviceRadixSort::SortPairs(

@@ -1,11 +1,15 @@
-#include "sortie/apps/bench/cuda/segsort_workload.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/cuda/segsort_workload.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "sortie/apps/bench/cuda/event_timer.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/bench/timing.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/event_timer.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -13,8 +17,8 @@ namespace {
 constexpr double slow_seconds = 0.05;
 constexpr std::size_t repetitions_when_slow = 2;
 constexpr double hopeless_seconds = 2;
-// One block of CUB's segmented sort on an H200 sorts 0.17 G pairs of u32 a second; 64-bit ones,
-// half.
+// One block of CUB's segmented sort on an H200 sorts 0.17 * 10^9 pairs of u32 per second, and half
+// as many 64-bit pairs.
 constexpr double cub_block_items_a_second = 0.17e9;
 
 std::size_t bytes_each(KeyType type) {
@@ -32,7 +36,7 @@ std::string describe(const ResultFaults& faults) {
   return text;
 }
 
-// True when another run would not be worth its time.
+// True if further repetitions are not worthwhile.
 bool is_enough(const std::vector<double>& seconds, int repetitions) {
   if (seconds.size() >= static_cast<std::size_t>(repetitions)) return true;
   return seconds.size() >= repetitions_when_slow &&
@@ -63,7 +67,7 @@ SegsortWorkload::SegsortWorkload(const WorkloadOptions& options, cudaStream_t st
 }
 
 void SegsortWorkload::set_segments(const SegmentShape& shape) {
-  segments_ = {};  // its memory is wanted for the next
+  segments_ = {};  // frees the memory for the next segments
   segments_ = make_device_segments(shape, options_.items, options_.seed, stream_);
   longest_ = shape.longest_of(options_.items);
   request_.offset_bytes = segments_.offset_bytes;
@@ -139,6 +143,16 @@ TimedSort time_sort(SegsortWorkload& work, const TwoPhaseSort& sort, const Timin
 bool hopeless_for_cub(const SegsortWorkload& work) {
   const double words = static_cast<double>(bytes_each(work.request().key_type)) / 4;
   return static_cast<double>(work.longest()) * words > hopeless_seconds * cub_block_items_a_second;
+}
+
+void time_kernel(KernelTime& time, SegsortWorkload& work, std::uint64_t length,
+                 const TwoPhaseSort& sort, int repetitions) {
+  TimedSort timed = time_sort(work, sort, {repetitions, false});
+  time.length = length;
+  time.seconds = timed.agrees ? median(std::move(timed.seconds)) : 0;
+  time.agrees = timed.agrees;
+  time.fault = std::move(timed.fault);
+  time.failure = std::move(timed.failure);
 }
 
 }  // namespace sortie::bench

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,11 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "sortie/apps/bench/cuda/segsort_data.hpp"
-#include "sortie/apps/bench/segment_cases.hpp"
-#include "sortie/apps/bench/segsort_bench.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/segsort/device_segmented_sort.hpp"
+#include "apps/bench/cuda/segsort_data.hpp"
+#include "apps/bench/segsort/segment_cases.hpp"
+#include "apps/bench/segsort/segsort_bench.hpp"
+#include "apps/bench/segsort/tune.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::bench {
 
@@ -24,23 +26,23 @@ struct WorkloadOptions {
   std::uint64_t seed = 1;
 };
 
-/// The arrays that all methods and cases of a run share: allocated once, filled and checked on the
-/// device. Bytes on the device for n items: twice those of keys and values, 4 n for segment
-/// numbers, the offsets, and n / 8 while a result is checked.
+/// The arrays shared by all methods and cases of a run, allocated once, filled and checked on the
+/// device. Device memory for n items: twice the keys and values, 4 n bytes for segment numbers, the
+/// offsets, and n / 8 bytes during a check.
 class SegsortWorkload {
  public:
   /// \throws Error (usage) as require_countable(); (out_of_memory)
   SegsortWorkload(const WorkloadOptions& options, cudaStream_t stream);
 
-  /// Makes the segments of the next case.
+  /// Generates the segments of the next case.
   void set_segments(const SegmentShape& shape);
-  /// Makes new input, different for every `round`, and fills the output with bytes that no method
-  /// would leave there by accident. Writes the values anew too: they are index values always.
+  /// Generates new input, different for every `round`, and fills the output with a bit pattern that
+  /// no method is likely to leave there. Rewrites the values as well; they are always index values.
   void renew(std::uint64_t round);
-  /// What is wrong with the output; empty when it is right. Waits for the stream.
+  /// The error in the output; empty if it is right. Waits for the stream.
   [[nodiscard]] std::string fault();
 
-  /// The sort to do, without policy.
+  /// The request to sort, without a policy.
   [[nodiscard]] const segsort::DeviceRequest& request() const { return request_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] std::uint64_t items() const { return options_.items; }
@@ -58,41 +60,46 @@ class SegsortWorkload {
   DeviceBuffer<std::uint32_t> ids_;
   DeviceSegments segments_;
   std::uint64_t longest_ = 0;
-  std::uint64_t seed_ = 0;  ///< of the present keys
+  std::uint64_t seed_ = 0;  ///< seed of the current keys
   segsort::DeviceRequest request_;
 };
 
-/// A sort that is called as segsort::sort_on_device().
+/// A sort with the interface of segsort::sort_on_device().
 using TwoPhaseSort =
     std::function<cudaError_t(void*, std::size_t&, const segsort::DeviceRequest&, cudaStream_t)>;
 
-/// Sortie's own.
+/// Sortie's sort.
 [[nodiscard]] TwoPhaseSort sortie_sort(SegsortPolicy policy);
 
-/// What came of timing one sort.
+/// The result of timing one sort.
 struct TimedSort {
   std::vector<double> seconds;
   bool agrees = false;
-  std::string fault;    ///< what is wrong with the result
-  std::string failure;  ///< why there is no result
+  std::string fault;    ///< error in the result
+  std::string failure;  ///< reason for a missing result
 };
 
-/// How a sort is timed.
+/// Options of time_sort().
 struct TimingOptions {
-  int repetitions = 5;     ///< timed, after one that is not
-  bool check_all = false;  ///< check every result and not only the first
+  int repetitions = 5;     ///< timed runs, after one untimed run
+  bool check_all = false;  ///< check every result instead of only the first
 };
 
-/// Times a sort with CUDA events, every time on new input and poisoned output. Temporary storage is
-/// allocated before. What takes longer than 50 ms is repeated twice at most, and what takes longer
-/// than 2 s is not repeated and reported as a failure: its median would not be worth the wait. An
-/// Error ends the measurement and becomes the failure.
+/// Times a sort with CUDA events, every time on new input and with poisoned output. Temporary
+/// storage is allocated in advance. A sort that takes longer than 50 ms is repeated at most twice.
+/// A sort that takes longer than 2 s is not repeated and is reported as a failure. An Error ends
+/// the measurement and becomes the failure.
 [[nodiscard]] TimedSort time_sort(SegsortWorkload& work, const TwoPhaseSort& sort,
                                   const TimingOptions& options);
 
-/// CUB sorts a long segment with a single block: true where the longest alone would take it more
+/// CUB sorts a long segment with a single block. True if the longest segment alone would take more
 /// than 2 s.
 [[nodiscard]] bool hopeless_for_cub(const SegsortWorkload& work);
 extern const char* const hopeless_message;
+
+/// Times one kernel on the current segments of `work`, all of length `length`, and stores the
+/// result in `time`.
+void time_kernel(KernelTime& time, SegsortWorkload& work, std::uint64_t length,
+                 const TwoPhaseSort& sort, int repetitions);
 
 }  // namespace sortie::bench

@@ -1,4 +1,5 @@
-#include "sortie/apps/bench/sort_bench.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/sort/sort_bench.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -8,21 +9,22 @@
 #include <utility>
 #include <variant>
 
-#include "sortie/apps/bench/cuda/sort_data.hpp"
-#include "sortie/apps/bench/timing.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/multisort/cuda/chunk_sort.hpp"
-#include "sortie/multisort/cuda/device_radix_sort.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "apps/bench/cuda/sort_data.hpp"
+#include "apps/bench/timing.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "core/cuda/pinned_buffer.hpp"
+#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/radix/device_radix_sort.hpp"
+#include "multisort/plan/shares.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::bench {
 namespace {
 
 using multisort::ChunkRequest;
-using multisort::CurrentDevice;
 using multisort::DeviceGroup;
 
 /// An array in equal chunks on a group of devices.
@@ -38,7 +40,7 @@ class ArrayOnDevices {
     request_.options.transport = options.transport;
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);
-      keys_.emplace_back(sizes_[d] * static_cast<std::uint64_t>(multisort::key_bytes(options.key)),
+      keys_.emplace_back(sizes_[d] * static_cast<std::uint64_t>(key_bytes(options.key)),
                          group_.stream(d));
       values_.emplace_back(sizes_[d] * static_cast<std::uint64_t>(options.value_bytes),
                            group_.stream(d));
@@ -53,16 +55,16 @@ class ArrayOnDevices {
   void fill(const SortCase& sort_case) {
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);
-      fill_stretch(stretch(d), sort_case, options_.items, options_.key, options_.value_bytes,
-                   options_.seed, group_.stream(d));
+      fill_range(range(d), sort_case, options_.items, options_.key, options_.value_bytes,
+                 options_.seed, group_.stream(d));
     }
     group_.synchronise();
     checksum_ = look().checksum;
   }
 
-  /// \return what is wrong with the sorted array; empty when nothing is
+  /// \return the error in the sorted array; empty if there is none
   [[nodiscard]] std::string fault(bool stable) const {
-    const StretchCheck found = look();
+    const RangeCheck found = look();
     if (found.out_of_order != 0) return fmt::format("{} keys out of order", found.out_of_order);
     if (stable && found.not_stable != 0)
       return fmt::format("{} equal keys out of order", found.not_stable);
@@ -70,18 +72,18 @@ class ArrayOnDevices {
   }
 
  private:
-  [[nodiscard]] SortStretch stretch(std::size_t d) const {
+  [[nodiscard]] SortRange range(std::size_t d) const {
     return {request_.chunks[d].keys, request_.chunks[d].values, begins_[d], sizes_[d]};
   }
 
-  [[nodiscard]] StretchCheck look() const {
-    StretchCheck all;
+  [[nodiscard]] RangeCheck look() const {
+    RangeCheck all;
     bool any = false;
     for (std::size_t d = 0; d < group_.size(); ++d) {
       if (sizes_[d] == 0) continue;
       const CurrentDevice current = group_.current(d);
-      const StretchCheck one =
-          check_stretch(stretch(d), options_.key, options_.value_bytes, group_.stream(d));
+      const RangeCheck one =
+          check_range(range(d), options_.key, options_.value_bytes, group_.stream(d));
       all.checksum += one.checksum;
       all.out_of_order += one.out_of_order;
       all.not_stable += one.not_stable;
@@ -102,12 +104,16 @@ class ArrayOnDevices {
   std::uint64_t checksum_ = 0;
 };
 
+constexpr const char* in_device_memory = "device memory to device memory";
+constexpr const char* host_to_host = "host memory to host memory";
+
 Row make_row(const SortCase& sort_case, const SortBenchOptions& options, std::string method) {
   Row row;
   row.case_name = sort_case.name;
   row.method = std::move(method);
   row.backend = "cuda";
   row.items = options.items;
+  row.timed = in_device_memory;
   row.unit = options.value_bytes == 0 ? "Gkeys/s" : "Gpairs/s";
   return row;
 }
@@ -119,8 +125,8 @@ void put_phases(Row& row, const RunReport& report) {
     if (name == "imbalance") row.imbalance = std::get<double>(value);
 }
 
-/// Runs `renew`, `sort` and `fault` once untimed and then `repetitions` times; `phases` sorts once
-/// more.
+/// Runs `renew`, `sort` and `fault` once untimed and then `repetitions` times. `phases` sorts once
+/// more to measure the phases.
 template <class Renew, class Sort, class Fault, class Phases>
 void time_into(Row& row, int repetitions, const Renew& renew, const Sort& sort, const Fault& fault,
                const Phases& phases) {
@@ -145,7 +151,7 @@ bool is_stable(SortAlgorithm algorithm) {
   return algorithm != SortAlgorithm::bitonic && algorithm != SortAlgorithm::tanasic;
 }
 
-/// CUB's radix sort on the context's device, array and second buffer resident.
+/// CUB's radix sort on the context's device; the array and the second buffer are in device memory.
 Row cub_row(const Context& context, const SortCase& sort_case, const SortBenchOptions& options) {
   Row row = make_row(sort_case, options, "cub radix, 1 GPU");
   row.baseline = true;
@@ -154,8 +160,8 @@ Row cub_row(const Context& context, const SortCase& sort_case, const SortBenchOp
     const CurrentDevice current = array.group().current(0);
     const cudaStream_t stream = array.group().stream(0);
     const multisort::DeviceChunk chunk = array.request().chunks[0];
-    const int key_bytes = multisort::key_bytes(options.key);
-    const DeviceBuffer<std::byte> other_keys(options.items * static_cast<std::uint64_t>(key_bytes),
+    const int key_size = key_bytes(options.key);
+    const DeviceBuffer<std::byte> other_keys(options.items * static_cast<std::uint64_t>(key_size),
                                              stream);
     const DeviceBuffer<std::byte> other_values(
         options.items * static_cast<std::uint64_t>(options.value_bytes), stream);
@@ -169,8 +175,8 @@ Row cub_row(const Context& context, const SortCase& sort_case, const SortBenchOp
     start();
     std::size_t bytes = 0;
     const auto sort = [&](void* temporary) {
-      check_cuda(multisort::device_radix_sort(temporary, bytes, buffers, options.items, key_bytes,
-                                              options.value_bytes, 0, 8 * key_bytes, stream));
+      check_cuda(multisort::device_radix_sort(temporary, bytes, buffers, options.items, key_size,
+                                              options.value_bytes, 0, 8 * key_size, stream));
     };
     sort(nullptr);
     DeviceBuffer<std::byte> temporary(bytes, stream);
@@ -246,13 +252,14 @@ std::vector<Row> resident_rows(const Context& context, const SortCase& sort_case
   return rows;
 }
 
-/// The array in page-locked host memory, and on the devices for making it and looking at it.
+/// Measures sorts of an array in page-locked host memory. The array is generated and checked on the
+/// devices. The first row is that of the copies alone.
 std::vector<Row> host_rows(const Context& context, const SortCase& sort_case,
                            const SortBenchOptions& options, int devices) {
   std::vector<Row> rows;
   ArrayOnDevices array(context, options, devices);
   const DeviceGroup& group = array.group();
-  const auto key_size = static_cast<std::uint64_t>(multisort::key_bytes(options.key));
+  const auto key_size = static_cast<std::uint64_t>(key_bytes(options.key));
   const auto value_size = static_cast<std::uint64_t>(options.value_bytes);
   PinnedBuffer<std::byte> keys(options.items * key_size);
   PinnedBuffer<std::byte> values(options.items * value_size);
@@ -278,8 +285,10 @@ std::vector<Row> host_rows(const Context& context, const SortCase& sort_case,
     copy(cudaMemcpyDeviceToHost);
   };
   Row& copies = rows.emplace_back(
-      make_row(sort_case, options, fmt::format("copies alone, {} devices", devices)));
+      make_row(sort_case, options,
+               fmt::format("copies alone, {} {}", devices, devices == 1 ? "device" : "devices")));
   copies.limit = true;
+  copies.timed = host_to_host;
   time_into(
       copies, options.repetitions, renew,
       [&] {
@@ -290,6 +299,7 @@ std::vector<Row> host_rows(const Context& context, const SortCase& sort_case,
   for (const SortAlgorithm algorithm : chosen_algorithms(options)) {
     Row& row = rows.emplace_back(
         make_row(sort_case, options, method_name(algorithm, devices, options) + ", host to host"));
+    row.timed = host_to_host;
     multisort::Request request{keys.data(),   options.key,         options.items,
                                values.data(), options.value_bytes, {}};
     request.options.algorithm = algorithm;
@@ -319,7 +329,7 @@ std::vector<Row> host_rows(const Context& context, const SortCase& sort_case,
 std::vector<Row> sort_on_cuda(const Context& context, const std::vector<SortCase>& cases,
                               const SortBenchOptions& options, const RowSink& sink) {
   Context quiet = context;
-  quiet.report = nullptr;  // phases of many methods would run together
+  quiet.report = nullptr;  // the phases of several methods would be mixed
   const DeviceScope scope(quiet);
   std::vector<Row> all;
   for (const SortCase& sort_case : cases) {
@@ -329,6 +339,10 @@ std::vector<Row> sort_on_cuda(const Context& context, const std::vector<SortCase
       std::vector<Row> more = options.host_to_host
                                   ? host_rows(quiet, sort_case, options, devices)
                                   : resident_rows(quiet, sort_case, options, devices);
+      // End-to-end times are compared with CUB's time plus the copies: the first row of
+      // host_rows().
+      if (options.host_to_host && options.with_cub)
+        more.push_back(with_copies(rows.front(), more.front()));
       std::move(more.begin(), more.end(), std::back_inserter(rows));
     }
     relate(rows);

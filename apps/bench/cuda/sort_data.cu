@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "sortie/apps/bench/cuda/sort_data.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/random.hpp"
-#include "sortie/multisort/cuda/key_order.cuh"
+#include "apps/bench/cuda/sort_data.hpp"
+#include "core/cuda/check.hpp"
+#include "core/random.hpp"
+#include "primitives/key_codec.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -19,7 +20,7 @@ unsigned blocks_for(std::uint64_t items) {
       std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, most_blocks));
 }
 
-/// Draws the number of item `i`, below 2^width. Two draws of the stream belong to each item.
+/// Draws the number of item `i`, below 2^width. Each item uses two numbers of the random stream.
 class NumberDraw {
  public:
   NumberDraw(const SortCase& sort_case, std::uint64_t items, int width, std::uint64_t seed)
@@ -91,54 +92,53 @@ class NumberDraw {
 
 template <class Word>
 __global__ void __launch_bounds__(block_threads)
-    fill_kernel(SortStretch stretch, NumberDraw draw, multisort::OrderedKeys<Word> order,
-                int value_bytes) {
+    fill_kernel(SortRange range, NumberDraw draw, KeyCodec<Word> codec, int value_bytes) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < stretch.size;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < range.size;
        i += stride) {
-    const std::uint64_t item = stretch.begin + i;
-    static_cast<Word*>(stretch.keys)[i] = order.decode(static_cast<Word>(draw(item)));
+    const std::uint64_t item = range.begin + i;
+    static_cast<Word*>(range.keys)[i] = codec.decoded(static_cast<Word>(draw(item)));
     if (value_bytes == 4)
-      static_cast<std::uint32_t*>(stretch.values)[i] = static_cast<std::uint32_t>(item);
-    if (value_bytes == 8) static_cast<std::uint64_t*>(stretch.values)[i] = item;
+      static_cast<std::uint32_t*>(range.values)[i] = static_cast<std::uint32_t>(item);
+    if (value_bytes == 8) static_cast<std::uint64_t*>(range.values)[i] = item;
   }
 }
 
-__device__ std::uint64_t value_of(const SortStretch& stretch, int value_bytes, std::uint64_t i) {
-  if (value_bytes == 4) return static_cast<const std::uint32_t*>(stretch.values)[i];
-  if (value_bytes == 8) return static_cast<const std::uint64_t*>(stretch.values)[i];
+__device__ std::uint64_t value_of(const SortRange& range, int value_bytes, std::uint64_t i) {
+  if (value_bytes == 4) return static_cast<const std::uint32_t*>(range.values)[i];
+  if (value_bytes == 8) return static_cast<const std::uint64_t*>(range.values)[i];
   return 0;
 }
 
-/// counts: checksum, out of order, not stable.
+/// counts: checksum, keys out of order, unstable pairs, first key, last key.
 template <class Word>
 __global__ void __launch_bounds__(block_threads)
-    check_kernel(SortStretch stretch, multisort::OrderedKeys<Word> order, int value_bytes,
+    check_kernel(SortRange range, KeyCodec<Word> codec, int value_bytes,
                  unsigned long long* counts) {
-  const auto* const keys = static_cast<const Word*>(stretch.keys);
+  const auto* const keys = static_cast<const Word*>(range.keys);
   const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
   unsigned long long sum = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < stretch.size;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < range.size;
        i += stride) {
-    const Word key = order.encode(keys[i]);
-    const std::uint64_t value = value_of(stretch, value_bytes, i);
+    const Word key = codec.encoded(keys[i]);
+    const std::uint64_t value = value_of(range, value_bytes, i);
     sum += Random(Random(key).next() + value).next();
-    if (i + 1 == stretch.size) continue;
-    const Word next = order.encode(keys[i + 1]);
+    if (i + 1 == range.size) continue;
+    const Word next = codec.encoded(keys[i + 1]);
     if (next < key) atomicAdd(&counts[1], 1ULL);
-    if (next == key && value_of(stretch, value_bytes, i + 1) < value) atomicAdd(&counts[2], 1ULL);
+    if (next == key && value_of(range, value_bytes, i + 1) < value) atomicAdd(&counts[2], 1ULL);
   }
   for (int mask = 16; mask > 0; mask /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, mask);
   if (threadIdx.x % 32 == 0) atomicAdd(&counts[0], sum);
-  if (blockIdx.x == 0 && threadIdx.x == 0 && stretch.size > 0) {
-    counts[3] = order.encode(keys[0]);
-    counts[4] = order.encode(keys[stretch.size - 1]);
+  if (blockIdx.x == 0 && threadIdx.x == 0 && range.size > 0) {
+    counts[3] = codec.encoded(keys[0]);
+    counts[4] = codec.encoded(keys[range.size - 1]);
   }
 }
 
 template <class Body>
-void with_word(multisort::KeyType key, const Body& body) {
-  switch (multisort::key_bytes(key)) {
+void with_word(KeyType key, const Body& body) {
+  switch (key_bytes(key)) {
     case 1:
       return body(std::uint8_t{});
     case 2:
@@ -152,29 +152,26 @@ void with_word(multisort::KeyType key, const Body& body) {
 
 }  // namespace
 
-void fill_stretch(const SortStretch& stretch, const SortCase& sort_case, std::uint64_t items,
-                  multisort::KeyType key, int value_bytes, std::uint64_t seed,
-                  cudaStream_t stream) {
-  if (stretch.size == 0) return;
+void fill_range(const SortRange& range, const SortCase& sort_case, std::uint64_t items, KeyType key,
+                int value_bytes, std::uint64_t seed, cudaStream_t stream) {
+  if (range.size == 0) return;
   with_word(key, [&](auto word) {
     using Word = decltype(word);
-    fill_kernel<Word><<<blocks_for(stretch.size), block_threads, 0, stream>>>(
-        stretch, NumberDraw(sort_case, items, static_cast<int>(8 * sizeof(Word)), seed),
-        multisort::OrderedKeys<Word>(multisort::KeyOrder::of(key, Order::ascending)), value_bytes);
+    fill_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
+        range, NumberDraw(sort_case, items, static_cast<int>(8 * sizeof(Word)), seed),
+        KeyCodec<Word>(kind_of(key), Order::ascending), value_bytes);
   });
   check_cuda(cudaGetLastError());
 }
 
-StretchCheck check_stretch(const SortStretch& stretch, multisort::KeyType key, int value_bytes,
-                           cudaStream_t stream) {
+RangeCheck check_range(const SortRange& range, KeyType key, int value_bytes, cudaStream_t stream) {
   constexpr std::size_t numbers = 5;
   DeviceBuffer<unsigned long long> counts(numbers, stream);
   check_cuda(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream));
   with_word(key, [&](auto word) {
     using Word = decltype(word);
-    check_kernel<Word><<<blocks_for(stretch.size), block_threads, 0, stream>>>(
-        stretch, multisort::OrderedKeys<Word>(multisort::KeyOrder::of(key, Order::ascending)),
-        value_bytes, counts.data());
+    check_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
+        range, KeyCodec<Word>(kind_of(key), Order::ascending), value_bytes, counts.data());
   });
   check_cuda(cudaGetLastError());
   std::array<unsigned long long, numbers> found{};

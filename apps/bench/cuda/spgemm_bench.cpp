@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -10,16 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/bench/cuda/event_timer.hpp"
-#include "sortie/apps/bench/spgemm_bench.hpp"
-#include "sortie/apps/spgemm/cuda/cusp_product.hpp"
-#include "sortie/apps/spgemm/cuda/cusparse_product.hpp"
-#include "sortie/apps/spgemm/cuda/cusparse_reuse.hpp"
-#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
-#include "sortie/apps/spgemm/cuda/spgemm_plan.hpp"
-#include "sortie/core/cuda/device_pool.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/devices.hpp"
+#include "apps/bench/spgemm_bench.hpp"
+#include "apps/spgemm/cuda/baselines/cusp_product.hpp"
+#include "apps/spgemm/cuda/baselines/cusparse_product.hpp"
+#include "apps/spgemm/cuda/baselines/cusparse_reuse.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
+#include "core/cuda/event_timer.hpp"
+#include "sortie/device_spgemm.hpp"
+#include "sortie/device_spgemm_plan.hpp"
+#include "sortie/devices.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -29,59 +31,64 @@ using spgemm::cuda::CusparseProduct;
 using spgemm::cuda::CusparseReuse;
 using spgemm::cuda::DeviceCsr;
 
-/// A method with its operand and result on the device.
+/// A method with operands and result in device memory.
 template <class Value>
 class ResidentMethod {
  public:
   virtual ~ResidentMethod() = default;
 
-  /// Lets go what it holds on the device, so that it takes no memory from the next method.
+  /// Releases its device memory, so that the next method can use it.
   virtual void release() = 0;
-  /// What is not timed: starts a library, and gives it what it is to have.
+  /// Untimed preparation: initialises a library and converts its operands.
   virtual void prepare() = 0;
-  /// Waits for the device where sizes must be known, and may leave work behind.
+  /// Timed. Waits for the device only to read sizes; work may be pending on return.
   virtual void run() = 0;
   [[nodiscard]] virtual DeviceCsr<Value> take_result() = 0;
 
-  /// True for those that run_reporting() tells more of than of run().
-  [[nodiscard]] virtual bool tells_phases() const { return false; }
-  /// As run(), with phases in the report.
+  /// True if run_reporting() adds phases to the report.
+  [[nodiscard]] virtual bool reports_phases() const { return false; }
+  /// Like run(), with phases in the report.
   virtual void run_reporting(RunReport& /*report*/) { run(); }
 };
 
 template <class Value>
 class OwnAlgorithm : public ResidentMethod<Value> {
  public:
-  OwnAlgorithm(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
+  OwnAlgorithm(const DeviceContext& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
                Algorithm algorithm)
       : context_(context), a_(a), b_(b), algorithm_(algorithm) {}
 
   void release() override { result_ = {}; }
   void prepare() override {}
-  void run() override { result_ = spgemm::cuda::multiply_on_device(context_, a_, b_, algorithm_); }
+  void run() override { multiply(context_); }
   DeviceCsr<Value> take_result() override { return std::move(result_); }
 
-  [[nodiscard]] bool tells_phases() const override { return true; }
+  [[nodiscard]] bool reports_phases() const override { return true; }
   void run_reporting(RunReport& report) override {
     Context reporting = context_;
     reporting.report = &report;
-    result_ = spgemm::cuda::multiply_on_device(reporting, a_, b_, algorithm_);
+    multiply(reporting);
   }
 
  private:
-  const Context& context_;
+  void multiply(const Context& context) {
+    result_ =
+        spgemm::cuda::multiply_on_device(context, view(a_), view(b_), algorithm_, context_.stream);
+  }
+
+  const DeviceContext& context_;
   const DeviceCsr<Value>& a_;
   const DeviceCsr<Value>& b_;
   Algorithm algorithm_;
   DeviceCsr<Value> result_;
 };
 
-/// The values of C alone: the plan is made in prepare(), untimed, and the room for them, too, as
-/// CusparseReuse has it.
+/// Computes the values of C only. The plan and the array of values are created in prepare(),
+/// untimed, as with CusparseReuse.
 template <class Value>
 class PlanMethod : public ResidentMethod<Value> {
  public:
-  PlanMethod(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b)
+  PlanMethod(const DeviceContext& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b)
       : context_(context), a_(a), b_(b) {}
 
   void release() override {
@@ -89,7 +96,7 @@ class PlanMethod : public ResidentMethod<Value> {
     values_.reset();
   }
   void prepare() override {
-    plan_.emplace(context_, view(a_), view(b_));
+    plan_.emplace(context_, view(a_), view(b_), context_.stream);
     values_ = DeviceBuffer<Value>(static_cast<std::size_t>(plan_->nnz()), context_.stream);
   }
   void run() override { plan_->multiply(a_.values.data(), b_.values.data(), values_.data()); }
@@ -114,7 +121,7 @@ class PlanMethod : public ResidentMethod<Value> {
     return copy;
   }
 
-  const Context& context_;
+  const DeviceContext& context_;
   const DeviceCsr<Value>& a_;
   const DeviceCsr<Value>& b_;
   std::optional<spgemm::cuda::SpgemmPlan<Value>> plan_;
@@ -124,17 +131,17 @@ class PlanMethod : public ResidentMethod<Value> {
 template <class Value>
 class CusparseMethod : public ResidentMethod<Value> {
  public:
-  CusparseMethod(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
+  CusparseMethod(const DeviceContext& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
                  Algorithm algorithm)
       : context_(context), a_(a), b_(b), algorithm_(algorithm) {}
 
   void release() override { library_.reset(); }
-  void prepare() override { library_.emplace(context_, a_, b_); }
+  void prepare() override { library_.emplace(context_, view(a_), view(b_)); }
   void run() override { library_->multiply(algorithm_); }
   DeviceCsr<Value> take_result() override { return library_->take_result(); }
 
  private:
-  const Context& context_;
+  const DeviceContext& context_;
   const DeviceCsr<Value>& a_;
   const DeviceCsr<Value>& b_;
   Algorithm algorithm_;
@@ -144,14 +151,14 @@ class CusparseMethod : public ResidentMethod<Value> {
 template <class Value>
 class CusparseReuseMethod : public ResidentMethod<Value> {
  public:
-  /// \param values_only  the structure is found in prepare(), untimed
-  CusparseReuseMethod(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
-                      bool values_only)
+  /// \param values_only  prepare() computes the structure, untimed
+  CusparseReuseMethod(const DeviceContext& context, const DeviceCsr<Value>& a,
+                      const DeviceCsr<Value>& b, bool values_only)
       : context_(context), a_(a), b_(b), values_only_(values_only) {}
 
   void release() override { library_.reset(); }
   void prepare() override {
-    library_.emplace(context_, a_, b_);
+    library_.emplace(context_, view(a_), view(b_));
     if (values_only_) library_->analyse();
   }
   void run() override {
@@ -161,7 +168,7 @@ class CusparseReuseMethod : public ResidentMethod<Value> {
   DeviceCsr<Value> take_result() override { return library_->take_result(); }
 
  private:
-  const Context& context_;
+  const DeviceContext& context_;
   const DeviceCsr<Value>& a_;
   const DeviceCsr<Value>& b_;
   bool values_only_;
@@ -172,28 +179,28 @@ class CusparseReuseMethod : public ResidentMethod<Value> {
 template <class Value>
 class CuspMethod : public ResidentMethod<Value> {
  public:
-  CuspMethod(const Context& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b)
+  CuspMethod(const DeviceContext& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b)
       : context_(context), a_(a), b_(b) {}
 
   void release() override { library_.reset(); }
-  void prepare() override { library_.emplace(context_, a_, b_); }
+  void prepare() override { library_.emplace(context_, view(a_), view(b_)); }
   void run() override { library_->multiply(); }
   DeviceCsr<Value> take_result() override { return library_->take_result(); }
 
  private:
-  const Context& context_;
+  const DeviceContext& context_;
   const DeviceCsr<Value>& a_;
   const DeviceCsr<Value>& b_;
   std::optional<spgemm::cuda::CuspProduct<Value>> library_;
 };
 #endif
 
-/// The methods that are measured by turns on one device.
+/// The methods of one device, whose repetitions are measured alternately.
 template <class Value>
 class ResidentMethods {
  public:
-  /// \param b  the same object as a where the product is a square
-  ResidentMethods(const Context& context, const matrices::Csr<Value>& a,
+  /// \param b  the same object as `a` for A * A
+  ResidentMethods(const DeviceContext& context, const matrices::Csr<Value>& a,
                   const matrices::Csr<Value>& b)
       : context_(context), a_(spgemm::cuda::to_device<std::uint32_t>(a, context.stream)) {
     if (&a != &b) other_ = spgemm::cuda::to_device<std::uint32_t>(b, context.stream);
@@ -241,8 +248,7 @@ class ResidentMethods {
   }
 
  private:
-  /// The row of computing values alone: less work than a product, so nothing that products are
-  /// compared with.
+  /// The row for computing values only. It is no baseline, since it is less work than a product.
   static Row of_values(Row row) {
     row.method += " values";
     row.baseline = false;
@@ -259,19 +265,19 @@ class ResidentMethods {
     method.row = std::move(row);
     method.prepare = [this, resident] { prepare(*resident, false); };
     method.prepare_allocating = [this, resident] { prepare(*resident, true); };
-    // The time that counts is that on the wall until the device has done all.
+    // Wall time until the device has finished.
     method.run = [this, resident] {
       resident->run();
       wait();
     };
     method.check = [this, index, resident, check = std::move(check)] {
-      // In use now: operands, C, and what the library keeps for further products.
+      // Memory in use now: operands, C, and what the library keeps for further products.
       const std::uint64_t peak = peak_device_memory(context_.device);
       const std::uint64_t in_use = device_memory_in_use();
       work_spaces_[index] = peak - std::min(peak, in_use);
       return check(spgemm::cuda::to_host<std::int32_t>(resident->take_result()));
     };
-    if (resident->tells_phases()) {
+    if (resident->reports_phases()) {
       method.run_phases = [this, resident] { return phases_of(*resident); };
     }
   }
@@ -296,13 +302,13 @@ class ResidentMethods {
     check_cuda(cudaStreamSynchronize(context_.stream));
   }
 
-  const Context& context_;
+  const DeviceContext& context_;
   [[nodiscard]] const DeviceCsr<Value>& b() const {
     return other_ ? *other_ : a_;
   }
 
   DeviceCsr<Value> a_;
-  std::optional<DeviceCsr<Value>> other_;  ///< without it B is A
+  std::optional<DeviceCsr<Value>> other_;  ///< B; empty if B is A
   std::vector<std::unique_ptr<ResidentMethod<Value>>> methods_;
   std::vector<std::optional<std::uint64_t>> work_spaces_;  ///< of each method
   std::vector<Method> timed_;
@@ -314,8 +320,8 @@ template <class Value>
 std::vector<Row> spgemm_on_device(const Context& context, const matrices::Csr<Value>& a,
                                   const matrices::Csr<Value>& b,
                                   std::vector<SpgemmMethod<Value>> methods, int repetitions) {
-  const DeviceScope scope(context);
-  ResidentMethods<Value> resident(context, a, b);
+  const DeviceCall call(context);
+  ResidentMethods<Value> resident(call, a, b);
   for (auto& [algorithm, row, check] : methods) {
     resident.add(algorithm, std::move(row), std::move(check));
   }

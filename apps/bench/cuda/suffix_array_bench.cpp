@@ -1,17 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
 
 #include <memory>
 #include <span>
 #include <utility>
 
-#include "sortie/apps/bench/suffix_array_bench.hpp"
-#include "sortie/apps/suffix_array/cuda/dc3/device_dc3.hpp"
-#include "sortie/apps/suffix_array/cuda/device_build.hpp"
-#include "sortie/apps/suffix_array/cuda/device_check.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/bench/suffix_array_bench.hpp"
+#include "apps/suffix_array/cuda/dc3/device_dc3.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/device_suffix_array.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -20,22 +20,24 @@ using suffix_array::Algorithm;
 using suffix_array::cuda::DeviceText;
 
 template <class Pos>
-DeviceBuffer<Pos> build_by(const Context& context, const DeviceText& text, Algorithm algorithm) {
+DeviceBuffer<Pos> build_by(const DeviceContext& context, const DeviceText& text,
+                           Algorithm algorithm) {
   if (algorithm != Algorithm::dc3) {
-    return suffix_array::cuda::build_on_device<Pos>(context, text);
+    return suffix_array::cuda::build_on_device<Pos>(context, text, context.stream);
   }
   if constexpr (sizeof(Pos) == sizeof(std::uint32_t)) {
-    return suffix_array::cuda::build_dc3_on_device(context, text);
+    return suffix_array::cuda::build_dc3_on_device(context, text, context.stream);
   } else {
     throw Error(ErrorKind::unavailable, "dc3: found 64-bit positions, expected 32 bits");
   }
 }
 
-/// A text and its suffix array in device memory.
+/// A text and its suffix array in device memory. The context must outlive it.
 template <class Pos>
 class ResidentText {
  public:
-  ResidentText(const Context& context, const suffix_array::TextView& text, Algorithm algorithm)
+  ResidentText(const DeviceContext& context, const suffix_array::TextView& text,
+               Algorithm algorithm)
       : context_(context),
         algorithm_(algorithm),
         symbols_(text.symbols, context.stream),
@@ -43,7 +45,7 @@ class ResidentText {
     wait();
   }
 
-  /// Leaves no older result where the next one will be: free memory of the pool is overwritten.
+  /// Overwrites free memory of the pool, so that an older result cannot pass as the next one.
   void prepare() {
     suffixes_ = {};
     DeviceBuffer<std::byte> poison(sizeof(Pos) * symbols_.size(), context_.stream);
@@ -58,7 +60,8 @@ class ResidentText {
   }
   void check() const {
     suffix_array::cuda::check_on_device<Pos>(
-        context_, text(), std::span<const Pos>(suffixes_.data(), suffixes_.size()));
+        context_, text(), std::span<const Pos>(suffixes_.data(), suffixes_.size()),
+        context_.stream);
   }
 
  private:
@@ -67,7 +70,7 @@ class ResidentText {
   }
   void wait() const { check_cuda(cudaStreamSynchronize(context_.stream)); }
 
-  const Context& context_;
+  const DeviceContext& context_;
   Algorithm algorithm_;
   DeviceBuffer<std::uint8_t> symbols_;
   DeviceBuffer<std::uint64_t> separators_;
@@ -79,10 +82,10 @@ class ResidentText {
 template <class Pos>
 std::vector<Row> suffix_array_on_device(const Context& context, const suffix_array::TextView& text,
                                         std::vector<DeviceRow> rows, int repetitions) {
-  const DeviceScope scope(context);
+  const DeviceCall call(context);
   std::vector<Method> methods;
   for (DeviceRow& row : rows) {
-    const auto resident = std::make_shared<ResidentText<Pos>>(context, text, row.algorithm);
+    const auto resident = std::make_shared<ResidentText<Pos>>(call, text, row.algorithm);
     Method method;
     method.row = std::move(row.row);
     method.prepare = [resident] { resident->prepare(); };

@@ -1,17 +1,17 @@
-#include "sortie/apps/bench/tune.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/segsort/tune.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "sortie/apps/bench/cuda/segsort_workload.hpp"
-#include "sortie/apps/bench/cuda/single_kernel.hpp"
-#include "sortie/apps/bench/cuda/tune_kernels.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
+#include "apps/bench/cuda/segsort_workload.hpp"
+#include "apps/bench/cuda/tune_kernels.hpp"
+#include "core/cuda/device_context.hpp"
 
 namespace sortie::bench {
 namespace {
 
-// Of the batches alone: here blocks are out of the question.
+// Lengths at which only batches are measured: too short for blocks.
 constexpr std::uint64_t short_lengths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
 CandidateTime time_candidate(SegsortWorkload& work, std::uint64_t length, const TileShape& shape,
@@ -29,8 +29,8 @@ bool is_for_shape(const TileShape& shape, std::uint64_t length) {
 }  // namespace
 
 Tuning tune_on_cuda(const Context& context, const TuneOptions& options) {
-  const DeviceScope scope(context);
-  SegsortWorkload work({options.items, KeyType::u32, 4, options.seed}, context.stream);
+  const DeviceCall call(context);
+  SegsortWorkload work({options.items, KeyType::u32, 4, options.seed}, call.stream);
   const auto shapes = candidate_shapes();
   const std::vector<std::uint64_t> block_lengths = tuning_lengths(shapes);
   std::vector<std::uint64_t> lengths(std::begin(short_lengths), std::end(short_lengths));

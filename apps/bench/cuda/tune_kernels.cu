@@ -1,14 +1,15 @@
-#include "sortie/apps/bench/cuda/tune_kernels.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/cuda/tune_kernels.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
 
-#include "sortie/apps/bench/cuda/kernel_arguments.cuh"
-#include "sortie/core/cuda/storage_carver.hpp"
-#include "sortie/segsort/cuda/block_sort.cuh"
-#include "sortie/segsort/cuda/launch.cuh"
+#include "apps/bench/cuda/kernel_arguments.cuh"
+#include "core/cuda/storage_carver.hpp"
+#include "segsort/cuda/block_sort.cuh"
+#include "segsort/cuda/launch.cuh"
 
 namespace sortie::bench {
 namespace {
@@ -18,7 +19,7 @@ using segsort::WorkLists;
 using Word = std::uint32_t;
 
 constexpr int value_bytes = 4;
-// Teams that a block of 20 or 24 warps has more than one of, and blocks of one team.
+// Team sizes, in warps, for blocks of 20 or 24 warps with several teams.
 constexpr std::array teams_of_20 = {1, 2, 3, 4, 5, 6, 8, 10};
 constexpr std::array teams_of_24 = {1, 2, 3, 4, 6, 8, 12};
 constexpr std::array item_counts = {8, 16};
@@ -34,7 +35,7 @@ constexpr auto shapes_to_try = [] {
   return shapes;
 }();
 
-/// block_sort_kernel with one shape for all classes: what is listed fits it.
+/// block_sort_kernel with one shape for all classes; all listed segments fit it.
 template <int Warps, int Items, int BlockWarps>
 __global__ void __launch_bounds__(32 * BlockWarps, segsort::resident_warps / BlockWarps)
     sort_listed_kernel(Arguments<Word> arguments, WorkLists lists, unsigned int shared_size) {
@@ -42,10 +43,10 @@ __global__ void __launch_bounds__(32 * BlockWarps, segsort::resident_warps / Blo
   for (int block_class = 0; block_class < segsort::block_classes; ++block_class) {
     const unsigned int count = lists.counters->segments[block_class];
     if (count == 0) continue;
-    __syncthreads();  // the teams of the class before are done with the shared memory
+    __syncthreads();  // the teams of the previous class no longer use the shared memory
     segsort::sort_by_teams<T>(
         {segsort::dynamic_shared_memory(), shared_size}, arguments, count,
-        [&](unsigned int i) -> segsort::Stretch {
+        [&](unsigned int i) -> segsort::TileRange {
           const auto [begin, length] = extent(arguments, lists.segment(block_class, i));
           return {begin, static_cast<std::uint32_t>(length), segsort::Buffer::input};
         });
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(32 * BlockWarps, segsort::resident_warps / Blo
 struct Candidate {
   TileShape shape;
   void (*kernel)(Arguments<Word>, WorkLists, unsigned int);
-  std::size_t shared_bytes;  ///< of all teams of a block
+  std::size_t shared_bytes;  ///< shared memory of all teams of a block
 };
 
 template <std::size_t Index>
@@ -72,7 +73,7 @@ std::array<Candidate, sizeof...(Index)> make_candidates(std::index_sequence<Inde
   return {make_candidate<Index>()...};
 }
 
-/// Lists with room for all segments in any class.
+/// Segment lists with space for all segments in every class.
 struct ListStorage {
   WorkLists lists{};
   std::size_t bytes = 0;
@@ -81,14 +82,14 @@ struct ListStorage {
     StorageCarver carver(base);
     lists.counters = carver.take<segsort::Counters>(1);
     for (int pair = 0; pair < segsort::long_classes / 2; ++pair) {
-      lists.room[pair] = static_cast<std::uint32_t>(segments);
-      lists.segments[pair] = carver.take<std::uint32_t>(lists.room[pair]);
+      lists.capacity[pair] = static_cast<std::uint32_t>(segments);
+      lists.segments[pair] = carver.take<std::uint32_t>(lists.capacity[pair]);
     }
     bytes = carver.used();
   }
 };
 
-/// Starts with empty lists, and sorts by `launch`, which gets a plan and the lists.
+/// Clears the lists and calls `launch` with a plan and the lists.
 template <class Launch>
 cudaError_t sort_with_lists(void* temporary, std::size_t& bytes,
                             const segsort::DeviceRequest& request, cudaStream_t stream,
@@ -100,7 +101,7 @@ cudaError_t sort_with_lists(void* temporary, std::size_t& bytes,
     return cudaSuccess;
   }
   segsort::DeviceLimits limits;
-  cudaError_t status = limits.ask();
+  cudaError_t status = limits.query();
   if (status == cudaSuccess) {
     status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(segsort::Counters), stream);
   }

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <boost/sort/sort.hpp>
 #include <boost/sort/spreadsort/spreadsort.hpp>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
 
-#include "sortie/apps/bench/sort_peers/sort_peer.hpp"
+#include "apps/bench/sort_peers/sort_peer.hpp"
 
 namespace sortie::bench {
 namespace {

@@ -1,15 +1,17 @@
-#include "sortie/apps/bench/sort_peers/sort_peer.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/sort_peers/sort_peer.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace sortie::bench {
 namespace {
 
-// Calls copy.key() and copy.value() with the parts of each item, and where in the arrays of keys
-// and of values they belong, in bytes.
+// Calls copy.key() and copy.value() with the parts of each item and their byte offsets in the
+// arrays of keys and of values.
 template <class Copy>
 void with_parts(const PeerItems& array, Copy copy) {
-  with_key_type(array.key, [&]<class Key>(Key) {
+  with_segment_key_type(array.key, [&]<class Key>(Key) {
     with_value_bytes(array.value_bytes, [&]<class Value>(Value) {
       auto* const items = static_cast<PeerItem<Key, Value>*>(array.items);
       for (std::uint64_t i = 0; i < array.size; ++i) {
@@ -53,7 +55,7 @@ struct Scatter {
 }  // namespace
 
 std::size_t peer_item_bytes(KeyType key, int value_bytes) {
-  return with_key_type(key, [&]<class Key>(Key) {
+  return with_segment_key_type(key, [&]<class Key>(Key) {
     return with_value_bytes(value_bytes,
                             []<class Value>(Value) { return sizeof(PeerItem<Key, Value>); });
   });
@@ -84,6 +86,14 @@ std::vector<SortPeer> sort_peers() {
       {"boost-block-indirect-sort", false, sort_by_boost_block_indirect},
 #endif
   };
+}
+
+void sort_by_std(const PeerItems& array, int /*threads*/) {
+  with_peer_items(array, [](auto items) { std::sort(items.begin(), items.end()); });
+}
+
+void sort_by_std_stable(const PeerItems& array, int /*threads*/) {
+  with_peer_items(array, [](auto items) { std::stable_sort(items.begin(), items.end()); });
 }
 
 }  // namespace sortie::bench

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <exception>
@@ -5,17 +6,17 @@
 #include <span>
 #include <vector>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/apps/spgemm/host/row_products.hpp"
-#include "sortie/core/host_runtime.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "core/host_runtime.hpp"
 
 namespace sortie::spgemm::baselines {
 
 namespace {
 
-// Eigen has one integer type for columns and for offsets.
+// Eigen uses one integer type for columns and offsets.
 template <class StorageIndex, Scalar Value>
 using EigenMatrix = Eigen::SparseMatrix<Value, Eigen::RowMajor, StorageIndex>;
 
@@ -47,7 +48,7 @@ Csr<Value, Idx> multiply_with(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b
   return from_eigen<StorageIndex, Value, Idx>(product);
 }
 
-/// Puts the rows of `parts`, whose first ones `cuts` names, behind one another.
+/// Concatenates the rows of `parts`; cuts[i] is the first row of part i.
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> joined(const std::vector<Csr<Value, Idx>>& parts,
                        std::span<const std::int64_t> cuts, std::int64_t cols) {
@@ -72,7 +73,7 @@ Csr<Value, Idx> joined(const std::vector<Csr<Value, Idx>>& parts,
 
 template <class StorageIndex, Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_blocks_with(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
-  // Some blocks a thread, since their times differ; but each clears memory as wide as B.
+  // Few blocks per thread: enough for load balance, but each block clears memory as wide as B.
   constexpr std::int64_t blocks_per_thread = 4;
   constexpr std::int64_t least_products = std::int64_t{1} << 16;
   const std::vector<std::int64_t> offsets = host::product_offsets(a, b);
@@ -83,7 +84,7 @@ Csr<Value, Idx> multiply_blocks_with(const Csr<Value, Idx>& a, const Csr<Value, 
   const auto eigen_b = to_eigen<StorageIndex>(b);
   const auto blocks = static_cast<std::int64_t>(cuts.size()) - 1;
   std::vector<Csr<Value, Idx>> parts(blocks);
-  std::vector<std::exception_ptr> failures(blocks);  // none may leave a parallel loop
+  std::vector<std::exception_ptr> failures(blocks);  // exceptions must not leave a parallel loop
   host::for_each_block(host_threads(), 0, blocks, [&](int, std::int64_t i) {
     try {
       const EigenMatrix<StorageIndex, Value> rows =
@@ -100,7 +101,7 @@ Csr<Value, Idx> multiply_blocks_with(const Csr<Value, Idx>& a, const Csr<Value, 
   return joined(parts, cuts, b.cols);
 }
 
-/// True when Eigen can do with 32-bit offsets.
+/// True if 32-bit offsets suffice for Eigen.
 template <Scalar Value, Index Idx>
 bool is_small(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
   return std::max(count_products(a, b), std::max(a.nnz(), b.nnz())) <=

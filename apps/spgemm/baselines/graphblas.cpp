@@ -1,4 +1,6 @@
-// The header of 7.4 does not say to C++ that its functions are C's.
+// SPDX-License-Identifier: Apache-2.0
+
+// GraphBLAS.h 7.4 does not declare C linkage for C++.
 extern "C" {
 #include <GraphBLAS.h>
 }
@@ -14,20 +16,21 @@ extern "C" {
 #include <new>
 #include <type_traits>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::spgemm::baselines {
 
 namespace {
 
-/// \throws std::bad_alloc  the library had not enough memory; multiply() says so
-/// \throws Error (device)  `call` failed otherwise. Not (unavailable): that is what a library may
-///                         answer to a type that it lacks, and this one lacks none
+/// \throws std::bad_alloc  out of memory; multiply() translates it
+/// \throws Error (device)  any other failure of `call`. Not (unavailable), which means that a
+///                         library lacks a value type; this library has all of them
 void require_success(GrB_Info info, const char* call) {
   if (info == GrB_SUCCESS) return;
   if (info == GrB_OUT_OF_MEMORY) throw std::bad_alloc();
@@ -36,29 +39,27 @@ void require_success(GrB_Info info, const char* call) {
                           call, static_cast<int>(GrB_SUCCESS)));
 }
 
-/// Starts the library if nobody has, and lets it use the threads of the host runtime.
-///
-/// Where the embedding program has started it, it also finishes it.
+/// Initialises the library if the process has not done so, and sets the number of its threads to
+/// that of the host runtime. The library is finalised at exit only if it was initialised here.
 void start_library() {
   static std::mutex mutex;
   static bool started = false;
   const std::lock_guard lock(mutex);
   if (!started) {
     const GrB_Info info = GrB_init(GrB_NONBLOCKING);
-    constexpr GrB_Info runs_already = GrB_INVALID_VALUE;
-    if (info != runs_already) {
+    constexpr GrB_Info already_initialised = GrB_INVALID_VALUE;
+    if (info != already_initialised) {
       require_success(info, "GrB_init");
       std::atexit([] { (void)GrB_finalize(); });
     }
     started = true;
   }
-  // For every call: an embedding program may have changed it.
+  // Set in every call, since an embedding program may have changed it.
   require_success(GxB_Global_Option_set_INT32(GxB_GLOBAL_NTHREADS, host_threads()),
                   "GxB_Global_Option_set");
 }
 
-// Names of the library for a type of entries. They are variables of the library, which have their
-// values once it was started.
+// The library's objects for a value type. They are variables that are valid after initialisation.
 GrB_Type type_of(float) {
   return GrB_FP32;
 }
@@ -93,7 +94,7 @@ struct FreeArray {
   void operator()(void* array) const { std::free(array); }
 };
 
-/// An array that the library may take over: it frees by std::free what it is given.
+/// An array whose ownership the library can take: allocated by std::malloc, freed by std::free.
 template <class Item>
 using Array = std::unique_ptr<Item[], FreeArray>;
 
@@ -106,25 +107,25 @@ Array<Item> array_of(const Vector& items) {
   return array;
 }
 
-/// A matrix of the library, by rows, neither bitmap nor hypersparse.
+/// A matrix of the library in CSR format, neither bitmap nor hypersparse.
 template <Scalar Value>
 class Matrix {
  public:
-  /// One without entries.
+  /// A matrix without entries.
   Matrix(std::int64_t rows, std::int64_t cols) {
     GrB_Matrix made = nullptr;
     require_success(GrB_Matrix_new(&made, type_of(Value{}), static_cast<GrB_Index>(rows),
                                    static_cast<GrB_Index>(cols)),
                     "GrB_Matrix_new");
     matrix_.reset(made);
-    // A result in another form would be brought into this one when its arrays are asked for.
+    // Otherwise a result in another format would be converted on export.
     require_success(GxB_Matrix_Option_set_INT32(made, GxB_FORMAT, GxB_BY_ROW),
                     "GxB_Matrix_Option_set");
     require_success(GxB_Matrix_Option_set_INT32(made, GxB_SPARSITY_CONTROL, GxB_SPARSE),
                     "GxB_Matrix_Option_set");
   }
 
-  /// A copy: the offsets and columns of the library are 64 bits wide, and its arrays its own.
+  /// A copy: the library requires 64-bit offsets and columns and owns its arrays.
   template <Index Idx>
   explicit Matrix(const Csr<Value, Idx>& csr) : Matrix(csr.rows, csr.cols) {
     Array<GrB_Index> row_ptr = array_of<GrB_Index>(csr.row_ptr);
@@ -147,14 +148,14 @@ class Matrix {
 
   [[nodiscard]] GrB_Matrix get() const { return matrix_.get(); }
 
-  /// Moves the entries out, with ascending columns.
+  /// Moves the entries out of the library, with ascending columns.
   template <Index Idx>
   [[nodiscard]] Csr<Value, Idx> take(std::int64_t rows, std::int64_t cols) {
     GrB_Index* row_ptr_taken = nullptr;
     GrB_Index* col_idx_taken = nullptr;
     void* values_taken = nullptr;
-    GrB_Index bytes[3] = {};  // allocated, maybe more than used
-    bool one_value = false;   // stands for those of all entries
+    GrB_Index bytes[3] = {};  // allocated bytes, may exceed the used bytes
+    bool one_value = false;   // whether a single value represents all entries
     require_success(
         GxB_Matrix_unpack_CSR(get(), &row_ptr_taken, &col_idx_taken, &values_taken, &bytes[0],
                               &bytes[1], &bytes[2], &one_value, /*jumbled=*/nullptr,
@@ -189,11 +190,11 @@ class Matrix {
 }  // namespace
 
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> multiply_graphblas(const Context& context, const Csr<Value, Idx>& a,
+Csr<Value, Idx> multiply_graphblas(const HostContext& context, const Csr<Value, Idx>& a,
                                    const Csr<Value, Idx>& b) {
   start_host_runtime(context.threads);
   start_library();
-  if (a.nnz() == 0 || b.nnz() == 0) {  // no arrays to hand over
+  if (a.nnz() == 0 || b.nnz() == 0) {  // the library requires non-empty arrays
     Csr<Value, Idx> c;
     c.rows = a.rows;
     c.cols = b.cols;
@@ -203,7 +204,7 @@ Csr<Value, Idx> multiply_graphblas(const Context& context, const Csr<Value, Idx>
 
   PhaseTimer import_timer(context, "import");
   const Matrix<Value> left(a);
-  std::unique_ptr<const Matrix<Value>> other;  // a square takes one copy
+  std::unique_ptr<const Matrix<Value>> other;  // one copy suffices for A * A
   if (&a != &b) other = std::make_unique<const Matrix<Value>>(b);
   const Matrix<Value>& right = other ? *other : left;
   import_timer.stop();
@@ -213,7 +214,7 @@ Csr<Value, Idx> multiply_graphblas(const Context& context, const Csr<Value, Idx>
   require_success(GrB_mxm(product.get(), /*mask=*/nullptr, /*accumulate=*/nullptr,
                           plus_times_of(Value{}), left.get(), right.get(), /*desc=*/nullptr),
                   "GrB_mxm");
-  // What the library puts off, above all the sorting of rows, belongs to the product.
+  // Deferred work of the library, mainly sorting rows, is part of the product.
   require_success(GrB_Matrix_wait(product.get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
   product_timer.stop();
 
@@ -221,8 +222,8 @@ Csr<Value, Idx> multiply_graphblas(const Context& context, const Csr<Value, Idx>
   return product.template take<Idx>(a.rows, b.cols);
 }
 
-#define INSTANTIATE(Value, Idx)                                                       \
-  template Csr<Value, Idx> multiply_graphblas(const Context&, const Csr<Value, Idx>&, \
+#define INSTANTIATE(Value, Idx)                                                           \
+  template Csr<Value, Idx> multiply_graphblas(const HostContext&, const Csr<Value, Idx>&, \
                                               const Csr<Value, Idx>&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE

@@ -1,6 +1,9 @@
-// Kokkos of this build goes first: headers of KokkosKernels look for it beside themselves, where
-// another one may lie.
+// SPDX-License-Identifier: Apache-2.0
+
+// First include: headers of KokkosKernels include Kokkos relative to their own folder, which may
+// hold another version.
 #include <Kokkos_Core.hpp>
+
 //
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_spgemm.hpp>
@@ -13,11 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::spgemm::baselines {
 
@@ -28,12 +32,12 @@ using Memory = Kokkos::HostSpace;
 using Offset = std::int64_t;
 using Ordinal = std::int32_t;
 
-// std::complex and Kokkos::complex are both two numbers, one behind the other.
+// std::complex and Kokkos::complex have the same layout.
 template <class Value>
 using KokkosValue =
     std::conditional_t<std::is_same_v<Value, std::complex<double>>, Kokkos::complex<double>, Value>;
 
-/// A vector as the library takes it: nothing is copied.
+/// An unmanaged view of a vector; copies nothing.
 template <class Item, class Vector>
 auto view_of(Vector& vector) {
   using View = Kokkos::View<Item*, Kokkos::LayoutLeft, Kokkos::Device<Space, Memory>,
@@ -41,7 +45,7 @@ auto view_of(Vector& vector) {
   return View(reinterpret_cast<Item*>(vector.data()), vector.size());
 }
 
-/// Brings the columns of every row into ascending order: the library leaves them as they come.
+/// Sorts the columns of every row in ascending order; the library returns them unsorted.
 template <class Value>
 void sort_rows(Csr<Value, Ordinal>& c) {
   Kokkos::parallel_for(Kokkos::RangePolicy<Space>(0, c.rows), [&c](const std::int64_t row) {
@@ -60,7 +64,7 @@ void sort_rows(Csr<Value, Ordinal>& c) {
 }
 
 template <class Value>
-Csr<Value, Ordinal> multiply(const Context& context, const Csr<Value, Ordinal>& a,
+Csr<Value, Ordinal> multiply(const HostContext& context, const Csr<Value, Ordinal>& a,
                              const Csr<Value, Ordinal>& b) {
   using Scalar = KokkosValue<Value>;
   using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<Offset, Ordinal, Scalar, Space,
@@ -69,7 +73,7 @@ Csr<Value, Ordinal> multiply(const Context& context, const Csr<Value, Ordinal>& 
   c.rows = a.rows;
   c.cols = b.cols;
   c.row_ptr.assign(a.rows + 1, 0);
-  if (a.nnz() == 0 || b.nnz() == 0) return c;  // the library reads the arrays of empty matrices
+  if (a.nnz() == 0 || b.nnz() == 0) return c;  // the library would read empty arrays
 
   const auto a_row_ptr = view_of<const Offset>(a.row_ptr);
   const auto a_col_idx = view_of<const Ordinal>(a.col_idx);
@@ -100,7 +104,7 @@ Csr<Value, Ordinal> multiply(const Context& context, const Csr<Value, Ordinal>& 
   handle.destroy_spgemm_handle();
   product_timer.stop();
 
-  // Its own phase, since users of the library may do without.
+  // A separate phase, since users of the library may not need sorted rows.
   const PhaseTimer sorting_timer(context, "sorting");
   sort_rows(c);
   return c;
@@ -109,7 +113,7 @@ Csr<Value, Ordinal> multiply(const Context& context, const Csr<Value, Ordinal>& 
 }  // namespace
 
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> multiply_kokkos_kernels(const Context& context, const Csr<Value, Idx>& a,
+Csr<Value, Idx> multiply_kokkos_kernels(const HostContext& context, const Csr<Value, Idx>& a,
                                         const Csr<Value, Idx>& b) {
   start_host_runtime(context.threads);
   if constexpr (std::is_same_v<Idx, Ordinal>) {
@@ -121,8 +125,8 @@ Csr<Value, Idx> multiply_kokkos_kernels(const Context& context, const Csr<Value,
   }
 }
 
-#define INSTANTIATE(Value, Idx)                                                            \
-  template Csr<Value, Idx> multiply_kokkos_kernels(const Context&, const Csr<Value, Idx>&, \
+#define INSTANTIATE(Value, Idx)                                                                \
+  template Csr<Value, Idx> multiply_kokkos_kernels(const HostContext&, const Csr<Value, Idx>&, \
                                                    const Csr<Value, Idx>&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <vector>
 
-#include "sortie/apps/spgemm/backends.hpp"
+#include "apps/spgemm/backends.hpp"
 
 namespace sortie::spgemm::baselines {
 
-// Gustavson's row by row product as in the textbook: one sum for each column, a list of the columns
-// that the row has touched. O(cols) extra memory.
+// Gustavson's row-by-row product: one sum per column, and a list of the columns of the row. O(cols)
+// extra memory.
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_reference(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
   Csr<Value, Idx> c;

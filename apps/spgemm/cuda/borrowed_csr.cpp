@@ -1,19 +1,20 @@
-#include "sortie/apps/spgemm/cuda/borrowed_csr.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/device_csr.hpp"
 
 #include <fmt/format.h>
 
 #include <complex>
 #include <type_traits>
 
-#include "sortie/apps/spgemm/cuda/conversion.hpp"
-#include "sortie/apps/spgemm/cuda/cusparse_operands.hpp"
-#include "sortie/core/cuda/check_cusparse.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/spgemm/cuda/baselines/cusparse_operands.hpp"
+#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "core/cuda/check_cusparse.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
 
-/// What cusparseConstCsrGet tells.
+/// The results of cusparseConstCsrGet.
 struct LibraryCsr {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
@@ -46,7 +47,7 @@ LibraryCsr arrays_of(cusparseConstSpMatDescr_t descriptor) {
   return found;
 }
 
-/// Calls function(pointer) with the type of indices that a descriptor names.
+/// Calls function(pointer) with the index type of a descriptor.
 template <class Function>
 auto with_indices(cusparseIndexType_t type, const void* indices, Function&& function) {
   switch (type) {
@@ -84,7 +85,7 @@ template <class Value, class Column>
 template <class Offset, class ColumnIndex>
 BorrowedCsr<Value, Column>::BorrowedCsr(std::int64_t rows, std::int64_t cols, std::int64_t nnz,
                                         const Offset* row_ptr, const ColumnIndex* col_idx,
-                                        const Value* values, cudaStream_t stream)
+                                        const Value* values, CUstream_st* stream)
     : view_{rows, cols, nnz, nullptr, nullptr, values} {
   constexpr bool is_narrow = sizeof(Column) == sizeof(std::uint32_t);
   if (is_narrow && needs_wide_columns(cols))
@@ -100,7 +101,7 @@ BorrowedCsr<Value, Column>::BorrowedCsr(std::int64_t rows, std::int64_t cols, st
     view_.row_ptr = row_ptr_.data();
   }
   if constexpr (sizeof(ColumnIndex) == sizeof(Column)) {
-    // Columns are never negative: signed and unsigned numbers have the same bits.
+    // Columns are non-negative: signed and unsigned columns have the same representation.
     view_.col_idx = reinterpret_cast<const Column*>(col_idx);
   } else if constexpr (is_narrow) {
     col_idx_ = DeviceBuffer<Column>(static_cast<std::size_t>(nnz), stream);
@@ -114,13 +115,13 @@ BorrowedCsr<Value, Column>::BorrowedCsr(std::int64_t rows, std::int64_t cols, st
 }
 
 template <class Value, class Column>
-BorrowedCsr<Value, Column>::BorrowedCsr(cusparseConstSpMatDescr_t descriptor, cudaStream_t stream)
+BorrowedCsr<Value, Column>::BorrowedCsr(const cusparseSpMatDescr* descriptor, CUstream_st* stream)
     : BorrowedCsr(borrowed<Value, Column>(arrays_of(descriptor), stream)) {}
 
 #define SORTIE_INSTANTIATE_INDICES(Value, Column, Offset, ColumnIndex)                       \
   template BorrowedCsr<Value, Column>::BorrowedCsr(std::int64_t, std::int64_t, std::int64_t, \
                                                    const Offset*, const ColumnIndex*,        \
-                                                   const Value*, cudaStream_t);
+                                                   const Value*, CUstream_st*);
 #define SORTIE_INSTANTIATE_COLUMN(Value, Column)                         \
   template class BorrowedCsr<Value, Column>;                             \
   SORTIE_INSTANTIATE_INDICES(Value, Column, std::int32_t, std::int32_t)  \

@@ -1,14 +1,19 @@
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/device_csr.hpp"
 
+#include <complex>
+#include <cstdint>
 #include <span>
 
-#include "sortie/apps/spgemm/cuda/conversion.hpp"
-#include "sortie/core/cuda/append_to_host.hpp"
+#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "apps/spgemm/cuda/product_chunks.hpp"
+#include "core/cuda/append_to_host.hpp"
+#include "core/cuda/check.hpp"
 
 namespace sortie::spgemm::cuda {
 
 template <class Column, class Value, class Idx>
-DeviceCsr<Value, Column> to_device(const matrices::Csr<Value, Idx>& host, cudaStream_t stream) {
+DeviceCsr<Value, Column> to_device(const matrices::Csr<Value, Idx>& host, CUstream_st* stream) {
   DeviceCsr<Value, Column> device;
   device.rows = host.rows;
   device.cols = host.cols;
@@ -17,7 +22,7 @@ DeviceCsr<Value, Column> to_device(const matrices::Csr<Value, Idx>& host, cudaSt
   device.col_idx = DeviceBuffer<Column>(host.col_idx.size(), stream);
   if (!host.col_idx.empty()) {
     if constexpr (sizeof(Column) == sizeof(Idx)) {
-      // Columns are never negative: signed and unsigned numbers have the same bits.
+      // Columns are non-negative: signed and unsigned columns have the same representation.
       check_cuda(cudaMemcpyAsync(device.col_idx.data(), host.col_idx.data(), device.col_idx.bytes(),
                                  cudaMemcpyHostToDevice, stream));
     } else {
@@ -59,7 +64,7 @@ matrices::Csr<Value, Idx> to_host(const DeviceCsr<Value, Column>& device) {
 
 #define SORTIE_INSTANTIATE(Column, Value, Idx)                                          \
   template DeviceCsr<Value, Column> to_device<Column>(const matrices::Csr<Value, Idx>&, \
-                                                      cudaStream_t);                    \
+                                                      CUstream_st*);                    \
   template void append_entries(const DeviceBuffer<Column>&, const DeviceBuffer<Value>&, \
                                matrices::Csr<Value, Idx>&);                             \
   template matrices::Csr<Value, Idx> to_host<Idx>(const DeviceCsr<Value, Column>&);

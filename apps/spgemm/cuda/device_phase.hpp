@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,18 +8,19 @@
 #include <string_view>
 #include <utility>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/run_report.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// Times a phase of work on the context's stream by two CUDA events, where the context has a
-/// report, and does nothing else. Nothing waits for the device before the report is read, so that
-/// phases take the time that they take without a report; those that follow each other without a gap
-/// on the host share the stream's whole time among them.
+/// Times a phase of work on the context's stream with two CUDA events. Does nothing if the context
+/// has no report. Nothing waits for the device before the report is read, so a report does not
+/// change the time of the phases. Phases that follow each other on the host without a gap add up to
+/// the stream's whole time.
 class DevicePhase {
  public:
-  DevicePhase(const Context& context, std::string_view name)
+  DevicePhase(const DeviceContext& context, std::string_view name)
       : report_(context.report), stream_(context.stream), name_(name) {
     if (report_ == nullptr) return;
     events_ = std::make_shared<Events>();
@@ -27,7 +29,7 @@ class DevicePhase {
   DevicePhase(const DevicePhase&) = delete;
   DevicePhase& operator=(const DevicePhase&) = delete;
 
-  /// Ends the phase, once. One that is left by an exception is not reported.
+  /// Ends the phase; called once. A phase that an exception leaves is not reported.
   void stop() {
     if (report_ == nullptr) return;
     check_cuda(cudaEventRecord(events_->stop, stream_));
@@ -47,7 +49,7 @@ class DevicePhase {
     Events(const Events&) = delete;
     Events& operator=(const Events&) = delete;
 
-    /// Waits for the end.
+    /// Waits for the stop event.
     [[nodiscard]] double seconds() const {
       check_cuda(cudaEventSynchronize(stop));
       float milliseconds = 0;
@@ -62,7 +64,7 @@ class DevicePhase {
   RunReport* report_;
   cudaStream_t stream_;
   std::string name_;
-  std::shared_ptr<Events> events_;  ///< std::function copies what it holds
+  std::shared_ptr<Events> events_;  ///< shared, since std::function requires copyable captures
 };
 
 }  // namespace sortie::spgemm::cuda

@@ -1,23 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include <cuda_runtime_api.h>
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
-#include "sortie/apps/spgemm/cuda/device_phase.hpp"
-#include "sortie/apps/spgemm/multiply_in_chunks.hpp"
+#include "apps/spgemm/cuda/device_phase.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/device_csr.hpp"
+#include "sortie/spgemm_chunks.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// Entries of C of consecutive rows.
+/// Appends columns and values of a device matrix, or of some rows of one, to those of a host
+/// matrix. Leaves row_ptr unchanged. Synchronises the stream. Instantiated like to_device().
+/// \throws Error (out_of_memory, device)
+template <class Column, class Value, class Idx>
+void append_entries(const DeviceBuffer<Column>& col_idx, const DeviceBuffer<Value>& values,
+                    matrices::Csr<Value, Idx>& host);
+
+/// Entries of consecutive rows of C.
 template <class Value, class Column>
 struct ProductChunk {
   DeviceBuffer<Column> col_idx;
   DeviceBuffer<Value> values;
 };
 
-/// The buffers that `member` names of all chunks, one after another; empties them.
+/// Concatenates the buffers `member` of all chunks, and empties them.
 template <class Chunk, class T>
 [[nodiscard]] DeviceBuffer<T> joined(std::vector<Chunk>& chunks, std::int64_t size,
                                      DeviceBuffer<T> Chunk::*member, cudaStream_t stream) {
@@ -33,10 +45,11 @@ template <class Chunk, class T>
   return all;
 }
 
-/// All rows of C on the device. With several chunks C exists twice for a moment.
-/// \param product  has next(), row_ptr() and nnz() as ChunkedProduct has them
+/// All rows of C on the device. With several chunks, two copies of C exist while they are joined.
+/// \param product  has next(), row_ptr() and nnz() like ChunkedProduct
 template <class Product, class Value, class Column>
-[[nodiscard]] DeviceCsr<Value, Column> product_on_device(const Context& context, Product&& product,
+[[nodiscard]] DeviceCsr<Value, Column> product_on_device(const DeviceContext& context,
+                                                         Product&& product,
                                                          const DeviceCsrView<Value, Column>& a,
                                                          const DeviceCsrView<Value, Column>& b) {
   std::vector<ProductChunk<Value, Column>> chunks;
@@ -56,9 +69,10 @@ template <class Product, class Value, class Column>
   return c;
 }
 
-/// All rows of C on the host, copied chunk by chunk, so that C need not fit the device.
+/// All rows of C on the host, copied chunk by chunk, so that C may exceed the device memory.
 template <class Idx, class Product, class Value, class Column>
-[[nodiscard]] matrices::Csr<Value, Idx> product_on_host(const Context& context, Product&& product,
+[[nodiscard]] matrices::Csr<Value, Idx> product_on_host(const DeviceContext& context,
+                                                        Product&& product,
                                                         const DeviceCsrView<Value, Column>& a,
                                                         const DeviceCsrView<Value, Column>& b) {
   matrices::Csr<Value, Idx> c;
@@ -75,16 +89,15 @@ template <class Idx, class Product, class Value, class Column>
   return c;
 }
 
-/// The rows of C as they are finished, each chunk on the host while it is handed out, and C never
-/// as a whole anywhere. \param product  has next(), rows_done() and row_ptr() as ChunkedProduct has
-/// them
-/// \param cols  of C
+/// Passes the rows of C to `sink` in chunks on the host. C never exists as a whole.
+/// \param product  has next(), rows_done() and row_ptr() like ChunkedProduct
+/// \param cols     columns of C
 template <class Product, class Value, class Idx>
-void product_in_chunks(const Context& context, Product& product, std::int64_t cols,
+void product_in_chunks(const DeviceContext& context, Product& product, std::int64_t cols,
                        const ProductSink<Value, Idx>& sink) {
   const std::int64_t* const row_ptr = product.row_ptr().data();
   std::int64_t first_row = 0;
-  matrices::Csr<Value, Idx> rows;  // its memory serves every chunk
+  matrices::Csr<Value, Idx> rows;  // reused for every chunk
   while (auto chunk = product.next()) {
     DevicePhase phase(context, "copy out");
     rows.rows = product.rows_done() - first_row;

@@ -1,22 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/cuda/device_csr.cuh"
-#include "sortie/apps/spgemm/cuda/expansion.hpp"
-#include "sortie/apps/spgemm/cuda/fused/counted_rows.hpp"
-#include "sortie/apps/spgemm/cuda/fused/fused_product.hpp"
-#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
-#include "sortie/apps/spgemm/cuda/fused/window_task.hpp"
-#include "sortie/apps/spgemm/cuda/payload.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/cuda/essc/expansion.hpp"
+#include "apps/spgemm/cuda/essc/payload.hpp"
+#include "apps/spgemm/cuda/fused/counted_rows.hpp"
+#include "apps/spgemm/cuda/fused/fused_product.hpp"
+#include "apps/spgemm/cuda/fused/large_row_task.hpp"
+#include "apps/spgemm/cuda/fused/row_bins.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "sortie/device_csr.hpp"
 
-// What ChunkedProduct and FusedProduct take, by the sums of the tables beside them, for products
-// that are not there yet. That both agree is what the device test of work_space() sees to.
+// Predicts the memory of ChunkedProduct and FusedProduct from the sizes, by the tables in their
+// documentation. The device test of work_space() checks that prediction and allocation agree.
 namespace sortie::spgemm::cuda {
 namespace {
 
-/// One part in so many of the device's memory is left alone where there is no budget.
+/// One eighth of the device memory stays free if there is no budget.
 constexpr std::uint64_t memory_left_free = 8;
 
 template <class Value, class Column, class Key>
@@ -29,7 +30,7 @@ WorkSpace expansion_work_space(const Context& context, const ProductSize& size) 
   constexpr std::uint64_t per_entry = sizeof(std::int64_t) + expansion_bytes_per_entry;
   constexpr std::uint64_t per_row = 2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
   constexpr std::uint64_t sorted =
-      sizeof(Key) + sizeof(PayloadType<Value>) + (Payload<Value>::is_number ? sizeof(Value) : 0);
+      sizeof(Key) + sizeof(PayloadType<Value>) + (Payload<Value>::is_index ? sizeof(Value) : 0);
   constexpr std::uint64_t in_sort = sorted + sizeof(Key) + sizeof(PayloadType<Value>) + 1;
   constexpr std::uint64_t in_compression = sorted + sizeof(Column) + sizeof(Value) + 1;
   constexpr std::uint64_t per_product = std::max(in_sort, in_compression);
@@ -84,15 +85,16 @@ WorkSpace fused_work_space(const Context& context, const ProductSize& size) {
   const std::uint64_t left = space.limit - std::min(space.limit, fixed);
   const std::uint64_t needed = fused_bytes_per_row_of_chunk * rows +
                                entry * static_cast<std::uint64_t>(size.nnz_c_bound) +
-                               window_bytes_per_product * products;
-  // Images of long rows, and room for the short ones: up to seven entries more than products each.
-  constexpr auto longest_sorted = static_cast<std::uint64_t>(RowBins::limits[RowBins::sorted - 1]);
+                               large_row_bytes_per_product * products;
+  // Row bitmaps, and staging of small and medium rows with up to seven padding entries per row.
+  constexpr auto longest_sorted =
+      static_cast<std::uint64_t>(RowBins::limits[RowBins::first_large - 1]);
   const std::uint64_t helpful =
       2 * products +
       entry * std::min(8 * products, std::min(products, longest_sorted * rows) + 7 * rows);
   space.least = fixed + fused_bytes_per_row_of_chunk +
                 entry * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
-                window_bytes_per_product * longest;
+                large_row_bytes_per_product * longest;
   space.most = fixed + std::min(left, needed + helpful);
   return space;
 }

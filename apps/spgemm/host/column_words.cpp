@@ -1,4 +1,5 @@
-#include "sortie/apps/spgemm/host/column_words.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/host/column_words.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,19 +7,19 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/core/host_runtime.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "core/host_runtime.hpp"
 
 namespace sortie::spgemm::host {
 
 namespace {
 
-// Some hundred thousand entries in most matrices: enough for the hand-over not to show.
+// Several 100 000 entries per block in most matrices, so that scheduling cost is negligible.
 constexpr std::int64_t rows_per_block = 1 << 12;
 
-/// Calls body(block, first, last) for blocks of rows first .. last, on all threads.
+/// Calls body(block, first, last) for blocks of rows first .. last - 1, on all threads.
 template <class Body>
 void for_each_block_of_rows(std::int64_t rows, const Body& body) {
   for_each_block(host_threads(), 0, (rows + rows_per_block - 1) / rows_per_block,
@@ -28,16 +29,16 @@ void for_each_block_of_rows(std::int64_t rows, const Body& body) {
                  });
 }
 
-/// The word that column `column` lies in.
+/// The word that contains column `column`.
 template <class Mask, Index Idx>
 Idx word_of(Idx column) {
   constexpr unsigned width = 8 * sizeof(Mask);
   return static_cast<Idx>(static_cast<std::make_unsigned_t<Idx>>(column) / width);
 }
 
-/// Number of words of rows first .. last: one for every entry in another word than the entry before
-/// it, in one loop over all rows, and one more for every row that begins in the word in which a row
-/// before it ended.
+/// Number of words of rows first .. last - 1. One loop over all entries counts those in another
+/// word than the entry before; one loop over rows adds the rows that begin in the word of the
+/// preceding entry.
 template <class Mask, class Matrix>
 std::int64_t count_words(const Matrix& matrix, std::int64_t first, std::int64_t last) {
   const auto* const columns = matrix.col_idx.data();
@@ -76,7 +77,7 @@ ColumnWords<Idx, Mask>::ColumnWords(const Matrix& matrix) {
           Idx before = -1;
           Mask mask = 0;
           for (std::int64_t i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
-            // Written with every entry, since a branch would often be foretold wrongly.
+            // Written for every entry, since a branch would often be mispredicted.
             const Idx column = matrix.col_idx[i];
             const Idx word = word_of<Mask>(column);
             const bool next = word != before;

@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "sortie/matrices/csr.hpp"
+#include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
 
-/// Number of words of as many columns as Mask has bits that row `row` has entries in.
+/// Number of words of row `row`: aligned groups of as many columns as Mask has bits, with at least
+/// one entry.
 /// \tparam Matrix  Csr or Pattern
 template <class Mask, class Matrix>
 [[nodiscard]] std::int64_t count_words(const Matrix& matrix, std::int64_t row) {
@@ -23,14 +26,14 @@ template <class Mask, class Matrix>
   return words;
 }
 
-/// How many of the products of A * B there are for each word of B that they lie in, as some of the
-/// entries of A tell; 1 where there are none.
-/// Complexity: as some thousand rows of B.
+/// Average number of products of A * B per word of B, estimated from up to 2048 entries of A; 1 if
+/// there are none.
+/// Complexity: that of reading about 2000 rows of B.
 template <class Mask, class Matrix>
 [[nodiscard]] double products_per_word(const Matrix& a, const Matrix& b) {
-  constexpr std::int64_t looked_at = 2048;
+  constexpr std::int64_t sampled = 2048;
   const auto entries = static_cast<std::int64_t>(a.col_idx.size());
-  const std::int64_t step = entries / looked_at + 1;
+  const std::int64_t step = entries / sampled + 1;
   std::int64_t products = 0;
   std::int64_t words = 0;
   for (std::int64_t i = 0; i < entries; i += step) {
@@ -41,32 +44,32 @@ template <class Mask, class Matrix>
   return words == 0 ? 1.0 : static_cast<double>(products) / static_cast<double>(words);
 }
 
-/// The columns of every row of a matrix as words of a bitmap: bit b of mask(i) stands for column
-/// Width * word(i) + b.
+/// The columns of every row of a matrix as (word number, bit mask) pairs: bit b of masks()[i]
+/// stands for column width * words()[i] + b.
 ///
-/// Where columns of a row lie close together there are far fewer words than entries, and a row of a
-/// product can be marked in a bitmap in so many fewer steps.
-/// Memory: sizeof(Idx) + sizeof(Mask) bytes a word, 8 bytes a row.
+/// If the columns of a row lie close together, there are far fewer words than entries, and marking
+/// a row of a product in a bitmap takes correspondingly fewer steps.
+/// Memory: sizeof(Idx) + sizeof(Mask) bytes per word, 8 bytes per row.
 /// Source: the compression of Deveci, Trott, Rajamanickam: Multi-threaded sparse matrix-matrix
 /// multiplication for many-core and GPU architectures (Parallel Computing 2018).
-/// \tparam Mask  unsigned; its bits are the columns of a word
+/// \tparam Mask  unsigned type; its bits are the columns of a word
 template <matrices::Index Idx, class Mask>
 class ColumnWords {
  public:
   static constexpr int width = 8 * static_cast<int>(sizeof(Mask));
 
-  /// Bytes of memory for a matrix of so many rows and entries, at most.
+  /// Upper bound of the memory in bytes for a matrix with this many rows and entries.
   static std::uint64_t bytes(std::int64_t rows, std::int64_t nnz) {
     return 8 * (rows + 1) + nnz * (sizeof(Idx) + sizeof(Mask));
   }
 
   /// Complexity: O(nnz), on all threads.
-  /// \pre the host runtime runs
+  /// \pre the host runtime is running
   /// \tparam Matrix  Csr or Pattern
   template <class Matrix>
   explicit ColumnWords(const Matrix& matrix);
 
-  /// Words begins()[row] .. begins()[row + 1] are those of row `row`, from left to right.
+  /// Words begins()[row] .. begins()[row + 1] - 1 belong to row `row`, in ascending order.
   [[nodiscard]] const std::int64_t* begins() const { return begins_.data(); }
   [[nodiscard]] const Idx* words() const { return words_.data(); }
   [[nodiscard]] const Mask* masks() const { return masks_.data(); }
@@ -75,6 +78,15 @@ class ColumnWords {
   std::vector<std::int64_t> begins_;
   std::vector<Idx> words_;
   std::vector<Mask> masks_;
+};
+
+/// A and B, shared by all threads, and B's columns as bitmap words where they save time.
+template <matrices::Scalar Value, matrices::Index Idx>
+struct RowOperands {
+  const matrices::Csr<Value, Idx>& a;
+  const matrices::Csr<Value, Idx>& b;
+  std::optional<ColumnWords<Idx, std::uint64_t>> words;       ///< 64 columns per word
+  std::optional<ColumnWords<Idx, std::uint8_t>> byte_blocks;  ///< 8 columns per word
 };
 
 }  // namespace sortie::spgemm::host

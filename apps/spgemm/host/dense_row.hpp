@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -9,29 +10,27 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/spgemm/host/eight_columns.hpp"
-#include "sortie/apps/spgemm/host/neutral_of_sums.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/apps/spgemm/host/row_operands.hpp"
-#include "sortie/apps/spgemm/host/row_products.hpp"
-#include "sortie/matrices/csr.hpp"
-#include "sortie/segsort/host/vector_unit.hpp"
+#include "apps/spgemm/host/column_words.hpp"
+#include "apps/spgemm/host/masked_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "segsort/host/vector_unit.hpp"
+#include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
 
-/// One row of C in an accumulator as wide as the matrix, in work space of one thread.
+/// Computes rows of C with a dense accumulator of one element per column; for one thread.
 ///
-/// Work space (all clear between two rows):
-///   sums_   cols        Value   the sums, neutral_of_sums() where none stands
-///   marks_  cols / 512  lines   of 512 bits: columns that have a sum
-///   used_   cols / 512  bytes   lines of marks_ that are not zero; only for rows too short to walk
-///   over all of marks_
-/// The columns are read from marks_ from left to right, so they come out sorted. Columns are marked
-/// word by word where B's are given so (RowOperands::words), and marked and summed eight at a time
-/// where B's are given in eights: the order of the products of one column stays that of
-/// for_each_product(). Lines are as wide as what one instruction of AVX-512 looks at, and have a
-/// byte each since a byte can be set without being read: with bits, products of neighbouring
-/// columns wait for each other.
+/// Work space (reset between rows):
+///   sums_    cols        Value            sums; additive_identity() in columns without a sum
+///   marks_   cols / 512  lines (64 bytes) bitmap of the columns that have a sum
+///   used_    cols / 512  bytes            1 for lines of marks_ that are not zero; only for rows
+///                                         with too few products to traverse all of marks_
+/// The columns are read from marks_ in ascending order. Columns are marked a 64-bit word at a time
+/// if RowOperands::words exist, and marked and summed eight at a time if byte_blocks exist. The
+/// order of the products of one column remains that of for_each_product(). A line is as wide as an
+/// AVX-512 register. `used_` has bytes instead of bits, because a byte is set without reading
+/// it; with bits, products in neighbouring columns would depend on each other.
 /// Source: Gustavson: Two Fast Algorithms for Sparse Matrices (ACM TOMS 1978) for the accumulator.
 template <matrices::Scalar Value, matrices::Index Idx>
 class DenseRow {
@@ -40,9 +39,9 @@ class DenseRow {
 
   explicit DenseRow(std::int64_t cols)
       : unit_(segsort::vector_unit()), marks_(lines(cols)), used_(padded_lines(cols)) {
-    // In large pages, since neighbouring products may lie anywhere.
+    // In large pages, since consecutive products access distant columns.
     reserve_large_pages(sums_, padded(cols) / Sums::size);
-    sums_.assign(padded(cols) / Sums::size, neutral_sums());
+    sums_.assign(padded(cols) / Sums::size, identity_sums());
   }
 
   /// Bytes of work space for a matrix of `cols` columns.
@@ -50,12 +49,12 @@ class DenseRow {
     return padded(cols) * sizeof(Value) + sizeof(Line) * lines(cols) + padded_lines(cols);
   }
 
-  /// True where fill() makes use of RowOperands::eights on the processor of this run.
-  static bool adds_eights() {
-    return has_eight_columns<Value, Idx> && segsort::vector_unit() == segsort::VectorUnit::avx512;
+  /// True if fill() uses RowOperands::byte_blocks on this processor.
+  static bool uses_byte_blocks() {
+    return has_masked_blocks<Value, Idx> && segsort::vector_unit() == segsort::VectorUnit::avx512;
   }
 
-  /// Number of entries of the row of C. \param products  that it has
+  /// Number of entries of the row of C. \param products  products of the row
   std::int64_t count(const Operands& operands, std::int64_t row, std::int64_t products) {
     mark_row(operands, row, products);
     switch (unit_) {
@@ -70,10 +69,10 @@ class DenseRow {
     }
   }
 
-  /// Writes the row of C. \param entries  what count() said
+  /// Writes the row of C. \param entries  result of count()
   void fill(const Operands& operands, std::int64_t row, std::int64_t products, std::int64_t entries,
             Idx* columns_out, Value* values_out) {
-    if constexpr (has_eight_columns<Value, Idx>) {
+    if constexpr (has_masked_blocks<Value, Idx>) {
       if (unit_ == segsort::VectorUnit::avx512) {
         fill_avx512(operands, row, products, entries, columns_out, values_out);
         return;
@@ -90,21 +89,21 @@ class DenseRow {
   }
 
  private:
-  /// Sums that begin a cache line, so that eight of them never lie in two.
+  /// Sums of a cache line, so that eight aligned sums of 8 bytes never span two lines.
   struct alignas(64) Sums {
     static constexpr std::int64_t size = 64 / sizeof(Value);
     Value of[size];
   };
-  static Sums neutral_sums() {
+  static Sums identity_sums() {
     Sums sums;
-    std::fill(std::begin(sums.of), std::end(sums.of), neutral_of_sums<Value>());
+    std::fill(std::begin(sums.of), std::end(sums.of), additive_identity<Value>());
     return sums;
   }
   [[nodiscard]] Value* sums() {
     return sums_.data()->of;
   }
 
-  /// Marks of 512 columns.
+  /// Bits of 512 columns.
   struct alignas(64) Line {
     static constexpr std::int64_t size = 8;
     std::uint64_t of[size];
@@ -119,12 +118,12 @@ class DenseRow {
   static std::int64_t lines(std::int64_t cols) {
     return (cols + 511) / 512;
   }
-  /// As many as are looked at together.
+  /// Rounded up to the 64 lines that are tested together.
   static std::int64_t padded_lines(std::int64_t cols) {
     return (lines(cols) + 63) / 64 * 64;
   }
 
-  // A line costs about as much to walk over as so many products cost to set its byte.
+  // Traversing a line costs about as much as setting its byte for this many products.
   static constexpr std::int64_t products_per_line = 32;
 
   bool walks_all_marks(std::int64_t products) const {
@@ -172,7 +171,7 @@ class DenseRow {
                      [&](Idx column, Value product) { sums[column] += product; });
   }
 
-  /// Tells which of lines first .. first + 64 are used, as bits, and clears their bytes.
+  /// Returns which of lines first .. first + 63 are used, as bits, and clears their bytes.
   struct TakeUsed {
     DenseRow& of;
     [[gnu::always_inline]] std::uint64_t operator()(std::int64_t first) const {
@@ -189,8 +188,8 @@ class DenseRow {
     }
   };
 
-  /// Calls body(line) for every line that has marks, and perhaps for some that have none, from left
-  /// to right, and clears used_. \param take_used  as TakeUsed
+  /// Calls body(line) in ascending order for every line with marks, and possibly for lines without,
+  /// and clears used_. \param take_used  as TakeUsed
   template <class Take, class Body>
   [[gnu::always_inline]] void for_each_marked_line(std::int64_t products, const Take& take_used,
                                                    const Body& body) {
@@ -215,25 +214,24 @@ class DenseRow {
     return n;
   }
 
-  // With an instruction that counts bits.
+  // The popcnt instruction is available with AVX2.
   SORTIE_TARGET_AVX2 std::int64_t take_marks_avx2(std::int64_t products) {
     return take_marks(products, TakeUsed{*this});
   }
 
-  /// Moves the sums of the marked columns of a word to the output, from left to right, and clears
-  /// them.
+  /// Moves the sums of the marked columns of a word to the output and resets them.
   [[gnu::always_inline]] void take_sums(std::int64_t word, std::uint64_t marks, Idx*& columns_out,
                                         Value*& values_out) {
     Value* const sums = this->sums();
     for (std::uint64_t left = marks; left != 0; left &= left - 1) {
       const std::int64_t column = 64 * word + std::countr_zero(left);
       *columns_out++ = static_cast<Idx>(column);
-      *values_out++ = std::exchange(sums[column], neutral_of_sums<Value>());
+      *values_out++ = std::exchange(sums[column], additive_identity<Value>());
     }
   }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-  /// As TakeUsed.
+  /// Like TakeUsed.
   struct TakeUsedAvx512 {
     DenseRow& of;
     SORTIE_TARGET_AVX512 std::uint64_t operator()(std::int64_t first) const {
@@ -252,39 +250,39 @@ class DenseRow {
   SORTIE_TARGET_AVX512 void fill_avx512(const Operands& operands, std::int64_t row,
                                         std::int64_t products, std::int64_t entries,
                                         Idx* columns_out, Value* values_out) {
-    if (!operands.eights.has_value()) {
+    if (!operands.byte_blocks.has_value()) {
       mark_row(operands, row, products);
       add_products(operands, row);
     } else if (walks_all_marks(products)) {
-      add_eights<false>(operands, row);
+      add_byte_blocks<false>(operands, row);
     } else {
-      add_eights<true>(operands, row);
+      add_byte_blocks<true>(operands, row);
     }
 
-    EightsTaker taker(sums(), reinterpret_cast<std::uint8_t*>(marks()), entries, columns_out,
-                      values_out);
+    MaskedBlockReader taker(sums(), reinterpret_cast<std::uint8_t*>(marks()), entries, columns_out,
+                            values_out);
     for_each_marked_line(products, TakeUsedAvx512{*this},
                          [&](std::int64_t line) { taker.take_line(line); });
     taker.take_listed();
   }
 
   template <bool Summarised>
-  SORTIE_TARGET_AVX512 void add_eights(const Operands& operands, std::int64_t row) {
+  SORTIE_TARGET_AVX512 void add_byte_blocks(const Operands& operands, std::int64_t row) {
     const matrices::Csr<Value, Idx>& a = operands.a;
     const matrices::Csr<Value, Idx>& b = operands.b;
-    const std::int64_t* const begins = operands.eights->begins();
-    const Idx* const eights = operands.eights->words();
-    const std::uint8_t* const masks = operands.eights->masks();
+    const std::int64_t* const begins = operands.byte_blocks->begins();
+    const Idx* const byte_blocks = operands.byte_blocks->words();
+    const std::uint8_t* const masks = operands.byte_blocks->masks();
     Value* const sums = this->sums();
     auto* const marks = reinterpret_cast<std::uint8_t*>(this->marks());
     std::uint8_t* const used = used_.data();
     const std::int64_t end_a = a.row_ptr[row + 1];
     for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
-      fetch_words_ahead(a, *operands.eights, i);
+      fetch_words_ahead(a, *operands.byte_blocks, i);
       fetch_ahead<true>(a, b, i);
       const std::int64_t k = a.col_idx[i];
       const std::int64_t end = begins[k + 1];
-      add_row_by_eights<Summarised>(a.values[i], eights + begins[k], masks + begins[k],
+      add_row_by_blocks<Summarised>(a.values[i], byte_blocks + begins[k], masks + begins[k],
                                     end - begins[k], b.values.data() + b.row_ptr[k], sums, marks,
                                     used);
     }

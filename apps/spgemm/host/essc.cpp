@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -5,67 +6,67 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/host/memory_budget.hpp"
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/apps/spgemm/host/row_products.hpp"
-#include "sortie/apps/spgemm/host/sorted_row.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/host/memory_budget.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "apps/spgemm/host/sorted_row.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/run_report.hpp"
+#include "sortie/segmented_sort.hpp"
 
 namespace sortie::spgemm::host {
 
 namespace {
 
-// Products of a chunk when memory is no concern. The buffers are used again and again, so more only
-// costs page faults: email-Enron squared takes longer with one chunk of 51 million products.
+// Products per chunk if the budget allows more. Buffers are reused, so larger chunks only cause
+// more page faults: email-Enron squared takes longer with one chunk of 51 million products.
 constexpr std::int64_t preferred_chunk_products = 1 << 22;
 
-// As in row_wise.cpp; a chunk has enough blocks for every thread of a large machine.
+// As in row_wise.cpp. A chunk has enough blocks for all threads of a large machine.
 constexpr std::int64_t products_per_block = 1 << 14;
 constexpr std::int64_t rows_per_block = 1 << 14;
 
-/// The expanded products of consecutive rows of C, and how they become entries.
+/// Expands, sorts and compresses the products of consecutive rows of C.
 ///
-/// Work space of one chunk, used again by the next:
-///   offsets_   rows + 1  int64   where the products of each row begin
-///   keys_      products  Key     their columns
-///   payload_   products  Payload the products; for entries of 16 bytes, which segmented sort does
-///   not
-///                                move, their places in products_
-///   products_  products  Value   only for entries of 16 bytes
+/// Work space, reused by the next chunk:
+///   offsets_   rows + 1  int64    first product of each row
+///   keys_      products  Key      columns of the products
+///   payload_   products  Payload  the products; for 16-byte values, which segmented sort does not
+///                                 move, their indices in products_
+///   products_  products  Value    only for 16-byte values
 template <Scalar Value, Index Idx>
 class Chunk {
  public:
   using Key = std::make_unsigned_t<Idx>;
-  static constexpr bool sorts_places = !SortValue<Value>;
-  using Payload = std::conditional_t<sorts_places, std::uint64_t, Value>;
+  static constexpr bool sorts_indices = !SortValue<Value>;
+  using Payload = std::conditional_t<sorts_indices, std::uint64_t, Value>;
 
-  // Keys and payload stand twice for the longest row, while it is sorted.
+  // While the longest row is sorted, a second copy of its keys and payload exists.
   static constexpr std::uint64_t bytes_per_product =
-      2 * (sizeof(Key) + sizeof(Payload)) + (sorts_places ? sizeof(Value) : 0);
-  // An offset, and an element of row_ptr.
+      2 * (sizeof(Key) + sizeof(Payload)) + (sorts_indices ? sizeof(Value) : 0);
+  // An offset and an element of row_ptr.
   static constexpr std::uint64_t bytes_per_row = 16;
 
-  /// Columns and values of the rows of one chunk.
+  /// Columns and values of the rows of a chunk.
   struct Entries {
     std::vector<Idx> col_idx;
     std::vector<Value> values;
   };
 
-  Chunk(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+  Chunk(const HostContext& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
         std::span<const std::int64_t> product_offsets)
-      : context_(context), sort_context_(context), a_(a), b_(b), product_offsets_(product_offsets) {
-    // Phases and progress are told here; those of the sort inside would count twice.
+      : context_(context), sort_context_{context}, a_(a), b_(b), product_offsets_(product_offsets) {
+    // Chunk reports phases and progress; those of the sort would be counted twice.
     context_.progress = nullptr;
     sort_context_.backend = Backend::host;
     sort_context_.progress = nullptr;
     sort_context_.report = nullptr;
   }
 
-  /// Writes out the products of rows first .. last.
+  /// Writes the products of rows first .. last - 1.
   void expand(std::int64_t first, std::int64_t last) {
     const PhaseTimer timer(context_, "expansion");
     const auto bounds = product_offsets_.subspan(first, last - first + 1);
@@ -76,12 +77,12 @@ class Chunk {
     blocks_ = cut_rows(offsets_, products_per_block, rows_per_block);
     keys_.resize(offsets_.back());
     payload_.resize(offsets_.back());
-    if constexpr (sorts_places) products_.resize(offsets_.back());
+    if constexpr (sorts_indices) products_.resize(offsets_.back());
     for_each_chunk_row([&](std::int64_t row) {
       std::int64_t at = offsets_[row];
       for_each_product(a_, b_, first_row_ + row, [&](Idx column, Value product) {
         keys_[at] = static_cast<Key>(column);
-        if constexpr (sorts_places) {
+        if constexpr (sorts_indices) {
           products_[at] = product;
           payload_[at] = static_cast<std::uint64_t>(at);
         } else {
@@ -92,8 +93,8 @@ class Chunk {
     });
   }
 
-  /// Brings the products of each row into the order of their columns; those of one column stay in
-  /// the order of expansion, which fixes the order of their sum.
+  /// Sorts the products of each row by column. Products of one column stay in the order of
+  /// expansion, which determines the order of summation.
   void sort() {
     const PhaseTimer timer(context_, "sort");
     const std::span<const std::int64_t> bounds(offsets_);
@@ -103,8 +104,8 @@ class Chunk {
                    bounds.first(bounds.size() - 1), bounds.subspan(1), options);
   }
 
-  /// Sums the products of equal column.
-  /// \param row_ptr  rows + 1 elements of C's row_ptr, the first given, the others written
+  /// Sums the products of equal columns.
+  /// \param row_ptr  rows + 1 elements of row_ptr of C; the first is given, the others are written
   Entries compress(std::span<std::int64_t> row_ptr) {
     const PhaseTimer timer(context_, "compression");
     for_each_chunk_row([&](std::int64_t row) {
@@ -127,7 +128,7 @@ class Chunk {
 
  private:
   Value product(std::int64_t i) const {
-    if constexpr (sorts_places) {
+    if constexpr (sorts_indices) {
       return products_[payload_[i]];
     } else {
       return payload_[i];
@@ -139,7 +140,7 @@ class Chunk {
     for_each_row(context_, "", host_threads(), blocks_, [&](int, std::int64_t row) { body(row); });
   }
 
-  Context context_;
+  HostContext context_;
   Context sort_context_;
   const Csr<Value, Idx>& a_;
   const Csr<Value, Idx>& b_;
@@ -152,9 +153,9 @@ class Chunk {
   std::vector<Value> products_;
 };
 
-/// Products that a chunk may have. \throws Error (out_of_memory) when one row has more
+/// Products per chunk. \throws Error (out_of_memory) a single row does not fit the budget
 template <Scalar Value, Index Idx>
-std::int64_t chunk_products(const Context& context, std::span<const std::int64_t> offsets) {
+std::int64_t chunk_products(const HostContext& context, std::span<const std::int64_t> offsets) {
   const std::uint64_t budget = work_space_budget(context);
   constexpr std::uint64_t bytes_per_product = Chunk<Value, Idx>::bytes_per_product;
   const std::int64_t longest = longest_row(offsets);
@@ -168,8 +169,8 @@ std::int64_t chunk_products(const Context& context, std::span<const std::int64_t
       std::min<std::uint64_t>(preferred_chunk_products, budget / bytes_per_product));
 }
 
-/// Puts the entries of the chunks behind one another, each let go as soon as it is copied, so that
-/// the result is in memory hardly more than once.
+/// Concatenates the entries of the chunks. Each chunk is freed as soon as it is copied, to keep
+/// peak memory close to the size of the result.
 template <class Entries, Scalar Value, Index Idx>
 void join(std::vector<Entries>& chunks, Csr<Value, Idx>& c) {
   if (chunks.size() == 1) {
@@ -187,10 +188,10 @@ void join(std::vector<Entries>& chunks, Csr<Value, Idx>& c) {
 }
 
 /// Expands and sorts all rows, chunk after chunk.
-/// \param compress  called as compress(chunk, first row, last row), to make the entries of these
-/// rows
+/// \param compress  called as compress(chunk, first row, last row) to compute the entries of rows
+///                  first .. last - 1
 template <Scalar Value, Index Idx, class Compress>
-void for_each_chunk(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+void for_each_chunk(const HostContext& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                     const Compress& compress) {
   start_host_runtime(context.threads);
   PhaseTimer analysis(context, "analysis");
@@ -213,7 +214,7 @@ void for_each_chunk(const Context& context, const Csr<Value, Idx>& a, const Csr<
 }  // namespace
 
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
+Csr<Value, Idx> multiply_essc(const HostContext& context, const Csr<Value, Idx>& a,
                               const Csr<Value, Idx>& b) {
   Csr<Value, Idx> c;
   c.rows = a.rows;
@@ -230,7 +231,7 @@ Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
 }
 
 template <Scalar Value, Index Idx>
-void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+void multiply_essc_in_chunks(const HostContext& context, const Csr<Value, Idx>& a,
                              const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink) {
   for_each_chunk(context, a, b,
                  [&](Chunk<Value, Idx>& chunk, std::int64_t first, std::int64_t last) {
@@ -246,14 +247,14 @@ void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
 }
 
 template <Scalar Value, Index Idx>
-WorkSpace essc_work_space(const Context& context, const ProductSize& size) {
+WorkSpace essc_work_space(const HostContext& context, const ProductSize& size) {
   const std::uint64_t limit = work_space_budget(context);
   constexpr std::uint64_t bytes_per_product = Chunk<Value, Idx>::bytes_per_product;
   const std::uint64_t preferred =
       std::min<std::uint64_t>(preferred_chunk_products, limit / bytes_per_product);
   const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
   const std::uint64_t chunk = std::min<std::uint64_t>(size.products, std::max(longest, preferred));
-  // Offsets of the products of all rows, and of the rows of a chunk.
+  // Product offsets of all rows, and row offsets of a chunk.
   const std::uint64_t offsets = 2 * sizeof(std::int64_t) * (size.rows + 1);
   return {.least = longest * bytes_per_product,
           .most = offsets + chunk * bytes_per_product,
@@ -261,11 +262,11 @@ WorkSpace essc_work_space(const Context& context, const ProductSize& size) {
 }
 
 #define INSTANTIATE(Value, Idx)                                                                  \
-  template Csr<Value, Idx> multiply_essc(const Context&, const Csr<Value, Idx>&,                 \
+  template Csr<Value, Idx> multiply_essc(const HostContext&, const Csr<Value, Idx>&,             \
                                          const Csr<Value, Idx>&);                                \
-  template void multiply_essc_in_chunks(const Context&, const Csr<Value, Idx>&,                  \
+  template void multiply_essc_in_chunks(const HostContext&, const Csr<Value, Idx>&,              \
                                         const Csr<Value, Idx>&, const ProductSink<Value, Idx>&); \
-  template WorkSpace essc_work_space<Value, Idx>(const Context&, const ProductSize&);
+  template WorkSpace essc_work_space<Value, Idx>(const HostContext&, const ProductSize&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

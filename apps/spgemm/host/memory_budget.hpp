@@ -1,18 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/core.h>
 
 #include <cstdint>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_memory.hpp"
+#include "core/host_memory.hpp"
+#include "sortie/context.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::spgemm::host {
 
-/// Bytes of work space that may be taken: the context's budget, else half of what is free, so that
-/// the result finds room beside it.
-[[nodiscard]] inline std::uint64_t work_space_budget(const Context& context) {
+/// Usable bytes of work space: the context's budget, else half of the free memory, which leaves the
+/// other half for the result.
+[[nodiscard]] inline std::uint64_t work_space_budget(const HostContext& context) {
   return context.memory_budget != 0 ? context.memory_budget : host_memory_available() / 2;
 }
 

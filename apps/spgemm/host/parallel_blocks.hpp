@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -8,25 +9,24 @@
 #include <string_view>
 #include <vector>
 
-#include "sortie/core/context.hpp"
+#include "sortie/context.hpp"
 
 namespace sortie::spgemm::host {
 
-/// Consecutive blocks of which any thread takes the next one.
+/// A range of blocks; any thread may take the next block.
 struct alignas(64) BlockShare {
   std::atomic<std::int64_t> next = 0;
   std::int64_t end = 0;
 };
 
-/// Calls body(worker, block) once for every block in first .. last, on up to `workers` threads.
+/// Calls body(worker, block) once for every block in [first, last), on up to `workers` threads.
 ///
-/// Every worker goes through a stretch of neighbouring blocks, and through what is left of the
-/// others' when it is done, since the lengths of blocks in time are not known beforehand. Were the
-/// blocks handed out to all in turn, two threads would often write to one large page that is not
-/// there yet, and each clear one. The number of the worker is below `workers` and lets the body
-/// keep work space of its own, for fewer workers than threads where memory is short. A single block
-/// is done by the calling thread alone.
-/// \pre the host runtime runs; the body does not throw
+/// Each worker processes a contiguous range of blocks, then helps with the remaining blocks of
+/// other workers, since the run times of blocks are unknown in advance. With an interleaved
+/// assignment, two threads would often touch the same new large page, and each would clear it. The
+/// worker number is below `workers` and selects per-worker work space; `workers` may be smaller
+/// than the number of threads if memory is short. A single block runs on the calling thread.
+/// \pre the host runtime is running; the body does not throw
 template <class Body>
 void for_each_block(int workers, std::int64_t first, std::int64_t last, const Body& body) {
   const std::int64_t active = std::min<std::int64_t>(workers, last - first);
@@ -58,13 +58,14 @@ void for_each_block(int workers, std::int64_t first, std::int64_t last, const Bo
   Kokkos::parallel_for(Workers(0, active, Kokkos::ChunkSize(1)), work);
 }
 
-/// Calls body(worker, row) for all rows of the blocks that `cuts` bounds, and tells the context's
-/// progress callback now and then how many rows are done.
+/// Calls body(worker, row) for all rows of the blocks bounded by `cuts`, and periodically reports
+/// the number of finished rows to the context's progress callback.
 template <class Body>
-void for_each_row(const Context& context, std::string_view phase, int workers,
+void for_each_row(const HostContext& context, std::string_view phase, int workers,
                   std::span<const std::int64_t> cuts, const Body& body) {
-  // The callback may only be called from this thread, that is between two parallel loops; each loop
-  // is long enough (at 2^14 products a block, some 0.1 s on a core) for its end not to matter.
+  // The callback may only be called from this thread, between two parallel loops. Each loop is long
+  // enough (about 0.1 s on one core at 2^14 products per block) for the barrier cost to be
+  // negligible.
   constexpr std::int64_t blocks_per_loop = 1024;
   const auto blocks = static_cast<std::int64_t>(cuts.size()) - 1;
   for (std::int64_t first = 0; first < blocks; first += blocks_per_loop) {

@@ -1,18 +1,19 @@
-#include "sortie/apps/spgemm/host/row_products.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/host/row_products.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/core/host_runtime.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "core/host_runtime.hpp"
 
 namespace sortie::spgemm::host {
 
 namespace {
 
-// Counting a row takes some ten nanoseconds, so a block takes about 0.1 ms.
+// Counting a row takes about 10 ns, so a block takes about 0.1 ms.
 constexpr std::int64_t rows_per_block = 1 << 13;
 
 }  // namespace

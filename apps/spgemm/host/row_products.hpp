@@ -1,22 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <complex>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "sortie/matrices/csr.hpp"
+#include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
 
-/// How many entries of A ahead rows of B are asked for: near enough to be there in time, and far
-/// enough not to be driven out before.
+/// Prefetch distance in entries of A: large enough to hide latency, small enough that lines are not
+/// evicted before use.
 inline constexpr std::int64_t rows_ahead = 12;
 inline constexpr std::int64_t offsets_ahead = 2 * rows_ahead;
 
-/// Asks for what the products of entries of A some way behind entry `i` will need of B: where the
-/// rows of B lie is nothing that the processor could foresee, so each first access would wait.
-/// \tparam WithValues  the values too, not only the columns
-// Inlined in any case: GCC 12 takes a function that only prefetches for one without effects.
+/// Prefetches the row offsets and entries of B for the products of entries of A after entry `i`.
+/// Their addresses are data-dependent, so the hardware prefetcher cannot predict them.
+/// \tparam WithValues  also prefetch values, not only columns
+// always_inline: GCC 12 removes calls of functions that only prefetch, as free of side effects.
 template <bool WithValues, class Matrix>
 [[gnu::always_inline]] inline void fetch_ahead(const Matrix& a, const Matrix& b, std::int64_t i) {
   if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
@@ -24,14 +27,14 @@ template <bool WithValues, class Matrix>
   const std::int64_t begin = b.row_ptr[a.col_idx[i + rows_ahead]];
   __builtin_prefetch(b.col_idx.data() + begin);
   if constexpr (WithValues) {
-    // Short rows often lie in two cache lines; those of long ones follow by themselves.
+    // Short rows often span two cache lines; the hardware prefetches further lines of long rows.
     constexpr std::int64_t line = 64 / sizeof(b.values[0]);
     __builtin_prefetch(b.values.data() + begin);
     __builtin_prefetch(b.values.data() + begin + line);
   }
 }
 
-/// The same for what the words of B's columns (ColumnWords) are needed of.
+/// The same for ColumnWords of B.
 template <class Matrix, class Words>
 [[gnu::always_inline]] inline void fetch_words_ahead(const Matrix& a, const Words& words,
                                                      std::int64_t i) {
@@ -42,9 +45,20 @@ template <class Matrix, class Words>
   __builtin_prefetch(words.masks() + begin);
 }
 
-/// Visits the products of row `row` of A * B in the order that fixes every sum of Sortie: entries
-/// of A's row from left to right, and for each the entries of the row of B that it names. \param
-/// visit  called as visit(column, product)
+/// Initial value of a sum, for which the first product keeps its bits: -0.0 + x has the bits of x
+/// for every x, whereas +0.0 + -0.0 loses the sign.
+template <matrices::Scalar Value>
+[[nodiscard]] constexpr Value additive_identity() {
+  if constexpr (std::same_as<Value, std::complex<double>>) {
+    return {-0.0, -0.0};
+  } else {
+    return static_cast<Value>(-0.0);
+  }
+}
+
+/// Visits the products of row `row` of A * B in the order that defines all sums of Sortie: entries
+/// of the row of A in ascending order, and for each the entries of the matching row of B.
+/// \param visit  called as visit(column, product)
 template <matrices::Scalar Value, matrices::Index Idx, class Visit>
 inline void for_each_product(const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
                              std::int64_t row, const Visit& visit) {
@@ -60,7 +74,7 @@ inline void for_each_product(const matrices::Csr<Value, Idx>& a, const matrices:
   }
 }
 
-/// As for_each_product, for the columns alone. \tparam Matrix  Csr or Pattern
+/// Like for_each_product(), columns only. \tparam Matrix  Csr or Pattern
 template <class Matrix, class Visit>
 inline void for_each_column(const Matrix& a, const Matrix& b, std::int64_t row,
                             const Visit& visit) {
@@ -74,20 +88,20 @@ inline void for_each_column(const Matrix& a, const Matrix& b, std::int64_t row,
   }
 }
 
-/// Running number of products: element i is the number of products of the rows before row i, the
-/// last of the rows + 1 elements the number of all.
-/// \pre the host runtime runs
+/// Prefix sum of products: element i is the number of products of the rows before row i; rows + 1
+/// elements, the last is the total.
+/// \pre the host runtime is running
 /// \tparam Matrix  Csr or Pattern
 template <class Matrix>
 [[nodiscard]] std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b);
 
-/// Cuts the rows into consecutive blocks of at most `max_products` products and `max_rows` rows, as
-/// few as a greedy cut needs; a row of more products is a block of its own.
-/// \return first row of each block, and the number of rows at the end; {0} for no rows
+/// Cuts the rows greedily into consecutive blocks of at most `max_products` products and `max_rows`
+/// rows. A row with more products is a block of its own.
+/// \return first row of each block, then the number of rows; {0} for no rows
 [[nodiscard]] std::vector<std::int64_t> cut_rows(std::span<const std::int64_t> product_offsets,
                                                  std::int64_t max_products, std::int64_t max_rows);
 
-/// The row with the most products; -1 for no rows.
+/// The first row with the most products; -1 for no rows.
 [[nodiscard]] std::int64_t longest_row(std::span<const std::int64_t> product_offsets);
 
 }  // namespace sortie::spgemm::host

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -8,53 +9,55 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/host/dense_row.hpp"
-#include "sortie/apps/spgemm/host/memory_budget.hpp"
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/apps/spgemm/host/row_operands.hpp"
-#include "sortie/apps/spgemm/host/row_products.hpp"
-#include "sortie/apps/spgemm/host/short_row.hpp"
-#include "sortie/apps/spgemm/host/sorted_row.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/host/column_words.hpp"
+#include "apps/spgemm/host/dense_row.hpp"
+#include "apps/spgemm/host/memory_budget.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "apps/spgemm/host/short_row.hpp"
+#include "apps/spgemm/host/sorted_row.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::spgemm::host {
 
 namespace {
 
-// Rows of up to so many products are sorted even where there is an accumulator: that touches only
-// memory of the row's own size. Time for wing, NotreDame_www and rgg_n_2_15_s0 squared (Zen 5, one
-// thread): 15, 53, 18 ms at 8; 12, 56, 18 at 24; 12, 63, 20 at 48; 13, 79, 31 at 96.
+// Rows of up to this many products are sorted even if there is an accumulator, since sorting
+// touches only memory of the size of the row. Time for wing, NotreDame_www and rgg_n_2_15_s0
+// squared (Zen 5, one thread): 15, 53, 18 ms at 8; 12, 56, 18 at 24; 12, 63, 20 at 48; 13, 79,
+// 31 at 96.
 constexpr std::int64_t sorted_row_limit = 24;
 
-// Work is handed out in blocks of so many products (about 0.1 ms): enough blocks to balance the
-// threads, also for the million products of a mesh, and long enough for the hand-over not to show.
+// Work is distributed in blocks of this many products (about 0.1 ms): enough blocks to balance the
+// threads even for the million products of a mesh, and long enough to hide scheduling cost.
 constexpr std::int64_t products_per_block = 1 << 14;
 constexpr std::int64_t rows_per_block = 1 << 14;
 
-// B's columns are gathered into words where there are at least so many products for each: making
-// and reading the words must take less time than they save. Products for a word of 64 columns, and
-// for one of 8: email-Enron 4.0 and 2.0 (sums by eights take 5 % longer), memplus 6.6 and 2.7 (5 %
-// less), cnr-2000 6.4 and 3.3 (10 % less), a 27-point stencil of 3 unknowns 8.8 and 4.5 (30 %
-// less).
-constexpr double products_for_a_word = 1.4;
-constexpr double products_for_an_eight = 2.3;
+// Minimum products per word of B for which bitmap words of B's columns are built: building and
+// reading them must take less time than they save. Measured products per 64-bit word and per byte
+// block, and the effect of byte blocks on the time: email-Enron 4.0 and 2.0 (5 % more), memplus 6.6
+// and 2.7 (5 % less), cnr-2000 6.4 and 3.3 (10 % less), a 27-point stencil of 3 unknowns 8.8 and
+// 4.5 (30 % less).
+constexpr double min_products_per_word = 1.4;
+constexpr double min_products_per_byte_block = 2.3;
 
-/// How the rows are done: decided once, from the sizes.
+/// How rows are computed; decided once, from the sizes.
 struct Plan {
-  bool accumulator = false;          ///< rows beyond sorted_row_limit go through DenseRow
-  std::int64_t sorted_products = 0;  ///< room for one row in SortedRow
+  bool accumulator = false;          ///< rows of more than sorted_row_limit products use DenseRow
+  std::int64_t sorted_products = 0;  ///< capacity of SortedRow in products
   std::uint64_t bytes = 0;           ///< work space of one thread
   int workers = 1;
-  bool words = false;              ///< there is room for RowOperands::words
-  bool eights = false;             ///< and for RowOperands::eights, and a use
-  std::uint64_t shared_bytes = 0;  ///< for these two, at most
+  bool words = false;              ///< RowOperands::words fit the budget
+  bool byte_blocks = false;        ///< RowOperands::byte_blocks fit, and are usable
+  std::uint64_t shared_bytes = 0;  ///< upper bound for these two
 };
 
-/// Sizes that decide how the rows are done.
+/// Sizes that determine the plan.
 struct Sizes {
   std::int64_t rows_b = 0;
   std::int64_t nnz_b = 0;
@@ -63,8 +66,8 @@ struct Sizes {
   std::int64_t products = 0;  ///< of all rows
 };
 
-/// Work space of one thread: gives each row to the way that suits it. Begins a cache line, since
-/// with every row it notes down what the next one may use.
+/// Work space of one thread; selects the method for each row. Aligned to a cache line, since it is
+/// modified with every row.
 template <Scalar Value, Index Idx>
 class alignas(64) RowWorker {
  public:
@@ -80,11 +83,11 @@ class alignas(64) RowWorker {
   std::int64_t count(std::int64_t row, std::int64_t products) {
     const Csr<Value, Idx>& a = operands_.a;
     if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) return products;
-    if constexpr (has_eight_columns<Value, Idx>) {
+    if constexpr (has_masked_blocks<Value, Idx>) {
       if (is_short(products)) return ShortRow::count(a, operands_.b, row, products);
     }
     if (by_accumulator(products)) {
-      // Unknowns of one point, and pages made from one pattern, have neighbouring rows alike.
+      // Consecutive rows are often equal: unknowns of one grid point, web pages of one template.
       if (row != counted_row_ + 1 || !same_columns_as_before(row))
         counted_ = dense_->count(operands_, row, products);
       counted_row_ = row;
@@ -93,24 +96,24 @@ class alignas(64) RowWorker {
     return sorted_.count(a, operands_.b, row);
   }
 
-  /// To be called before rows are written to other arrays than those before them.
+  /// Called before rows are written to new arrays.
   void start_filling() { filled_row_ = none; }
 
-  /// Writes row `row`, behind the row before it where that is this worker's too.
-  /// \param entries  what count() said
+  /// Writes row `row`. If this worker wrote the preceding row, the row follows it in memory.
+  /// \param entries  result of count()
   void fill(std::int64_t row, std::int64_t products, std::int64_t entries, Idx* columns,
             Value* values) {
     const Csr<Value, Idx>& a = operands_.a;
     const Csr<Value, Idx>& b = operands_.b;
     if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) {
-      // One entry of A: the row of C is a multiple of a row of B.
+      // A single entry of A: the row of C is a multiple of a row of B.
       for_each_product(a, b, row, [&](Idx column, Value product) {
         *columns++ = column;
         *values++ = product;
       });
       return;
     }
-    if constexpr (has_eight_columns<Value, Idx>) {
+    if constexpr (has_masked_blocks<Value, Idx>) {
       if (is_short(products)) {
         ShortRow::fill(a, b, row, products, entries, columns, values);
         return;
@@ -130,7 +133,7 @@ class alignas(64) RowWorker {
   }
 
  private:
-  /// True where row `row` of A, not the first, has the columns of the row before it.
+  /// True if row `row` > 0 of A has the same columns as the preceding row.
   bool same_columns_as_before(std::int64_t row) const {
     const std::int64_t* const begins = operands_.a.row_ptr.data() + row;
     const Idx* const columns = operands_.a.col_idx.data();
@@ -138,8 +141,7 @@ class alignas(64) RowWorker {
                       columns + begins[1]);
   }
 
-  /// True where it has their values too, to the bit (0.0 is not -0.0): then the rows of C are
-  /// alike.
+  /// True if it also has bitwise equal values (0.0 is not -0.0): then the rows of C are equal.
   bool same_entries_as_before(std::int64_t row) const {
     const std::int64_t* const begins = operands_.a.row_ptr.data() + row;
     const Value* const values = operands_.a.values.data();
@@ -148,7 +150,7 @@ class alignas(64) RowWorker {
   }
 
   static bool has_short_rows(std::int64_t cols) {
-    if constexpr (has_eight_columns<Value, Idx>) return ShortRow::serves(cols);
+    if constexpr (has_masked_blocks<Value, Idx>) return ShortRow::supports(cols);
     return false;
   }
   bool is_short(std::int64_t products) const {
@@ -159,13 +161,13 @@ class alignas(64) RowWorker {
   }
 
   const Operands& operands_;
-  bool short_rows_;  ///< there is ShortRow for these types, this matrix and this processor
+  bool short_rows_;  ///< ShortRow supports these types, this matrix and this processor
   SortedRow<Value, Idx> sorted_;
   std::optional<DenseRow<Value, Idx>> dense_;
-  static constexpr std::int64_t none = -2;  ///< no row is behind this one
-  std::int64_t counted_row_ = none;         ///< the last one that was counted with an accumulator
+  static constexpr std::int64_t none = -2;  ///< matches no row
+  std::int64_t counted_row_ = none;         ///< last row counted with the accumulator
   std::int64_t counted_ = 0;                ///< its entries
-  std::int64_t filled_row_ = none;          ///< the last one that was written with an accumulator
+  std::int64_t filled_row_ = none;          ///< last row written with the accumulator
 };
 
 template <Scalar Value, Index Idx>
@@ -176,7 +178,7 @@ Plan make_plan(std::uint64_t budget, const Sizes& sizes) {
   const std::uint64_t bytes_dense =
       DenseRow<Value, Idx>::bytes(sizes.cols) + short_row * sorting_bytes;
   const std::uint64_t bytes_sorted = sizes.most * sorting_bytes;
-  // An accumulator must first be cleared, so a matrix much wider than it has products is sorted.
+  // The accumulator must be initialised, so a matrix with more columns than products is sorted.
   const bool pays = sizes.most > sorted_row_limit && sizes.cols <= sizes.products;
 
   Plan plan;
@@ -191,17 +193,17 @@ Plan make_plan(std::uint64_t budget, const Sizes& sizes) {
   const std::uint64_t left = budget - plan.workers * plan.bytes;
   const std::uint64_t bytes_words =
       ColumnWords<Idx, std::uint64_t>::bytes(sizes.rows_b, sizes.nnz_b);
-  const std::uint64_t bytes_eights =
+  const std::uint64_t bytes_blocks =
       ColumnWords<Idx, std::uint8_t>::bytes(sizes.rows_b, sizes.nnz_b);
   plan.words = bytes_words <= left;
-  plan.eights = bytes_words + bytes_eights <= left && DenseRow<Value, Idx>::adds_eights();
-  plan.shared_bytes = (plan.words ? bytes_words : 0) + (plan.eights ? bytes_eights : 0);
+  plan.byte_blocks = bytes_words + bytes_blocks <= left && DenseRow<Value, Idx>::uses_byte_blocks();
+  plan.shared_bytes = (plan.words ? bytes_words : 0) + (plan.byte_blocks ? bytes_blocks : 0);
   return plan;
 }
 
-/// \throws Error (out_of_memory) not one thread's work space fits the budget
+/// \throws Error (out_of_memory) the work space of one thread does not fit the budget
 template <Scalar Value, Index Idx>
-Plan make_plan(const Context& context, const Csr<Value, Idx>& b,
+Plan make_plan(const HostContext& context, const Csr<Value, Idx>& b,
                std::span<const std::int64_t> offsets) {
   const std::uint64_t budget = work_space_budget(context);
   const std::int64_t longest = longest_row(offsets);
@@ -213,21 +215,21 @@ Plan make_plan(const Context& context, const Csr<Value, Idx>& b,
   return plan;
 }
 
-/// Rows whose entries are counted, and what makes them.
+/// Counts the entries of all rows, then computes rows.
 template <Scalar Value, Index Idx>
 class CountedRows {
  public:
   /// Counts the entries of all rows, in phase "analysis".
-  CountedRows(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b)
-      : operands_{.a = a, .b = b, .words = {}, .eights = {}} {
+  CountedRows(const HostContext& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b)
+      : operands_{.a = a, .b = b, .words = {}, .byte_blocks = {}} {
     start_host_runtime(context.threads);
     const PhaseTimer analysis(context, "analysis");
     offsets_ = product_offsets(a, b);
     const Plan plan = make_plan(context, b, offsets_);
-    if (plan.words && products_per_word<std::uint64_t>(a, b) >= products_for_a_word)
+    if (plan.words && products_per_word<std::uint64_t>(a, b) >= min_products_per_word)
       operands_.words.emplace(b);
-    if (plan.eights && products_per_word<std::uint8_t>(a, b) >= products_for_an_eight)
-      operands_.eights.emplace(b);
+    if (plan.byte_blocks && products_per_word<std::uint8_t>(a, b) >= min_products_per_byte_block)
+      operands_.byte_blocks.emplace(b);
     for (int i = 0; i < plan.workers; ++i) workers_.emplace_back(operands_, plan);
     resize_for_overwrite(row_ptr_, a.rows + 1);
     row_ptr_[0] = 0;
@@ -240,12 +242,12 @@ class CountedRows {
   CountedRows(const CountedRows&) = delete;  // the workers refer to the operands
   CountedRows& operator=(const CountedRows&) = delete;
 
-  /// Where the entries of each row begin: rows + 1 offsets.
+  /// First entry of each row: rows + 1 offsets.
   [[nodiscard]] std::vector<std::int64_t>& row_ptr() { return row_ptr_; }
 
-  /// Writes the entries of rows first .. last, in phase "accumulation".
+  /// Writes the entries of rows first .. last - 1, in phase "accumulation".
   /// \param offsets  of these rows, from 0
-  void make(const Context& context, std::int64_t first, std::int64_t last,
+  void make(const HostContext& context, std::int64_t first, std::int64_t last,
             const std::vector<std::int64_t>& offsets, Idx* columns, Value* values) {
     for (RowWorker<Value, Idx>& worker : workers_) worker.start_filling();
     for_each_row_of(context, "accumulation", first, last, [&](auto& worker, std::int64_t row) {
@@ -261,7 +263,7 @@ class CountedRows {
   }
 
   template <class Body>
-  void for_each_row_of(const Context& context, std::string_view phase, std::int64_t first,
+  void for_each_row_of(const HostContext& context, std::string_view phase, std::int64_t first,
                        std::int64_t last, const Body& body) {
     const auto offsets = std::span(offsets_).subspan(first, last - first + 1);
     const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
@@ -278,7 +280,7 @@ class CountedRows {
 }  // namespace
 
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>& a,
+Csr<Value, Idx> multiply_row_wise(const HostContext& context, const Csr<Value, Idx>& a,
                                   const Csr<Value, Idx>& b) {
   CountedRows<Value, Idx> counted(context, a, b);
   const PhaseTimer accumulation(context, "accumulation");
@@ -293,9 +295,9 @@ Csr<Value, Idx> multiply_row_wise(const Context& context, const Csr<Value, Idx>&
 }
 
 template <Scalar Value, Index Idx>
-void multiply_row_wise_in_chunks(const Context& context, const Csr<Value, Idx>& a,
+void multiply_row_wise_in_chunks(const HostContext& context, const Csr<Value, Idx>& a,
                                  const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink) {
-  // Long enough for every thread to have work, and for the calls not to count.
+  // Large enough to occupy all threads and to make the cost of a call negligible.
   constexpr std::uint64_t preferred_chunk_bytes = std::uint64_t{256} << 20;
   const std::uint64_t chunk_bytes =
       context.memory_budget != 0 ? context.memory_budget : preferred_chunk_bytes;
@@ -303,7 +305,7 @@ void multiply_row_wise_in_chunks(const Context& context, const Csr<Value, Idx>& 
   CountedRows<Value, Idx> counted(context, a, b);
   const std::vector<std::int64_t>& row_ptr = counted.row_ptr();
   const std::vector<std::int64_t> cuts = cut_rows(row_ptr, most, std::max<std::int64_t>(1, most));
-  Context silent = context;  // progress is told of all rows, not of those of a chunk
+  HostContext silent = context;  // progress counts all rows, not those of a chunk
   silent.progress = nullptr;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     PhaseTimer accumulation(context, "accumulation");
@@ -327,7 +329,7 @@ void multiply_row_wise_in_chunks(const Context& context, const Csr<Value, Idx>& 
 }
 
 template <Scalar Value, Index Idx>
-WorkSpace row_wise_work_space(const Context& context, const ProductSize& size) {
+WorkSpace row_wise_work_space(const HostContext& context, const ProductSize& size) {
   start_host_runtime(context.threads);
   const std::uint64_t limit = work_space_budget(context);
   const std::uint64_t entries_b = size.nnz_b * (sizeof(Value) + sizeof(Idx));
@@ -347,13 +349,13 @@ WorkSpace row_wise_work_space(const Context& context, const ProductSize& size) {
           .limit = limit};
 }
 
-#define INSTANTIATE(Value, Idx)                                                      \
-  template Csr<Value, Idx> multiply_row_wise(const Context&, const Csr<Value, Idx>&, \
-                                             const Csr<Value, Idx>&);                \
-  template void multiply_row_wise_in_chunks(const Context&, const Csr<Value, Idx>&,  \
-                                            const Csr<Value, Idx>&,                  \
-                                            const ProductSink<Value, Idx>&);         \
-  template WorkSpace row_wise_work_space<Value, Idx>(const Context&, const ProductSize&);
+#define INSTANTIATE(Value, Idx)                                                          \
+  template Csr<Value, Idx> multiply_row_wise(const HostContext&, const Csr<Value, Idx>&, \
+                                             const Csr<Value, Idx>&);                    \
+  template void multiply_row_wise_in_chunks(const HostContext&, const Csr<Value, Idx>&,  \
+                                            const Csr<Value, Idx>&,                      \
+                                            const ProductSink<Value, Idx>&);             \
+  template WorkSpace row_wise_work_space<Value, Idx>(const HostContext&, const ProductSize&);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

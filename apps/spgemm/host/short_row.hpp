@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -5,11 +6,10 @@
 #include <bit>
 #include <cstdint>
 
-#include "sortie/apps/spgemm/host/eight_columns.hpp"
-#include "sortie/apps/spgemm/host/neutral_of_sums.hpp"
-#include "sortie/apps/spgemm/host/row_products.hpp"
-#include "sortie/matrices/csr.hpp"
-#include "sortie/segsort/host/vector_unit.hpp"
+#include "apps/spgemm/host/masked_blocks.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "segsort/host/vector_unit.hpp"
+#include "sortie/csr.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 #include <immintrin.h>
@@ -19,14 +19,14 @@ namespace sortie::spgemm::host {
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
-/// One row of C of few products, sorted in registers of AVX-512.
+/// Computes rows of C with up to 32 products, sorted in AVX-512 registers.
 ///
-/// A key holds a product's column above its number within the row, so that keys differ and sorting
-/// them is stable; the first sixteen lie in one register, the others in a second. Work space: about
-/// half a kilobyte of the stack.
+/// A key is a product's column in the upper bits and its index within the row in the lower bits, so
+/// keys are distinct and the sort is stable. One register holds the first sixteen keys, a second
+/// one the others. Work space: about half a kilobyte of stack.
 ///
 /// wing squared, 62 032 rows of 15 products, takes 11 ms on one core of an Intel Xeon (Sapphire
-/// Rapids, virtual), and 24 with every row in SortedRow.
+/// Rapids, virtual), and 24 ms with every row in SortedRow.
 /// Source: Batcher: Sorting networks and their applications (AFIPS 1968) for the bitonic network.
 class ShortRow {
  public:
@@ -34,29 +34,28 @@ class ShortRow {
 
   static constexpr std::int64_t most_products = 32;
 
-  /// True where the keys of a matrix of so many columns have room, and the processor of this run
-  /// the instructions.
-  static bool serves(std::int64_t cols) {
+  /// True if keys of this many columns fit 32 bits and the processor has AVX-512.
+  static bool supports(std::int64_t cols) {
     return cols <= std::int64_t{1} << (32 - place_bits) &&
            segsort::vector_unit() == segsort::VectorUnit::avx512;
   }
 
-  /// Number of entries of the row of C. \pre it has at most most_products products
+  /// Number of entries of the row of C. \pre the row has at most most_products products
   SORTIE_TARGET_AVX512 static std::int64_t count(const Csr& a, const Csr& b, std::int64_t row,
                                                  std::int64_t products) {
     const Sorted sorted = sort(expand<false>(a, b, row, products, nullptr), products);
     return std::popcount(sorted.heads);
   }
 
-  /// Writes the row of C. \pre as count() \param entries  what count() said
+  /// Writes the row of C. \pre as count() \param entries  result of count()
   SORTIE_TARGET_AVX512 static void fill(const Csr& a, const Csr& b, std::int64_t row,
                                         std::int64_t products, std::int64_t entries,
                                         std::int32_t* columns_out, double* values_out) {
-    // With room for what is written behind the last.
+    // Padded for full-register stores behind the last product.
     alignas(64) std::array<double, most_products + eight> expanded;
     const Sorted sorted = sort(expand<true>(a, b, row, products, expanded.data()), products);
 
-    // The columns, without those that stand there already.
+    // The distinct columns.
     const auto heads_low = static_cast<__mmask16>(sorted.heads);
     const auto heads_high = static_cast<__mmask16>(sorted.heads >> 16);
     const int in_low = std::popcount(static_cast<unsigned>(heads_low));
@@ -72,19 +71,19 @@ class ShortRow {
                                       _mm512_maskz_srli_epi32(all_lanes, sorted.high, place_bits)));
     }
 
-    // The sums, in the order of the products. There is no branch: where one would go hangs on the
-    // columns, so it would often be foretold wrongly.
+    // The sums, in the order of the products. Branch-free, since a branch on equal columns would
+    // often be mispredicted.
     alignas(64) std::array<std::uint32_t, most_products> places;
     const __m512i place_mask = _mm512_set1_epi32(most_products - 1);
     _mm512_store_si512(places.data(), _mm512_and_si512(sorted.low, place_mask));
     _mm512_store_si512(places.data() + lanes, _mm512_and_si512(sorted.high, place_mask));
-    // All bits for a product whose sum goes on, none for one that begins a sum.
+    // All ones for a product that continues a sum, zero for one that begins a sum.
     alignas(64) std::array<double, most_products> goes_on;
     for (std::int64_t i = 0; i < products; i += eight) {
       const auto heads = static_cast<__mmask8>(sorted.heads >> i);
       _mm512_store_si512(goes_on.data() + i, _mm512_movm_epi64(static_cast<__mmask8>(~heads)));
     }
-    const __m128d neutral = _mm_set_sd(neutral_of_sums<double>());
+    const __m128d neutral = _mm_set_sd(additive_identity<double>());
     __m128d sum = neutral;
     std::int64_t to = -1;
     for (std::int64_t i = 0; i < products; ++i) {
@@ -100,11 +99,11 @@ class ShortRow {
   static constexpr int place_bits = 5;
   static constexpr std::int64_t lanes = 16;
   static constexpr std::int64_t eight = 8;
-  // Given where an instruction could do without a mask: GCC 12 warns of the undefined value that
-  // its headers give to the lanes left out, of which there are none.
+  // Full mask for the masked forms of instructions: the unmasked forms trigger a GCC 12 warning
+  // about undefined values in its own headers.
   static constexpr __mmask16 all_lanes = 0xFFFF;
 
-  /// Keys 0 .. 15 of a row, and 16 .. 31; all ones where there is none.
+  /// Keys 0 .. 15 and 16 .. 31 of a row; all ones for unused lanes.
   struct Keys {
     __m512i low;
     __m512i high;
@@ -120,8 +119,8 @@ class ShortRow {
     return static_cast<__mmask16>((1U << bits) - 1);
   }
 
-  /// The columns of a row's products go from B to registers, each behind those before it, and the
-  /// products to memory.
+  /// Loads the columns of a row's products from B into registers, without gaps, and stores the
+  /// products in `expanded`.
   template <bool WithProducts>
   SORTIE_TARGET_AVX512 static Keys expand(const Csr& a, const Csr& b, std::int64_t row,
                                           std::int64_t products, double* expanded) {
@@ -161,7 +160,7 @@ class ShortRow {
                    static_cast<__mmask16>(used >> lanes))};
   }
 
-  /// `unused` in the lanes that are not used.
+  /// Keys of the used lanes; `unused` in the others.
   SORTIE_TARGET_AVX512 static __m512i key_of(__m512i columns, __m512i places, __m512i unused,
                                              __mmask16 used) {
     return _mm512_mask_or_epi32(unused, used,
@@ -178,7 +177,7 @@ class ShortRow {
     }
     const __m512i low = _mm512_maskz_srli_epi32(all_lanes, sorted.low, place_bits);
     const __m512i high = _mm512_maskz_srli_epi32(all_lanes, sorted.high, place_bits);
-    // Each beside the one before it; no column is all ones.
+    // Compare each key's column with that of the key before it; no column is all ones.
     const __m512i before_low = _mm512_maskz_alignr_epi32(all_lanes, low, _mm512_set1_epi32(-1), 15);
     const __m512i before_high = _mm512_maskz_alignr_epi32(all_lanes, high, low, 15);
     const std::uint32_t heads = _mm512_cmpneq_epi32_mask(low, before_low) |
@@ -187,8 +186,8 @@ class ShortRow {
     return sorted;
   }
 
-  /// One step of the network: lane i is compared with lane i ^ Distance, and holds the larger where
-  /// bit i of `larger` is set.
+  /// One step of the network: compares lane i with lane i ^ Distance; lane i keeps the larger key
+  /// if bit i of `larger` is set.
   template <int Distance>
   SORTIE_TARGET_AVX512 static __m512i exchange(__m512i keys, __mmask16 larger) {
     const __m512i others = _mm512_maskz_permutexvar_epi32(
@@ -200,7 +199,7 @@ class ShortRow {
                                  others);
   }
 
-  /// Sorts sixteen keys of which every half of eight lanes, the second reversed, is sorted.
+  /// Sorts sixteen keys; lanes 0 .. 7 are ascending and lanes 8 .. 15 descending.
   SORTIE_TARGET_AVX512 static __m512i merge_lanes(__m512i keys) {
     keys = exchange<8>(keys, 0xFF00);
     keys = exchange<4>(keys, 0xF0F0);
@@ -218,7 +217,7 @@ class ShortRow {
     return merge_lanes(keys);
   }
 
-  /// Sorts 32 keys of which each half is sorted.
+  /// Sorts 32 keys; each half is sorted.
   SORTIE_TARGET_AVX512 static void merge(__m512i& low, __m512i& high) {
     const __m512i reversed = _mm512_maskz_permutexvar_epi32(
         all_lanes, _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), high);
@@ -229,14 +228,14 @@ class ShortRow {
 
 #else
 
-/// Where the instructions are of another kind, no matrix is served. For a compiler that reads what
-/// is never called.
+/// Without AVX-512 intrinsics no matrix is supported. count() and fill() are declared only for code
+/// that is never called.
 class ShortRow {
  public:
   using Csr = matrices::Csr<double, std::int32_t>;
 
   static constexpr std::int64_t most_products = 0;
-  static bool serves(std::int64_t) { return false; }
+  static bool supports(std::int64_t) { return false; }
   static std::int64_t count(const Csr&, const Csr&, std::int64_t, std::int64_t) = delete;
   static void fill(const Csr&, const Csr&, std::int64_t, std::int64_t, std::int64_t, std::int32_t*,
                    double*) = delete;

@@ -1,19 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
-#include "sortie/apps/spgemm/host/row_products.hpp"
-#include "sortie/matrices/csr.hpp"
-#include "sortie/segsort/host/sort_segment.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "segsort/host/sort_segment.hpp"
+#include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
 
-/// Sums the products of equal column, which are neighbours in a sorted run, in their order.
+/// Sums the products of equal columns, which are adjacent, in their order.
 /// \param columns      n sorted columns
-/// \param product      product(i) is the product that belongs to columns[i]
-/// \param columns_out  receives the different columns
+/// \param product      product(i) is the product of columns[i]
+/// \param columns_out  receives the distinct columns
 /// \param values_out   receives their sums
 template <class Key, class Product, class Value, class Idx>
 void compress_run(const Key* columns, std::int64_t n, const Product& product, Idx* columns_out,
@@ -27,7 +28,7 @@ void compress_run(const Key* columns, std::int64_t n, const Product& product, Id
   }
 }
 
-/// Number of different columns in a sorted run.
+/// Number of distinct columns among n sorted columns.
 template <class Key>
 std::int64_t count_distinct(const Key* columns, std::int64_t n) {
   std::int64_t distinct = n > 0 ? 1 : 0;
@@ -35,8 +36,8 @@ std::int64_t count_distinct(const Key* columns, std::int64_t n) {
   return distinct;
 }
 
-/// One row of C by expansion, sorting and compression, in work space of one thread.
-/// Extra memory: two copies of the products of the longest row, whatever the width of the matrix.
+/// Computes rows of C by expansion, sorting and compression; for one thread.
+/// Extra memory: two copies of the products of the longest row, for any number of columns.
 template <matrices::Scalar Value, matrices::Index Idx>
 class SortedRow {
  public:

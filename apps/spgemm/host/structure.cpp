@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -6,31 +7,32 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/host/memory_budget.hpp"
-#include "sortie/apps/spgemm/host/parallel_blocks.hpp"
-#include "sortie/apps/spgemm/host/result_arrays.hpp"
-#include "sortie/apps/spgemm/host/row_products.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
-#include "sortie/segsort/host/sort_segment.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/host/memory_budget.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "segsort/host/sort_segment.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::spgemm::host {
 
 namespace {
 
-// As in row_wise.cpp.
+// Block sizes of parallel loops.
 constexpr std::int64_t products_per_block = 1 << 16;
 constexpr std::int64_t rows_per_block = 1 << 14;
 
-/// One row of C, columns alone, in work space of one thread.
+/// Computes the columns of rows of C; for one thread.
 ///
-/// Work space (all clear between two rows):
-///   marks_    cols / 64           bits  columns that the row has
-///   columns_  min(products, cols) Key   these columns, in the order in which they came; only for
-///   rows
-///                                       too short to walk over all of marks_
-///   scratch_  min(products, cols) Key   for sorting them
+/// Work space (reset between rows):
+///   marks_    cols / 64                      64-bit words  bitmap of the columns of the row
+///   columns_  min(products, cols / 128 + 1)  Key           the columns in the order of the
+///                                                          products; only for rows with too few
+///                                                          products to traverse all of marks_
+///   scratch_  min(products, cols / 128 + 1)  Key           scratch of the sort
 template <Index Idx>
 class StructureRow {
  public:
@@ -40,7 +42,7 @@ class StructureRow {
   StructureRow(std::int64_t cols, std::int64_t most)
       : marks_(words(cols)), columns_(listed(cols, most)), scratch_(listed(cols, most)) {}
 
-  /// At most, however long the longest row is.
+  /// Upper bound in bytes for any longest row.
   static std::uint64_t bytes(std::int64_t cols) {
     return 8 * words(cols) + 2 * sizeof(Key) * listed(cols, cols);
   }
@@ -78,7 +80,7 @@ class StructureRow {
   }
 
  private:
-  // As in dense_row.hpp.
+  // All of marks_ is traversed if it has at most this many words per product.
   static constexpr std::int64_t words_per_product = 2;
 
   static std::int64_t words(std::int64_t cols) { return (cols + 63) / 64; }
@@ -119,12 +121,12 @@ class StructureRow {
 }  // namespace
 
 template <Index Idx>
-bool structure_fits(const Context& context, std::int64_t cols) {
+bool structure_fits(const HostContext& context, std::int64_t cols) {
   return StructureRow<Idx>::bytes(cols) <= work_space_budget(context);
 }
 
 template <Index Idx>
-Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
+Pattern<Idx> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
                                 const Pattern<Idx>& b) {
   start_host_runtime(context.threads);
   PhaseTimer analysis(context, "analysis");
@@ -156,11 +158,11 @@ Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
   return c;
 }
 
-template bool structure_fits<std::int32_t>(const Context&, std::int64_t);
-template bool structure_fits<std::int64_t>(const Context&, std::int64_t);
-template Pattern<std::int32_t> multiply_structure(const Context&, const Pattern<std::int32_t>&,
+template bool structure_fits<std::int32_t>(const HostContext&, std::int64_t);
+template bool structure_fits<std::int64_t>(const HostContext&, std::int64_t);
+template Pattern<std::int32_t> multiply_structure(const HostContext&, const Pattern<std::int32_t>&,
                                                   const Pattern<std::int32_t>&);
-template Pattern<std::int64_t> multiply_structure(const Context&, const Pattern<std::int64_t>&,
+template Pattern<std::int64_t> multiply_structure(const HostContext&, const Pattern<std::int64_t>&,
                                                   const Pattern<std::int64_t>&);
 
 }  // namespace sortie::spgemm::host

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,9 +6,9 @@
 #include <cstddef>
 #include <limits>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/host/work_space.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/host/preconditions.hpp"
+#include "sortie/error.hpp"
 
 #ifdef SORTIE_HAVE_DIVSUFSORT
 #include <divsufsort.h>
@@ -19,8 +20,8 @@ namespace sortie::suffix_array::baselines {
 #ifdef SORTIE_HAVE_DIVSUFSORT
 namespace {
 
-// libdivsufsort wants signed positions; a signed and an unsigned integer of one width may share
-// memory. Texts that 31 bits cannot address take its 64-bit twin.
+// libdivsufsort takes signed positions; C++ allows access to an unsigned integer through the signed
+// type of the same width. Texts that 31 bits cannot address use its 64-bit version.
 
 std::vector<std::uint64_t> sort_wide(std::span<const std::uint8_t> symbols) {
   std::vector<std::uint64_t> suffixes(symbols.size());
@@ -52,12 +53,11 @@ std::vector<Pos> sort_bytes(std::span<const std::uint8_t> symbols) {
   }
 }
 
-/// A text of several records in an alphabet that plain suffix sorting orders as we do.
+/// A text of several records, recoded so that plain suffix sorting gives the order of TextView.
 ///
-/// Record ends, the end of the text among them, are numbered from 0 and written as big-endian
-/// numbers of `width` digits; the digits are the bytes 0 .. digits - 1, the letters the bytes
-/// above. So an end sorts before every letter, ends sort by position, and no comparison passes an
-/// end.
+/// Record ends, the end of the text included, are numbered from 0 and written as big-endian numbers
+/// of `width` digits. The digits are the bytes 0 .. digits - 1, the letters the bytes above. So an
+/// end sorts before every letter, ends sort by position, and no comparison passes an end.
 struct EncodedText {
   std::vector<std::uint8_t> symbols;
   std::vector<std::uint64_t> ends;  ///< start of each encoded record end within `symbols`
@@ -102,7 +102,7 @@ EncodedText encode(const TextView& text) {
       encoded.symbols.push_back(
           static_cast<std::uint8_t>(digits + letters.number[text.symbols[position]]));
     }
-    position = end + 1;  // over the separator
+    position = end + 1;  // skips the separator
     encoded.ends.push_back(encoded.symbols.size());
     encoded.symbols.resize(encoded.symbols.size() + encoded.width);
     std::uint64_t rest = number;
@@ -113,13 +113,13 @@ EncodedText encode(const TextView& text) {
   return encoded;
 }
 
-/// Drops the suffixes that start in the middle of an encoded end and the end of the text, and turns
-/// the others into positions of the text.
+/// Drops the suffixes that start inside an encoded end and the end of the text, and converts the
+/// others to positions of the text.
 template <Position Pos>
 std::vector<Pos> decode(const EncodedText& encoded, std::vector<Pos> suffixes) {
   if (encoded.width == 1) {
-    // Every byte stands for one symbol. The end of the text is the last number among the ends,
-    // which are the first entries.
+    // Every byte encodes one symbol. The ends are the first entries; the end of the text is the
+    // last of them.
     suffixes.erase(suffixes.begin() + static_cast<std::ptrdiff_t>(encoded.ends.size() - 1));
     return suffixes;
   }

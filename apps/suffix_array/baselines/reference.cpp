@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <compare>
 #include <numeric>
 
-#include "sortie/apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/backends.hpp"
 
 namespace sortie::suffix_array::baselines {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,9 +8,10 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// An output iterator for CUB that hands what is assigned to element j to function(j, value): the
-/// results of a scan are used where they arise instead of being stored and read again.
-/// \tparam Function  callable on the device as void(Index, const Value&); copied often, so small
+/// An output iterator for CUB that passes the value assigned to element j to function(j, value):
+/// the results of a scan are consumed where they are computed, without being stored and read again.
+/// \tparam Function  callable on the device as void(Index, const Value&); copied often, so it
+///                   should be small
 template <class Function, class Index, class Value>
 class CallIterator {
  public:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +8,7 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// Two counts that a scan adds. With 32-bit counts they make one word, which CUB's scan hands from
+/// Two counts that a scan adds. With 32-bit counts they form one word, which CUB's scan passes from
 /// block to block in one access.
 template <class Index>
 struct CountPair {

@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/apps/suffix_array/cuda/sizes.hpp"
-#include "sortie/core/cuda/check.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
+#include "core/cuda/check.hpp"
 
 namespace sortie::suffix_array::cuda {
 
-// Thread j serves item j.
+// Thread j handles item j.
 template <class Index, class Function>
 __global__ void __launch_bounds__(block_threads)
     for_each_item_kernel(std::uint64_t count, Function function) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,16 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "sortie/apps/suffix_array/cuda/device_build.hpp"
-#include "sortie/apps/suffix_array/cuda/device_phase.hpp"
-#include "sortie/core/cuda/append_to_host.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/cuda/device_phase.hpp"
+#include "core/cuda/append_to_host.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/device_suffix_array.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 
-/// The context of work beside `held` bytes that count in its memory budget, if it has one. What is
-/// free on the device does not count them anyway.
+/// The context with its memory budget, if any, reduced by `held` bytes. Without a budget, the free
+/// memory of the device already excludes what is held.
 [[nodiscard]] inline Context beside(const Context& context, std::uint64_t held) {
   Context rest = context;
   if (rest.memory_budget != 0) {
@@ -30,7 +31,7 @@ struct Inputs {
   DeviceBuffer<std::uint64_t> separators;
   DeviceBuffer<Pos> suffixes;
 
-  Inputs(const Context& context, std::string_view what, const TextView& text,
+  Inputs(const DeviceContext& context, std::string_view what, const TextView& text,
          std::span<const Pos> array) {
     const std::uint64_t wanted =
         text.symbols.size_bytes() + text.separators.size_bytes() + array.size_bytes();
@@ -51,9 +52,9 @@ struct Inputs {
   [[nodiscard]] std::span<const Pos> array() const { return {suffixes.data(), suffixes.size()}; }
 };
 
-/// The way back. Waits for the stream.
+/// Copies a result to the host. Waits for the stream.
 template <class T>
-[[nodiscard]] std::vector<T> to_host(const Context& context, const DeviceBuffer<T>& result) {
+[[nodiscard]] std::vector<T> to_host(const DeviceContext& context, const DeviceBuffer<T>& result) {
   DevicePhase copy_out(context, "copy out", result.bytes());
   std::vector<T> host;
   append_to_host(result.data(), result.size(), host, context.stream);

@@ -1,17 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/apps/suffix_array/cuda/counts.cuh"
-#include "sortie/apps/suffix_array/cuda/scan.cuh"
-#include "sortie/core/cuda/device_buffer.cuh"
+#include "apps/suffix_array/cuda/counts.cuh"
+#include "apps/suffix_array/cuda/scan.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie::suffix_array::cuda {
 
-/// 32 numbers of a set as bits, and how many numbers of the set come before them: beside each
-/// other, because whoever asks for one of them at a random place asks for the other next.
+/// 32 numbers of a set as bits, and the number of elements before them. Stored side by side,
+/// because a random access to one is followed by an access to the other.
 template <class Index>
 struct alignas(2 * sizeof(Index)) NumberedWord {
   std::uint32_t bits;
@@ -20,13 +22,13 @@ struct alignas(2 * sizeof(Index)) NumberedWord {
   __host__ __device__ bool contains(std::uint64_t number) const {
     return (bits >> (number % 32) & 1U) != 0;
   }
-  /// How many numbers of the set are smaller; of the word that `number` belongs to.
+  /// The number of elements smaller than `number`, which must belong to this word.
   __device__ Index rank(std::uint64_t number) const {
     return before + static_cast<Index>(__popc(bits & ((1U << (number % 32)) - 1)));
   }
 };
 
-/// A set of numbers below a bound, as kernels see it.
+/// A set of numbers below a bound: the view for kernels.
 template <class Index>
 struct NumberedSet {
   NumberedWord<Index>* words;
@@ -35,7 +37,7 @@ struct NumberedSet {
   __device__ bool contains(std::uint64_t number) const {
     return (words[number / 32].bits >> (number % 32) & 1U) != 0;
   }
-  /// How many numbers of the set are smaller. Once the set is numbered.
+  /// The number of elements smaller than `number`. Valid after the set is numbered.
   __device__ Index rank(std::uint64_t number) const { return word(number).rank(number); }
 
   __device__ void insert(std::uint64_t number) const {
@@ -47,7 +49,7 @@ struct NumberedSet {
 template <class Index>
 struct NumberWords {
   NumberedWord<Index>* words;
-  Index count;  ///< of words
+  Index count;  ///< number of words
   Index* all;
 
   __device__ Index operator()(Index i) const { return static_cast<Index>(__popc(words[i].bits)); }
@@ -57,18 +59,18 @@ struct NumberWords {
   }
 };
 
-/// A NumberedSet and its memory: a sixteenth of sizeof(Index) bytes a number below the bound.
+/// A NumberedSet and its memory: sizeof(Index) / 16 bytes for each number below the bound.
 template <class Index>
 class NumberedSetBuffer {
  public:
   NumberedSetBuffer() = default;
-  /// Empty. All numbers are below `bound`.
+  /// Creates an empty set for numbers below `bound`.
   NumberedSetBuffer(std::uint64_t bound, cudaStream_t stream) : words_(bound / 32 + 1, stream) {
     check_cuda(cudaMemsetAsync(words_.data(), 0, words_.bytes(), stream));
   }
 
-  /// After the last insertion: ranks can be asked for.
-  /// \return how many numbers the set has, in device memory
+  /// Numbers the set. Call it after the last insertion and before rank().
+  /// \return the size of the set, in device memory
   DeviceBuffer<Index> number(cudaStream_t stream) {
     DeviceBuffer<Index> all(1, stream);
     const NumberWords<Index> pass{words_.data(), static_cast<Index>(words_.size()), all.data()};
@@ -78,7 +80,7 @@ class NumberedSetBuffer {
     scan_items<Index>(scratch.data(), bytes, pass, AddCounts{}, pass.count, stream);
     return all;
   }
-  /// The same, and the number for the host. Waits for the stream.
+  /// Numbers the set and returns its size. Waits for the stream.
   std::uint64_t number_and_count(cudaStream_t stream) {
     const DeviceBuffer<Index> all = number(stream);
     Index count = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <thrust/iterator/counting_iterator.h>
@@ -6,9 +7,9 @@
 #include <cub/device/device_scan.cuh>
 #include <limits>
 
-#include "sortie/apps/suffix_array/cuda/call_iterator.cuh"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/cuda/call_iterator.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 
@@ -16,13 +17,13 @@ namespace sortie::suffix_array::cuda {
 template <class Index>
 using ScanCount = Index;
 #else
-// The scans of older CUB count in int.
+// Scans of older CUB versions count in int.
 template <class Index>
 using ScanCount = int;
 #endif
 
-/// An inclusive scan without arrays: function(j) is what item j adds, and function(j, prefix) takes
-/// the result. Two-phase like CUB's calls.
+/// An inclusive scan without arrays: function(j) returns the value of item j, and function(j,
+/// prefix) receives the result. Called in two phases like CUB's functions.
 /// \throws Error (unavailable)  more items than the scan of this CUB can count
 template <class Value, class Index, class Function, class Join>
 void scan_items(void* scratch, std::size_t& bytes, const Function& function, Join join, Index count,

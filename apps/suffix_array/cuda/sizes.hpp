@@ -1,28 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
 
 /// Longest text for a type of positions. Ranks go up to the number of symbols, and the greatest
-/// value is left unused, as TextView's documentation promises for positions.
+/// value stays unused, as documented for Position.
 template <Position Index>
 inline constexpr std::uint64_t max_symbols = std::numeric_limits<Index>::max() - Index{1};
 
-/// Bytes a symbol of the text that a construction holds at most, the text itself not counted: 32
-/// with 32-bit positions. Constant amounts come on top, which do not matter from some 10^6 symbols
-/// on.
+/// Most bytes a symbol that a construction holds, text excluded: 32 with 32-bit positions. Constant
+/// amounts come on top; they are negligible from some 10^6 symbols on.
 template <Position Index>
 inline constexpr std::uint64_t most_bytes_a_symbol = 8 * sizeof(Index);
 
-/// Threads a block of the element-wise kernels: full occupancy on every architecture.
+/// Most bytes that build_on_device() (sortie/device_suffix_array.hpp) holds before the rounds, text
+/// excluded. Defined in build/device_build.cu.
+template <Position Index>
+[[nodiscard]] std::uint64_t bytes_before_rounds(std::uint64_t symbols);
+
+/// Threads per block of the element-wise kernels: full occupancy on every architecture.
 inline constexpr unsigned block_threads = 256;
 
-/// Blocks that cover `items`, `items_per_block` each. Even 2^32 items stay below the 2^31 - 1
-/// blocks that a grid may have.
+/// Blocks that cover `items`, `items_per_block` each. Even 2^32 items stay below the limit of
+/// 2^31 - 1 blocks per grid.
 [[nodiscard]] constexpr unsigned blocks_for(std::uint64_t items,
                                             std::uint64_t items_per_block = block_threads) {
   return static_cast<unsigned>((items + items_per_block - 1) / items_per_block);

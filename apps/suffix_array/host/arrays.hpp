@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/core/large_pages.hpp"
+#include "core/host_memory.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -20,8 +21,8 @@ struct FreeMemory {
 template <class T>
 using Array = std::unique_ptr<T[], FreeMemory>;
 
-/// An array whose elements are not initialised, in large pages: prefix doubling reads and writes
-/// ranks anywhere in the text, and with small pages most of these accesses miss the TLB too.
+/// An array whose elements are not initialised, in large pages: prefix doubling accesses ranks at
+/// random positions of the text, and with small pages most of these accesses miss the TLB too.
 /// \throws std::bad_alloc
 template <class T>
 [[nodiscard]] Array<T> allocate(std::uint64_t size) {
@@ -32,12 +33,12 @@ template <class T>
   return array;
 }
 
-/// A vector of zeros.
+/// A vector of zeros, in large pages.
 template <class T>
 [[nodiscard]] std::vector<T> allocate_vector(std::uint64_t size) {
   std::vector<T> vector;
   vector.reserve(size);
-  // Its pages by all threads, since only one writes the zeros.
+  // All threads touch its pages here, because a single thread writes the zeros.
   touch_new_memory(vector.data(), size * sizeof(T));
   advise_large_pages(vector.data(), size * sizeof(T));
   vector.resize(size);

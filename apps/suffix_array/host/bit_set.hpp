@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -8,9 +9,10 @@
 
 namespace sortie::suffix_array::host {
 
-/// A bit for each of `size` items, all 0 at first: n / 8 bytes.
+/// One bit for each of `size` items, initially 0: n / 8 bytes.
 ///
-/// Bits of one word may be set by several threads at once; reading takes a barrier after that.
+/// Several threads may set bits of one word at once; reads require a barrier after the last of
+/// these.
 class BitSet {
  public:
   static constexpr std::uint64_t word_bits = 64;
@@ -21,14 +23,14 @@ class BitSet {
     return (words_[i / word_bits] >> (i % word_bits) & 1) != 0;
   }
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
-  /// Its words, lowest bit first, to be written as a whole.
+  /// The words, lowest bit first, for writing whole words.
   [[nodiscard]] std::uint64_t* data() { return words_.data(); }
 
   void prefetch(std::uint64_t i) const { __builtin_prefetch(words_.data() + i / word_bits); }
 
   void set(std::uint64_t i) { add(i / word_bits, std::uint64_t{1} << (i % word_bits)); }
 
-  /// The same where no other thread sets any, which takes a third of the time.
+  /// The same when no other thread sets bits: takes a third of the time.
   void set_alone(std::uint64_t i) { words_[i / word_bits] |= std::uint64_t{1} << (i % word_bits); }
 
   /// Sets [begin, end).
@@ -41,15 +43,15 @@ class BitSet {
     }
   }
 
-  /// The first item from `begin` on, below `end`, whose bit is set; `end` when there is none.
+  /// The first item in [begin, end) whose bit is set; `end` when there is none.
   [[nodiscard]] std::uint64_t next_set(std::uint64_t begin, std::uint64_t end) const {
     return next(begin, end, 0);
   }
-  /// The same for bits that are not set.
+  /// The same for clear bits.
   [[nodiscard]] std::uint64_t next_clear(std::uint64_t begin, std::uint64_t end) const {
     return next(begin, end, ~std::uint64_t{0});
   }
-  /// The last item of [begin, end) whose bit is not set; `end` when there is none.
+  /// The last item in [begin, end) whose bit is clear; `end` when there is none.
   [[nodiscard]] std::uint64_t last_clear(std::uint64_t begin, std::uint64_t end) const {
     if (begin >= end) return end;
     std::uint64_t word = (end - 1) / word_bits;
@@ -64,10 +66,11 @@ class BitSet {
     return last >= begin ? last : end;
   }
 
-  /// Takes items whose bits are set as joined to the item before, and calls visit(first, last) for
-  /// every group [first, last) of two items or more that begins in [begin, end), in order.
+  /// A set bit joins an item to the one before it. Calls visit(first, last) for every group [first,
+  /// last) of at least two items that begins in [begin, end), in order.
   /// \param begin  a multiple of word_bits
-  /// \param size   of all items; other bits of the last word are clear, later words do not count
+  /// \param size   number of all items; other bits of the last word are clear, later words are not
+  ///               read
   template <class Visit>
   void for_each_joined(std::uint64_t begin, std::uint64_t end, std::uint64_t size,
                        const Visit& visit) const {
@@ -75,7 +78,7 @@ class BitSet {
     for (std::uint64_t i = begin / word_bits; i * word_bits < end; ++i) {
       const std::uint64_t bits = words_[i];
       const std::uint64_t next = i + 1 < size_words ? words_[i + 1] : 0;
-      // Firsts are not joined to the one before, but the one behind is to them.
+      // The first item of a group has a clear bit, and the item after it a set one.
       for (std::uint64_t firsts = ~bits & (bits >> 1 | next << (word_bits - 1)); firsts != 0;
            firsts &= firsts - 1) {
         const auto first = static_cast<std::uint64_t>(std::countr_zero(firsts));
@@ -103,7 +106,8 @@ class BitSet {
 
  private:
   void add(std::uint64_t word, std::uint64_t bits) {
-    // Locked instructions cost more than a look; sets are sparse or set twice.
+    // A load first: atomic instructions cost more, and either few bits are set or most of them
+    // repeatedly.
     std::atomic_ref<std::uint64_t> shared(words_[word]);
     if ((shared.load(std::memory_order_relaxed) & bits) != bits) {
       shared.fetch_or(bits, std::memory_order_relaxed);

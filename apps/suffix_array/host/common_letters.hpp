@@ -1,22 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::host {
 
-/// Where the record ends that holds `position`: at the first separator from there on, or at the end
+/// The end of the record that contains `position`: the first separator at or after it, or the end
 /// of the text. O(log separators).
 [[nodiscard]] inline std::uint64_t end_of_record(const TextView& text, std::uint64_t position) {
   const auto end = std::lower_bound(text.separators.begin(), text.separators.end(), position);
   return end == text.separators.end() ? text.size() : *end;
 }
 
-/// How many letters two suffixes have in common, of which `known` are known already; at most
-/// `limit`, which is within both records. Compares eight letters at a time.
+/// The number of letters that two suffixes have in common, given that the first `known` agree; at
+/// most `limit`, which lies within both records. Compares eight letters at a time.
 [[nodiscard]] inline std::uint64_t common_letters(const TextView& text, std::uint64_t left,
                                                   std::uint64_t right, std::uint64_t known,
                                                   std::uint64_t limit) {
@@ -28,7 +29,7 @@ namespace sortie::suffix_array::host {
   return known;
 }
 
-/// The same from the start, as far as both records reach.
+/// The same from the first letter, up to the end of the shorter record.
 [[nodiscard]] inline std::uint64_t common_letters(const TextView& text, std::uint64_t left,
                                                   std::uint64_t right) {
   const std::uint64_t limit =

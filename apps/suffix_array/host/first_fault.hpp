@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -6,13 +7,13 @@
 
 namespace sortie::suffix_array::host {
 
-/// Tells that no index is at fault.
+/// Result of first_fault() when no index is faulty.
 inline constexpr std::uint64_t no_fault = std::numeric_limits<std::uint64_t>::max();
 
 using IndexRange =
     Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::IndexType<std::uint64_t>>;
 
-/// The smallest index in [begin, end) for which `faulty` holds, found by all host threads;
+/// The smallest index in [begin, end) for which `faulty` holds, searched by all host threads;
 /// no_fault when there is none.
 template <class Predicate>
 [[nodiscard]] std::uint64_t first_fault(std::uint64_t begin, std::uint64_t end,

@@ -1,37 +1,39 @@
-// The LCP array on the threads of the host, by the permuted LCP array: the entries in text order.
+// SPDX-License-Identifier: Apache-2.0
+
+// The LCP array on the host threads, by the permuted LCP array: the entries in text order.
 //
 // 1. phi     For every position, the position before it in the suffix array.
-// 2. permute In text order, each entry is at least the one before less one, so that every letter is
-//            compared about once. Threads take stretches of the text; only the first entry of a
-//            stretch starts from nothing.
+// 2. permute In text order, each entry is at least the previous one minus 1, so every letter is
+//    compared about once. Each task computes a range of the text; only the first entry of a range
+//    has no known prefix.
 // 3. gather  The entries in the order of the suffix array.
 //
-// Memory for n symbols: phi, which becomes the permuted array, and the result.
+// Memory for n symbols: phi, overwritten by the permuted array, and the result.
 #include <algorithm>
 
-#include "sortie/apps/suffix_array/backends.hpp"
-#include "sortie/apps/suffix_array/host/arrays.hpp"
-#include "sortie/apps/suffix_array/host/common_letters.hpp"
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/apps/suffix_array/host/parallel.hpp"
-#include "sortie/apps/suffix_array/host/preconditions.hpp"
-#include "sortie/apps/suffix_array/host/work_space.hpp"
-#include "sortie/core/host_runtime.hpp"
-#include "sortie/core/run_report.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/chunks.hpp"
+#include "apps/suffix_array/host/common_letters.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "apps/suffix_array/host/preconditions.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
 
-/// Stretches a thread: enough that threads end together, few because a stretch within a long repeat
-/// compares all of it once more.
-constexpr std::uint64_t stretches_a_thread = 8;
-/// Shorter stretches would compare more for their first entries than for all others.
-constexpr std::uint64_t least_stretch = 1 << 14;
+/// Ranges per thread: enough for load balance, few because a range within a long repeat compares
+/// all of the repeat once more.
+constexpr std::uint64_t ranges_a_thread = 8;
+/// Shorter ranges would compare more letters for their first entries than for all others.
+constexpr std::uint64_t least_range = 1 << 14;
 
-/// Turns phi into the permuted LCP array between two positions.
+/// Replaces phi by the permuted LCP array between two positions.
 template <Position Pos>
-void permute_stretch(const TextView& text, std::uint64_t first, std::uint64_t begin,
-                     std::uint64_t end, Pos* phi) {
+void permute_range(const TextView& text, std::uint64_t first, std::uint64_t begin,
+                   std::uint64_t end, Pos* phi) {
   std::uint64_t common = 0;
   std::uint64_t record_end = begin < end ? end_of_record(text, begin) : 0;
   for (std::uint64_t position = begin; position < end; ++position) {
@@ -42,7 +44,7 @@ void permute_stretch(const TextView& text, std::uint64_t first, std::uint64_t be
       const std::uint64_t before = phi[position];
       const std::uint64_t limit =
           std::min(record_end - position, end_of_record(text, before) - before);
-      // Beyond the limit only if `suffixes` is no suffix array.
+      // `common` exceeds the limit only if `suffixes` is not a suffix array.
       common = common_letters(text, before, position, std::min(common, limit), limit);
     }
     phi[position] = static_cast<Pos>(common);
@@ -63,7 +65,7 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
   const Pos* entries = suffixes.data();
   const auto array = allocate<Pos>(size);
   Pos* const permuted = array.get();
-  // A position that no entry names, in what is no permutation, keeps this.
+  // Positions that occur in no entry (`suffixes` is not a permutation then) keep this value.
   Kokkos::parallel_for("clear_phi", IndexRange(0, size),
                        [=](std::uint64_t position) { permuted[position] = 0; });
   Kokkos::parallel_for("phi", IndexRange(1, size),
@@ -71,10 +73,9 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
 
   const std::uint64_t threads =
       static_cast<std::uint64_t>(Kokkos::DefaultHostExecutionSpace().concurrency());
-  const std::uint64_t stretch = std::max(least_stretch, size / (threads * stretches_a_thread) + 1);
-  for_each_task((size + stretch - 1) / stretch, [&](std::uint64_t task) {
-    permute_stretch(text, entries[0], task * stretch, std::min(size, (task + 1) * stretch),
-                    permuted);
+  const std::uint64_t range = std::max(least_range, size / (threads * ranges_a_thread) + 1);
+  for_each_task((size + range - 1) / range, [&](std::uint64_t task) {
+    permute_range(text, entries[0], task * range, std::min(size, (task + 1) * range), permuted);
   });
 
   std::vector<Pos> lcp = allocate_vector<Pos>(size);

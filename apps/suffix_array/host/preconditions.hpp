@@ -1,17 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "sortie/apps/suffix_array/host/first_fault.hpp"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/host/first_fault.hpp"
+#include "core/host_memory.hpp"
+#include "sortie/context.hpp"
+#include "sortie/error.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::host {
 
-/// \throws Error (usage) an entry is not below `size`. The host runtime must run.
+/// Checks `bytes` of host memory against the context's budget or, without a budget, against the
+/// free memory. \throws Error (out_of_memory) the work needs more
+inline void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  const std::uint64_t limit =
+      context.memory_budget != 0 ? context.memory_budget : host_memory_available();
+  if (bytes > limit) throw out_of_memory_error(what, bytes, limit);
+}
+
+/// Checks the entries of a suffix array. \pre the host runtime is started
+/// \throws Error (usage) an entry is not below `size`
 template <Position Pos>
 void require_positions(std::string_view what, std::span<const Pos> suffixes, std::uint64_t size) {
   const Pos* entries = suffixes.data();

@@ -1,36 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/multisort/cuda/bitonic/network_tile.cuh"
-#include "sortie/multisort/cuda/key_order.cuh"
-#include "sortie/multisort/plan/bitonic_passes.hpp"
+#include "core/cuda/check.hpp"
+#include "multisort/cuda/bitonic/network_tile.cuh"
+#include "multisort/cuda/key_order.hpp"
+#include "multisort/plan/bitonic_passes.hpp"
 
 /// The passes of the in-place bitonic network over memory.
 namespace sortie::multisort::bitonic {
 
-/// Keys and values in global memory. Keys are encoded by the first pass, decoded by the last.
+/// Keys and values in global memory. The first pass encodes the keys, the last decodes them.
 template <class Key, class Value>
 struct Array {
   Key* keys;
   Value* values;
   std::uint64_t n;
-  OrderedKeys<Key> order;
+  KeyCodec<Key> codec;
   bool encode;
   bool decode;
 };
 
-/// Where the places of a tile lie in the array: rows of 2^log_columns items at a distance of
-/// 2^log_distance. In a pass that mirrors, the columns of the upper half of the rows are the mirror
-/// image of those of the lower half.
+/// Maps the places of a tile to indices of the array. The tile is rows of 2^log_columns
+/// neighbouring items at a distance of 2^log_distance. In a mirrored pass the columns of the upper
+/// half of the rows are the mirror image of those of the lower half.
 struct TileInMemory {
-  std::uint64_t row;      ///< index of the first row's block
-  std::uint64_t columns;  ///< of the lower half's first column in a row's block
-  std::uint64_t upper_columns;
-  std::uint64_t end;  ///< no place of the tile lies there or behind
+  std::uint64_t row;            ///< index of the first row's block
+  std::uint64_t columns;        ///< first column of the lower half, in a row's block
+  std::uint64_t upper_columns;  ///< the same for the upper half
+  std::uint64_t end;            ///< all indices of the tile are less
   int log_items;
   int log_columns;
   int log_distance;
@@ -56,8 +57,8 @@ struct TileInMemory {
   }
 };
 
-/// Calls body(r, index) for the items of this thread that are in the array. \pre the grouping's
-/// bits are bits of the row
+/// Calls body(r, index) for each item of this thread that is in the array. \pre the grouping's bits
+/// are bits of the row
 template <class Shape, class Body>
 __device__ void for_each_in_array(const TileInMemory& tile, const Grouping& grouping,
                                   std::uint64_t n, Body body) {
@@ -89,7 +90,7 @@ __device__ void load(const Array<Key, Value>& array, const TileInMemory& tile,
   }
   for_each_in_array<Shape>(tile, grouping, array.n, [&](int r, std::uint64_t index) {
     const Key key = array.keys[index];
-    items.keys[r] = array.encode ? array.order.encode(key) : key;
+    items.keys[r] = array.encode ? array.codec.encoded(key) : key;
     if constexpr (Shape::has_values) items.values[r] = array.values[index];
   });
 }
@@ -100,16 +101,17 @@ __device__ void store(const Array<Key, Value>& array, const TileInMemory& tile,
   using Shape = TileShape<Key, Value>;
   for_each_in_array<Shape>(tile, grouping, array.n, [&](int r, std::uint64_t index) {
     const Key word = static_cast<Key>(items.keys[r]);
-    array.keys[index] = array.decode ? array.order.decode(word) : word;
+    array.keys[index] = array.decode ? array.codec.decoded(word) : word;
     if constexpr (Shape::has_values) array.values[index] = items.values[r];
   });
 }
 
-/// Sorts every tile of consecutive items of `array` into `out`, which may be the same: the stages
-/// up to `stages` of the network.
+/// Sorts every tile of consecutive items of `array` into `out`, which may be the same array: stages
+/// 1 to `stages` of the network.
 ///
-/// One block holds one tile. It loads and stores rows of 512 items; in between thread t holds items
-/// t * 2^B ... of the tile, sorts them in registers, and regroups B bits at a time from then on.
+/// One block holds one tile. It loads and stores rows of 512 items. In between, thread t holds
+/// items t * 2^B to (t + 1) * 2^B - 1 of the tile, sorts them in registers, and then regroups for
+/// every B bits.
 template <class Key, class Value>
 __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
     sort_tiles_kernel(Array<Key, Value> array, Array<Key, Value> out, int stages) {
@@ -145,12 +147,12 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   store(out, memory, rows, items);
 }
 
-/// One later pass: some steps of one stage.
+/// A later pass: some steps of one stage.
 ///
-/// One block holds one tile. Where the pass's steps are of large distances, its first group of B
-/// steps takes the topmost bits, so that threads side by side hold columns side by side; they load
-/// and, after the last group, store what they hold straight from registers. Steps of distances down
-/// to 1 end with 2^B items in a row in a thread, so these are regrouped to rows first.
+/// One block holds one tile. If the pass has large distances, its first group of B steps takes the
+/// topmost bits, so neighbouring threads hold neighbouring columns: they load, and after the last
+/// group store, straight from registers. A pass down to distance 1 ends with 2^B consecutive items
+/// per thread, so it regroups them to rows before the store.
 template <class Key, class Value>
 __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
     network_pass_kernel(Array<Key, Value> array, plan::BitonicPass pass) {
@@ -174,7 +176,7 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
                                ? ((std::uint64_t{1} << log_tiles) - 1 - number) << log_columns
                                : memory.columns;
   }
-  // A block of the stage whose upper half is beyond the end has been sorted by the stage before.
+  // If the upper half of a stage's block is beyond the end, the previous stage has sorted it.
   const std::uint64_t stage_block = memory.row >> pass.stage << pass.stage;
   const bool is_sorted = stage_block + (std::uint64_t{1} << (pass.stage - 1)) >= array.n;
   if (memory.row + memory.columns >= array.n || (is_sorted && !array.decode)) return;
@@ -191,7 +193,7 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
 template <class Key, class Value>
 inline constexpr int shared_bytes = static_cast<int>(sizeof(TileStorage<Key, Value>));
 
-/// Puts the sort of tiles of TileShape<Key, Value>::items on the stream. \pre array.n > 0
+/// Launches the sort of tiles of TileShape<Key, Value>::items. \pre array.n > 0
 template <class Key, class Value>
 void launch_sort_tiles(const Array<Key, Value>& array, const Array<Key, Value>& out, int stages,
                        cudaStream_t stream) {
@@ -204,15 +206,15 @@ void launch_sort_tiles(const Array<Key, Value>& array, const Array<Key, Value>& 
   check_cuda(cudaGetLastError());
 }
 
-/// Puts the sort of n items on the stream. The current device is the one whose memory it is.
+/// Launches the sort of n items. \pre the current device holds the memory
 template <class Key, class Value>
-void sort_in_place(Key* keys, Value* values, std::uint64_t n, OrderedKeys<Key> order,
+void sort_in_place(Key* keys, Value* values, std::uint64_t n, KeyCodec<Key> codec,
                    cudaStream_t stream) {
   using Shape = TileShape<Key, Value>;
   constexpr int bytes = shared_bytes<Key, Value>;
   if (n == 0) return;
   const plan::BitonicPlan plan = plan::plan_bitonic_passes(n, Shape::plan_tile);
-  Array<Key, Value> array{keys, values, n, order, true, plan.passes.empty()};
+  Array<Key, Value> array{keys, values, n, codec, true, plan.passes.empty()};
   launch_sort_tiles(array, array, plan.first_stages, stream);
   array.encode = false;
   check_cuda(cudaFuncSetAttribute(network_pass_kernel<Key, Value>,

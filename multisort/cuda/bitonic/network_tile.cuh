@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -5,38 +6,39 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/multisort/cuda/key_order.cuh"
-#include "sortie/multisort/host/items.hpp"
-#include "sortie/multisort/plan/bitonic_passes.hpp"
+#include "multisort/cuda/key_order.hpp"
+#include "multisort/host/items.hpp"
+#include "multisort/plan/bitonic_passes.hpp"
 
-/// A tile of the bitonic network: items of one block of threads, in registers while they are
-/// compared and in shared memory while they change hands.
+/// A tile of the bitonic network: the items of one block, compared in registers and regrouped
+/// through shared memory.
 ///
-/// A place in a tile is a number of log_items bits. A comparison is between places that differ in
-/// one bit, or, where a stage begins, in all bits up to one. Each thread takes the 2^B items that
-/// differ in B bits in a row, and so does B steps in registers; then all threads meet to regroup.
+/// A place in a tile is a number of log_items bits. A step compares places that differ in one bit;
+/// the first step of a stage, places that differ in all bits up to one. Each thread holds the 2^B
+/// items that differ in B adjacent bits, and so does B steps in registers. Then the block
+/// regroups the items for the next B bits.
 namespace sortie::multisort::bitonic {
 
 inline constexpr int log_threads = 9;
 inline constexpr int threads = 1 << log_threads;
 
-/// Twice 512 threads run on a multiprocessor and leave 64 registers to each.
+/// Two blocks of 512 threads per multiprocessor leave 64 registers per thread.
 inline constexpr int blocks_a_multiprocessor = 2;
 
-/// What a tile of this key and value is.
+/// Shape of a tile for a key and a value type.
 template <class Key, class Value>
 struct TileShape {
-  /// Keys below four bytes are compared as four.
+  /// Keys of less than four bytes are compared as 32-bit words.
   using Word = std::conditional_t<(sizeof(Key) < 4), std::uint32_t, Key>;
   static constexpr bool has_values = !std::is_same_v<Value, NoValue>;
   static constexpr int item_bytes =
       static_cast<int>(sizeof(Word)) + (has_values ? static_cast<int>(sizeof(Value)) : 0);
-  /// 32 registers a thread for items, half of what there are; 24 for keys and values of 12 bytes.
+  /// 32 registers per thread hold items, half of all; 24 for keys and values of 12 bytes together.
   static constexpr int log_items_a_thread = item_bytes == 4 ? 5 : item_bytes == 8 ? 4 : 3;
   static constexpr int items_a_thread = 1 << log_items_a_thread;
   static constexpr int log_items = log_threads + log_items_a_thread;
   static constexpr int items = 1 << log_items;
-  /// 64 bytes of keys, two sectors of memory.
+  /// 64 bytes of keys: two memory sectors.
   static constexpr int log_least_columns = sizeof(Key) == 1   ? 6
                                            : sizeof(Key) == 2 ? 5
                                            : sizeof(Key) == 4 ? 4
@@ -44,14 +46,14 @@ struct TileShape {
   static constexpr plan::BitonicTile plan_tile{log_items, log_items_a_thread, log_least_columns};
 };
 
-/// Shared memory for one array of a tile, with a gap after every 128 bytes: neighbouring threads
-/// that hold 2^B items in a row each then use different banks.
+/// Shared memory for one array of a tile, with one word of padding after every 128 bytes: then
+/// neighbouring threads that hold 2^B consecutive items each access different banks.
 template <class Word, int Items>
 struct PaddedArray {
   static constexpr int log_row = sizeof(Word) == 8 ? 4 : 5;
   Word words[Items + (Items >> log_row)];
 
-  /// Where a place lies in `words`. Of places without a common bit, the sum lies at the sum.
+  /// Index of a place in `words`. If two places have no bit in common, at(a + b) = at(a) + at(b).
   [[nodiscard]] __host__ __device__ static constexpr int at(int place) {
     return place + (place >> log_row);
   }
@@ -77,8 +79,8 @@ struct ThreadItems {
   typename Shape::Word keys[Shape::items_a_thread];
   Value values[Shape::items_a_thread];
 
-  /// Puts the smaller key at i. Equal keys stay, so that what stands for a place beyond the end of
-  /// the array, the largest key, is never changed for an item with that very key.
+  /// Moves the smaller key to i. Equal keys do not move, so the filler beyond the end of the array,
+  /// which is the largest key, is never exchanged with an item of the same key.
   __device__ void compare(int i, int j) {
     if constexpr (Shape::has_values) {
       if (keys[j] < keys[i]) {
@@ -97,8 +99,8 @@ struct ThreadItems {
     }
   }
 
-  /// The steps of the `steps` lowest of the B bits, from the highest down; with `mirrored` after a
-  /// step that compares item r with the one of all B bits complemented.
+  /// Does the steps of the `steps` lowest of the B bits, from the highest down. With `mirrored`, a
+  /// step comes first that compares item r with the item whose B bits are complemented.
   __device__ void run(int steps, bool mirrored) {
     constexpr int count = Shape::items_a_thread;
     if (mirrored) {
@@ -116,9 +118,9 @@ struct ThreadItems {
   }
 };
 
-/// Which places of the tile a thread holds: item r has the bits of r from bit `low_bit` on. With a
-/// mirrored step before, items of the upper half have the bits below complemented, since these are
-/// compared with the place where all bits differ.
+/// Which places of the tile a thread holds: item r has the bits of r from bit `low_bit` on. Before
+/// a mirrored step, items of the upper half have the bits below complemented, because they are
+/// compared with the place that differs in all bits.
 struct Grouping {
   int low_bit;
   int lower;  ///< the other bits of the places of the lower half of the items
@@ -134,8 +136,9 @@ struct Grouping {
   }
 };
 
-/// Calls body with low_bit as a constant, so that what an item adds to an address is one, too: half
-/// of what moving items through shared memory takes is addresses otherwise.
+/// Calls body with low_bit as a compile-time constant, which makes the address offsets of items
+/// constant, too. Otherwise address arithmetic is half of the cost of moving items through shared
+/// memory.
 template <class Body>
 __device__ void with_constant(int low_bit, Body body) {
   static_assert(log_threads == 9);
@@ -163,7 +166,7 @@ __device__ void with_constant(int low_bit, Body body) {
   }
 }
 
-/// Calls body(r, word) for each item of the thread and its word of a padded array.
+/// Calls body(r, word) for each item r of the thread and its word of a padded array.
 template <int LowBit, int Count, class Word, int Items, class Body>
 __device__ void for_each_word(PaddedArray<Word, Items>& array, const Grouping& grouping,
                               Body body) {
@@ -202,7 +205,8 @@ __device__ void take_from(TileStorage<Key, Value>& tile, const Grouping& groupin
   });
 }
 
-/// Regroups the items of all threads. Each writes only where nobody else reads before the barrier.
+/// Regroups the items of all threads. Each thread writes to the places that it alone has read since
+/// the last barrier, so one barrier suffices.
 template <class Key, class Value>
 __device__ void regroup(TileStorage<Key, Value>& tile, Grouping& now, const Grouping& next,
                         ThreadItems<Key, Value>& items) {
@@ -212,8 +216,8 @@ __device__ void regroup(TileStorage<Key, Value>& tile, Grouping& now, const Grou
   now = next;
 }
 
-/// The steps of bits `top` - 1 to `low` of the places, from items that are grouped by `grouping`
-/// for the first of them. Leaves the grouping of the last.
+/// Does the steps of bits `top` - 1 to `low` of the places. `grouping` is that of the first step
+/// before, and that of the last step after.
 template <class Key, class Value>
 __device__ void run_steps(TileStorage<Key, Value>& tile, int top, int low, bool mirrored,
                           Grouping& grouping, ThreadItems<Key, Value>& items) {
@@ -221,7 +225,7 @@ __device__ void run_steps(TileStorage<Key, Value>& tile, int top, int low, bool 
   constexpr int bits = Shape::log_items_a_thread;
   const auto low_bit_of = [&](int top_bit) { return max(low, top_bit - bits); };
   for (int p = low_bit_of(top);;) {
-    // Of a mirrored group all bits take part, and the mirrored step is the first of them.
+    // A mirrored group uses all B bits; the mirrored step is the first.
     items.run(mirrored ? bits - 1 : top - p, mirrored);
     mirrored = false;
     if (p == low) return;

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/multisort/key_types.hpp"
+#include "sortie/key_types.hpp"
 
 namespace sortie::multisort::bitonic {
 
@@ -18,7 +19,7 @@ struct Request {
   Order order = Order::ascending;
 };
 
-/// The sort of keys of this width, each compiled by itself in instances/.
+/// The sort of each key width. CMake generates a source file for each.
 /// \throws Error (device)
 void sort_keys8(const Request& request, cudaStream_t stream);
 void sort_keys16(const Request& request, cudaStream_t stream);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,21 +10,21 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/multisort/cuda/chunk_sort.hpp"
-#include "sortie/multisort/cuda/device_group.hpp"
-#include "sortie/multisort/cuda/item_exchange.hpp"
-#include "sortie/multisort/cuda/merge/local_sort.cuh"
-#include "sortie/multisort/cuda/merge/sampler.cuh"
-#include "sortie/multisort/cuda/merge/two_runs.cuh"
-#include "sortie/multisort/plan/exchange.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/device_group.hpp"
+#include "multisort/cuda/exchange/item_exchange.hpp"
+#include "multisort/cuda/merge/local_sort.cuh"
+#include "multisort/cuda/merge/sampler.cuh"
+#include "multisort/cuda/merge/two_runs.cuh"
+#include "multisort/plan/exchange.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/error.hpp"
 
 /// The merge sort over the devices of a group.
 namespace sortie::multisort::merge {
 
-/// A chunk of the array, on the device of the same number in the group.
+/// A chunk of the array, on the device with the same index in the group.
 template <class Key, class Value>
 struct Chunk {
   Items<Key, Value> items;
@@ -32,15 +33,15 @@ struct Chunk {
 
 /// The work space of one device.
 ///
-/// | name    | items                    | lives until              |
-/// |---------|--------------------------|--------------------------|
-/// | keys    | as many as the chunk has | the sort's end           |
-/// | values  | the same                 | the sort's end           |
-/// | splits  | one for each tile        | the sort's end           |
+/// | name    | elements          | type  | lifetime |
+/// |---------|-------------------|-------|----------|
+/// | keys    | the chunk's size  | Key   | the sort |
+/// | values  | the chunk's size  | Value | the sort |
+/// | splits  | one for each tile | u64   | the sort |
 template <class Key, class Value>
 class DeviceWork {
  public:
-  /// \param splits  room for so many \throws Error (out_of_memory)
+  /// \param splits  capacity for splits \throws Error (out_of_memory)
   DeviceWork(const Context& context, const DeviceGroup& group, std::size_t device,
              const Chunk<Key, Value>& chunk, std::uint64_t splits)
       : chunk_(chunk) {
@@ -72,8 +73,8 @@ class DeviceWork {
   DeviceBuffer<std::uint64_t> splits_;
 };
 
-/// Merges runs in order, in rounds of pairs; the last round decodes. Every round writes to the
-/// other side than the one before.
+/// Merges runs in order, in rounds of pairs; the last round decodes. Each round writes to the side
+/// that the previous round read.
 template <class Key, class Value, class Order>
 class RunMerger {
  public:
@@ -81,7 +82,8 @@ class RunMerger {
             const Order& order, std::uint64_t* splits, cudaStream_t stream)
       : target_(target), runs_(std::move(runs)), order_(order), splits_(splits), stream_(stream) {}
 
-  /// Merges each pair of neighbours. A run without a neighbour is merged with nothing: copied.
+  /// Merges each pair of neighbours. A run without a neighbour is merged with an empty run, that
+  /// is, copied.
   void merge_pairs(Side to, bool decode) {
     std::vector<Run<Key, Value>> merged;
     std::uint64_t begin = 0;
@@ -106,8 +108,9 @@ class RunMerger {
   cudaStream_t stream_;
 };
 
-/// Where sorted chunks are cut so that the pieces between two cuts are what each chunk shall hold:
-/// entry d is where chunk d's pieces begin in each of them, the last entry is the ends.
+/// Finds the cuts of the sorted chunks between the items of consecutive result chunks: entry d
+/// holds the positions in each sorted chunk where the items of result chunk d begin, and the last
+/// entry holds the ends.
 template <class Key, class Order>
 [[nodiscard]] std::vector<std::vector<std::uint64_t>> split_for_chunks(
     const DeviceGroup& group, const std::vector<const Key*>& sorted,
@@ -126,7 +129,7 @@ template <class Key, class Order>
   return splits;
 }
 
-/// Copies items between devices, keys and values alike.
+/// Copies items between devices: keys, and values if there are any.
 template <class Key, class Value>
 void exchange_items(ItemExchange& exchange,
                     const std::vector<std::vector<plan::Transfer>>& by_source,
@@ -144,10 +147,10 @@ void exchange_items(ItemExchange& exchange,
   if constexpr (has_values<Value>) copy(&Items<Key, Value>::values);
 }
 
-/// The pieces of all chunks that each device merges, where `from` has them.
-/// \param from  of each device: its sorted chunk
+/// The runs that each device merges: ranges of the sorted chunks, before they are copied.
+/// \param from  the sorted chunk of each device
 template <class Key, class Value>
-[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> pieces_in_place(
+[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> runs_in_place(
     const std::vector<Items<Key, Value>>& from,
     std::span<const std::vector<std::uint64_t>> splits) {
   std::vector<std::vector<Run<Key, Value>>> runs(from.size());
@@ -158,9 +161,9 @@ template <class Key, class Value>
   return runs;
 }
 
-/// The same pieces after they have been brought to `to`, one behind the other.
+/// The same runs after they have been copied to `to` of each device, one after the other.
 template <class Key, class Value>
-[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> pieces_moved(
+[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> runs_moved(
     const std::vector<Items<Key, Value>>& to, std::span<const std::vector<std::uint64_t>> splits) {
   std::vector<std::vector<Run<Key, Value>>> runs(to.size());
   for (std::size_t d = 0; d < to.size(); ++d) {
@@ -174,7 +177,7 @@ template <class Key, class Value>
   return runs;
 }
 
-/// What all devices have on a side.
+/// The items of all devices on a side.
 template <class Key, class Value>
 [[nodiscard]] std::vector<Items<Key, Value>> all_on(const std::vector<TwoSides<Key, Value>>& sides,
                                                     Side side) {
@@ -183,22 +186,22 @@ template <class Key, class Value>
   return items;
 }
 
-/// The work of one sort over devices: buffers, and the host's part of the orchestration.
+/// One sort over devices: buffers, and the host's orchestration.
 template <class Key, class Value, class Order>
 class DevicesSort {
  public:
-  /// Puts the sort of each chunk on its device's stream.
+  /// Allocates all work space, then enqueues the sort of each chunk on its device's stream.
   DevicesSort(const Context& context, const DeviceGroup& group,
               const std::vector<Chunk<Key, Value>>& chunks, const Order& order, Side sorted_side,
               bool decode)
       : context_(context), group_(group), order_(order), exchange_(group) {
     for (std::size_t d = 0; d < group.size(); ++d) {
       work_.emplace_back(context, group, d, chunks[d],
-                         room_for_splits<Key, Value, Order>(chunks[d].size, group.size()));
+                         split_capacity<Key, Value, Order>(chunks[d].size, group.size()));
       sides_.push_back(work_.back().sides());
       sizes_.push_back(chunks[d].size);
     }
-    // Memory suffices everywhere, so that from here on chunks may change.
+    // All allocations have succeeded: from here on chunks may change.
     GroupPhase phase(context, group, "local sort");
     for (std::size_t d = 0; d < group.size(); ++d) {
       const CurrentDevice current = group.current(d);
@@ -207,7 +210,7 @@ class DevicesSort {
     phase.stop();
   }
 
-  /// Merges the sorted chunks in one exchange, in `rounds` rounds of pairs.
+  /// Merges the sorted chunks with one exchange and `rounds` rounds of pairs.
   void merge(Side side, int rounds, bool copies) {
     GroupPhase pivots(context_, group_, "pivots");
     std::vector<const Key*> sorted;
@@ -216,13 +219,13 @@ class DevicesSort {
     pivots.stop();
 
     group_.barrier();
-    auto runs = pieces_in_place(all_on(sides_, side), splits);
+    auto runs = runs_in_place(all_on(sides_, side), splits);
     if (copies) {
       GroupPhase exchange(context_, group_, "exchange");
       exchange_items(exchange_, plan::exchange_of_runs(splits).by_source, all_on(sides_, side),
                      all_on(sides_, other(side)));
       side = other(side);
-      runs = pieces_moved(all_on(sides_, side), splits);
+      runs = runs_moved(all_on(sides_, side), splits);
       group_.barrier();
       exchange.stop();
     }
@@ -242,13 +245,13 @@ class DevicesSort {
         const CurrentDevice current = group_.current(d);
         mergers[d].merge_pairs(side, round + 1 == rounds);
       }
-      // The next round writes where others read pieces in this one.
+      // The next round writes to memory that other devices read in this one.
       if (round == 0) group_.barrier();
     }
     merge.stop();
   }
 
-  /// Merges one or two runs on each device, in their only round.
+  /// Merges one or two runs on each device, in a single round.
   void merge_two_runs(const std::vector<std::vector<Run<Key, Value>>>& runs,
                       const std::vector<Items<Key, Value>>& targets) {
     std::vector<TwoRunsMerge<Key, Value, Order>> merges;
@@ -275,7 +278,7 @@ class DevicesSort {
   std::vector<std::uint64_t> sizes_;
 };
 
-/// Runs `work` and waits for the group; where it throws, leaves nothing on the group's streams.
+/// Runs `work`. If it throws, waits for the group's streams before the exception leaves.
 template <class Work>
 void run_to_the_end(const DeviceGroup& group, Work work) {
   try {
@@ -284,7 +287,7 @@ void run_to_the_end(const DeviceGroup& group, Work work) {
     try {
       group.synchronise();
     } catch (const Error&) {
-      // The error that is under way came first.
+      // The first error is rethrown below.
     }
     throw;
   }
@@ -293,13 +296,13 @@ void run_to_the_end(const DeviceGroup& group, Work work) {
 /// Sorts the chunks of a group's devices as one array, stably.
 ///
 /// 1. Each device sorts its chunk.
-/// 2. The host finds where the sorted chunks have to be cut, by samples of them.
-/// 3. Each device merges its pieces of all chunks, in ceil(log2 G) rounds of pairs. Where devices
-///    reach each other and there are two chunks, the exchange is part of the merge: pieces are
-///    copied in parts, and what is there is merged meanwhile (two_runs.cuh). Else pieces are copied
-///    before: kernels that read them where they lie get half of what the copy engines do.
+/// 2. The host finds the cuts of the sorted chunks, by samples.
+/// 3. Each device merges its ranges of all chunks, in ceil(log2 G) rounds of pairs. With two chunks
+///    and peer access the exchange is part of the merge: ranges are copied in parts, and parts that
+///    have arrived are merged meanwhile (two_runs.cuh). Otherwise ranges are copied first, because
+///    kernels that read them from the peer reach half the rate of the copy engines.
 ///
-/// \throws Error (out_of_memory); (device). Then nothing is left on the group's streams.
+/// \throws Error (out_of_memory); (device). No work is left on the group's streams then.
 template <class Key, class Value, class Order>
 void sort_over_devices(const Context& context, const DeviceGroup& group,
                        const std::vector<Chunk<Key, Value>>& chunks, const Order& order) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,15 +7,15 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/multisort/cuda/bitonic/network_kernels.cuh"
-#include "sortie/multisort/cuda/merge/merge_kernels.cuh"
-#include "sortie/multisort/cuda/merge/order.cuh"
+#include "multisort/cuda/bitonic/network_kernels.cuh"
+#include "multisort/cuda/merge/merge_kernels.cuh"
+#include "multisort/cuda/merge/order.cuh"
 
 /// The merge sort of the items of one device.
 namespace sortie::multisort::merge {
 
-/// The two places between which the items of a device go to and fro: where the caller has them, and
-/// scratch of the same size.
+/// The two buffers between which the passes alternate: the caller's data, and scratch of the same
+/// size.
 enum class Side { data, scratch };
 
 [[nodiscard]] inline Side other(Side side) {
@@ -32,13 +33,13 @@ struct TwoSides {
   }
 };
 
-/// Whether tiles may be sorted by the bitonic network, which is faster and not stable: equal keys
-/// without values cannot be told apart where they are all that an order looks at.
+/// Whether tiles may be sorted by the bitonic network, which is faster but not stable. It may if
+/// equal keys are indistinguishable: without values, and if the order compares the whole key.
 template <class Key, class Value, class Order>
 inline constexpr bool sorts_tiles_by_network =
     std::is_same_v<Value, NoValue>&& std::is_same_v<Order, WordOrder<Key>>;
 
-/// Items of the runs that the first pass leaves.
+/// Items per run after the first pass.
 template <class Key, class Value, class Order>
 [[nodiscard]] constexpr std::uint64_t first_run() {
   if constexpr (sorts_tiles_by_network<Key, Value, Order>) {
@@ -48,20 +49,19 @@ template <class Key, class Value, class Order>
   }
 }
 
-/// Splits that the passes over n items need room for, and a merge of up to `runs` runs as well.
+/// Capacity for the splits of the passes over n items, and of a merge of up to `runs` runs.
 template <class Key, class Value, class Order>
-[[nodiscard]] std::uint64_t room_for_splits(std::uint64_t n, std::uint64_t runs) {
+[[nodiscard]] std::uint64_t split_capacity(std::uint64_t n, std::uint64_t runs) {
   std::uint64_t most = n / TileShape<Key>::items + runs + 1;
   for (std::uint64_t run = first_run<Key, Value, Order>(); run < n; run *= 2)
     most = std::max(most, RunPairs<Key, Value>::neighbours({}, n, run).tiles());
   return most;
 }
 
-/// Puts the sort of a device's items on the stream. They lie on Side::data before, and on `end`
-/// after.
+/// Enqueues the sort of a device's items. They are on Side::data before, and on `end` after.
 ///
-/// Passes: one that sorts tiles, then ceil(log2(n / first_run)) that merge; each reads and writes
-/// every item once. \param splits  room_for_splits()
+/// Passes: one that sorts tiles, then ceil(log2(n / first_run)) that merge. Each pass reads and
+/// writes every item once. \param splits  capacity split_capacity()
 template <class Key, class Value, class Order>
 void sort_locally(const TwoSides<Key, Value>& items, Side end, const Order& order, bool decode,
                   std::uint64_t* splits, cudaStream_t stream) {

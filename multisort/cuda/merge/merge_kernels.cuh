@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,14 +7,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/multisort/cuda/merge/merge_tile.cuh"
+#include "core/cuda/check.hpp"
+#include "multisort/cuda/merge/merge_tile.cuh"
 
-/// The kernels of the merge sort of one device: tiles sorted, then runs merged in pairs until there
-/// is one. Stable.
+/// The kernels of the merge sort on one device: tiles are sorted, then runs are merged in pairs
+/// until one is left. Stable.
 namespace sortie::multisort::merge {
 
-/// Where items lie. `values` is not looked at for keys alone.
+/// Arrays of keys and values. `values` is unused for keys alone.
 template <class Key, class Value>
 struct Items {
   Key* keys = nullptr;
@@ -25,9 +26,9 @@ struct Items {
   }
 };
 
-/// Pairs of sorted runs, each to be merged. Pair q is a run of `first_run` items at first +
-/// q * (first_run + second_run), and one of `second_run` items at second + the same; all pairs
-/// together have n items, so that the last one may be cut short.
+/// Pairs of sorted runs to merge. Pair q is a run of `first_run` items at
+/// first + q * (first_run + second_run) and a run of `second_run` items at second + the same
+/// offset. All pairs together have n items; the last pair may be shorter.
 template <class Key, class Value>
 struct RunPairs {
   Items<Key, Value> first;
@@ -56,16 +57,16 @@ struct RunPairs {
   }
 };
 
-/// Two runs as a tile's worth of work sees them.
+/// A tile of the output, and the pair of runs that it belongs to.
 template <class Key, class Value>
 struct TileOfPair {
   Items<Key, Value> first;
   Items<Key, Value> second;
   std::uint64_t first_size;
   std::uint64_t second_size;
-  std::uint64_t begin;  ///< of the pair in the output
-  std::uint64_t rank;   ///< of the tile's first item in the pair
-  bool is_last;         ///< tile of the pair
+  std::uint64_t begin;  ///< begin of the pair in the output
+  std::uint64_t rank;   ///< rank of the tile's first item in the pair
+  bool is_last;         ///< whether this is the last tile of the pair
 
   [[nodiscard]] __device__ static TileOfPair of(const RunPairs<Key, Value>& pairs,
                                                 std::uint64_t tile) {
@@ -84,8 +85,8 @@ struct TileOfPair {
   }
 };
 
-/// Finds for each tile of the output how many items of its pair's first run stand before it. One
-/// thread a tile.
+/// Finds for each tile of the output how many items of its pair's first run precede it. One thread
+/// per tile.
 template <class Key, class Value, class Order>
 __global__ void partition_kernel(RunPairs<Key, Value> pairs, Order before, std::uint64_t* splits) {
   const std::uint64_t tile = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -97,10 +98,13 @@ __global__ void partition_kernel(RunPairs<Key, Value> pairs, Order before, std::
       [&](std::uint64_t i) { return work.second.keys[i]; });
 }
 
-/// Merges pairs of runs. One block makes one tile of the output: it brings what belongs to it of
-/// both runs to shared memory, each thread finds its share there and merges it in registers, and
-/// all store through shared memory, so that loads and stores are of neighbouring items. Values are
-/// fetched from where their keys came from, once the order is known.
+/// Merges pairs of runs. One block writes one tile of the output.
+///
+///   shared memory  the tile's ranges of both runs, one after the other; then the merged keys
+///   thread t       finds its items_a_thread ranks by merge path and merges them in registers
+///
+/// Loads and stores go through shared memory, so neighbouring threads access neighbouring items.
+/// Values are loaded from the places of their keys once the order is known.
 template <class Key, class Value, class Order>
 __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, Value>)
     merge_kernel(RunPairs<Key, Value> pairs, Items<Key, Value> out, Order order, bool decode,
@@ -175,9 +179,9 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
   }
 }
 
-/// Sorts tiles of consecutive items, from `in` to `out`, which may be the same. Each thread sorts
-/// neighbouring items in registers; then threads merge in pairs, fours and so on, through shared
-/// memory.
+/// Sorts tiles of consecutive items, from `in` to `out`, which may be the same. One block sorts one
+/// tile. Each thread sorts items_a_thread neighbouring items in registers; then groups of 2, 4, ...
+/// threads merge through shared memory.
 template <class Key, class Value, class Order>
 __global__ void __launch_bounds__(TileShape<Key>::threads)
     sort_tiles_kernel(Items<Key, Value> in, Items<Key, Value> out, std::uint64_t n, Order order,
@@ -207,7 +211,8 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
   }
   sort_in_thread(keys, places, count - own, order);
 
-  // keys[r] is the item that came as number places[r], at place own + r of runs of `run` items.
+  // keys[r] is item places[r] of the input tile, at place own + r of the current runs of `run`
+  // items.
   for (int run = Shape::items_a_thread;; run *= 2) {
     __syncthreads();
 #pragma unroll
@@ -255,7 +260,7 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
   }
 }
 
-/// Merges pairs of runs into `out`. \param splits  room for pairs.tiles()
+/// Merges pairs of runs into `out`. \param splits  capacity pairs.tiles()
 template <class Key, class Value, class Order>
 void launch_merge(const RunPairs<Key, Value>& pairs, Items<Key, Value> out, const Order& order,
                   bool decode, std::uint64_t* splits, cudaStream_t stream) {
@@ -269,7 +274,7 @@ void launch_merge(const RunPairs<Key, Value>& pairs, Items<Key, Value> out, cons
   check_cuda(cudaGetLastError());
 }
 
-/// Sorts tiles; runs of TileShape<Key>::items are left.
+/// Sorts tiles; the result is runs of TileShape<Key>::items.
 template <class Key, class Value, class Order>
 void launch_tile_sort(Items<Key, Value> in, Items<Key, Value> out, std::uint64_t n,
                       const Order& order, bool decode, cudaStream_t stream) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -5,19 +6,18 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sortie/multisort/host/items.hpp"
+#include "multisort/host/items.hpp"
 
-/// What one block of threads does of a merge sort: a tile of items in shared memory, merged by
-/// merge path (Green, McColl, Bader: GPU Merge Path, 2012), so that every thread merges as many
-/// items.
+/// The part of a merge sort that one block does: a tile of items in shared memory. Merge path
+/// (Green, McColl, Bader: GPU Merge Path, 2012) gives every thread the same number of items.
 namespace sortie::multisort::merge {
 
-/// A tile's shape. The items of a thread are odd in number: threads that walk through shared memory
-/// at that stride, or about half of it, are spread over all banks.
+/// A tile's shape. The number of items per thread is odd, so threads that read shared memory at
+/// that stride, or about half of it, use all banks.
 ///
-/// On an H200, 2^28 keys of 4 bytes: a merge takes 0.60 ms with 15 a thread and 6 blocks a
-/// multiprocessor, 0.64 with 17 and 5, 0.63 with 11 and 8, 0.71 with 23 and 4; a copy 0.51. 2^27
-/// keys of 8 bytes: 0.54 with 11 and 5, 0.57 with 13.
+/// On an H200, 2^28 keys of 4 bytes: a merge takes 0.60 ms with 15 items per thread and 6 blocks
+/// per multiprocessor, 0.64 with 17 and 5, 0.63 with 11 and 8, 0.71 with 23 and 4; a copy 0.51.
+/// 2^27 keys of 8 bytes: 0.54 with 11 and 5, 0.57 with 13.
 template <class Key>
 struct TileShape {
   static constexpr int threads = 256;
@@ -30,15 +30,15 @@ struct TileShape {
   static_assert(sizeof(Key) * (items + 1) <= 48 * 1024, "records of up to 184 bytes");
 };
 
-/// Merging blocks that shall run on a multiprocessor at a time; 0: as many as there is room for.
+/// Resident merging blocks per multiprocessor (launch bound); 0: no bound.
 template <class Key, class Value>
 inline constexpr int merging_blocks = has_values<Value>  ? 0
                                       : sizeof(Key) <= 4 ? 6
                                       : sizeof(Key) <= 8 ? 5
                                                          : 0;
 
-/// Items of the first run among the `rank` first of two sorted runs, equal ones of the first run
-/// before those of the second.
+/// Number of items of the first run among the first `rank` items of the merge of two sorted runs.
+/// Equal items of the first run precede those of the second.
 template <class Position, class Order, class ReadFirst, class ReadSecond>
 __device__ Position merge_path(Position first_size, Position second_size, Position rank,
                                const Order& before, ReadFirst first, ReadSecond second) {
@@ -56,11 +56,11 @@ __device__ Position merge_path(Position first_size, Position second_size, Positi
 }
 
 /// Merges `count` items from two sorted runs in shared memory, the first at places [a, a_end), the
-/// second at [b, b_end), and notes the place that each came from.
+/// second at [b, b_end), and stores the place of origin of each.
 template <class Key, class Order, int Count>
 __device__ void merge_in_thread(const Key* shared, int a, int a_end, int b, int b_end,
                                 const Order& before, Key (&keys)[Count], int (&places)[Count]) {
-  // Places that are read beyond the runs are in the tile, whose last place is never an item's.
+  // Reads beyond the runs stay within the tile: its last place is never an item's.
   Key next_a = shared[a];
   Key next_b = shared[b];
 #pragma unroll
@@ -78,7 +78,7 @@ __device__ void merge_in_thread(const Key* shared, int a, int a_end, int b, int 
   }
 }
 
-/// Sorts the first `valid` items of a thread, stably: odd-even transposition.
+/// Sorts the first `valid` items of a thread, stably, by odd-even transposition.
 template <class Key, class Order, int Count>
 __device__ void sort_in_thread(Key (&keys)[Count], int (&places)[Count], int valid,
                                const Order& before) {
@@ -98,14 +98,13 @@ __device__ void sort_in_thread(Key (&keys)[Count], int (&places)[Count], int val
   }
 }
 
-/// Shared memory of one tile. There is one place more than there are items: what merge_in_thread()
-/// may read behind the last.
+/// Shared memory of one tile, and one place more, which merge_in_thread() may read.
 template <class Key>
 struct TileStorage {
   Key keys[TileShape<Key>::items + 1];
 };
 
-/// Numbers of the items of a tile, kept beside the keys where there are values to follow them.
+/// Input places of the items of a tile, if they have values.
 template <class Key, class Value>
 struct TileNumbers {
   std::uint16_t numbers[TileShape<Key>::items];

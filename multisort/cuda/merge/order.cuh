@@ -1,31 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include "sortie/multisort/cuda/key_order.cuh"
+#include "multisort/cuda/key_order.hpp"
 
-/// What a merge sort compares by. An order has
+/// The orders of a merge sort. An order has
 /// * encode() and decode(), applied to each key when it is first read and last written;
-/// * operator(): whether encoded key a stands before b. Called on the host too, by the selection of
-///   borders among devices;
+/// * operator(): whether encoded key a precedes b. Also called on the host, to find the borders
+///   between devices;
 /// * is_identity(): whether encode() changes nothing.
 namespace sortie::multisort::merge {
 
-/// Keys of any supported type, as unsigned integers of the same order.
+/// Keys of any supported type, compared as unsigned integers of the same order.
 template <class Word>
 struct WordOrder {
-  OrderedKeys<Word> codec;
-  bool is_plain;
+  KeyCodec<Word> codec;
 
-  explicit WordOrder(const KeyOrder& order) : codec(order), is_plain(order.plain()) {}
+  explicit WordOrder(const KeyOrder& order) : codec(order.codec<Word>()) {}
 
-  [[nodiscard]] bool is_identity() const { return is_plain; }
-  [[nodiscard]] __device__ Word encode(Word key) const { return codec.encode(key); }
-  [[nodiscard]] __device__ Word decode(Word word) const { return codec.decode(word); }
+  [[nodiscard]] bool is_identity() const { return codec.is_identity(); }
+  [[nodiscard]] __device__ Word encode(Word key) const { return codec.encoded(key); }
+  [[nodiscard]] __device__ Word decode(Word word) const { return codec.decoded(word); }
   [[nodiscard]] __host__ __device__ bool operator()(Word a, Word b) const { return a < b; }
 };
 
-/// Records by a caller's comparator.
+/// Records, compared by the caller's comparator.
 template <class Record, class Before>
 struct RecordOrder {
   Before before;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,45 +8,45 @@
 #include <span>
 #include <vector>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/multisort/cuda/device_group.hpp"
-#include "sortie/multisort/plan/sampled_split.hpp"
+#include "core/cuda/check.hpp"
+#include "multisort/cuda/device_group.hpp"
+#include "multisort/plan/sampled_split.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort::merge {
 
-/// A range of samples and where its keys go.
-struct SampleJob {
+/// A range of samples and the position of its keys in the output.
+struct SampleTask {
   std::uint64_t first;
   std::uint64_t stride;
   std::uint64_t count;
   std::uint64_t target;
 };
 
-/// One block a range.
+/// One block copies one range of samples.
 template <class Key>
-__global__ void sample_kernel(const Key* keys, const SampleJob* jobs, Key* samples) {
-  const SampleJob job = jobs[blockIdx.x];
-  for (std::uint64_t i = threadIdx.x; i < job.count; i += blockDim.x)
-    samples[job.target + i] = keys[job.first + i * job.stride];
+__global__ void sample_kernel(const Key* keys, const SampleTask* tasks, Key* samples) {
+  const SampleTask task = tasks[blockIdx.x];
+  for (std::uint64_t i = threadIdx.x; i < task.count; i += blockDim.x)
+    samples[task.target + i] = keys[task.first + i * task.stride];
 }
 
 /// Reads samples of sorted sequences, each on a device of a group, for plan::split_by_samples().
-/// Every device reads its own memory, so that no peer access is needed. Samples are few, some ten
-/// kilobytes: page-locked memory for them would take longer to get than to copy without.
+/// Every device reads its own memory, so no peer access is needed. Samples are few, some ten
+/// kilobytes: allocating page-locked memory would take longer than the pageable copy.
 template <class Key>
 class Sampler {
  public:
-  /// Of a sequence and rank and round. With two devices 1024 leave 4 rounds for 2^31 items each.
+  /// Samples per sequence, rank and round. With two devices of 2^31 items each, 1024 take 4 rounds.
   static constexpr std::uint64_t samples = 1024;
 
-  /// \param keys   of each device of the group; what is on its work stream comes first
-  /// \param ranks  most ranks that are searched at once
+  /// \param keys   keys of each device of the group, ready in order of its work stream
+  /// \param ranks  largest number of ranks that are searched at once
   Sampler(const DeviceGroup& group, std::vector<const Key*> keys, std::size_t ranks)
       : group_(group), keys_(std::move(keys)) {
     for (std::size_t d = 0; d < group.size(); ++d) {
       const CurrentDevice current = group.current(d);
-      device_jobs_.emplace_back(ranks, group.stream(d));
+      device_tasks_.emplace_back(ranks, group.stream(d));
       device_samples_.emplace_back(ranks * samples, group.stream(d));
     }
   }
@@ -53,7 +54,7 @@ class Sampler {
   /// The keys of all ranges, one after the other. Waits for the devices.
   [[nodiscard]] std::vector<Key> operator()(std::span<const plan::SampleRange> ranges) {
     for (std::size_t d = 0; d < group_.size(); ++d) start(d, ranges);
-    // The samples of a device lie in a row, in the order of its ranges.
+    // The samples of a device are contiguous, in the order of its ranges.
     std::vector<Key> all;
     std::vector<std::vector<Key>> of_device(group_.size());
     for (std::size_t d = 0; d < group_.size(); ++d) {
@@ -77,26 +78,26 @@ class Sampler {
   }
 
  private:
-  /// Puts the reading of a device's samples on its stream.
+  /// Enqueues the reading of a device's samples on its stream.
   void start(std::size_t device, std::span<const plan::SampleRange> ranges) {
-    std::vector<SampleJob> jobs;
+    std::vector<SampleTask> tasks;
     std::uint64_t target = 0;
     for (const plan::SampleRange& range : ranges) {
       if (range.sequence != device) continue;
-      jobs.push_back({range.first, range.stride, range.count, target});
+      tasks.push_back({range.first, range.stride, range.count, target});
       target += range.count;
     }
-    if (jobs.empty()) return;
+    if (tasks.empty()) return;
     const CurrentDevice current = group_.current(device);
-    device_jobs_[device].copy_from(jobs);  // read before the call returns: the memory is pageable
-    sample_kernel<<<static_cast<unsigned int>(jobs.size()), 256, 0, group_.stream(device)>>>(
-        keys_[device], device_jobs_[device].data(), device_samples_[device].data());
+    device_tasks_[device].copy_from(tasks);  // read before the call returns: the memory is pageable
+    sample_kernel<<<static_cast<unsigned int>(tasks.size()), 256, 0, group_.stream(device)>>>(
+        keys_[device], device_tasks_[device].data(), device_samples_[device].data());
     check_cuda(cudaGetLastError());
   }
 
   const DeviceGroup& group_;
   std::vector<const Key*> keys_;
-  std::vector<DeviceBuffer<SampleJob>> device_jobs_;
+  std::vector<DeviceBuffer<SampleTask>> device_tasks_;
   std::vector<DeviceBuffer<Key>> device_samples_;
 };
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
-#include "sortie/multisort/cuda/merge/devices_sort.cuh"
-#include "sortie/multisort/cuda/merge/sort_typed.hpp"
-#include "sortie/multisort/cuda/merge/stages_sort.cuh"
+#include "multisort/cuda/merge/devices_sort.cuh"
+#include "multisort/cuda/merge/merge_sort.hpp"
+#include "multisort/cuda/merge/stages_sort.cuh"
 
 namespace sortie::multisort::merge {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,18 +8,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/multisort/cuda/merge/devices_sort.cuh"
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_buffer.hpp"
+#include "multisort/cuda/merge/devices_sort.cuh"
 
 /// The merge sort over devices as Tanasic et al. published it: Comparison Based Sorting for Systems
 /// with Multiple GPUs, GPGPU 2013, section 3.
 namespace sortie::multisort::merge {
 
-/// How many of b's first items change places with as many of a's last, so that then no item of b
-/// stands before one of a: the smallest number for which that is so. Equal items stay where they
-/// are.
+/// The smallest number p such that, after b's first p items and a's last p items are exchanged, no
+/// item of the second array precedes one of the first. Equal items are not exchanged.
 ///
-/// Bisection with the mirrored index (algorithm 1). The paper's halves its stride once too often
-/// and ends a step early for some inputs; this one narrows a range until it is empty.
+/// Bisection with the mirrored index (algorithm 1). The paper's version halves its stride once too
+/// often and ends a step early for some inputs; this one narrows a range until it is empty.
 template <class ReadA, class ReadB, class Before>
 [[nodiscard]] __host__ __device__ std::uint64_t mirrored_pivot(std::uint64_t a_size,
                                                                std::uint64_t b_size, ReadA a,
@@ -36,34 +38,34 @@ template <class ReadA, class ReadB, class Before>
   return low;
 }
 
-/// The piece of an array that one device holds.
+/// The chunk of an array on one device.
 template <class Key>
-struct Piece {
+struct ChunkView {
   const Key* keys;
   std::uint64_t begin;  ///< in the array
   std::uint64_t end;
 };
 
-/// Item i of an array in pieces.
+/// Reads item i of an array that is stored in chunks.
 template <class Key>
-struct PiecesReader {
-  const Piece<Key>* pieces;
+struct ChunksReader {
+  const ChunkView<Key>* chunks;
 
   [[nodiscard]] __device__ Key operator()(std::uint64_t i) const {
-    const Piece<Key>* piece = pieces;
-    while (i >= piece->end) ++piece;
-    return piece->keys[i - piece->begin];
+    const ChunkView<Key>* chunk = chunks;
+    while (i >= chunk->end) ++chunk;
+    return chunk->keys[i - chunk->begin];
   }
 };
 
-/// One thread bisects, reading the memory of all devices.
+/// One thread bisects and reads the memory of all devices.
 template <class Key, class Order>
-__global__ void pivot_kernel(const Piece<Key>* a, std::uint64_t a_size, const Piece<Key>* b,
+__global__ void pivot_kernel(const ChunkView<Key>* a, std::uint64_t a_size, const ChunkView<Key>* b,
                              std::uint64_t b_size, Order before, std::uint64_t* pivot) {
-  *pivot = mirrored_pivot(a_size, b_size, PiecesReader<Key>{a}, PiecesReader<Key>{b}, before);
+  *pivot = mirrored_pivot(a_size, b_size, ChunksReader<Key>{a}, ChunksReader<Key>{b}, before);
 }
 
-/// Decodes keys where they are.
+/// Decodes keys in place.
 template <class Key, class Order>
 __global__ void decode_kernel(Key* keys, std::uint64_t n, Order order) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -81,10 +83,10 @@ class StagesSort {
         sort_(sort),
         side_(group.size(), sorted_side),
         order_(order),
-        pieces_(group.size()),
+        chunk_views_(group.size()),
         pivot_(1) {}
 
-  /// Sorts the array on `count` devices from `first` on: each half, then both together.
+  /// Sorts the array on devices [first, first + count): each half, then both together.
   /// \pre count is a power of two
   void sort(std::size_t first, std::size_t count) {
     if (count < 2) return;
@@ -95,16 +97,16 @@ class StagesSort {
     const std::uint64_t pivot = find_pivot(first, half);
     if (pivot == 0) return;
     swap_items(first, count, a_size - pivot, a_size, pivot);
-    // Items of the other half stand at the end on the left, at the begin on the right.
+    // Exchanged items are at the end of the left half and at the begin of the right half.
     merge_at(first, half, a_size - pivot);
     merge_at(first + half, half, pivot);
-    // All on the left may stand before all on the right now; each half is two sorted runs over its
-    // devices, the same problem for half as many (figure 3, steps 6 and 7).
+    // Now no item on the right precedes one on the left. Each half is two sorted runs over its
+    // devices: the same problem with half as many devices (figure 3, steps 6 and 7).
     sort(first, half);
     sort(first + half, half);
   }
 
-  /// Brings all items to where they came from, and decodes their keys.
+  /// Copies all items back to Side::data and decodes their keys.
   void finish() {
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const std::uint64_t n = sides(d).n;
@@ -132,7 +134,7 @@ class StagesSort {
     return size;
   }
 
-  /// The pivot between the arrays on `half` devices from `first` on and on the next `half`.
+  /// The pivot between the arrays on devices [first, first + half) and on the next `half` devices.
   [[nodiscard]] std::uint64_t find_pivot(std::size_t first, std::size_t half) {
     const std::size_t middle = first + half;
     const std::uint64_t a_size = size_of(first, half);
@@ -145,20 +147,21 @@ class StagesSort {
     for (const std::size_t array : {first, middle}) {
       std::uint64_t begin = 0;
       for (std::size_t d = array; d < array + half; ++d) {
-        pieces_.data()[d] = {now(d).keys, begin, begin + sides(d).n};
+        chunk_views_.data()[d] = {now(d).keys, begin, begin + sides(d).n};
         begin += sides(d).n;
       }
     }
     group_.barrier();
     const CurrentDevice current = group_.current(first);
-    pivot_kernel<<<1, 1, 0, group_.stream(first)>>>(
-        pieces_.data() + first, a_size, pieces_.data() + middle, b_size, order_, pivot_.data());
+    pivot_kernel<<<1, 1, 0, group_.stream(first)>>>(chunk_views_.data() + first, a_size,
+                                                    chunk_views_.data() + middle, b_size, order_,
+                                                    pivot_.data());
     check_cuda(cudaGetLastError());
     check_cuda(cudaStreamSynchronize(group_.stream(first)));
     return *pivot_.data();
   }
 
-  /// Item i of the array that begins on device d, by a copy.
+  /// Copies item i of the array that begins on device d to the host.
   [[nodiscard]] Key read(std::size_t d, std::uint64_t i) const {
     while (i >= sides(d).n) i -= sides(d++).n;
     const CurrentDevice current = group_.current(d);
@@ -169,11 +172,11 @@ class StagesSort {
     return key;
   }
 
-  /// What one device has of a stretch of the array on `count` devices from `first` on.
+  /// The part of a range of an array that is on one device.
   struct Share {
     std::size_t device;
-    std::uint64_t at;      ///< place on the device
-    std::uint64_t offset;  ///< items of the stretch before it
+    std::uint64_t at;      ///< position on the device
+    std::uint64_t offset;  ///< items of the range before it
     std::uint64_t size;
   };
   [[nodiscard]] std::vector<Share> shares_of(std::size_t first, std::size_t count,
@@ -190,8 +193,8 @@ class StagesSort {
     return shares;
   }
 
-  /// Exchanges `size` items from place a on with those from place b on, of the array on `count`
-  /// devices: to the spare sides, and from there to where the others have left.
+  /// Exchanges items [a, a + size) and [b, b + size) of the array on devices
+  /// [first, first + count): copies them to the spare sides, and from there to their destination.
   void swap_items(std::size_t first, std::size_t count, std::uint64_t a, std::uint64_t b,
                   std::uint64_t size) {
     std::vector<std::vector<plan::Transfer>> by_source(group_.size());
@@ -216,8 +219,8 @@ class StagesSort {
                        now(share.device).at(share.at), share.size);
   }
 
-  /// Merges what lies before and behind place `border` of the array on `count` devices from `first`
-  /// on, on the one device that holds both, if any.
+  /// Merges the items before and after position `border` of the array on devices
+  /// [first, first + count), on the one device that holds both, if any.
   void merge_at(std::size_t first, std::size_t count, std::uint64_t border) {
     std::uint64_t begin = 0;
     for (std::size_t d = first; d < first + count; ++d) {
@@ -246,9 +249,9 @@ class StagesSort {
 
   const DeviceGroup& group_;
   DevicesSort<Key, Value, Order>& sort_;
-  std::vector<Side> side_;  ///< where each device's items are
+  std::vector<Side> side_;  ///< current side of each device's items
   Order order_;
-  PinnedBuffer<Piece<Key>> pieces_;
+  PinnedBuffer<ChunkView<Key>> chunk_views_;
   PinnedBuffer<std::uint64_t> pivot_;
 };
 
@@ -259,7 +262,7 @@ void sort_in_stages(const Context& context, const DeviceGroup& group,
                     const std::vector<Chunk<Key, Value>>& chunks, const Order& order) {
   run_to_the_end(group, [&] {
     const bool is_alone = group.size() == 1;
-    // With two devices, one merge brings the items back to where they came from.
+    // With two devices, the one merge moves the items back to Side::data.
     const Side sorted_side = is_alone ? Side::data : Side::scratch;
     DevicesSort<Key, Value, Order> sort(context, group, chunks, order, sorted_side, is_alone);
     if (!is_alone) {

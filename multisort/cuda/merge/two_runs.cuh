@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,15 +8,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/multisort/cuda/device_group.hpp"
-#include "sortie/multisort/cuda/merge/merge_kernels.cuh"
+#include "core/cuda/check.hpp"
+#include "multisort/cuda/device_group.hpp"
+#include "multisort/cuda/merge/merge_kernels.cuh"
 
-/// The merge of a run in a device's own memory with one in the memory of another: in parts, so that
-/// the copy engines bring the next part while one is merged.
+/// The merge of a run in a device's own memory with a run in another device's memory. It proceeds
+/// in parts: the copy engines copy the next part while one is merged.
 namespace sortie::multisort::merge {
 
-/// Sorted items in a row, in the memory of a device of the group.
+/// A sorted range of items, in the memory of a device of the group.
 template <class Key, class Value>
 struct Run {
   Items<Key, Value> items;
@@ -23,14 +24,14 @@ struct Run {
   std::size_t device = 0;
 };
 
-/// Parts of one merge, at most. The last one is read over the links by the merge itself, at about
-/// two thirds of the rate of a copy: with 16 parts that hardly counts any more.
+/// Most parts of one merge. The merge kernel reads the last part over the link, at about two thirds
+/// of the rate of a copy; with 16 parts this is negligible.
 inline constexpr std::uint64_t most_parts = 16;
 
-/// Items of a part, at least: below, starting copies and kernels takes longer than they run.
+/// Least items of a part: below, launching copies and kernels takes longer than they run.
 inline constexpr std::uint64_t least_part_items = std::uint64_t{1} << 18;
 
-/// Thread i finds how many items of the first run stand before part i + 1 of the merge.
+/// Thread i finds how many items of the first run precede part i + 1 of the merge.
 template <class Key, class Value, class Order>
 __global__ void part_borders_kernel(Run<Key, Value> first, Run<Key, Value> second,
                                     std::uint64_t parts, Order before, std::uint64_t* borders) {
@@ -41,17 +42,17 @@ __global__ void part_borders_kernel(Run<Key, Value> first, Run<Key, Value> secon
       [&](std::uint64_t i) { return second.items.keys[i]; });
 }
 
-/// Merges two runs on device `device`, where one of them lies, into `target`, decoded.
+/// Merges two runs into `target`, decoded, on the device that holds one of them (its own run).
 ///
-/// Where a part of the other run waits for its merge costs no memory: at the end of the target.
-/// With L items in the own run, of which l stand before a border between parts, and r of the other
-/// run, the merge has written l + r items there, and what waits lies from L + r on: never before.
-/// Only while a part is merged must what it writes not reach what it reads itself; where it would,
-/// at the end, the part is not copied but read where it lies.
+/// Copied parts of the other run are stored at the end of the target, so they need no extra memory.
+/// Let the own run have L items, and let l of them and r items of the other run precede a border
+/// between parts. When that border is reached, the merge has written l + r items, and the copied
+/// part begins at L + r, which is not less. A part must also not overwrite its own input while it
+/// is merged. Where it would, near the end, the part is not copied but read from the other device.
 template <class Key, class Value, class Order>
 class TwoRunsMerge {
  public:
-  /// Puts the search for the parts on the device's stream. \param splits  room_for_splits()
+  /// Enqueues the search for the borders of the parts. \param splits  capacity split_capacity()
   TwoRunsMerge(const DeviceGroup& group, std::size_t device, const Run<Key, Value>& first,
                const Run<Key, Value>& second, const Items<Key, Value>& target, const Order& order,
                std::uint64_t* splits)
@@ -70,7 +71,7 @@ class TwoRunsMerge {
     check_cuda(cudaGetLastError());
   }
 
-  /// Puts copies and merges on the device's streams. Waits for the search.
+  /// Waits for the search, then enqueues copies and merges on the device's streams.
   void start() {
     const CurrentDevice current = group_.current(device_);
     const cudaStream_t stream = group_.stream(device_);

@@ -1,20 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sortie/segsort/cuda/arguments.cuh"
-#include "sortie/segsort/cuda/ics17/copy_value.cuh"
-#include "sortie/segsort/cuda/ics17/work_lists.cuh"
+#include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/ics17/work_lists.cuh"
 
-/// Histogram, scan, binning over segment lengths (paper, section 3.1).
+/// Histogram, scan and binning of segments by length (paper, section 3.1).
 ///
-/// One thread looks at one segment. The paper votes once for each bin; a match over the warp gives
-/// all bins at once. The lists keep neighbouring segments near each other, so that the sorting
-/// kernels still read mostly contiguous memory.
+/// One thread handles one segment. The paper votes once per bin; here one match over the warp
+/// covers all bins. The lists keep neighbouring segments close together, so the sorting kernels
+/// still read mostly contiguous memory.
 namespace sortie::segsort::ics17 {
 
 inline constexpr int binning_threads = 256;
 
-/// Adds one to counts[bin] for every lane with 0 <= bin < bin_count, one atomic a bin and warp.
-/// Returns the lane's number among the warp's lanes of its bin, plus what the counter held before.
+/// Copies one value of 4 or 8 bytes (0: nothing) between arrays of the caller.
+__device__ inline void copy_value(void* to, std::uint64_t to_index, const void* from,
+                                  std::uint64_t from_index, int value_bytes) {
+  if (value_bytes == 4) {
+    static_cast<std::uint32_t*>(to)[to_index] = static_cast<const std::uint32_t*>(from)[from_index];
+  } else if (value_bytes == 8) {
+    static_cast<std::uint64_t*>(to)[to_index] = static_cast<const std::uint64_t*>(from)[from_index];
+  }
+}
+
+/// Adds one to counts[bin] for every lane with 0 <= bin < bin_count, with one atomic per bin and
+/// warp. Returns the rank of the lane among the lanes of its bin, plus the previous value of the
+/// counter.
 __device__ inline unsigned int count_in_warp(unsigned int* counts, int bin) {
   const bool counted = bin >= 0 && bin < bin_count;
   const unsigned int lane = threadIdx.x % 32;
@@ -47,11 +58,12 @@ __global__ void __launch_bounds__(binning_threads)
     atomicAdd(&lists.counters->bin_size[threadIdx.x], counts[threadIdx.x]);
 }
 
-/// Copies segments of one item, and puts every longer segment into its bin's list.
+/// Copies segments of one item, and appends every longer segment to the list of its bin.
 ///
-/// A block handles binning_threads segments at a time: shared counters give each its place within
-/// the block, one atomic a bin the block's place in the list. Every block scans the dozen bin sizes
-/// for itself; the first one leaves the result for the sorting kernels.
+/// A block handles binning_threads segments at a time: shared counters yield the position of each
+/// segment within the block, and one atomic per bin the position of the block in the list. Every
+/// block scans the dozen bin sizes itself; the first block stores the result for the sorting
+/// kernels.
 template <class Word>
 __global__ void __launch_bounds__(binning_threads)
     binning_kernel(Arguments<Word> arguments, WorkLists lists) {

@@ -1,23 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/ics17/shared_merge.cuh"
+#include "segsort/cuda/ics17/shared_merge.cuh"
 
-/// Grid bin: segments longer than a block can hold, many blocks on each (paper, section 3.1, "grid
+/// Grid bin: segments that exceed a block, sorted by many blocks each (paper, section 3.1, "grid
 /// bin").
 ///
-/// All long segments are cut into tiles of tile_size items, numbered through. First every tile is
-/// sorted by a block; then, in round r, runs of tile_size << r items are merged two by two, every
-/// block making one tile of output. Between rounds the grid synchronises by kernel boundaries. A
-/// segment of few tiles needs fewer rounds than the longest one; each starts in that one of the two
-/// buffers from which its last round ends in the caller's output, so nothing is copied at the end.
+/// All long segments are cut into tiles of tile_size items, numbered consecutively. First each tile
+/// is sorted by a block. Then, in round r, runs of tile_size << r items are merged in pairs, and
+/// each block produces one tile of output. Rounds are separated by kernel boundaries. A segment of
+/// few tiles needs fewer rounds than the longest one. Each segment starts in that buffer from which
+/// its last round ends in the caller's output, so no final copy is needed.
 namespace sortie::segsort::ics17 {
 
 /// A tile of a long segment.
 struct Tile {
   LongSegment segment;
-  std::uint64_t begin;  ///< first item of the tile, counted from the segment's first
+  std::uint64_t begin;  ///< first item of the tile, relative to the segment
   int length;
 };
 
@@ -31,7 +32,7 @@ __device__ inline Tile tile_at(const WorkLists& lists, std::uint32_t tile,
   return result;
 }
 
-/// Index of the long segment that owns a tile: the last one whose first_tile is not beyond it.
+/// Index of the long segment that owns a tile: the last one whose first_tile does not exceed it.
 __device__ inline std::uint32_t owner_of(const WorkLists& lists, std::uint32_t tile) {
   std::uint32_t low = 0;
   std::uint32_t high = lists.counters->long_segments() - 1;
@@ -46,13 +47,13 @@ __device__ inline std::uint32_t owner_of(const WorkLists& lists, std::uint32_t t
   return low;
 }
 
-/// True when the output of round `round` (-1: the sorted tiles) goes to the caller's output, given
-/// the rounds that the segment needs in all.
+/// Returns true if round `round` (-1: the sort of tiles) writes to the caller's output, given the
+/// total number of rounds of the segment.
 __device__ inline bool writes_output(unsigned int rounds, int round) {
   return (static_cast<int>(rounds) - 1 - round) % 2 == 0;
 }
 
-/// Sorts every tile by itself and notes which segment it belongs to. One block, one tile.
+/// Sorts each tile and records the segment that it belongs to. One block per tile.
 template <class T>
 __global__ void __launch_bounds__(tile_threads)
     sort_tiles_kernel(Arguments<typename T::Word> arguments, WorkLists lists) {
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(tile_threads)
     const std::uint64_t begin = tile.segment.begin + tile.begin;
     sort_tile<T, tile_threads, tile_items>(shared, arguments, begin, tile.length);
     if constexpr (T::stable) {
-      // The scratch buffer may be the input itself: fetch all values before the first is written.
+      // The scratch buffer may be the input: all values must be read before any is written.
       std::uint64_t values[tile_items];
 #pragma unroll
       for (int r = 0; r < tile_items; ++r) {
@@ -99,12 +100,12 @@ __global__ void __launch_bounds__(tile_threads)
   }
 }
 
-/// The two runs that a tile of output is merged from, in round `round`.
+/// The two runs that a tile of output is merged from in round `round`.
 struct MergeRuns {
-  std::uint64_t a_begin;  ///< counted from the segment's first item
+  std::uint64_t a_begin;  ///< relative to the segment
   std::uint64_t a_size;
   std::uint64_t b_size;    ///< run b follows run a
-  std::uint64_t diagonal;  ///< outputs of this pair of runs before the tile
+  std::uint64_t diagonal;  ///< outputs of this pair of runs that precede the tile
 
   __device__ MergeRuns(const Tile& tile, int round) {
     const std::uint64_t run = static_cast<std::uint64_t>(tile_size) << round;
@@ -116,15 +117,16 @@ struct MergeRuns {
   }
 };
 
-/// Compares words by the bits that count; equal ones count as equal, so merging keeps their order.
+/// Compares words by the compared bits only; words equal in these count as equal, so merging keeps
+/// their order.
 template <class Word>
 struct CompareBits {
   Word mask;
   __device__ bool operator()(Word a, Word b) const { return (a & mask) < (b & mask); }
 };
 
-/// Finds where each tile of output starts in its two runs. One thread, one tile: the searches read
-/// global memory step by step, and only many at a time hide that.
+/// Finds the start of each tile of output in its two runs. One thread per tile: each search is a
+/// chain of dependent reads of global memory, whose latency only many concurrent searches hide.
 template <class Word>
 __global__ void __launch_bounds__(binning_threads)
     split_tiles_kernel(Arguments<Word> arguments, WorkLists lists, int round) {
@@ -147,8 +149,8 @@ __global__ void __launch_bounds__(binning_threads)
   }
 }
 
-/// Where the items of a tile of output come from: the first a_size ones from run a, the others from
-/// run b. Positions count from the start of the pair of runs.
+/// Source of the items of a tile of output: the first a_size items come from run a, the others from
+/// run b. Positions are relative to the pair of runs.
 struct MergeSource {
   std::uint64_t a_first;
   std::uint64_t b_first;
@@ -160,11 +162,11 @@ struct MergeSource {
   }
 };
 
-/// Brings the keys of both parts to shared memory. All loads of a thread are under way before the
-/// first is stored: the kernel waits for memory, not for bandwidth.
+/// Loads the keys of both ranges to shared memory. A thread issues all loads before its first
+/// store: the kernel is bound by latency, not by bandwidth.
 template <class Word>
 __device__ void load_keys(Word* keys, const Word* from, const MergeSource& source, int length,
-                          const KeyCodec<Word>& codec) {
+                          const BitRangeCodec<Word>& codec) {
   Word loaded[tile_items];
 #pragma unroll
   for (int r = 0; r < tile_items; ++r) {
@@ -178,8 +180,9 @@ __device__ void load_keys(Word* keys, const Word* from, const MergeSource& sourc
   }
 }
 
-/// Writes the values of a tile in order, each read from where its key came from; loads first, as
-/// above. Neighbouring outputs come from two runs at most, so the reads are nearly coalesced.
+/// Writes the values of a tile in order, each read from the source of its key; loads precede
+/// stores, as above. Neighbouring outputs come from at most two runs, so the reads are nearly
+/// coalesced.
 template <class Value>
 __device__ void fetch_values(Value* to, const Value* from, const std::uint16_t* origins,
                              const MergeSource& source, int length) {
@@ -196,9 +199,9 @@ __device__ void fetch_values(Value* to, const Value* from, const std::uint16_t* 
   }
 }
 
-/// One merge round over all long segments. One block makes one tile of output: it loads its parts
-/// of runs a and b to shared memory, thread i merges outputs i*tile_items ..., and the block writes
-/// keys in order, fetching each value from where its key came from.
+/// One merge round over all long segments. One block produces one tile of output: it loads its
+/// ranges of runs a and b to shared memory, thread i merges outputs i*tile_items ..., and the block
+/// writes keys in order and fetches each value from the source of its key.
 template <class Word>
 __global__ void __launch_bounds__(tile_threads)
     merge_tiles_kernel(Arguments<Word> arguments, WorkLists lists, int round) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,20 +7,20 @@
 #include <cstdint>
 #include <utility>
 
-#include "sortie/segsort/cuda/ics17/grid_bin.cuh"
+#include "segsort/cuda/ics17/grid_bin.cuh"
 
-/// Puts all kernels of one sort on a stream, for one word width and payload.
+/// Launches all kernels of one sort on a stream, for one word width and payload.
 namespace sortie::segsort::ics17 {
 
-/// What the host knows without asking the device.
+/// Properties of a sort that are known on the host.
 struct LaunchPlan {
   std::uint64_t num_items;
   std::uint64_t num_segments;  ///< below 2^32
   int multiprocessors;
   cudaStream_t stream;
 
-  /// Blocks for `work` units of which a block takes `per_block` at a time. Kernels loop, so that
-  /// the grid needs no more blocks than the device runs at once.
+  /// Number of blocks for `work` tasks of which a block takes `per_block` at a time. Kernels loop
+  /// over their work, so the grid never exceeds the number of resident blocks.
   [[nodiscard]] unsigned int blocks(std::uint64_t work, std::uint64_t per_block,
                                     int blocks_per_multiprocessor) const {
     const std::uint64_t wanted = (work + per_block - 1) / per_block;
@@ -28,19 +29,18 @@ struct LaunchPlan {
     return static_cast<unsigned int>(std::clamp<std::uint64_t>(wanted, 1, most));
   }
 
-  /// Most segments that a bin can have whose shortest segment has `shortest` items.
+  /// Upper bound of the segments in a bin whose shortest segment has `shortest` items.
   [[nodiscard]] std::uint64_t segments_of_at_least(std::uint64_t shortest) const {
     return std::min(num_segments, num_items / shortest);
   }
 };
 
-/// Resident blocks that hide the latency of the loads without a tail of idle ones.
+/// Blocks per multiprocessor: enough to hide the latency of loads, without a tail of idle blocks.
 inline constexpr int binning_blocks = 8;
 inline constexpr int register_blocks = 16;
 inline constexpr int shared_memory_blocks = 8;
 
-/// Lets the kernel of bin `Index` loop over its list. Bins too long for the whole input are
-/// skipped.
+/// Launches the kernel of bin `Index` over its list. Skips bins of segments longer than the input.
 template <class T, int Index>
 void launch_bin(const LaunchPlan& plan, const Arguments<typename T::Word>& arguments,
                 const WorkLists& lists) {
@@ -65,8 +65,8 @@ void launch_bins(const LaunchPlan& plan, const Arguments<typename T::Word>& argu
   (launch_bin<T, Index>(plan, arguments, lists), ...);
 }
 
-/// The grid bin: as many rounds as one segment of all items would need; rounds that no segment
-/// needs end at once.
+/// Launches the kernels of the grid bin: as many rounds as one segment of all items would need.
+/// Rounds that no segment needs end at once.
 template <class T>
 void launch_grid_bin(const LaunchPlan& plan, const Arguments<typename T::Word>& arguments,
                      const WorkLists& lists) {
@@ -83,7 +83,7 @@ void launch_grid_bin(const LaunchPlan& plan, const Arguments<typename T::Word>& 
   }
 }
 
-/// Everything after the counters are zeroed.
+/// Launches all kernels of a sort. \pre the counters are zeroed
 template <class T>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<typename T::Word>& arguments,
                         const WorkLists& lists) {
@@ -95,7 +95,7 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<typename T::Word
   return cudaGetLastError();
 }
 
-// One source file for each, in instances/.
+// Each is instantiated in a source file that CMake generates.
 using Keys32 = Traits<std::uint32_t, NoPayload, false>;
 using Keys32Values32 = Traits<std::uint32_t, std::uint32_t, false>;
 using Keys32Values64 = Traits<std::uint32_t, std::uint64_t, false>;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
@@ -16,15 +17,15 @@ struct Bin {
   int capacity;  ///< longest segment of the bin; the shortest is one more than the previous bin's
   int threads;
   int items;
-  bool striped;  ///< transpose in registers before storing (paper, section 3.4: pays from 4 items
-                 ///< on)
+  bool striped;  ///< transpose in registers before storing (paper, section 3.4: pays off from 4
+                 ///< items on)
 };
 
-/// The policy: segments of length 0 and 1 are copied while binning; bins[i] takes lengths up to
-/// bins[i].capacity; longer ones go to the grid bin. This table is the only place that knows which
-/// kernel serves which length. The data-thread bindings follow section 4.1 of the paper (powers of
-/// two, few items a thread while segments are short, at most 16) for NVIDIA Hopper; issue 3
-/// replaces it by a tuned table.
+/// The policy: segments of length 0 and 1 are handled while binning (0 needs no work, 1 is copied);
+/// bins[i] takes lengths up to bins[i].capacity; longer segments go to the grid bin. This table is
+/// the only place that defines which kernel serves which length. The data-thread bindings follow
+/// section 4.1 of the paper (powers of two, few items per thread while segments are short, at most
+/// 16) for NVIDIA Hopper. Policy::tuned has a tuned table of its own.
 inline constexpr std::array bins{
     Bin{Bin::Kind::registers, 2, 2, 1, false},
     Bin{Bin::Kind::registers, 4, 2, 2, false},
@@ -40,8 +41,8 @@ inline constexpr std::array bins{
 };
 inline constexpr int bin_count = static_cast<int>(bins.size());
 
-/// The grid bin: tiles of one block each, sorted like the last shared-memory bin, then merged two
-/// by two over the whole grid.
+/// The grid bin: tiles of one block each, sorted as in the last shared-memory bin, then merged in
+/// pairs over the whole grid.
 inline constexpr int grid_bin = bin_count;
 inline constexpr int tile_threads = 256;
 inline constexpr int tile_items = 8;
@@ -52,7 +53,7 @@ static_assert(tile_size == bins.back().capacity, "the grid bin starts where the 
 inline constexpr int register_block_threads = 128;
 
 namespace detail {
-// The table is host memory: device code may only see its entries as compile-time constants.
+// The table is host memory: device code can only use its entries as compile-time constants.
 template <int... Index>
 constexpr int bins_below(unsigned long long length, std::integer_sequence<int, Index...>) {
   return (0 + ... +

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,26 +6,25 @@
 
 /// Reg-sort: bitonic sort of N items in the registers of M threads of a warp (paper, section 3.2).
 ///
-/// Thread t of a group of M holds items t*K .. t*K+K-1 of the network in registers 0..K-1, with
-/// K = N/M. A comparator joins positions p and p ^ mask. Three exchange patterns make up the
-/// network:
-///   exchange_local      mask < K: both positions are in one thread's registers
+/// Thread t of a group of M holds items t*K .. t*K+K-1 of the network in registers 0..K-1, with K =
+/// N/M. A comparator joins positions p and p ^ mask. Three exchange patterns make up the network:
+///   exchange_local      mask < K: both positions are in registers of one thread
 ///   exchange_intersect  mask = 2^s - 1: the first step of a merge, partners mirrored (exch_intxn)
 ///   exchange_parallel   mask = 2^s: the later steps, partners at the same register (exch_paral)
 ///
-/// All comparators put the smaller item at the lower position and leave equal items alone. Hence an
-/// item of the largest key (padding) that starts behind all data stays there: no comparator can
-/// move it down, whatever keys the data has. The paper's own primitive swaps registers before it
-/// compares, which moves equal keys and mixes padding with data of the largest key; ours compares
-/// on both sides instead, at the same number of shuffles.
+/// All comparators move the smaller item to the lower position and do not exchange equal items.
+/// Hence an item of the largest key (padding) that starts after all data stays there: no comparator
+/// can move it down, whatever the keys of the data. The paper's primitive swaps registers before it
+/// compares, which moves equal keys and mixes padding with data of the largest key. This one
+/// compares on both sides instead, with the same number of shuffles.
 namespace sortie::segsort::ics17 {
 
 inline constexpr unsigned full_warp = 0xffffffffu;
 
-/// No value travels with the key.
+/// Payload type of keys alone.
 struct NoPayload {};
 
-/// A key and what travels with it through the network.
+/// A key and its payload.
 template <class Word, class Payload>
 struct Item {
   Word key;
@@ -79,7 +79,7 @@ __device__ void exchange_local(I (&items)[Items], const Less& less) {
   }
 }
 
-/// Keeps the smaller of the own and the partner's item in the lower thread, the larger in the
+/// Keeps the smaller of the own item and that of the partner in the lower thread, the larger in the
 /// upper.
 template <class I, class Less>
 __device__ void keep(I& own, const I& other, bool upper, const Less& less) {

@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sortie/segsort/cuda/ics17/register_sort.cuh"
+#include "segsort/cuda/ics17/register_sort.cuh"
 
 /// In-register transpose before a store (paper, section 3.4, "striped write").
 ///
 /// After reg-sort, thread t holds positions t*K .. t*K+K-1: a store of register r over the group
-/// touches every K-th address. Seen as bits, position = (thread bits, register bits). Swapping a
-/// register bit with a thread bit takes one shuffle of half of the registers; min(log K, log M)
-/// such swaps bring all low bits of the position into the thread number, so that each store covers
-/// M consecutive addresses. Which thread holds which of them does not matter for coalescing, so no
-/// final permutation is made: position_after_transpose() tells what each register holds.
+/// touches every K-th address. In binary, position = (thread bits, register bits). Swapping a
+/// register bit with a thread bit takes one shuffle of half of the registers. min(log K, log M)
+/// such swaps move all low bits of the position into the thread index, so that each store covers M
+/// consecutive addresses. Their order among threads does not affect coalescing, so the final
+/// permutation is omitted; position_after_transpose() returns the position of each register.
 namespace sortie::segsort::ics17 {
 
 constexpr int log2_of(int power_of_two) {
@@ -18,7 +19,7 @@ constexpr int log2_of(int power_of_two) {
   return log;
 }
 
-/// Swaps bit RegisterBit of the register number with bit ThreadBit of the thread number.
+/// Swaps bit RegisterBit of the register index with bit ThreadBit of the thread index.
 template <int RegisterBit, int ThreadBit, int Items, class I>
 __device__ void swap_bits(I (&items)[Items], int thread) {
   const bool high = ((thread >> ThreadBit) & 1) != 0;
@@ -49,7 +50,8 @@ __device__ void register_transpose(I (&items)[Items], int thread) {
   }
 }
 
-/// Position in sorted order of what register r of thread `thread` holds after register_transpose().
+/// Position in sorted order of the item in register r of thread `thread` after
+/// register_transpose().
 template <int Threads, int Items>
 __device__ int position_after_transpose(int thread, int r) {
   constexpr int thread_bits = log2_of(Threads);

@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/ics17/warp_bin.cuh"
+#include "segsort/cuda/ics17/warp_bin.cuh"
 
 /// Smem-merge: a block sorts up to Threads * Items consecutive items (paper, section 3.3).
 ///
-/// Each warp sorts a chunk of 32 * Items items in registers and puts it into shared memory; then
-/// sorted runs are merged two by two in shared memory. In each round, thread i makes outputs
-/// i*Items .. i*Items+Items-1: it finds its place in the two runs by the merge path search (Green,
-/// McColl, Bader: ICS 2012), merges serially into registers, and writes back. Runs end where the
-/// data ends, so chunks may have any length and nothing is padded here.
+/// Each warp sorts a chunk of 32 * Items items in registers and writes it to shared memory. Then
+/// sorted runs are merged in pairs in shared memory. In each round, thread i produces outputs
+/// i*Items .. i*Items+Items-1: it finds their source in the two runs by the merge path search
+/// (Green, McColl, Bader: ICS 2012), merges serially into registers, and writes back. Runs end
+/// where the data ends, so chunks may have any length and no padding is needed.
 namespace sortie::segsort::ics17 {
 
-/// Position of item i in shared memory: one word of gap after 32 spreads the strided accesses of
-/// the serial merge over the banks.
+/// Position of item i in shared memory: a padding word after every 32 words spreads the strided
+/// accesses of the serial merge over the banks.
 __device__ constexpr int banked(int i) {
   return i + i / 32;
 }
@@ -38,8 +39,9 @@ struct SharedTile {
   }
 };
 
-/// Merge path: how many of the first `diagonal` outputs of merging two sorted runs come from run a.
-/// Equal items come from a first. `a(i)` and `b(i)` give item i of a run; `less` orders them.
+/// Merge path: returns how many of the first `diagonal` outputs of merging two sorted runs come
+/// from run a. Equal items come from run a first. `a(i)` and `b(i)` return item i of a run; `less`
+/// orders them.
 template <class Count, class A, class B, class Less>
 __device__ Count merge_path(const A& a, Count a_size, const B& b, Count b_size, Count diagonal,
                             const Less& less) {
@@ -56,8 +58,8 @@ __device__ Count merge_path(const A& a, Count a_size, const B& b, Count b_size, 
   return low;
 }
 
-/// Sorts the `length` items at `begin`; afterwards `tile` holds them in order. The block calls it
-/// together; ends with a barrier.
+/// Sorts the `length` items at `begin`; afterwards `tile` holds them in order. Called by the whole
+/// block; ends with a barrier.
 template <class T, int Threads, int Items>
 __device__ void sort_tile(SharedTile<T, Threads, Items>& tile,
                           const Arguments<typename T::Word>& arguments, std::uint64_t begin,
@@ -112,7 +114,8 @@ __device__ void sort_tile(SharedTile<T, Threads, Items>& tile,
   }
 }
 
-/// Sorts the segments of one block bin: a block owns a segment at a time.
+/// Sorts the segments of one block bin, one segment per block at a time: warp w holds its chunk in
+/// registers, the tile in shared memory holds the whole segment.
 template <class T, int Threads, int Items>
 __global__ void __launch_bounds__(Threads)
     block_bin_kernel(Arguments<typename T::Word> arguments, WorkLists lists, int bin) {

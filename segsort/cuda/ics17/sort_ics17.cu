@@ -1,10 +1,11 @@
-#include "sortie/segsort/cuda/ics17/sort_ics17.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "segsort/cuda/ics17/sort_ics17.hpp"
 
 #include <cstdint>
 
-#include "sortie/core/cuda/storage_carver.hpp"
-#include "sortie/segsort/cuda/device_request.cuh"
-#include "sortie/segsort/cuda/ics17/launch.cuh"
+#include "core/cuda/storage_carver.hpp"
+#include "segsort/cuda/device_request.cuh"
+#include "segsort/cuda/ics17/launch.cuh"
 
 namespace sortie::segsort::ics17 {
 

@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/ics17/binning.cuh"
-#include "sortie/segsort/cuda/ics17/register_transpose.cuh"
+#include "segsort/cuda/ics17/binning.cuh"
+#include "segsort/cuda/ics17/register_transpose.cuh"
 
 /// Warp bins: segments that fit the registers of at most one warp.
 namespace sortie::segsort::ics17 {
 
-/// Which comparison and payload a sort needs.
-/// Unstable: the value itself travels; stable: the item's index, and the value is fetched last.
+/// Comparison and payload of a sort. Unstable: the payload is the value itself. Stable: it is the
+/// index of the item, and the value is fetched last.
 template <class WordType, class PayloadType, bool StableSort>
 struct Traits {
   using Word = WordType;
@@ -18,7 +19,7 @@ struct Traits {
   static constexpr bool stable = StableSort;
   static constexpr bool has_payload = !std::is_same_v<Payload, NoPayload>;
 
-  __device__ static auto less(const KeyCodec<Word>& codec) {
+  __device__ static auto less(const BitRangeCodec<Word>& codec) {
     if constexpr (stable) {
       return CompareBitsThenIndex<Word>{codec.compare_mask};
     } else {
@@ -26,7 +27,7 @@ struct Traits {
     }
   }
 
-  /// The item that sorts behind every other.
+  /// Item that sorts after every other.
   __device__ static I padding() {
     I item{};
     item.key = ~Word{0};
@@ -47,7 +48,7 @@ struct Traits {
     return item;
   }
 
-  /// Writes an item to place `index` of the segment (or tile) at `begin`.
+  /// Writes an item to position `index` of the segment (or tile) at `begin`.
   __device__ static void store(const Arguments<Word>& arguments, std::uint64_t begin,
                                std::uint32_t index, const I& item) {
     arguments.keys_out[begin + index] = arguments.codec.decode(item.key);
@@ -61,12 +62,12 @@ struct Traits {
 };
 
 /// Reads items first .. first+length-1 of the segment (or tile) at `begin` into the registers of a
-/// group, coalesced, so that network position p holds an item exactly when p < length: padding must
-/// stand behind all data (see register_sort.cuh).
+/// group, coalesced, so that network position p holds an item exactly if p < length: padding must
+/// come after all data (see register_sort.cuh).
 ///
-/// Position p = thread * Items + r. Register r is wanted by the threads below
-/// ceil((length - r) / Items); they read that many consecutive items, behind those of the registers
-/// before. Which item goes to which position is free, since they are not sorted yet.
+/// Position p = thread * Items + r. Register r is needed by the threads below ceil((length - r) /
+/// Items). They read that many consecutive items, following those of the preceding registers. The
+/// assignment of items to positions is arbitrary, since the items are unsorted.
 template <class T, int Items, class I>
 __device__ void load_group(I (&items)[Items], const Arguments<typename T::Word>& arguments,
                            std::uint64_t begin, std::uint32_t first, std::uint32_t length,
@@ -83,8 +84,8 @@ __device__ void load_group(I (&items)[Items], const Arguments<typename T::Word>&
 
 /// Sorts the segments of one warp bin.
 ///
-/// A warp owns 32 / Threads segments at a time, one for each group of Threads lanes; lane t of a
-/// group holds sorted positions t*Items .. t*Items+Items-1 in registers. No shared memory.
+/// A warp owns 32 / Threads segments at a time, one per group of Threads lanes. Lane t of a group
+/// holds sorted positions t*Items .. t*Items+Items-1 in registers. No shared memory.
 template <class T, int Threads, int Items, bool Striped>
 __global__ void __launch_bounds__(register_block_threads)
     warp_bin_kernel(Arguments<typename T::Word> arguments, WorkLists lists, int bin) {
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(register_block_threads)
   const std::uint32_t group = threadIdx.x / Threads;
   const std::uint32_t thread = threadIdx.x % Threads;
   const auto less = T::less(arguments.codec);
-  // The bound is the same for all lanes of a block: every lane takes part in every shuffle.
+  // The loop bound is uniform over the block: every lane takes part in every shuffle.
   for (std::uint64_t first = static_cast<std::uint64_t>(blockIdx.x) * groups; first < count;
        first += static_cast<std::uint64_t>(gridDim.x) * groups) {
     SegmentExtent segment{0, 0};

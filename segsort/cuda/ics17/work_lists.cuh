@@ -1,28 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/segsort/cuda/ics17/policy.cuh"
+#include "segsort/cuda/ics17/policy.cuh"
 
-/// The lists that binning leaves for the sorting kernels, in the caller's temporary storage.
+/// Lists that binning passes to the sorting kernels, in the temporary storage of the caller.
 namespace sortie::segsort::ics17 {
 
 /// A segment of the grid bin.
 struct LongSegment {
   std::uint64_t begin;       ///< first item
   std::uint64_t length;      ///< items
-  std::uint64_t first_tile;  ///< tiles of the long segments before it
+  std::uint64_t first_tile;  ///< tiles of the preceding long segments
 };
 
-/// Counters, zeroed before each sort. One thread block's worth of data: no need to spread it.
+/// Counters, zeroed before each sort. Too few to need distribution over several blocks or lines.
 struct Counters {
   unsigned int bin_size[bin_count];   ///< segments in each bin
   unsigned int bin_start[bin_count];  ///< exclusive scan of bin_size
   unsigned int bin_filled[bin_count];
   unsigned int merge_rounds;  ///< rounds that the longest segment needs
-  /// Long segments (upper 32 bits) and their tiles (lower 32 bits) so far. One word, so that a
-  /// single atomic hands out a place in the list and a range of tiles, and tiles ascend in the
-  /// list.
+  /// Long segments (upper 32 bits) and their tiles (lower 32 bits) so far. They share one word, so
+  /// that a single atomic reserves a list entry and a range of tiles, and tiles ascend in the list.
   unsigned long long long_segments_and_tiles;
 
   __device__ unsigned int long_segments() const {
@@ -35,13 +35,13 @@ struct Counters {
 
 struct WorkLists {
   Counters* counters;
-  std::uint32_t* segment_ids;   ///< one a segment: the bins one after the other
+  std::uint32_t* segment_ids;   ///< one per segment, ordered by bin
   LongSegment* long_segments;   ///< at most num_items / (tile_size + 1)
   std::uint32_t* tile_segment;  ///< index into long_segments for each tile
-  std::uint64_t* tile_split;    ///< items that a tile's merge takes from its first run before it
+  std::uint64_t* tile_split;    ///< items of run a that precede a tile's merge
 };
 
-/// Tiles of a long segment and the merge rounds they need.
+/// Tiles of a long segment. rounds_of(): merge rounds that they need.
 __host__ __device__ inline std::uint64_t tiles_of(std::uint64_t length) {
   return (length + tile_size - 1) / tile_size;
 }

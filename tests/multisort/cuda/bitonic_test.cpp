@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The in-place bitonic network on a GPU, against the reference.
 
 #include <gmock/gmock.h>
@@ -9,8 +11,8 @@
 #include <limits>
 #include <vector>
 
-#include "chunk_sort_case.hpp"
-#include "support/expect_error.hpp"
+#include "tests/multisort/cuda/chunk_sort_case.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

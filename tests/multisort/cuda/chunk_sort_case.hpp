@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -6,10 +7,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "device_chunks.hpp"
-#include "multisort/distributions.hpp"
-#include "sortie/multisort/device_sort.hpp"
-#include "sortie/multisort/reference.hpp"
+#include "multisort/reference.hpp"
+#include "sortie/sort_chunks.hpp"
+#include "tests/multisort/cuda/device_chunks.hpp"
+#include "tests/multisort/distributions.hpp"
 
 /// One array for the sort of chunks on GPUs, compared with the reference.
 

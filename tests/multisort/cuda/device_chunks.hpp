@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/devices.hpp"
+#include "core/cuda/check.hpp"
+#include "sortie/devices.hpp"
 
 /// Arrays in chunks of GPU memory, for tests of what sorts them.
 

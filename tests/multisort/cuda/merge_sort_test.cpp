@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The merge sorts of chunks on GPUs, `merge` and `tanasic`, against the reference. Several logical
 // devices share a GPU where there are not enough of them.
 
@@ -10,9 +12,9 @@
 #include <limits>
 #include <vector>
 
-#include "chunk_sort_case.hpp"
-#include "sortie/core/run_report.hpp"
-#include "support/expect_error.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/multisort/cuda/chunk_sort_case.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Records sorted on GPUs by a comparator of the caller, against std::stable_sort.
 
 #include <gtest/gtest.h>
@@ -7,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "device_chunks.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/multisort/cuda/sort_records.cuh"
+#include "core/random.hpp"
+#include "multisort/cuda/merge/sort_records.cuh"
+#include "tests/multisort/cuda/device_chunks.hpp"
 
 namespace sortie::test {
 namespace {

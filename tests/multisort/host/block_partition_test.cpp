@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The partition in place: every item in its bucket, none lost, for any number of stripes and
 // shares.
-
-#include "sortie/multisort/host/block_partition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,8 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/distributions.hpp"
+#include "multisort/host/block_partition.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 namespace {

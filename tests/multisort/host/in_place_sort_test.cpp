@@ -1,6 +1,6 @@
-// The sort without room for a copy: in order, nothing lost, the same for any number of devices.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/host/in_place_sort.hpp"
+// The sort without room for a copy: in order, nothing lost, the same for any number of devices.
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,10 @@
 #include <span>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "sortie/multisort/multisort.hpp"
-#include "sortie/multisort/reference.hpp"
+#include "multisort/host/in_place_sort.hpp"
+#include "multisort/reference.hpp"
+#include "sortie/sort.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,6 +1,6 @@
-// The radix sort of one device, with a cache so small that short arrays take every path.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/host/local_sort.hpp"
+// The radix sort of one device, with a cache so small that short arrays take every path.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/distributions.hpp"
+#include "multisort/host/local_sort.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,6 +1,6 @@
-// Merging of any number of sorted runs, with values.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/host/merge_runs.hpp"
+// Merging of any number of sorted runs, with values.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@
 #include <functional>
 #include <vector>
 
-#include "sortie/core/random.hpp"
+#include "core/random.hpp"
+#include "multisort/host/merge_runs.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,6 +1,6 @@
-// The host's part of the heterogeneous sort: runs of encoded keys that lie one behind the other.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/host/merge_sorted_runs.hpp"
+// The host's part of the heterogeneous sort: runs of encoded keys that lie one behind the other.
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,11 @@
 #include <span>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/multisort/reference.hpp"
-#include "sortie/segsort/host/key_form.hpp"
+#include "core/random.hpp"
+#include "multisort/host/merge_sorted_runs.hpp"
+#include "multisort/reference.hpp"
+#include "primitives/key_codec.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 namespace {
@@ -48,8 +49,8 @@ class MergeSortedRuns : public testing::Test {
                                  std::span(values).subspan(begin, size), order);
       begin += size;
     }
-    constexpr multisort::KeyType type = multisort::key_type_of<Key>();
-    const segsort::KeyForm<Bits> form(multisort::kind_of(type), order);
+    constexpr KeyType type = key_type_of<Key>();
+    const KeyCodec<Bits> form(kind_of(type), order);
     std::vector<Bits> encoded(n);
     std::memcpy(encoded.data(), keys.data(), n * sizeof(Key));
     form.encode(encoded.data(), n);

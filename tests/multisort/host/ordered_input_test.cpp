@@ -1,6 +1,6 @@
-// Arrays that come in order, or in the opposite one, and those that nearly do.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/host/ordered_input.hpp"
+// Arrays that come in order, or in the opposite one, and those that nearly do.
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/context.hpp"
+#include "multisort/host/ordered_input.hpp"
+#include "sortie/context.hpp"
 
 namespace sortie::test {
 namespace {
 
 using multisort::has_values;
 using multisort::NoValue;
-using segsort::KeyForm;
 
 template <class K, class V>
 struct Types {
@@ -38,7 +38,7 @@ class OrderedInputTest : public testing::Test {
     std::vector<Value> values;  ///< each was the number of its item
   };
 
-  static Outcome sort(std::vector<Key> keys, const KeyForm<Key>& form, std::size_t devices) {
+  static Outcome sort(std::vector<Key> keys, const KeyCodec<Key>& form, std::size_t devices) {
     Context context;
     context.backend = Backend::host;
     static_cast<void>(multisort::start_devices(context, 0));
@@ -55,7 +55,7 @@ class OrderedInputTest : public testing::Test {
   }
 
   /// 0, 1, ... as far as keys go, encoded: so that they are in the order that `form` wants.
-  static std::vector<Key> in_order(std::size_t n, const KeyForm<Key>& form) {
+  static std::vector<Key> in_order(std::size_t n, const KeyCodec<Key>& form) {
     std::vector<Key> keys(n);
     for (std::size_t i = 0; i < n; ++i) {
       // Where there are more items than keys, neighbours share one.
@@ -66,10 +66,10 @@ class OrderedInputTest : public testing::Test {
     return keys;
   }
 
-  static std::vector<KeyForm<Key>> forms() {
-    const KeyType kind = sizeof(Key) == 8 ? KeyType::f64 : KeyType::f32;
-    return {KeyForm<Key>(), KeyForm<Key>(kind, Order::ascending),
-            KeyForm<Key>(kind, Order::descending)};
+  static std::vector<KeyCodec<Key>> forms() {
+    constexpr KeyKind kind = KeyKind::floating_point;
+    return {KeyCodec<Key>(), KeyCodec<Key>(kind, Order::ascending),
+            KeyCodec<Key>(kind, Order::descending)};
   }
 };
 

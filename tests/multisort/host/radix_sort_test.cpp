@@ -1,6 +1,6 @@
-// The radix sort over logical devices with digits of every width: those of many items are wider.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/host/radix_sort.hpp"
+// The radix sort over logical devices with digits of every width: those of many items are wider.
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,9 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "sortie/core/context.hpp"
+#include "multisort/host/radix_sort.hpp"
+#include "sortie/context.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,13 +1,14 @@
-// Scattering by whole lines: every item in its bucket, in order, and nothing beside them touched.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/host/scatter.hpp"
+// Scattering by whole lines: every item in its bucket, in order, and nothing beside them touched.
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "sortie/core/random.hpp"
+#include "core/random.hpp"
+#include "multisort/host/scatter.hpp"
 
 namespace sortie::test {
 namespace {

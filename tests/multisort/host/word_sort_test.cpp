@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Items that are words, sorted by vectors: with a scratch so small that short arrays are halved,
 // too.
-
-#include "sortie/multisort/host/word_sort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "multisort/distributions.hpp"
+#include "multisort/host/word_sort.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The passes of the bitonic network, done item by item on the host: they sort any length, without
 // an item beyond the end.
-
-#include "sortie/multisort/plan/bitonic_passes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/core/random.hpp"
+#include "core/random.hpp"
+#include "multisort/plan/bitonic_passes.hpp"
 
 namespace sortie::test {
 namespace {

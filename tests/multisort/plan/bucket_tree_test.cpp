@@ -1,13 +1,14 @@
-// Keys find the bucket that counted them.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/plan/bucket_tree.hpp"
+// Keys find the bucket that counted them.
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "multisort/plan/pretended_devices.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/bucket_tree.hpp"
+#include "multisort/plan/shares.hpp"
+#include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
 namespace {

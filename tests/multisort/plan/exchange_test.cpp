@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Exchanges applied to the keys of pretended devices: every key moves once, destinations are tiled
 // without gaps, and what they get is in order.
-
-#include "sortie/multisort/plan/exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,10 @@
 #include <functional>
 #include <vector>
 
-#include "multisort/plan/pretended_devices.hpp"
-#include "sortie/multisort/plan/multi_sequence.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/multi_sequence.hpp"
+#include "multisort/plan/shares.hpp"
+#include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
 namespace {

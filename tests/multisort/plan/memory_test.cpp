@@ -1,13 +1,14 @@
-// The memory plan: what it says to hold at a time stays within the budget.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/plan/memory.hpp"
+// The memory plan: what it says to hold at a time stays within the budget.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "support/expect_error.hpp"
+#include "multisort/plan/memory.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Moves applied to the keys of pretended devices: every key comes to a place of its own at its
 // destination, straight or by way of parking; groups stay in order and do not reach over borders.
-
-#include "sortie/multisort/plan/moves.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "multisort/plan/pretended_devices.hpp"
-#include "sortie/multisort/plan/bucket_tree.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/bucket_tree.hpp"
+#include "multisort/plan/moves.hpp"
+#include "multisort/plan/shares.hpp"
+#include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
 namespace {
@@ -56,15 +57,15 @@ Chunks carry_out(const plan::RadixPartition& partition, const plan::MovePlan& mo
     received[destination][place] = key;
   };
   for (std::size_t source = 0; source < chunks.size(); ++source) {
-    std::vector<std::uint64_t> parked(moves.parked[source]);
+    std::vector<std::uint64_t> staged(moves.staged[source]);
     std::vector<std::uint64_t> taken(moves.groups.size(), 0);
     for (const std::uint64_t key : chunks[source]) {
       const std::size_t group = group_of[tree.bucket_of(key)];
       const plan::MovePlace& place = moves.places[source][group];
       EXPECT_FALSE(place.is_empty);
       const std::uint64_t at = place.begin + taken[group]++;
-      if (place.is_parked) {
-        parked.at(at) = key;
+      if (place.is_staged) {
+        staged.at(at) = key;
       } else {
         put(place.destination, at, key);
       }
@@ -75,9 +76,9 @@ Chunks carry_out(const plan::RadixPartition& partition, const plan::MovePlan& mo
       sent += transfer.size;
       for (std::uint64_t i = 0; i < transfer.size; ++i)
         put(transfer.destination, transfer.destination_begin + i,
-            parked.at(transfer.source_begin + i));
+            staged.at(transfer.source_begin + i));
     }
-    EXPECT_EQ(sent, moves.parked[source]);
+    EXPECT_EQ(sent, moves.staged[source]);
   }
   for (const auto& places : filled)
     EXPECT_EQ(std::count(places.begin(), places.end(), false), 0) << "not filled";
@@ -150,7 +151,7 @@ TEST(Moves, ASplitBucketIsParked) {
   const Chunks received = carry_out(partition, moves, chunks);
   EXPECT_EQ(received[0], (std::vector<std::uint64_t>{1, 5, 5, 5}));
   EXPECT_EQ(received[1], (std::vector<std::uint64_t>{5, 5, 9, 9}));
-  EXPECT_EQ(moves.parked, (std::vector<std::uint64_t>{0, 3}));
+  EXPECT_EQ(moves.staged, (std::vector<std::uint64_t>{0, 3}));
 }
 
 TEST(Moves, ALargeBucketIsLookedIntoRatherThanMovedWhole) {

@@ -1,6 +1,6 @@
-// Exact splits of sorted sequences, against a stable merge of them all.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/plan/multi_sequence.hpp"
+// Exact splits of sorted sequences, against a stable merge of them all.
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,11 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "multisort/plan/sequences.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "core/random.hpp"
+#include "multisort/plan/multi_sequence.hpp"
+#include "multisort/plan/shares.hpp"
+#include "tests/multisort/distributions.hpp"
+#include "tests/multisort/plan/sequences.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -6,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "sortie/multisort/plan/bucket_tree.hpp"
-#include "sortie/multisort/plan/exchange.hpp"
-#include "sortie/multisort/plan/radix_partition.hpp"
+#include "multisort/plan/bucket_tree.hpp"
+#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/radix_partition.hpp"
+#include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
 

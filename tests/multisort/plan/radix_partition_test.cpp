@@ -1,6 +1,6 @@
-// The radix partition for 1 to 16 pretended devices: balance, order, and what is left to sort.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/plan/radix_partition.hpp"
+// The radix partition for 1 to 16 pretended devices: balance, order, and what is left to sort.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,10 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/plan/pretended_devices.hpp"
-#include "sortie/multisort/plan/shares.hpp"
-#include "support/expect_error.hpp"
+#include "multisort/plan/radix_partition.hpp"
+#include "multisort/plan/shares.hpp"
+#include "tests/multisort/plan/pretended_devices.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Groups that a sample suggests, for 1 to 16 pretended devices: every key has one, they are in the
 // order of the keys and small where they should be, and borders come to lie where they should.
-
-#include "sortie/multisort/plan/sampled_groups.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,10 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/plan/pretended_devices.hpp"
-#include "sortie/multisort/plan/division.hpp"
-#include "sortie/multisort/plan/shares.hpp"
+#include "multisort/plan/division.hpp"
+#include "multisort/plan/sampled_groups.hpp"
+#include "multisort/plan/shares.hpp"
+#include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
 namespace {
@@ -122,9 +123,9 @@ TEST(SampledGroups, AreAboutEquallyLarge) {
       const auto groups = plan::groups_of_sample(sample_of(chunks, 8192), problem_of(chunks, 32));
       const auto division = division_by(groups, chunks, {total(chunks), 0});
       ASSERT_TRUE(division.has_value());
-      for (const auto& stretch : division->stretches)
-        if (stretch.keys.least < stretch.keys.greatest) {
-          EXPECT_LE(stretch.size, 3 * total(chunks) / most_groups) << stretch.keys.least;
+      for (const auto& range : division->ranges)
+        if (range.keys.least < range.keys.greatest) {
+          EXPECT_LE(range.size, 3 * total(chunks) / most_groups) << range.keys.least;
         }
     }
   }

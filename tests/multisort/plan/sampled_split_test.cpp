@@ -1,6 +1,6 @@
-// Splits found by samples are those that are found item by item.
+// SPDX-License-Identifier: Apache-2.0
 
-#include "sortie/multisort/plan/sampled_split.hpp"
+// Splits found by samples are those that are found item by item.
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,11 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/distributions.hpp"
-#include "multisort/plan/sequences.hpp"
-#include "sortie/core/random.hpp"
-#include "sortie/multisort/plan/multi_sequence.hpp"
+#include "core/random.hpp"
+#include "multisort/plan/multi_sequence.hpp"
+#include "multisort/plan/sampled_split.hpp"
+#include "tests/multisort/distributions.hpp"
+#include "tests/multisort/plan/sequences.hpp"
 
 namespace sortie::test {
 namespace {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Uses one function of each library, so that a target, header or dependency which the package lacks
 // is noticed, and checks what it gives.
 #include <array>
@@ -8,21 +10,23 @@
 #include <type_traits>
 #include <vector>
 
-#include "sortie/core/context.hpp"
-#include "sortie/core/error.hpp"
-#include "sortie/core/version.hpp"
-#include "sortie/matrices/matrix_market.hpp"
-#include "sortie/multisort/multisort.hpp"
-#include "sortie/segsort/segmented_sort.hpp"
-#include "sortie/sequences/fasta.hpp"
+#include <sortie/context.hpp>
+#include <sortie/error.hpp>
+#include <sortie/fasta.hpp>
+#include <sortie/matrix_market.hpp>
+#include <sortie/segmented_sort.hpp>
+#include <sortie/sort.hpp>
+#include <sortie/sort_records.hpp>
+#include <sortie/version.hpp>
+
 #ifdef CONSUMER_HAS_APPLICATIONS
-#include "sortie/apps/spgemm/spgemm.hpp"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include <sortie/spgemm.hpp>
+#include <sortie/suffix_array.hpp>
 #endif
 #ifdef CONSUMER_HAS_DEVICE_PRODUCTS
-#include "sortie/apps/spgemm/cuda/borrowed_csr.hpp"
-#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
-#include "sortie/apps/spgemm/cuda/spgemm_plan.hpp"
+#include <sortie/device_csr.hpp>
+#include <sortie/device_spgemm.hpp>
+#include <sortie/device_spgemm_plan.hpp>
 #endif
 
 namespace {
@@ -89,8 +93,9 @@ void check_applications(const sortie::Context& context) {
 
 #ifdef CONSUMER_HAS_DEVICE_PRODUCTS
 using Operand = sortie::spgemm::cuda::DeviceCsrView<double>;
-static_assert(std::is_constructible_v<sortie::spgemm::cuda::SpgemmPlan<double>,
-                                      const sortie::Context&, const Operand&, const Operand&>);
+static_assert(
+    std::is_constructible_v<sortie::spgemm::cuda::SpgemmPlan<double>, const sortie::Context&,
+                            const Operand&, const Operand&, CUstream_st*>);
 
 // What needs no GPU: a matrix that is refused before its arrays are looked at.
 void check_device_products() {

@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "sortie/apps/bench/cuda/classics/prefix_sum.cuh"
+#include "apps/bench/cuda/classics/prefix_sum.cuh"
+#include "core/cuda/check.hpp"
 
 namespace sortie::bench::classics {
 namespace {
 
 constexpr int key_bits = 32;
 
-/// Counts the keys of each block whose bit is 0.
+/// Counts, for each block, the keys whose bit is 0.
 template <class Memory>
 __global__ void __launch_bounds__(scan_threads)
     count_zeros_kernel(Memory memory, Keys keys, int bit, std::uint32_t* zeros) {
@@ -17,8 +19,9 @@ __global__ void __launch_bounds__(scan_threads)
   if (threadIdx.x == 0) memory.store(zeros + blockIdx.x, static_cast<std::uint32_t>(count));
 }
 
-/// Moves keys: zeros to the number of zeros before them, ones behind all zeros.
-/// \param zeros  before each block; behind the last block's, of all keys
+/// Moves keys: a key with a 0 to the position given by the number of zeros before it, keys with a 1
+/// after all zeros.
+/// \param zeros  number of zeros before each block; followed by the total
 template <class Memory>
 __global__ void __launch_bounds__(scan_threads)
     split_kernel(Memory memory, Keys keys, int bit, const std::uint32_t* zeros,
@@ -46,7 +49,7 @@ void binary_split(Keys keys, const Run& run) {
   with_memory(run, [&](auto memory) {
     Keys from = keys;
     Keys to{other.data(), keys.n};
-    // An even number of passes: the last one ends where the keys came from.
+    // An even number of passes: the last one writes to the original array.
     static_assert(key_bits % 2 == 0);
     for (int bit = 0; bit < key_bits; ++bit) {
       count_zeros_kernel<<<blocks, scan_threads, 0, run.stream>>>(memory, from, bit, zeros.data());

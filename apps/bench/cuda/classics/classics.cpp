@@ -1,4 +1,5 @@
-#include "sortie/apps/bench/cuda/classics/classics.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/cuda/classics/classics.hpp"
 
 #include <array>
 
@@ -6,8 +7,8 @@ namespace sortie::bench::classics {
 
 namespace {
 
-/// Borders for the quadratic ones, where a run takes some tenths of a second on an H200; for the
-/// others, the memory of smaller GPUs.
+/// Maximum lengths. For the quadratic algorithms, a run takes some tenths of a second on an H200;
+/// for the others, the limit is the memory of smaller GPUs.
 constexpr std::uint64_t most_for_phases = std::uint64_t{1} << 16;
 constexpr std::uint64_t most_for_comparing_all = std::uint64_t{1} << 19;
 constexpr std::uint64_t most = std::uint64_t{1} << 28;

@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/apps/bench/cuda/classics/classics.hpp"
-#include "sortie/core/cuda/check.hpp"
+#include "apps/bench/cuda/classics/classics.hpp"
+#include "core/cuda/check.hpp"
 
 namespace sortie::bench::classics {
 
-/// All access of the classics to keys in global memory goes through this: with Counting, each warp
-/// adds the number of segments of 128 bytes that its threads touch; without, it is the plain
-/// access.
+/// Wraps all accesses of the classics to keys in global memory. With Counting, each warp adds the
+/// number of 128-byte segments that its threads access to the counter; without, the access is a
+/// plain load or store.
 template <bool Counting>
 struct Memory {
   unsigned long long* transactions;
@@ -43,7 +44,7 @@ struct Memory {
   }
 };
 
-/// Calls body(memory) with the memory that a run asks for.
+/// Calls body(memory) with the memory wrapper that the run requires.
 template <class Body>
 void with_memory(const Run& run, Body body) {
   if (run.transactions != nullptr) {
@@ -53,12 +54,12 @@ void with_memory(const Run& run, Body body) {
   }
 }
 
-/// Blocks of `threads` for `items` threads. \pre items > 0
+/// Number of blocks of `threads` threads for `items` items. \pre items > 0
 [[nodiscard]] inline unsigned int blocks_for(std::uint64_t items, unsigned int threads) {
   return static_cast<unsigned int>((items - 1) / threads + 1);
 }
 
-/// Number of this thread in the grid.
+/// Index of this thread in the grid.
 [[nodiscard]] __device__ inline std::uint64_t thread_of_grid() {
   return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }

@@ -1,13 +1,16 @@
-#include "sortie/apps/bench/cuda/classics/counted_memory.cuh"
-#include "sortie/core/cuda/device_buffer.cuh"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/cuda/classics/counted_memory.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie::bench::classics {
 namespace {
 
 constexpr unsigned int threads = 256;
 
-/// Thread i counts the keys that stand before key i: smaller ones, and equal ones in front of it.
-/// The block reads all keys a tile at a time to shared memory, where each thread looks at each.
+/// Thread i counts the keys before key i in sorted order: smaller keys, and equal keys with a lower
+/// index. The block loads all keys into shared memory, one tile at a time; each thread compares its
+/// key with all keys of the tile.
 template <class Memory>
 __global__ void __launch_bounds__(threads)
     rank_kernel(Memory memory, Keys keys, std::uint32_t* sorted) {

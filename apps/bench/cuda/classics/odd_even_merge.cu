@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <bit>
 
-#include "sortie/apps/bench/cuda/classics/counted_memory.cuh"
+#include "apps/bench/cuda/classics/counted_memory.cuh"
+#include "core/cuda/check.hpp"
 
 namespace sortie::bench::classics {
 namespace {
 
 constexpr unsigned int threads = 256;
 
-/// Thread i compares place i with place i + distance, where bit p of i is that of r.
+/// Thread i compares positions i and i + distance if bit p of i equals that of r.
 template <class Memory>
 __global__ void step_kernel(Memory memory, Keys keys, std::uint64_t p, std::uint64_t r,
                             std::uint64_t distance) {

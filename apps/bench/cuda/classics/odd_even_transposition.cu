@@ -1,11 +1,13 @@
-#include "sortie/apps/bench/cuda/classics/counted_memory.cuh"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/cuda/classics/counted_memory.cuh"
+#include "core/cuda/check.hpp"
 
 namespace sortie::bench::classics {
 namespace {
 
 constexpr unsigned int threads = 256;
 
-/// Thread t compares the keys at places first + 2t and the one after.
+/// Thread t compares the keys at positions first + 2t and first + 2t + 1.
 template <class Memory>
 __global__ void phase_kernel(Memory memory, Keys keys, std::uint64_t first) {
   const std::uint64_t i = first + 2 * thread_of_grid();

@@ -1,18 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/apps/bench/cuda/classics/counted_memory.cuh"
-#include "sortie/core/cuda/device_buffer.cuh"
+#include "apps/bench/cuda/classics/counted_memory.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
 
-/// Prefix sums for the classics: in a block by ballots or shuffles, and of an array in three
-/// kernels (tiles summed, sums scanned by one block, tiles scanned).
+/// Prefix sums for the classics: within a block by ballots or shuffles, and over an array by three
+/// kernels (sum of each tile, scan of the sums by one block, scan of each tile).
 namespace sortie::bench::classics {
 
 inline constexpr unsigned int scan_threads = 1024;
 
-/// Sum of the values of the threads before this one in a block of 1024; `total` is that of all.
-/// \param shared  33 values; may be used again after the next barrier
+/// Sum of the values of the threads before this one in a block of 1024; `total` is the sum of all.
+/// \param shared  33 values; may be reused after the next barrier
 __device__ inline std::uint32_t sum_before(std::uint32_t value, std::uint32_t* shared,
                                            std::uint32_t& total) {
   const unsigned int lane = threadIdx.x % 32;
@@ -50,7 +52,7 @@ __global__ void __launch_bounds__(scan_threads)
   if (threadIdx.x == 0) memory.store(sums + blockIdx.x, total);
 }
 
-/// One block, a tile after the other.
+/// Scan by a single block, one tile after the other.
 template <class Memory>
 __global__ void __launch_bounds__(scan_threads)
     scan_sums_kernel(Memory memory, std::uint32_t* sums, std::uint64_t n) {

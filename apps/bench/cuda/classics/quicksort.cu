@@ -1,26 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/bench/cuda/classics/prefix_sum.cuh"
+#include "apps/bench/cuda/classics/prefix_sum.cuh"
+#include "core/cuda/check.hpp"
 
 namespace sortie::bench::classics {
 namespace {
 
 constexpr unsigned int threads = 256;
 
-/// Keys that a block sorts by a network in shared memory.
+/// Maximum number of keys that a block sorts by a network in shared memory.
 constexpr unsigned int short_keys = 1024;
 
-/// Keys that a block of the first phase takes, and that a sequence has at least to be split there.
-constexpr std::uint64_t piece_keys = std::uint64_t{1} << 14;
+/// Keys per block in the first phase, and the minimum length of a sequence that is split there.
+constexpr std::uint64_t chunk_keys = std::uint64_t{1} << 14;
 
-/// The first phase ends when no sequence has more than this part of all keys: enough sequences then
-/// for the blocks of a large GPU to be busy to the end.
+/// The first phase ends when no sequence is longer than this fraction of all keys. There are then
+/// enough sequences to keep all blocks of a large GPU busy.
 constexpr std::uint64_t sequences_for_all_blocks = 4096;
 
-/// Keys in a row that belong together, and how many of them the blocks that split them have found
-/// to be below and above the pivot.
+/// A range of keys between two pivots, and the numbers of its keys that the splitting blocks have
+/// found below and above the new pivot.
 struct Sequence {
   std::uint64_t begin;
   std::uint64_t end;
@@ -29,11 +31,11 @@ struct Sequence {
   std::uint32_t pivot;
 };
 
-/// What one block of the first phase takes of a sequence.
-struct Piece {
+/// The part of a sequence that one block of the first phase splits.
+struct Chunk {
   std::uint32_t sequence;
-  std::uint32_t number;  ///< of `pieces` of the sequence
-  std::uint32_t pieces;
+  std::uint32_t number;  ///< of `chunks` of the sequence
+  std::uint32_t chunks;
 };
 
 /// Shared memory of a split.
@@ -53,9 +55,10 @@ __device__ std::uint32_t pivot_of(Memory memory, const std::uint32_t* keys, std:
   return max(min(a, b), min(max(a, b), c));
 }
 
-/// Moves the keys [begin, end) of a sequence that are below the pivot to its front, those above to
-/// its end, in the other buffer. Threads count first, so that each knows where to write; blocks
-/// take room for all their keys by one fetch-and-add at either end.
+/// Moves the keys [begin, end) of a sequence to the other buffer: those below the pivot to the
+/// front of the sequence, those above to its end. Each thread counts its keys first; a prefix sum
+/// gives its output positions. A block reserves space for all its keys by one fetch-and-add at each
+/// end.
 template <class Memory>
 __device__ void split(Memory memory, const std::uint32_t* from, std::uint32_t* to,
                       std::uint64_t begin, std::uint64_t end, std::uint32_t pivot,
@@ -86,36 +89,36 @@ __device__ void split(Memory memory, const std::uint32_t* from, std::uint32_t* t
   }
 }
 
-/// First phase: a block splits a piece.
+/// First phase: a block splits a chunk.
 template <class Memory>
 __global__ void __launch_bounds__(threads)
     split_kernel(Memory memory, const std::uint32_t* from, std::uint32_t* to, Sequence* sequences,
-                 const Piece* pieces) {
+                 const Chunk* chunks) {
   __shared__ SplitStorage shared;
-  const Piece piece = pieces[blockIdx.x];
-  Sequence& sequence = sequences[piece.sequence];
+  const Chunk chunk = chunks[blockIdx.x];
+  Sequence& sequence = sequences[chunk.sequence];
   const std::uint64_t size = sequence.end - sequence.begin;
   const std::uint32_t pivot = pivot_of(memory, from, sequence.begin, sequence.end);
-  if (piece.number == 0 && threadIdx.x == 0) sequence.pivot = pivot;
-  split(memory, from, to, sequence.begin + size * piece.number / piece.pieces,
-        sequence.begin + size * (piece.number + 1) / piece.pieces, pivot, sequence, shared);
+  if (chunk.number == 0 && threadIdx.x == 0) sequence.pivot = pivot;
+  split(memory, from, to, sequence.begin + size * chunk.number / chunk.chunks,
+        sequence.begin + size * (chunk.number + 1) / chunk.chunks, pivot, sequence, shared);
 }
 
-/// Writes the pivot to between what is below and above it: these keys are where they belong.
+/// Writes the keys equal to the pivot between those below and above it. They are in final position.
 template <class Memory>
 __global__ void __launch_bounds__(threads)
     fill_kernel(Memory memory, std::uint32_t* sorted, const Sequence* sequences,
-                const Piece* pieces) {
-  const Piece piece = pieces[blockIdx.x];
-  const Sequence sequence = sequences[piece.sequence];
+                const Chunk* chunks) {
+  const Chunk chunk = chunks[blockIdx.x];
+  const Sequence sequence = sequences[chunk.sequence];
   const std::uint64_t first = sequence.begin + sequence.below;
-  for (std::uint64_t i = first + piece.number * threads + threadIdx.x;
-       i < sequence.end - sequence.above; i += std::uint64_t{piece.pieces} * threads)
+  for (std::uint64_t i = first + chunk.number * threads + threadIdx.x;
+       i < sequence.end - sequence.above; i += std::uint64_t{chunk.chunks} * threads)
     memory.store(sorted + i, sequence.pivot);
 }
 
 /// Sorts up to short_keys keys by a bitonic network whose stages begin with a mirrored step, so
-/// that comparisons with places beyond the end can be left out.
+/// comparisons with positions beyond the end can be omitted.
 template <class Memory>
 __device__ void sort_short(Memory memory, const std::uint32_t* from, std::uint32_t* to,
                            unsigned int n, std::uint32_t* shared) {
@@ -140,15 +143,15 @@ __device__ void sort_short(Memory memory, const std::uint32_t* from, std::uint32
   __syncthreads();
 }
 
-/// A sequence that waits in the second phase, and the buffer that it lies in.
+/// A pending sequence of the second phase, and the buffer that contains it.
 struct Waiting {
   std::uint64_t begin;
   std::uint64_t end;
   std::uint32_t buffer;
 };
 
-/// Second phase: a block sorts a sequence alone, the shorter half first, so that no more than one
-/// sequence waits for each halving of the length.
+/// Second phase: one block sorts a sequence, the shorter half first. The stack therefore holds at
+/// most one sequence for each halving of the length.
 template <class Memory>
 __global__ void __launch_bounds__(threads)
     sort_kernel(Memory memory, std::uint32_t* sorted, std::uint32_t* other,
@@ -171,7 +174,7 @@ __global__ void __launch_bounds__(threads)
       continue;
     }
     const std::uint32_t pivot = pivot_of(memory, from, now.begin, now.end);
-    __syncthreads();  // all have read the stack and the keys that the pivot is of
+    __syncthreads();  // all threads have read the stack and the keys that determine the pivot
     if (threadIdx.x == 0) sequence = {now.begin, now.end, 0, 0, pivot};
     __syncthreads();
     split(memory, from, to, now.begin, now.end, pivot, sequence, shared);
@@ -192,16 +195,16 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// The pieces of all sequences, of about piece_keys each.
-std::vector<Piece> pieces_of(const std::vector<Sequence>& sequences) {
-  std::vector<Piece> pieces;
+/// Divides all sequences into chunks of about chunk_keys keys.
+std::vector<Chunk> chunks_of(const std::vector<Sequence>& sequences) {
+  std::vector<Chunk> chunks;
   for (std::size_t s = 0; s < sequences.size(); ++s) {
     const std::uint64_t size = sequences[s].end - sequences[s].begin;
-    const auto count = static_cast<std::uint32_t>((size + piece_keys - 1) / piece_keys);
+    const auto count = static_cast<std::uint32_t>((size + chunk_keys - 1) / chunk_keys);
     for (std::uint32_t i = 0; i < count; ++i)
-      pieces.push_back({static_cast<std::uint32_t>(s), i, count});
+      chunks.push_back({static_cast<std::uint32_t>(s), i, count});
   }
-  return pieces;
+  return chunks;
 }
 
 }  // namespace
@@ -209,7 +212,7 @@ std::vector<Piece> pieces_of(const std::vector<Sequence>& sequences) {
 void quicksort(Keys keys, const Run& run) {
   if (keys.n < 2) return;
   DeviceBuffer<std::uint32_t> other(keys.n, run.stream);
-  const std::uint64_t most_for_a_block = std::max(piece_keys, keys.n / sequences_for_all_blocks);
+  const std::uint64_t most_for_a_block = std::max(chunk_keys, keys.n / sequences_for_all_blocks);
   std::vector<Waiting> short_ones;  // for the second phase
   with_memory(run, [&](auto memory) {
     std::vector<Sequence> sequences;
@@ -223,16 +226,16 @@ void quicksort(Keys keys, const Run& run) {
     };
     add(sequences, 0, keys.n);
     while (!sequences.empty()) {
-      const std::vector<Piece> pieces = pieces_of(sequences);
+      const std::vector<Chunk> chunks = chunks_of(sequences);
       DeviceBuffer<Sequence> device_sequences(sequences, run.stream);
-      const DeviceBuffer<Piece> device_pieces(pieces, run.stream);
-      const auto blocks = static_cast<unsigned int>(pieces.size());
+      const DeviceBuffer<Chunk> device_chunks(chunks, run.stream);
+      const auto blocks = static_cast<unsigned int>(chunks.size());
       std::uint32_t* const from = buffer == 0 ? keys.data : other.data();
       std::uint32_t* const to = buffer == 0 ? other.data() : keys.data;
       split_kernel<<<blocks, threads, 0, run.stream>>>(memory, from, to, device_sequences.data(),
-                                                       device_pieces.data());
+                                                       device_chunks.data());
       fill_kernel<<<blocks, threads, 0, run.stream>>>(memory, keys.data, device_sequences.data(),
-                                                      device_pieces.data());
+                                                      device_chunks.data());
       check_cuda(cudaGetLastError());
       device_sequences.copy_to(sequences);
       check_cuda(cudaStreamSynchronize(run.stream));
@@ -245,14 +248,14 @@ void quicksort(Keys keys, const Run& run) {
       sequences = std::move(long_ones);
     }
     if (short_ones.empty()) return;
-    // Long ones first: what is left at the end is soon done.
+    // Long sequences first, for load balance: the last blocks then have little work.
     std::sort(short_ones.begin(), short_ones.end(),
               [](const Waiting& a, const Waiting& b) { return a.end - a.begin > b.end - b.begin; });
     const DeviceBuffer<Waiting> waiting(short_ones, run.stream);
     sort_kernel<<<static_cast<unsigned int>(short_ones.size()), threads, 0, run.stream>>>(
         memory, keys.data, other.data(), waiting.data());
     check_cuda(cudaGetLastError());
-    check_cuda(cudaStreamSynchronize(run.stream));  // short_ones ends here
+    check_cuda(cudaStreamSynchronize(run.stream));  // short_ones is destroyed here
   });
 }
 

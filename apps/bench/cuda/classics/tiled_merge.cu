@@ -1,15 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "sortie/apps/bench/cuda/classics/counted_memory.cuh"
-#include "sortie/core/cuda/device_buffer.cuh"
+#include "apps/bench/cuda/classics/counted_memory.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
 
 namespace sortie::bench::classics {
 namespace {
 
-constexpr unsigned int tile_keys = 256;  // one a thread
+constexpr unsigned int tile_keys = 256;  // one per thread
 
-/// Sorts each tile by an odd-even merge network in shared memory. Comparisons with places beyond
-/// the keys are left out.
+/// Sorts each tile by an odd-even merge network in shared memory. Comparisons with positions beyond
+/// the end are omitted.
 template <class Memory>
 __global__ void __launch_bounds__(tile_keys) sort_tiles_kernel(Memory memory, Keys keys) {
   __shared__ std::uint32_t tile[tile_keys];
@@ -35,9 +37,9 @@ __global__ void __launch_bounds__(tile_keys) sort_tiles_kernel(Memory memory, Ke
   if (i < count) memory.store(keys.data + begin + i, tile[i]);
 }
 
-/// Thread i moves key i to its place in the merge of its run with the run beside it: as many places
-/// further as keys of the other run stand before it. Of equal keys, those of the left run come
-/// first.
+/// Thread i moves key i to its position in the merge of its run with the neighbouring run: its
+/// index in its own run plus the number of keys of the other run before it. Of equal keys, those of
+/// the left run come first.
 template <class Memory>
 __global__ void merge_kernel(Memory memory, Keys keys, std::uint64_t run, std::uint32_t* out) {
   const std::uint64_t i = thread_of_grid();

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "sortie/apps/bench/cuda/classics/prefix_sum.cuh"
+#include "apps/bench/cuda/classics/prefix_sum.cuh"
+#include "core/cuda/check.hpp"
 
 namespace sortie::bench::classics {
 namespace {
@@ -8,14 +10,15 @@ namespace {
 constexpr int digit_bits = 4;
 constexpr int digits = 1 << digit_bits;
 constexpr int passes = 32 / digit_bits;
-constexpr unsigned int tile_keys = scan_threads;  // one a thread
+constexpr unsigned int tile_keys = scan_threads;  // one per thread
 
 [[nodiscard]] __device__ std::uint32_t digit_of(std::uint32_t key, int pass) {
   return key >> (pass * digit_bits) & (digits - 1);
 }
 
-/// Sorts each tile by its digit in shared memory, one binary split a bit, and counts its digits.
-/// Counts of a digit stand together for all tiles, so that their prefix sum is where to move keys.
+/// Sorts each tile by its digit in shared memory, one binary split per bit, and counts its digits.
+/// The counts are stored digit by digit for all tiles, so their prefix sum gives the output
+/// positions.
 template <class Memory>
 __global__ void __launch_bounds__(tile_keys)
     sort_tiles_kernel(Memory memory, Keys keys, int pass, std::uint32_t* sorted,
@@ -48,12 +51,12 @@ __global__ void __launch_bounds__(tile_keys)
                  counted[threadIdx.x]);
 }
 
-/// Moves the runs of equal digits of each tile to their places.
+/// Moves the runs of equal digits of each tile to their output positions.
 template <class Memory>
 __global__ void __launch_bounds__(tile_keys)
     move_runs_kernel(Memory memory, Keys sorted, int pass, const std::uint32_t* places,
                      std::uint32_t* out) {
-  __shared__ std::uint32_t begin[digits];  // of each digit in the tile
+  __shared__ std::uint32_t begin[digits];  // first key of each digit in the tile
   __shared__ std::uint32_t place[digits];
   __shared__ std::uint32_t tile[tile_keys];
   const std::uint64_t i = thread_of_grid();

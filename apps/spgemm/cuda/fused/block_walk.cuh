@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/apps/spgemm/cuda/fused/hardware.cuh"
-#include "sortie/apps/spgemm/cuda/fused/row_walk.cuh"
+#include "apps/spgemm/cuda/fused/hardware.cuh"
+#include "apps/spgemm/cuda/fused/row_walk.cuh"
 
-/// How a block goes through the products of a row of C = A * B.
+/// How a thread block traverses the products of a row of C = A * B.
 namespace sortie::spgemm::cuda {
 
-/// Columns of C: [begin, end).
+/// Columns of C [begin, end).
 struct ColumnRange {
   std::uint32_t begin;
   std::uint32_t end;
 };
 
-/// First of the ascending columns [begin, end) that is not below `column`.
+/// Position of the first of the ascending columns [begin, end) that is >= `column`.
 __device__ __forceinline__ std::int64_t first_not_below(const std::uint32_t* columns,
                                                         std::int64_t begin, std::int64_t end,
                                                         std::uint32_t column) {
@@ -29,13 +30,13 @@ __device__ __forceinline__ std::int64_t first_not_below(const std::uint32_t* col
   return begin;
 }
 
-/// What a block keeps of 32 * Warps entries of A while it goes through their products: those that
-/// have any, one behind another.
+/// Shared memory of a thread block for a chunk of 32 * Warps entries of A while it traverses their
+/// products. Entries without products are left out.
 template <class Value, int Warps>
 struct BlockEntries {
   static constexpr int capacity = 32 * Warps;
-  std::int64_t first[capacity];       ///< entry of B that product 0 of the chunk would be made with
-  std::uint32_t head[capacity + 32];  ///< first product; behind the last entry, all ones
+  std::int64_t first[capacity];       ///< entry of B of product 0 of the chunk, extrapolated
+  std::uint32_t head[capacity + 32];  ///< first product of each entry; behind the last, all ones
   alignas(16) unsigned char factor_bytes[capacity * sizeof(Value)];
   std::uint32_t warp_products[Warps];
   std::uint32_t warp_entries[Warps];
@@ -43,45 +44,46 @@ struct BlockEntries {
   __device__ Value* factors() { return reinterpret_cast<Value*>(factor_bytes); }
 };
 
-/// 32 * Steps consecutive products of a row, Steps a lane.
+/// 32 * Steps consecutive products of a row, Steps per lane.
 template <class Value, int Steps>
 struct ProductSlice {
   std::uint32_t columns[Steps];
   Value products[Steps];
-  int entry[Steps];     ///< of A, counted from the slice's first one
+  int entry[Steps];     ///< entry of A, relative to the first entry of the slice
   unsigned is_product;  ///< bit i: the lane has a product in step i
-  int entries;          ///< that the slice has products of
+  int entries;          ///< number of entries of A with products in the slice
 };
 
-/// Lets the warps of a block do something by turns: slice s + 1 after slice s. Warp w has the
-/// slices w, w + Warps, ... Its signal is what the warp before raises for it.
+/// Serialises a section over the warps of a block in the order of the slices. Warp w has slices w,
+/// w + Warps, ... and waits for the signal of the warp with the preceding slice.
 template <int Warps>
-class Turns {
+class SliceOrder {
  public:
-  /// By all threads, which have the block's barrier behind them before a turn.
-  __device__ __forceinline__ explicit Turns(WarpSignal* signals) : signals_(signals) {
+  /// Called by all threads, followed by a block barrier before the first wait().
+  __device__ __forceinline__ explicit SliceOrder(WarpSignal* signals) : signals_(signals) {
     if (threadIdx.x < Warps) signals[threadIdx.x].prepare();
   }
-  __device__ __forceinline__ void wait(int warp) { signals_[warp].wait(turns_++); }
-  __device__ __forceinline__ void pass_on(int warp) {
+  __device__ __forceinline__ void wait(int warp) { signals_[warp].wait(waits_++); }
+  __device__ __forceinline__ void signal_next(int warp) {
     signals_[warp + 1 == Warps ? 0 : warp + 1].raise();
   }
 
  private:
   WarpSignal* signals_;
-  std::uint32_t turns_ = 0;  ///< that the warp has waited for
+  std::uint32_t waits_ = 0;  ///< completed waits of the warp
 };
 
-/// Goes through the products of row `row` of A * B whose column is in `range`, in order of A's
-/// entries; slice s of a chunk of entries is warp s % Warps's. Calls take(slice, number, is_last).
+/// Traverses the products of row `row` of A * B with columns in `range`, in the order of A's
+/// entries and in chunks of 32 * Warps entries. Slice s of a chunk belongs to warp s % Warps. Calls
+/// take(slice, number, is_last) on all lanes of the warp.
 ///
-///   thread t: entry t of the chunk, and the stretch of B's row that it meets; then
-///   lane l:   products l, l + 32, ... of a slice. The heads of the entries among the 32 products
-///             of a step are a word of bits, by which each lane finds its entry.
+///   thread t   entry t of the chunk, and the matching row range of B;
+///   lane l     then products l, l + 32, ... of a slice. A bit mask marks the first product of each
+///              entry among the 32 products of a step; each lane finds its entry by counting bits.
 ///
-/// Begins and ends with all threads together.
-/// \tparam WithValues  the products themselves are wanted, not only their columns
-/// \tparam IsRanged    `range` is not all columns
+/// All threads are synchronised before and after.
+/// \tparam WithValues  compute values, not only columns
+/// \tparam IsRanged    `range` excludes columns
 template <int Warps, bool WithValues, bool IsRanged, int Steps, class Value, class Take>
 __device__ __forceinline__ void walk_row_by_block(const MatrixArrays<Value>& a,
                                                   const MatrixArrays<Value>& b, std::uint32_t row,
@@ -139,7 +141,8 @@ __device__ __forceinline__ void walk_row_by_block(const MatrixArrays<Value>& a,
     const std::uint32_t slices = (total + slice_products - 1) / slice_products;
     for (std::uint32_t slice = warp; slice < slices; slice += Warps) {
       const std::uint32_t begin_of_slice = slice * slice_products;
-      // The last entry that begins at or before the slice: first among every Warps-th, then there.
+      // The last entry that begins at or before the slice: first every Warps-th entry, then
+      // the entries between.
       int mine =
           Warps *
           (__popc(__ballot_sync(all_lanes, shared.head[lane * Warps] <= begin_of_slice)) - 1);

@@ -1,31 +1,32 @@
-#include "sortie/apps/spgemm/cuda/fused/counted_rows.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/cuda/fused/counted_rows.hpp"
 
 #include <complex>
 
-#include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
-#include "sortie/apps/spgemm/cuda/scan.hpp"
-#include "sortie/core/cuda/posted_result.hpp"
+#include "apps/spgemm/cuda/fused/kernel_group.hpp"
+#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "core/cuda/pinned_mailbox.hpp"
 
 namespace sortie::spgemm::cuda {
 template <class Value>
 CountedRows count_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                       std::int64_t rows, std::int64_t image_words, std::int64_t* row_ptr,
+                       std::int64_t rows, std::int64_t bitmap_words, std::int64_t* row_ptr,
                        StagedRows<Value>* staged, cudaStream_t stream) {
   CountedRows counted;
-  counted.windows = find_window_rows(operands, bins, image_words, stream);
+  counted.large = plan_large_rows(operands, bins, bitmap_words, stream);
   KernelGroup count(stream);
-  count_window_rows(operands, bins, counted.windows, row_ptr, count);
+  count_large_rows(operands, bins, counted.large, row_ptr, count);
   if (staged != nullptr) {
     stage_sorted_rows(operands, bins, row_ptr, *staged, count);
   } else {
     count_sorted_rows(operands, bins, row_ptr, count);
   }
-  list_window_tasks(bins, counted.windows, row_ptr, stream);
+  list_panel_tasks(bins, counted.large, row_ptr, stream);
   exclusive_sum(row_ptr, rows + 1, stream);
-  PostedResult<WindowCounters> posted(stream);
-  post_counters(counted.windows, row_ptr + rows, posted.on_device(), stream);
-  posted.mark();
-  counted.found = posted.wait();
+  PinnedMailbox<LargeRowCounters> mailbox(stream);
+  publish_counters(counted.large, row_ptr + rows, mailbox.on_device(), stream);
+  mailbox.mark();
+  counted.found = mailbox.wait();
   counted.entries = counted.found.entries;
   return counted;
 }
@@ -35,7 +36,7 @@ void make_rows(const ProductOperands<Value>& operands, const RowBins& bins,
                const CountedRows& counted, const StagedRows<Value>* staged,
                const ProductRows<Value>& c, cudaStream_t stream) {
   KernelGroup make(stream);
-  make_window_rows(operands, bins, counted.windows, counted.found, c, make);
+  make_large_rows(operands, bins, counted.large, counted.found, c, make);
   if (staged != nullptr) {
     copy_sorted_rows(bins, *staged, c, make);
   } else {

@@ -1,66 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
-#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
-#include "sortie/apps/spgemm/cuda/fused/sorted_rows.hpp"
-#include "sortie/apps/spgemm/cuda/fused/window_rows.hpp"
+#include "apps/spgemm/cuda/fused/large_rows.hpp"
+#include "apps/spgemm/cuda/fused/operands.hpp"
+#include "apps/spgemm/cuda/fused/row_bins.hpp"
+#include "apps/spgemm/cuda/fused/sorted_rows.hpp"
 
-/// The two halves of the fused product, counting and making, for neighbouring rows of C in bins.
+/// The two passes of the fused product over consecutive rows of C: count entries, compute entries.
 namespace sortie::spgemm::cuda {
 
-/// What may be taken of free memory where the caller sets no budget: one part in eight is left
-/// alone, for free blocks of the pool are not always in one piece.
+/// Usable part of the free memory if the caller sets no budget. One eighth stays free because free
+/// blocks of the pool may be fragmented.
 [[nodiscard]] constexpr std::uint64_t usable_part(std::uint64_t bytes) {
   return bytes - bytes / 8;
 }
 
-/// What the fused product takes besides C for each row of A: as long as it lives, its number of
-/// products and its offset in C; and for the rows of a chunk, the list of them, their places and
-/// their offsets.
+/// Bytes of the fused product per row of A, in addition to C. For its whole lifetime: number of
+/// products, offset in C. For a chunk: list of rows, staging slots, offsets of the chunk.
 inline constexpr std::uint64_t fused_bytes_per_row = sizeof(std::uint64_t) + sizeof(std::int64_t);
 inline constexpr std::uint64_t fused_bytes_per_row_of_chunk =
     2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
 
-/// Of an entry of C: its column and its value.
+/// Bytes of an entry of C: column and value.
 template <class Value>
 inline constexpr std::uint64_t entry_bytes = sizeof(std::uint32_t) + sizeof(Value);
 
-/// Most bytes that rows take with their entries of C, beside what is optional: images and
-/// StagedRows.
+/// Upper bound of the bytes that rows take, including their entries of C and excluding the optional
+/// row bitmaps and StagedRows.
 template <class Value>
-[[nodiscard]] constexpr std::uint64_t most_bytes_of_rows(std::int64_t rows, const RowBins& bins) {
+[[nodiscard]] constexpr std::uint64_t max_bytes_of_rows(std::int64_t rows, const RowBins& bins) {
   return static_cast<std::uint64_t>(rows) * fused_bytes_per_row_of_chunk +
          static_cast<std::uint64_t>(bins.products) *
-             (entry_bytes<Value> + window_bytes_per_product);
+             (entry_bytes<Value> + large_row_bytes_per_product);
 }
 
-/// Rows whose entries are counted; those in windows can be made as often as wanted.
+/// Rows whose entries are counted. Large rows can be recomputed any number of times.
 struct CountedRows {
-  WindowRows windows;
-  WindowCounters found{};
-  std::int64_t entries = 0;  ///< of C in all the rows
+  LargeRows large;
+  LargeRowCounters found{};
+  std::int64_t entries = 0;  ///< of C in all these rows
 };
 
-/// Counts the entries of C in rows, by their structure, and waits until they are counted.
-/// \param image_words  room for images of rows in windows; see image_words_for()
-/// \param row_ptr      rows + 1, as find_row_bins() left them; takes the offsets of the rows from
-///                     the first of them
-/// \param staged       where rows of few products are made already, or null
+/// Counts the entries of C in rows from the structure of A and B. The host waits for the counts.
+/// \param bitmap_words  capacity for bitmaps of large rows; see bitmap_words_for()
+/// \param row_ptr       rows + 1, as written by find_row_bins(); receives the offsets of the rows
+///                      from the first row
+/// \param staged        receives the small and medium rows, which are then already computed; may be
+///                      null
 /// \throws Error (out_of_memory, device)
-/// Extra memory: that of WindowRows.
+/// Extra memory: that of LargeRows.
 template <class Value>
 [[nodiscard]] CountedRows count_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                                     std::int64_t rows, std::int64_t image_words,
+                                     std::int64_t rows, std::int64_t bitmap_words,
                                      std::int64_t* row_ptr, StagedRows<Value>* staged,
                                      cudaStream_t stream);
 
-/// Makes rows that have been counted: columns and values. Only launches kernels: nothing is
-/// allocated, nothing waits.
-/// \param operands  of the same structure as were counted; their values may be others where
-///                  `staged` is null
-/// \param staged    as it was for count_rows(), or null: then all rows are made here
+/// Computes columns and values of counted rows. Only launches kernels: no allocation, no host
+/// synchronisation.
+/// \param operands  of the counted structure; values may differ if `staged` is null
+/// \param staged    as passed to count_rows(); if null, all rows are computed here
 /// \throws Error (device)
 template <class Value>
 void make_rows(const ProductOperands<Value>& operands, const RowBins& bins,

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
-#include "sortie/apps/spgemm/backends.hpp"
-#include "sortie/apps/spgemm/cuda/device_multiply.hpp"
-#include "sortie/apps/spgemm/cuda/fused/fused_product.hpp"
-#include "sortie/apps/spgemm/cuda/operands.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/cuda/copied_operands.hpp"
+#include "apps/spgemm/cuda/fused/fused_product.hpp"
+#include "apps/spgemm/cuda/products.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -16,7 +18,7 @@ constexpr bool is_narrow = sizeof(Column) == sizeof(std::uint32_t);
 }  // namespace
 
 template <class Value, class Column>
-DeviceCsr<Value, Column> fused_on_device(const Context& context,
+DeviceCsr<Value, Column> fused_on_device(const DeviceContext& context,
                                          const DeviceCsrView<Value, Column>& a,
                                          const DeviceCsrView<Value, Column>& b) {
   if constexpr (is_narrow<Column>) {
@@ -27,7 +29,7 @@ DeviceCsr<Value, Column> fused_on_device(const Context& context,
 }
 
 template <class Value, class Column>
-DeviceCsr<Value, Column> automatic_on_device(const Context& context,
+DeviceCsr<Value, Column> automatic_on_device(const DeviceContext& context,
                                              const DeviceCsrView<Value, Column>& a,
                                              const DeviceCsrView<Value, Column>& b) {
   if constexpr (is_narrow<Column>) {
@@ -38,26 +40,24 @@ DeviceCsr<Value, Column> automatic_on_device(const Context& context,
 
 namespace {
 
-/// finish(product, A, B) for operands that are brought to the device.
+/// Copies the operands to the device and returns finish(product, A, B).
 template <class Result, Scalar Value, Index Idx, class Finish>
-Result with_product(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                    const Finish& finish) {
+Result with_product(const DeviceContext& context, const Csr<Value, Idx>& a,
+                    const Csr<Value, Idx>& b, const Finish& finish) {
   return with_operands(context, a, b,
-                       [&]<class Column>(const DeviceCsr<Value, Column>& device_a,
-                                         const DeviceCsr<Value, Column>& device_b) -> Result {
+                       [&]<class Column>(const DeviceCsrView<Value, Column>& device_a,
+                                         const DeviceCsrView<Value, Column>& device_b) -> Result {
                          if constexpr (is_narrow<Column>) {
-                           const auto view_a = view(device_a);
-                           const auto view_b = view(device_b);
                            if (fits_fused_product<Value>(a.rows, b.cols)) {
-                             FusedProduct<Value> product(context, view_a, view_b);
-                             return finish(product, view_a, view_b);
+                             FusedProduct<Value> product(context, device_a, device_b);
+                             return finish(product, device_a, device_b);
                            }
                          }
                          throw too_large_for_fused_product(a.rows, b.cols);
                        });
 }
 
-/// \return true when fused_on_device() can make the product
+/// \return true if fused_on_device() can compute the product
 template <Scalar Value, Index Idx>
 bool can_be_fused(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
   const DeviceScope scope(context);
@@ -69,17 +69,19 @@ bool can_be_fused(const Context& context, const Csr<Value, Idx>& a, const Csr<Va
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_fused(const Context& context, const Csr<Value, Idx>& a,
                                const Csr<Value, Idx>& b) {
+  const DeviceCall call(context);
   return with_product<Csr<Value, Idx>>(
-      context, a, b, [&](auto& product, const auto& view_a, const auto& view_b) {
-        return product_on_host<Idx>(context, product, view_a, view_b);
+      call, a, b, [&](auto& product, const auto& device_a, const auto& device_b) {
+        return product_on_host<Idx>(call, product, device_a, device_b);
       });
 }
 
 template <Scalar Value, Index Idx>
 void multiply_fused_in_chunks(const Context& context, const Csr<Value, Idx>& a,
                               const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink) {
-  with_product<void>(context, a, b, [&](auto& product, const auto&, const auto&) {
-    product_in_chunks(context, product, b.cols, sink);
+  const DeviceCall call(context);
+  with_product<void>(call, a, b, [&](auto& product, const auto&, const auto&) {
+    product_in_chunks(call, product, b.cols, sink);
   });
 }
 
@@ -109,11 +111,13 @@ void multiply_automatic_in_chunks(const Context& context, const Csr<Value, Idx>&
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE
 
-#define SORTIE_INSTANTIATE(Value, Column)                                                        \
-  template DeviceCsr<Value, Column> fused_on_device(                                             \
-      const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&); \
-  template DeviceCsr<Value, Column> automatic_on_device(                                         \
-      const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&);
+#define SORTIE_INSTANTIATE(Value, Column)                                                    \
+  template DeviceCsr<Value, Column> fused_on_device(const DeviceContext&,                    \
+                                                    const DeviceCsrView<Value, Column>&,     \
+                                                    const DeviceCsrView<Value, Column>&);    \
+  template DeviceCsr<Value, Column> automatic_on_device(const DeviceContext&,                \
+                                                        const DeviceCsrView<Value, Column>&, \
+                                                        const DeviceCsrView<Value, Column>&);
 SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
 
 }  // namespace sortie::spgemm::cuda

@@ -1,4 +1,5 @@
-#include "sortie/apps/spgemm/cuda/fused/fused_product.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/cuda/fused/fused_product.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,25 +7,26 @@
 #include <span>
 #include <utility>
 
-#include "sortie/apps/spgemm/cuda/conversion.hpp"
-#include "sortie/apps/spgemm/cuda/device_phase.hpp"
-#include "sortie/apps/spgemm/cuda/fused/counted_rows.hpp"
-#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/spgemm/cuda/device_phase.hpp"
+#include "apps/spgemm/cuda/fused/counted_rows.hpp"
+#include "apps/spgemm/cuda/fused/operands.hpp"
+#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
 
-/// Most bytes that a row takes which are not optional: its entries of C, and its share of lists.
+/// Upper bound of the mandatory bytes of a row: its entries of C and its share of the lists.
 template <class Value>
 std::uint64_t bytes_of_row(std::uint64_t products, std::int64_t columns) {
   const std::uint64_t entries = std::min(products, static_cast<std::uint64_t>(columns));
   return fused_bytes_per_row_of_chunk + entries * entry_bytes<Value> +
-         products * window_bytes_per_product;
+         products * large_row_bytes_per_product;
 }
 
-/// \param first_row  that is to be row 0
+/// \param first_row  row of `matrix` that becomes row 0
 template <class Value>
 MatrixArrays<Value> arrays_of(const DeviceCsrView<Value>& matrix, std::int64_t first_row) {
   return {matrix.row_ptr + first_row, matrix.col_idx, matrix.values};
@@ -34,9 +36,8 @@ MatrixArrays<Value> arrays_of(const DeviceCsrView<Value>& matrix, std::int64_t f
 
 template <class Value>
 bool fits_fused_product(std::int64_t rows, std::int64_t columns) {
-  if (columns > most_window_columns || rows > std::numeric_limits<std::uint32_t>::max())
-    return false;
-  return window_shared_memory<Value>(columns) <= most_bytes_of_block();
+  if (columns > max_fused_columns || rows > std::numeric_limits<std::uint32_t>::max()) return false;
+  return large_row_shared_memory<Value>(columns) <= max_dynamic_shared_memory();
 }
 
 Error too_large_for_fused_product(std::int64_t rows, std::int64_t columns) {
@@ -48,7 +49,7 @@ Error too_large_for_fused_product(std::int64_t rows, std::int64_t columns) {
 }
 
 template <class Value>
-FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsrView<Value>& a,
+FusedProduct<Value>::FusedProduct(const DeviceContext& context, const DeviceCsrView<Value>& a,
                                   const DeviceCsrView<Value>& b)
     : context_(context), a_(a), b_(b) {
   DevicePhase phase(context, "analysis");
@@ -56,13 +57,13 @@ FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsrView<Va
   if (a.nnz == 0 || b.nnz == 0) {
     row_ptr_ = DeviceBuffer<std::int64_t>(offsets, context.stream);
     check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, row_ptr_.bytes(), context.stream));
-    next_row_ = a.rows;  // there is nothing to make
+    next_row_ = a.rows;  // no rows to compute
     phase.stop();
     return;
   }
   reserved_ = fused_bytes_per_row * static_cast<std::uint64_t>(a.rows + 1);
   row_ptr_ = DeviceBuffer<std::int64_t>(offsets, context.stream);
-  // The driver takes as long to say what is free as the device to count a small product.
+  // Overlapped: querying free memory takes the driver as long as counting a small product.
   bins_ = find_row_bins(a, b, products_, row_ptr_.data(), context.stream, [&] {
     budget_ = device_memory_budget(context);
     if (context.memory_budget == 0) budget_ = usable_part(budget_);
@@ -74,7 +75,7 @@ FusedProduct<Value>::FusedProduct(const Context& context, const DeviceCsrView<Va
 template <class Value>
 std::uint64_t FusedProduct<Value>::bytes_left() const {
   if (next_row_ == 0) return budget_ - reserved_;
-  // Earlier chunks of C may have stayed on the device.
+  // Earlier chunks of C may still be on the device.
   return std::min(budget_ - reserved_, usable_part(device_memory_free()));
 }
 
@@ -101,20 +102,20 @@ std::optional<ProductChunk<Value, std::uint32_t>> FusedProduct<Value>::next() {
   if (next_row_ == a_.rows) return std::nullopt;
   std::int64_t rows = a_.rows - next_row_;
   ProductChunk<Value, Column> chunk;
-  const std::uint64_t wanted = most_bytes_of_rows<Value>(rows, bins_);
+  const std::uint64_t wanted = max_bytes_of_rows<Value>(rows, bins_);
   const std::uint64_t bytes = bytes_left();
   if (next_row_ == 0 && wanted <= bytes) {
     chunk = multiply_rows(rows, bins_, row_ptr_.data());
     bins_ = {};
   } else {
-    // Only where not even as many entries as products are sure to fit are single rows of interest.
+    // Sizes of single rows are needed only if one entry per product does not fit.
     if (next_row_ == 0) {
       bins_ = {};
       check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), context_.stream));
     }
     rows = rows_that_fit(bytes);
     if (rows == 0) throw row_too_long(bytes);
-    // Offsets of the chunk's rows from its first one.
+    // Offsets of the chunk's rows relative to its first row.
     DeviceBuffer<std::int64_t> row_ptr(static_cast<std::size_t>(rows + 1), context_.stream);
     const RowBins bins =
         find_row_bins(products_.data() + next_row_, rows, row_ptr.data(), context_.stream);
@@ -147,19 +148,20 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
   const ProductOperands<Value> operands{arrays_of(a_, next_row_), arrays_of(b_, 0), b_.cols,
                                         b_.nnz};
 
-  // What makes it faster where there is room: half of what C leaves at least.
-  const std::uint64_t wanted = most_bytes_of_rows<Value>(rows, bins);
+  // Optional arrays: each may take half of the memory that C leaves.
+  const std::uint64_t wanted = max_bytes_of_rows<Value>(rows, bins);
   const auto staging = static_cast<std::uint64_t>(StagedRows<Value>::bytes(bins));
-  const std::int64_t most_image_words = image_words_for(bins.window_products);
+  const std::int64_t max_bitmap_words = bitmap_words_for(bins.large_row_products);
   const std::uint64_t left = bytes_left();
   const std::uint64_t spare = left > wanted ? (left - wanted) / 2 : 0;
   std::optional<StagedRows<Value>> staged;
   if (staging <= spare) staged.emplace(bins, stream);
-  const auto image_words =
-      std::min(most_image_words, static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
+  const auto bitmap_words =
+      std::min(max_bitmap_words, static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
 
-  StagedRows<Value>* const room = staged ? &*staged : nullptr;
-  const CountedRows counted = count_rows(operands, bins, rows, image_words, row_ptr, room, stream);
+  StagedRows<Value>* const staging_buffers = staged ? &*staged : nullptr;
+  const CountedRows counted =
+      count_rows(operands, bins, rows, bitmap_words, row_ptr, staging_buffers, stream);
   counting.stop();
 
   DevicePhase making(context_, "making");
@@ -167,7 +169,7 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
   ProductChunk<Value, Column> chunk{DeviceBuffer<Column>(entries, stream),
                                     DeviceBuffer<Value>(entries, stream)};
   const ProductRows<Value> c{row_ptr, chunk.col_idx.data(), chunk.values.data()};
-  make_rows<Value>(operands, bins, counted, room, c, stream);
+  make_rows<Value>(operands, bins, counted, staging_buffers, c, stream);
   making.stop();
   return chunk;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -5,89 +6,92 @@
 #include <string>
 #include <vector>
 
-#include "sortie/apps/spgemm/cuda/device_csr_view.hpp"
-#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
-#include "sortie/apps/spgemm/cuda/product_chunks.hpp"
-#include "sortie/core/context.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/spgemm/cuda/fused/row_bins.hpp"
+#include "apps/spgemm/cuda/product_chunks.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/device_csr.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// True where FusedProduct can make C on the current device: C has at most 2^23 columns, A fewer
-/// than 2^32 rows, and a block may have the shared memory that takes.
+/// True if FusedProduct can compute C on the current device: C has at most 2^23 columns, A has
+/// fewer than 2^32 rows, and a block can have the shared memory of the kernels.
 template <class Value>
 [[nodiscard]] bool fits_fused_product(std::int64_t rows, std::int64_t columns);
 
-/// What to throw where it cannot.
+/// The error to throw if fits_fused_product() is false.
 [[nodiscard]] Error too_large_for_fused_product(std::int64_t rows, std::int64_t columns);
 
-/// C = A * B without the expanded matrix in device memory: rows are put into bins by their number
-/// of products, and each row is made in registers and shared memory.
+/// C = A * B without the expanded matrix in device memory. Rows are sorted into bins by their
+/// number of products, and each row is computed in registers and shared memory.
 ///
-/// | products of a row | made by                                                                 |
-/// |-------------------|-------------------------------------------------------------------------|
-/// | up to 32          | as many lanes: one product each, sorted by column in registers          |
-/// | up to 512         | a warp: sorted by column in registers, products in shared memory        |
-/// | more              | a block: the columns as bits in shared memory, which give every column  |
-/// |                   | its rank, and sums by rank; rows of more than 6144 entries in several   |
-/// |                   | blocks, each with a window of columns                                   |
+/// | products of a row | computed by                                                            |
+/// |-------------------|------------------------------------------------------------------------|
+/// | up to 32 (small)  | 8, 16 or 32 lanes: one product each, sorted by column in registers     |
+/// | up to 512         | a warp: columns sorted in registers, products in shared memory         |
+/// | (medium)          |                                                                        |
+/// | more (large)      | a block: a bitmap of the columns in shared memory gives each column    |
+/// |                   | its rank; sums are indexed by rank. Rows of more than 6144 entries are |
+/// |                   | split into column panels, computed by several blocks                   |
 ///
-/// Neighbouring rows of more than 512 products that have the same columns of A, as the unknowns of
-/// a point have them, are counted once.
+/// Consecutive large rows with the same columns of A, as for several unknowns per grid point, are
+/// counted once.
 ///
-/// Every entry of C is the sum of its products in an order that depends on A and B only. Used as
-/// ChunkedProduct is; rows are made in chunks where C does not fit the memory budget.
+/// Every entry of C is the sum of its products in an order that depends on A and B only. Used like
+/// ChunkedProduct; C is computed in chunks of rows if it does not fit the memory budget.
 ///
-/// Work space (n: products, rows: of A; all beside C):
+/// Work space in addition to C (n: products, rows: of A or of the chunk, V: bytes per value):
 ///
-/// | array                              | bytes                                   | lives        |
-/// |------------------------------------|-----------------------------------------|--------------|
-/// | products of rows, row_ptr          | 16 rows                                 | always       |
-/// | rows by bins, places               | 8 rows                                  | chunk        |
-/// | long rows' windows, tasks          | < n                                     | chunk        |
-/// | images of long rows                | 2 of their products; less where less is | chunk        |
-/// |                                    | left                                    |              |
-/// | short rows before C is there       | 4 + V of their products, these rounded  | chunk        |
-/// |                                    | up to 8 a row; none where it does not   |              |
-/// |                                    | fit                                     |              |
+/// | array                                   | bytes                              | lifetime |
+/// |-----------------------------------------|------------------------------------|----------|
+/// | products of rows, row_ptr               | 16 rows of A                       | product  |
+/// | rows by bin, staging slots, offsets     | 16 rows                            | chunk    |
+/// | panels and tasks of large rows          | < n                                | chunk    |
+/// | bitmaps of large rows (opt.)            | <= 2 per product of these rows     | chunk    |
+/// | staging of small, medium rows (opt.)    | 4 + V per product of these rows,   | chunk    |
+/// |                                         | rounded up to 8 products per row   |          |
+///
+/// Each optional (opt.) array takes at most half of the memory that C and the other arrays leave.
+/// Bitmaps may be smaller than given above; staging is all or nothing.
 template <class Value>
 class FusedProduct {
  public:
   using Column = std::uint32_t;
 
-  /// Counts the products. The arrays of `a` and `b` must outlive this.
+  /// Counts the products. The arrays of `a` and `b` must outlive this object.
   /// \pre fits_fused_product<Value>(a.rows, b.cols)
   /// \throws Error (out_of_memory, device)
-  FusedProduct(const Context& context, const DeviceCsrView<Value>& a,
+  FusedProduct(const DeviceContext& context, const DeviceCsrView<Value>& a,
                const DeviceCsrView<Value>& b);
 
-  /// Computes the next rows of C; nothing when all rows are done.
-  /// \throws Error (out_of_memory) when a row alone does not fit the budget
+  /// Computes the next rows of C. Returns no value when all rows are done.
+  /// \throws Error (out_of_memory) a single row does not fit the budget
   [[nodiscard]] std::optional<ProductChunk<Value, Column>> next();
 
-  /// Offsets of C: rows + 1; complete after the last chunk.
+  /// Offsets of C, rows + 1 elements; complete after the last chunk.
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
   [[nodiscard]] std::int64_t nnz() const { return nnz_; }
-  /// Rows of C that next() has handed out.
+  /// Rows of C that next() has returned.
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
  private:
   [[nodiscard]] std::int64_t rows_that_fit(std::uint64_t bytes);
   [[nodiscard]] std::uint64_t bytes_left() const;
   [[nodiscard]] Error row_too_long(std::uint64_t bytes) const;
-  /// The next rows of C, which are in `bins`; \param row_ptr takes their offsets from the first.
+  /// Computes the next rows of C, which are in `bins`.
+  /// \param row_ptr  receives their offsets from the first of these rows
   ProductChunk<Value, Column> multiply_rows(std::int64_t rows, const RowBins& bins,
                                             std::int64_t* row_ptr);
 
-  const Context& context_;
+  const DeviceContext& context_;
   DeviceCsrView<Value> a_;
   DeviceCsrView<Value> b_;
-  std::uint64_t budget_ = 0;              ///< bytes
-  std::uint64_t reserved_ = 0;            ///< bytes of the budget that live as long as this
-  DeviceBuffer<std::uint64_t> products_;  ///< of each row first
-  RowBins bins_;                          ///< of all rows, as long as one chunk may be enough
+  std::uint64_t budget_ = 0;    ///< bytes
+  std::uint64_t reserved_ = 0;  ///< bytes of the budget for arrays that live as long as this object
+  DeviceBuffer<std::uint64_t> products_;  ///< of each row; scratch behind them
+  RowBins bins_;                          ///< of all rows, until more than one chunk is needed
   DeviceBuffer<std::int64_t> row_ptr_;
-  std::vector<std::uint64_t> products_on_host_;  ///< only where more than one chunk may be needed
+  std::vector<std::uint64_t> products_on_host_;  ///< only if more than one chunk may be needed
   std::int64_t next_row_ = 0;
   std::int64_t nnz_ = 0;
 };

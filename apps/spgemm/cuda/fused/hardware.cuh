@@ -1,16 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <complex>
 #include <cstdint>
 #include <cuda/barrier>
 
-/// What only the hardware has a word for: instructions without a function in CUDA C++. The kernels'
-/// tests on host threads (tests/kernels) bring another file of this name.
+/// Inline-PTX wrappers and special memory accesses. The kernel tests on host threads
+/// (tests/kernels) replace this file by one of the same path.
 namespace sortie::spgemm::cuda {
 
-/// To be called by each such kernel first: lets the next one start when all blocks have begun. It
-/// is enough that the last ones say so, those that may be running when none is left to begin.
-__device__ __forceinline__ void let_next_kernel_start() {
+/// Called first in a kernel of a KernelGroup: lets the next kernel start when all blocks of this
+/// one have started. Calls by the last 8192 blocks suffice, since no more blocks are resident at
+/// once when the last block starts.
+__device__ __forceinline__ void trigger_dependent_launch() {
 #if __CUDA_ARCH__ >= 900
   constexpr unsigned most_at_once = 8192;
   if (blockIdx.x + most_at_once >= gridDim.x)
@@ -18,24 +20,26 @@ __device__ __forceinline__ void let_next_kernel_start() {
 #endif
 }
 
-/// To be called by each such kernel last: its end means that those before have ended, too. One
-/// block waits; the others make room for the next kernel.
-__device__ __forceinline__ void end_after_kernels_before() {
+/// Called last in a kernel of a KernelGroup: the kernel ends only after the prior kernels have
+/// ended.
+/// Block 0 waits; the others exit and free their resources for the next kernel.
+__device__ __forceinline__ void wait_for_prior_kernels() {
 #if __CUDA_ARCH__ >= 900
   if (blockIdx.x == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// A warp's word in shared memory by which another warp lets it go on.
+/// A barrier in shared memory with which one warp releases another.
 class WarpSignal {
  public:
-  /// By one thread; others use it after the block's next barrier.
+  /// Called by one thread, followed by a block barrier before other uses.
   __device__ __forceinline__ void prepare() { init(&barrier(), 32); }
-  /// By all lanes of the other warp: the one that waits, or will wait, goes on and sees what these
-  /// wrote before. Each lane arrives by itself, since racecheck takes no lane's word for another's.
+  /// Called by all lanes of the releasing warp. Releases the waiting warp, which then sees all
+  /// prior writes of these lanes. Each lane arrives itself, because racecheck does not accept one
+  /// lane's arrival for the other lanes.
   __device__ __forceinline__ void raise() { (void)barrier().arrive(); }
-  /// Waits until it has been raised once more than `before` times.
-  /// \param before  how often this has been called
+  /// Waits until raise() has been called more than `before` times.
+  /// \param before  number of preceding wait() calls
   __device__ __forceinline__ void wait(std::uint32_t before) {
     barrier().wait_parity((before & 1) != 0);
   }
@@ -43,12 +47,12 @@ class WarpSignal {
  private:
   using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
   __device__ __forceinline__ Barrier& barrier() { return reinterpret_cast<Barrier&>(bytes_); }
-  // Shared memory takes no constructors.
+  // Raw bytes, since shared variables must not have constructors.
   alignas(Barrier) unsigned char bytes_[sizeof(Barrier)];
 };
 
-/// A place in shared memory that is known before it is a warp's turn: the compiler does not work it
-/// out again.
+/// An address in shared memory, computed early. The asm statement keeps the compiler from
+/// recomputing it later.
 using SharedAddress = std::uint32_t;
 template <class T>
 __device__ __forceinline__ SharedAddress shared_address(const T* place) {
@@ -57,7 +61,7 @@ __device__ __forceinline__ SharedAddress shared_address(const T* place) {
   return address;
 }
 
-/// Reads and writes that stay where they are, in order.
+/// Loads and stores that the compiler neither moves nor reorders.
 __device__ __forceinline__ void load_shared(SharedAddress address, float& value) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
 }
@@ -88,28 +92,28 @@ __device__ __forceinline__ void store_shared(SharedAddress address, std::uint32_
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
-/// A word that others may be changing by atomic functions.
+/// Reads a word that other threads may be changing with atomics.
 __device__ __forceinline__ std::uint32_t read_shared_word(const std::uint32_t& word) {
   return *static_cast<const volatile std::uint32_t*>(&word);
 }
 
-/// What is written once and read much later, if at all, and what is read for the last time: it
-/// leaves the second-level cache before the rows of B do, which are read again.
+/// Streaming stores and loads (evict-first), for data that is not reused soon: they keep the rows
+/// of B, which are reused, in the L2 cache.
 template <class T>
-__device__ __forceinline__ void write_once(T* place, T value) {
+__device__ __forceinline__ void store_streaming(T* place, T value) {
   __stcs(place, value);
 }
-// By halves: a complex number need not be aligned to its size.
-__device__ __forceinline__ void write_once(std::complex<double>* place,
-                                           std::complex<double> value) {
+// In halves: a complex number need not be aligned to its size.
+__device__ __forceinline__ void store_streaming(std::complex<double>* place,
+                                                std::complex<double> value) {
   __stcs(reinterpret_cast<double*>(place), value.real());
   __stcs(reinterpret_cast<double*>(place) + 1, value.imag());
 }
 template <class T>
-__device__ __forceinline__ T read_once(const T* place) {
+__device__ __forceinline__ T load_streaming(const T* place) {
   return __ldcs(place);
 }
-__device__ __forceinline__ std::complex<double> read_once(const std::complex<double>* place) {
+__device__ __forceinline__ std::complex<double> load_streaming(const std::complex<double>* place) {
   const auto* const halves = reinterpret_cast<const double*>(place);
   return {__ldcs(halves), __ldcs(halves + 1)};
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,20 +8,21 @@
 #include <set>
 #include <utility>
 
-#include "sortie/core/cuda/check.hpp"
+#include "core/cuda/check.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// Launches kernels that do not depend on each other, one behind another in a stream, so that the
-/// next one starts when the last blocks of the one before have started, not when they have ended.
-/// The first waits for all that is in the stream before. The kernels must call
-/// let_next_kernel_start() and end_after_kernels_before() (see hardware.cuh).
+/// Launches mutually independent kernels in one stream with programmatic dependent launch: a kernel
+/// starts as soon as the last blocks of its predecessor have started. The first kernel waits for
+/// all prior work in the stream. The kernels must call trigger_dependent_launch() and
+/// wait_for_prior_kernels() (see hardware.cuh).
 class KernelGroup {
  public:
   explicit KernelGroup(cudaStream_t stream) : stream_(stream) {}
 
-  /// Blocks with `bytes` of dynamic shared memory: as much of the multiprocessors' memory as can be
-  /// is given to them; for those without, the driver decides, and leaves more to the cache.
+  /// \param bytes  dynamic shared memory per block. If not 0, the kernel requests the largest
+  ///               shared memory carveout; otherwise the driver chooses, which leaves more L1
+  ///               cache
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), unsigned blocks, int threads, std::size_t bytes,
               const Arguments&... arguments) {
@@ -40,7 +42,7 @@ class KernelGroup {
   }
 
  private:
-  /// Allows the kernel all shared memory that a block may have, once on each device.
+  /// Allows the kernel the largest dynamic shared memory per block, once per device.
   template <class... Parameters>
   static void prepare(void (*kernel)(Parameters...)) {
     static std::mutex mutex;

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
 namespace sortie::spgemm::cuda {
 
-/// The arrays of a matrix in device memory, as kernels take them.
+/// The arrays of a matrix in device memory, as kernel arguments.
 template <class Value>
 struct MatrixArrays {
   const std::int64_t* row_ptr;
@@ -12,7 +13,7 @@ struct MatrixArrays {
   const Value* values;
 };
 
-/// Some neighbouring rows of A, and B.
+/// Consecutive rows of A, and all of B.
 template <class Value>
 struct ProductOperands {
   MatrixArrays<Value> a;
@@ -21,7 +22,7 @@ struct ProductOperands {
   std::int64_t b_entries;  ///< nnz(B)
 };
 
-/// Where the rows of C go that belong to those of A: row_ptr is known.
+/// Destination of the corresponding rows of C; row_ptr is already computed.
 template <class Value>
 struct ProductRows {
   const std::int64_t* row_ptr;

@@ -1,42 +1,45 @@
-#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/cuda/fused/row_bins.hpp"
 
 #include <algorithm>
 #include <complex>
 #include <functional>
 #include <utility>
 
-#include "sortie/apps/spgemm/cuda/fused/row_places.hpp"
-#include "sortie/apps/spgemm/cuda/launch.cuh"
-#include "sortie/core/cuda/posted_result.hpp"
+#include "apps/spgemm/cuda/fused/staging_slots.hpp"
+#include "apps/spgemm/cuda/launch.cuh"
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_mailbox.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
 
 constexpr unsigned all = 0xffffffffu;
 
-/// Rows with more entries than this are left to a block each, those with more than that to all.
-constexpr std::int64_t kMostEntriesOfLanes = 256;
-constexpr std::int64_t kMostEntriesOfBlock = 32768;
+/// Rows of A with more entries than the first are counted by one block each; with more than the
+/// second, by all blocks.
+constexpr std::int64_t kMaxEntriesOfLanes = 256;
+constexpr std::int64_t kMaxEntriesOfBlock = 32768;
 
-/// What is found of rows.
+/// Totals over rows.
 struct RowTotals {
   unsigned long long products;
-  unsigned long long window_products;
-  unsigned long long places;
-  std::uint32_t rows[RowBins::count];  ///< of each bin but that of empty rows
+  unsigned long long large_row_products;
+  unsigned long long slots;
+  std::uint32_t rows[RowBins::count];  ///< of each bin except that of empty rows
 };
 
-/// Zeros at first.
+/// Zero-initialised.
 struct Counters {
   RowTotals all;
-  std::uint32_t taken[RowBins::count];  ///< of the list, by each bin
-  std::uint32_t taken_places;
-  /// Rows that count_products_kernel has left, listed from the front and from the back.
+  std::uint32_t taken[RowBins::count];  ///< allocated elements of the list, per bin
+  std::uint32_t taken_slots;
+  /// Rows that count_products_kernel skipped, listed from the front and from the back.
   std::uint32_t long_rows;
   std::uint32_t very_long_rows;
   std::uint32_t blocks_done;
 };
-/// Words of the products' type.
+/// Size of Counters in elements of the products array, behind which they are stored.
 constexpr std::size_t kCounterWords = sizeof(Counters) / sizeof(std::uint64_t);
 static_assert(sizeof(Counters) % sizeof(std::uint64_t) == 0);
 
@@ -49,8 +52,8 @@ __device__ __forceinline__ int bin_of(std::uint64_t products) {
   return bin;
 }
 
-__device__ __forceinline__ bool is_sorted_bin(int bin) {
-  return bin > 0 && bin < RowBins::sorted;
+__device__ __forceinline__ bool has_slots(int bin) {
+  return bin > 0 && bin < RowBins::first_large;
 }
 
 __device__ __forceinline__ std::uint64_t sum_over_warp(std::uint64_t value) {
@@ -60,57 +63,61 @@ __device__ __forceinline__ std::uint64_t sum_over_warp(std::uint64_t value) {
   return value;
 }
 
-/// What the threads of a block find of rows, before it is added to what others do.
+/// Totals of a block, accumulated in registers and shared memory before one addition to the totals
+/// of the grid.
 class BlockTotals {
  public:
-  /// By all threads of the block, which have no totals left to add.
+  /// Called by all threads of the block.
   __device__ explicit BlockTotals(RowTotals& shared) : shared_(shared) {
     if (threadIdx.x == 0) shared = {};
     __syncthreads();
   }
 
-  /// A row's number of products; empty rows need not be taken.
+  /// Adds a row with this number of products; empty rows may be omitted.
   __device__ __forceinline__ void take(std::uint64_t products) {
     const int bin = bin_of(products);
     if (bin == 0) return;
     products_ += products;
-    if (is_sorted_bin(bin)) {
-      places_ += places_of_row(products);
+    if (has_slots(bin)) {
+      slots_ += slots_of_row(products);
     } else {
-      window_products_ += products;
+      large_row_products_ += products;
     }
     atomicAdd(&shared_.rows[bin], 1);
   }
 
-  /// By all threads of the block.
+  /// Called by all threads of the block.
   __device__ void add_to(RowTotals& totals) {
     products_ = sum_over_warp(products_);
-    window_products_ = sum_over_warp(window_products_);
-    places_ = sum_over_warp(places_);
+    large_row_products_ = sum_over_warp(large_row_products_);
+    slots_ = sum_over_warp(slots_);
     if (threadIdx.x % 32 == 0 && products_ != 0) {
       atomicAdd(&shared_.products, products_);
-      atomicAdd(&shared_.window_products, window_products_);
-      atomicAdd(&shared_.places, places_);
+      atomicAdd(&shared_.large_row_products, large_row_products_);
+      atomicAdd(&shared_.slots, slots_);
     }
     __syncthreads();
     if (threadIdx.x < RowBins::count && shared_.rows[threadIdx.x] != 0)
       atomicAdd(&totals.rows[threadIdx.x], shared_.rows[threadIdx.x]);
     if (threadIdx.x == 0 && shared_.products != 0) {
       atomicAdd(&totals.products, shared_.products);
-      if (shared_.window_products != 0) atomicAdd(&totals.window_products, shared_.window_products);
-      if (shared_.places != 0) atomicAdd(&totals.places, shared_.places);
+      if (shared_.large_row_products != 0)
+        atomicAdd(&totals.large_row_products, shared_.large_row_products);
+      if (shared_.slots != 0) atomicAdd(&totals.slots, shared_.slots);
     }
   }
 
  private:
   RowTotals& shared_;
   unsigned long long products_ = 0;
-  unsigned long long window_products_ = 0;
-  unsigned long long places_ = 0;
+  unsigned long long large_row_products_ = 0;
+  unsigned long long slots_ = 0;
 };
 
-/// By all threads of every block of a grid: what all blocks wrote before, the last one may read.
-/// \param done  of those that called this; is_last: a word of shared memory
+/// True on the last block of the grid to call this; that block sees all prior writes of the others.
+/// Called by all threads.
+/// \param done     number of blocks that have called this
+/// \param is_last  a variable in shared memory
 __device__ bool is_last_block(std::uint32_t* done, bool& is_last) {
   __threadfence();
   __syncthreads();
@@ -120,15 +127,15 @@ __device__ bool is_last_block(std::uint32_t* done, bool& is_last) {
   return is_last;
 }
 
-/// By all threads of a block: writes the totals to memory of the host.
-__device__ void post(const RowTotals& totals, RowTotals* posted) {
+/// Writes the totals to host memory. Called by all threads of a block.
+__device__ void write_to_host(const RowTotals& totals, RowTotals* mailbox) {
   const auto* const from = reinterpret_cast<const std::uint32_t*>(&totals);
-  auto* const to = reinterpret_cast<std::uint32_t*>(posted);
+  auto* const to = reinterpret_cast<std::uint32_t*>(mailbox);
   if (threadIdx.x < sizeof(RowTotals) / sizeof(std::uint32_t))
     to[threadIdx.x] = __ldcg(from + threadIdx.x);
 }
 
-/// Products of the entries begin, begin + stride, ... before `end`.
+/// Number of products of the entries begin, begin + stride, ... before `end`.
 __device__ __forceinline__ std::uint64_t count_products(const std::uint32_t* a_col_idx,
                                                         const std::int64_t* b_row_ptr,
                                                         std::int64_t begin, std::int64_t end,
@@ -142,8 +149,8 @@ __device__ __forceinline__ std::uint64_t count_products(const std::uint32_t* a_c
   return count;
 }
 
-// `Lanes` lanes count the products of a row, going through its entries together; longer rows are
-// listed, and not yet taken into the totals.
+// Counts the products of each row of A; `Lanes` lanes per row. Rows with more than
+// kMaxEntriesOfLanes entries are listed for count_long_rows_kernel and not added to the totals.
 template <int Lanes>
 __global__ void __launch_bounds__(kBlockThreads)
     count_products_kernel(std::int64_t rows, const std::int64_t* a_row_ptr,
@@ -162,7 +169,7 @@ __global__ void __launch_bounds__(kBlockThreads)
       begin = a_row_ptr[row];
       end = a_row_ptr[row + 1];
     }
-    const bool is_long = end - begin > kMostEntriesOfLanes;
+    const bool is_long = end - begin > kMaxEntriesOfLanes;
     std::uint64_t count =
         is_long ? 0 : count_products(a_col_idx, b_row_ptr, begin + lane, end, Lanes);
 #pragma unroll
@@ -171,7 +178,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     const bool is_own = row < rows && lane == 0;
     if (is_own) {
       products[row] = count;
-      if (end - begin > kMostEntriesOfBlock) {
+      if (end - begin > kMaxEntriesOfBlock) {
         list[rows - 1 - atomicAdd(&counters->very_long_rows, 1)] = static_cast<std::uint32_t>(row);
       } else if (is_long) {
         list[atomicAdd(&counters->long_rows, 1)] = static_cast<std::uint32_t>(row);
@@ -182,13 +189,13 @@ __global__ void __launch_bounds__(kBlockThreads)
   totals.add_to(counters->all);
 }
 
-// A block counts the products of a long row at a time; all blocks together those of a row with very
-// many entries. The last block to end posts the totals of all rows.
+// Counts the products of the listed rows: one block per long row, and all blocks together for each
+// very long row. The last block to end writes the totals of all rows to the host.
 __global__ void __launch_bounds__(kBlockThreads)
     count_long_rows_kernel(std::int64_t rows, const std::int64_t* a_row_ptr,
                            const std::uint32_t* a_col_idx, const std::int64_t* b_row_ptr,
                            unsigned long long* products, const std::uint32_t* list,
-                           Counters* counters, RowTotals* posted) {
+                           Counters* counters, RowTotals* mailbox) {
   __shared__ RowTotals shared;
   __shared__ unsigned long long row_products;
   __shared__ bool is_last;
@@ -226,74 +233,74 @@ __global__ void __launch_bounds__(kBlockThreads)
   of_very_long.add_to(counters->all);
   __threadfence();
   __syncthreads();
-  post(counters->all, posted);
+  write_to_host(counters->all, mailbox);
 }
 
-// The totals of rows whose products are known.
+// Totals of rows with known numbers of products; one thread per row.
 __global__ void __launch_bounds__(kBlockThreads)
     count_bins_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters,
-                      RowTotals* posted) {
+                      RowTotals* mailbox) {
   __shared__ RowTotals shared;
   __shared__ bool is_last;
   BlockTotals totals(shared);
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t row = global_thread(); row < rows; row += stride) totals.take(products[row]);
   totals.add_to(counters->all);
-  if (is_last_block(&counters->blocks_done, is_last)) post(counters->all, posted);
+  if (is_last_block(&counters->blocks_done, is_last)) write_to_host(counters->all, mailbox);
 }
 
-/// Rows that a thread puts on lists: fewer blocks ask for room at the same counters.
+/// Rows per thread of list_rows_kernel. Fewer blocks cause less contention on the counters.
 constexpr int kListedRows = 4;
 constexpr std::int64_t kListedRowsOfBlock = kListedRows * kBlockThreads;
 
-// Each block finds room in every bin for its rows, 32 of which stay in order, and places for those
-// that are sorted.
+// Lists rows by bin. Each block allocates list elements in every bin for its 1024 rows, and staging
+// slots for its small and medium rows; every 32 consecutive rows stay in order.
 //
-//   thread t of warp w: rows 128 w + t % 32, and 32, 64, 96 behind it, of the block's 1024
+//   thread t of warp w   rows 128 w + t % 32 + {0, 32, 64, 96} of the block
 //
-// An empty row has no entries of C: nobody else says so.
+// The kernel also sets the counts of empty rows to 0, since no other kernel processes them.
 __global__ void __launch_bounds__(kBlockThreads)
     list_rows_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters,
-                     std::uint32_t* list, std::uint32_t* places, std::int64_t* counts) {
+                     std::uint32_t* list, std::uint32_t* slots, std::int64_t* counts) {
   __shared__ std::uint32_t in_bin[RowBins::count];
   __shared__ std::uint32_t begin[RowBins::count];
-  __shared__ std::uint32_t warp_places[kBlockThreads / 32];
-  __shared__ std::uint32_t first_place;
+  __shared__ std::uint32_t warp_slots[kBlockThreads / 32];
+  __shared__ std::uint32_t first_slot;
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
   const std::int64_t first_row =
       blockIdx.x * kListedRowsOfBlock + warp * std::int64_t{32 * kListedRows} + lane;
   std::uint32_t bins[kListedRows];
-  std::uint32_t own_places[kListedRows];
-  std::uint32_t place_ends[kListedRows];  // within the warp
-  std::uint32_t places_of_warp = 0;
+  std::uint32_t own_slots[kListedRows];
+  std::uint32_t slot_ends[kListedRows];  // relative to the warp
+  std::uint32_t slots_of_warp = 0;
 #pragma unroll
   for (int i = 0; i < kListedRows; ++i) {
     const std::int64_t row = first_row + 32 * i;
     const std::uint64_t own = row < rows ? products[row] : 0;
     const int bin = bin_of(own);
     bins[i] = static_cast<std::uint32_t>(bin);
-    own_places[i] = is_sorted_bin(bin) ? static_cast<std::uint32_t>(places_of_row(own)) : 0u;
-    std::uint32_t up_to = own_places[i];
+    own_slots[i] = has_slots(bin) ? static_cast<std::uint32_t>(slots_of_row(own)) : 0u;
+    std::uint32_t up_to = own_slots[i];
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       const std::uint32_t other = __shfl_up_sync(all, up_to, distance);
       if (static_cast<int>(lane) >= distance) up_to += other;
     }
-    place_ends[i] = places_of_warp + up_to;
-    places_of_warp += __shfl_sync(all, up_to, 31);
+    slot_ends[i] = slots_of_warp + up_to;
+    slots_of_warp += __shfl_sync(all, up_to, 31);
   }
-  if (lane == 0) warp_places[warp] = places_of_warp;
+  if (lane == 0) warp_slots[warp] = slots_of_warp;
   if (threadIdx.x < RowBins::count) in_bin[threadIdx.x] = 0;
   __syncthreads();
-  std::uint32_t in_list[kListedRows];  // of the block's rows in the bin
+  std::uint32_t in_list[kListedRows];  // position among the block's rows of the bin
 #pragma unroll
   for (int i = 0; i < kListedRows; ++i) {
     const unsigned members = __match_any_sync(all, bins[i]);
     const unsigned below = members & ((1u << lane) - 1);
-    std::uint32_t place = 0;
-    if (below == 0) place = atomicAdd(&in_bin[bins[i]], __popc(members));
-    in_list[i] = __shfl_sync(all, place, __ffs(static_cast<int>(members)) - 1) + __popc(below);
+    std::uint32_t position = 0;
+    if (below == 0) position = atomicAdd(&in_bin[bins[i]], __popc(members));
+    in_list[i] = __shfl_sync(all, position, __ffs(static_cast<int>(members)) - 1) + __popc(below);
   }
   __syncthreads();
   if (threadIdx.x > 0 && threadIdx.x < RowBins::count && in_bin[threadIdx.x] != 0) {
@@ -303,12 +310,12 @@ __global__ void __launch_bounds__(kBlockThreads)
   }
   if (threadIdx.x == kBlockThreads - 1) {
     std::uint32_t of_block = 0;
-    for (const std::uint32_t of_warp : warp_places) of_block += of_warp;
-    first_place = of_block == 0 ? 0 : atomicAdd(&counters->taken_places, of_block);
+    for (const std::uint32_t of_warp : warp_slots) of_block += of_warp;
+    first_slot = of_block == 0 ? 0 : atomicAdd(&counters->taken_slots, of_block);
   }
   __syncthreads();
-  std::uint32_t before_warp = first_place;
-  for (unsigned w = 0; w < warp; ++w) before_warp += warp_places[w];
+  std::uint32_t before_warp = first_slot;
+  for (unsigned w = 0; w < warp; ++w) before_warp += warp_slots[w];
 #pragma unroll
   for (int i = 0; i < kListedRows; ++i) {
     const std::int64_t row = first_row + 32 * i;
@@ -319,7 +326,7 @@ __global__ void __launch_bounds__(kBlockThreads)
       counts[row] = 0;
     }
     if (row < rows)
-      places[row] = own_places[i] == 0 ? no_place : before_warp + place_ends[i] - own_places[i];
+      slots[row] = own_slots[i] == 0 ? no_slot : before_warp + slot_ends[i] - own_slots[i];
   }
 }
 
@@ -327,23 +334,23 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 namespace {
 
-/// Launches what puts rows into bins, of which `posted` will have the totals.
+/// Launches the listing of rows, then waits for the totals in `mailbox`.
 RowBins list_rows(const std::uint64_t* products, std::int64_t rows, Counters* counters,
                   DeviceBuffer<std::uint32_t> list, std::int64_t* counts,
-                  PostedResult<RowTotals>& posted, const std::function<void()>& meanwhile,
+                  PinnedMailbox<RowTotals>& mailbox, const std::function<void()>& meanwhile,
                   cudaStream_t stream) {
-  posted.mark();
+  mailbox.mark();
   RowBins bins;
   bins.rows = std::move(list);
-  bins.places = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(rows), stream);
+  bins.slots = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(rows), stream);
   list_rows_kernel<<<blocks_for(rows + 1, kListedRowsOfBlock), kBlockThreads, 0, stream>>>(
-      rows, products, counters, bins.rows.data(), bins.places.data(), counts);
+      rows, products, counters, bins.rows.data(), bins.slots.data(), counts);
   check_cuda(cudaGetLastError());
   if (meanwhile) meanwhile();
-  const RowTotals& found = posted.wait();
+  const RowTotals& found = mailbox.wait();
   bins.products = static_cast<std::int64_t>(found.products);
-  bins.window_products = static_cast<std::int64_t>(found.window_products);
-  bins.room = static_cast<std::int64_t>(found.places * entries_of_place);
+  bins.large_row_products = static_cast<std::int64_t>(found.large_row_products);
+  bins.staged_entries = static_cast<std::int64_t>(found.slots * entries_per_slot);
   for (int bin = 1; bin < RowBins::count; ++bin)
     bins.begin[bin + 1] = bins.begin[bin] + found.rows[bin];
   return bins;
@@ -363,9 +370,9 @@ RowBins find_row_bins(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>&
   products = DeviceBuffer<std::uint64_t>(rows + kCounterWords, stream);
   auto* const counters = reinterpret_cast<Counters*>(products.data() + rows);
   check_cuda(cudaMemsetAsync(counters, 0, sizeof(Counters), stream));
-  // The list of long rows is not needed any more when rows are listed by bins.
+  // The list of long rows is reused for the rows by bin.
   DeviceBuffer<std::uint32_t> list(rows, stream);
-  // Few lanes for short rows, that none is idle.
+  // Few lanes for rows with few entries, so that no lane is idle.
   const int lanes = a.nnz < 6 * a.rows ? 2 : 8;
   const auto kernel = lanes == 2 ? count_products_kernel<2> : count_products_kernel<8>;
   constexpr unsigned most_blocks = 4224;
@@ -373,14 +380,14 @@ RowBins find_row_bins(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>&
            stream>>>(a.rows, a.row_ptr, a.col_idx, b.row_ptr, products.data(), list.data(),
                      counters);
   check_cuda(cudaGetLastError());
-  PostedResult<RowTotals> posted(stream);
-  const unsigned blocks = a.nnz > kMostEntriesOfLanes ? 528 : 1;
+  PinnedMailbox<RowTotals> mailbox(stream);
+  const unsigned blocks = a.nnz > kMaxEntriesOfLanes ? 528 : 1;
   count_long_rows_kernel<<<blocks, kBlockThreads, 0, stream>>>(
       a.rows, a.row_ptr, a.col_idx, b.row_ptr,
       reinterpret_cast<unsigned long long*>(products.data()), list.data(), counters,
-      posted.on_device());
+      mailbox.on_device());
   check_cuda(cudaGetLastError());
-  return list_rows(products.data(), a.rows, counters, std::move(list), counts, posted, meanwhile,
+  return list_rows(products.data(), a.rows, counters, std::move(list), counts, mailbox, meanwhile,
                    stream);
 }
 
@@ -389,11 +396,11 @@ RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, std::int
   DeviceBuffer<std::uint32_t> list(static_cast<std::size_t>(rows), stream);
   DeviceBuffer<Counters> counters(1, stream);
   check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
-  PostedResult<RowTotals> posted(stream);
+  PinnedMailbox<RowTotals> mailbox(stream);
   count_bins_kernel<<<std::min(blocks_for(rows + 1), 1024u), kBlockThreads, 0, stream>>>(
-      rows, products, counters.data(), posted.on_device());
+      rows, products, counters.data(), mailbox.on_device());
   check_cuda(cudaGetLastError());
-  return list_rows(products, rows, counters.data(), std::move(list), counts, posted, {}, stream);
+  return list_rows(products, rows, counters.data(), std::move(list), counts, mailbox, {}, stream);
 }
 
 #define SORTIE_INSTANTIATE(Value)                                                           \

@@ -1,21 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
-#include "sortie/apps/spgemm/cuda/fused/value.cuh"
+#include "apps/spgemm/cuda/fused/operands.hpp"
+#include "apps/spgemm/cuda/fused/value.cuh"
 
-/// How a warp goes through the products of a row of C = A * B.
+/// How a warp traverses the products of a row of C = A * B.
 namespace sortie::spgemm::cuda {
 
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
-/// Lanes below the calling one, as bits.
+/// Mask of the lanes below the calling lane.
 __device__ __forceinline__ unsigned lanes_below() {
   return (1u << (threadIdx.x % 32)) - 1;
 }
 
-/// All lanes' words or'ed, and the largest of their numbers.
+/// Reductions over the warp: bitwise or, maximum.
 __device__ __forceinline__ std::uint32_t or_over_warp(std::uint32_t word) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_or_sync(all_lanes, word);
@@ -35,7 +36,7 @@ __device__ __forceinline__ int max_over_warp(int number) {
 #endif
 }
 
-/// Sum over the lanes up to and with the calling one.
+/// Inclusive prefix sum over the lanes.
 __device__ __forceinline__ std::uint32_t sum_up_to_lane(std::uint32_t value) {
   const int lane = static_cast<int>(threadIdx.x % 32);
 #pragma unroll
@@ -46,34 +47,34 @@ __device__ __forceinline__ std::uint32_t sum_up_to_lane(std::uint32_t value) {
   return value;
 }
 
-/// What a warp keeps of 32 entries of A while it goes through their products: those that have any,
-/// one behind another.
+/// Shared memory of a warp for 32 entries of A while it traverses their products. Entries without
+/// products are left out.
 template <class Value>
 struct EntriesShared {
-  std::int64_t first[32];  ///< entry of B that product 0 of the 32 entries would be made with
+  std::int64_t first[32];  ///< entry of B of product 0, extrapolated from the entry's own range
   alignas(16) unsigned char factor_bytes[32 * sizeof(Value)];
 
   __device__ Value* factors() { return reinterpret_cast<Value*>(factor_bytes); }
 };
 
-/// 32 products that a warp takes at once, one a lane.
+/// 32 products that a warp processes at once, one per lane.
 template <class Value>
 struct WalkStep {
   std::uint32_t column;
   Value product;
-  bool is_product;  ///< the lane has one
+  bool is_product;  ///< whether the lane has a product
 };
 
-/// Goes through the products of row `row` of A * B, in order of A's entries and 32 at a time,
-/// whatever entries they belong to: the lanes of a step have consecutive products. Calls
+/// Traverses the products of row `row` of A * B in the order of A's entries, 32 at a time. The
+/// lanes of a step have consecutive products, which may belong to several entries of A. Calls
 /// take(WalkStep) for every step, on all lanes.
 ///
-///   lane l: entry l of 32 entries of A, and the stretch of B's row that it meets; then
-///   lane l: product l of a step. The heads of the entries among the 32 products of a step are a
-///           word of bits, by which each lane finds its entry.
+///   lane l   entry l of 32 entries of A, and the matching row range of B;
+///            then product l of a step. A bit mask marks the first product of each entry among the
+///            32 products of a step; each lane finds its entry by counting bits.
 ///
-/// The reads of `Ahead` steps are under way before the first of them is taken.
-/// \tparam WithValues  the products themselves are wanted, not only their columns
+/// The loads of `Ahead` steps are issued before the first of them is processed.
+/// \tparam WithValues  compute values, not only columns
 template <bool WithValues, int Ahead, class Value, class Take>
 __device__ __forceinline__ void walk_row(const MatrixArrays<Value>& a, const MatrixArrays<Value>& b,
                                          std::uint32_t row, EntriesShared<Value>& shared,

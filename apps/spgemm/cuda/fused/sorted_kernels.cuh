@@ -1,56 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 
-#include "sortie/apps/spgemm/cuda/fused/hardware.cuh"
-#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
-#include "sortie/apps/spgemm/cuda/fused/row_places.hpp"
-#include "sortie/apps/spgemm/cuda/fused/row_walk.cuh"
-#include "sortie/apps/spgemm/cuda/fused/value.cuh"
-#include "sortie/segsort/cuda/word_network.cuh"
+#include "apps/spgemm/cuda/fused/hardware.cuh"
+#include "apps/spgemm/cuda/fused/operands.hpp"
+#include "apps/spgemm/cuda/fused/row_walk.cuh"
+#include "apps/spgemm/cuda/fused/staging_slots.hpp"
+#include "apps/spgemm/cuda/fused/value.cuh"
+#include "segsort/cuda/word_network.cuh"
 
-/// The kernels that make rows of few products, by sorting them.
+/// Kernels for small and medium rows, which are sorted by column.
 namespace sortie::spgemm::cuda {
 
-/// Of a block.
+/// Warps per block.
 inline constexpr int sorting_warps = 4;
 inline constexpr std::uint32_t no_word = 0xffffffffu;
 
-/// Where rows go: their numbers of entries; or their columns and values, in C or, where C is not
-/// there yet, in places of their own.
+/// Destination of rows: counts only, or columns and values in C, or in staging slots if row_ptr of
+/// C is not known yet.
 template <class Value>
 struct RowsOut {
-  std::int64_t* counts;         ///< of rows of C, or null
+  std::int64_t* counts;         ///< entries of each row of C, or null
   const std::int64_t* row_ptr;  ///< of C, or null
-  const std::uint32_t* places;  ///< of rows of C, where there is no row_ptr
+  const std::uint32_t* slots;   ///< first staging slot of each row; used if row_ptr is null
   std::uint32_t* col_idx;
   Value* values;
 
   [[nodiscard]] __device__ std::int64_t first_entry(std::uint32_t row) const {
-    return row_ptr != nullptr ? row_ptr[row] : std::int64_t{places[row]} * entries_of_place;
+    return row_ptr != nullptr ? row_ptr[row] : std::int64_t{slots[row]} * entries_per_slot;
   }
 };
 
-/// Rows of one bin, as a kernel takes them that makes those of several.
+/// Rows of one bin for a kernel that processes several bins.
 struct ListedRows {
   const std::uint32_t* rows;
   std::uint32_t count;
-  std::uint32_t first_block;  ///< of the grid, that takes rows of the bin
+  std::uint32_t first_block;  ///< of the grid, that processes rows of the bin
 };
 
-/// Makes rows of a bin of up to `Lanes` products, `Lanes` lanes a row; the block is the block-th
-/// that has the bin's rows.
+/// Computes rows of up to `Lanes` products, `Lanes` lanes per row. `block` counts from the first
+/// block of the bin.
 ///
-///   lane l: an entry of A and its stretch of B; then product l of the row, as a word of its column
-///           and l; after the sort the word of rank l
+///   lane l   entry l of A and the matching row range of B;
+///            then product l of the row, as a word of its column and l;
+///            after the sort, the word of rank l
 ///
-/// The lane at the head of a run of equal columns fetches the products of the others and adds them
-/// up, in order of A's entries.
+/// The first lane of each run of equal columns sums the products of the run in order of A's
+/// entries.
 template <int Lanes, bool WithValues, class Value>
-__device__ __forceinline__ void make_tiny_rows(const MatrixArrays<Value>& a,
-                                               const MatrixArrays<Value>& b,
-                                               const ListedRows& listed, std::uint32_t block,
-                                               const RowsOut<Value>& out) {
+__device__ __forceinline__ void make_small_rows(const MatrixArrays<Value>& a,
+                                                const MatrixArrays<Value>& b,
+                                                const ListedRows& listed, std::uint32_t block,
+                                                const RowsOut<Value>& out) {
   constexpr int index_bits = Lanes == 8 ? 3 : Lanes == 16 ? 4 : 5;
   const int lane = static_cast<int>(threadIdx.x % Lanes);
   const std::uint32_t number = (block * (32 * sorting_warps) + threadIdx.x) / Lanes;
@@ -78,7 +80,7 @@ __device__ __forceinline__ void make_tiny_rows(const MatrixArrays<Value>& a,
       if (lane >= distance) up_to += other;
     }
     const int total = __shfl_sync(all_lanes, up_to, Lanes - 1, Lanes);
-    // The entry of product lane - done of these: as many end at or before it.
+    // Entry of product lane - done: the number of entries that end at or before it.
     const int wanted = lane - done;
     int mine = 0;
 #pragma unroll
@@ -121,37 +123,37 @@ __device__ __forceinline__ void make_tiny_rows(const MatrixArrays<Value>& a,
     }
     if (is_head) {
       const std::int64_t at = out.first_entry(row) + __popc(heads & ((1u << lane) - 1));
-      write_once(out.col_idx + at, column);
-      write_once(out.values + at, total);
+      store_streaming(out.col_idx + at, column);
+      store_streaming(out.values + at, total);
     }
   }
 }
 
-/// The bins of up to 8, 16 and 32 products.
-struct TinyBins {
+/// The bins of rows with up to 8, 16 and 32 products.
+struct SmallBins {
   ListedRows of_8;
   ListedRows of_16;
   ListedRows of_32;
 };
 
-// Makes the rows of up to 32 products: those of up to 32 first, then 16, then 8, by as many lanes
-// each.
+// Computes the rows of up to 32 products. The first blocks process the bin of up to 32 products,
+// then up to 16, then up to 8; a row has 32, 16 or 8 lanes.
 template <bool WithValues, class Value>
 __global__ void __launch_bounds__(32 * sorting_warps)
-    tiny_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const TinyBins bins,
-                     const RowsOut<Value> out) {
-  let_next_kernel_start();
+    small_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const SmallBins bins,
+                      const RowsOut<Value> out) {
+  trigger_dependent_launch();
   if (blockIdx.x >= bins.of_8.first_block) {
-    make_tiny_rows<8, WithValues>(a, b, bins.of_8, blockIdx.x - bins.of_8.first_block, out);
+    make_small_rows<8, WithValues>(a, b, bins.of_8, blockIdx.x - bins.of_8.first_block, out);
   } else if (blockIdx.x >= bins.of_16.first_block) {
-    make_tiny_rows<16, WithValues>(a, b, bins.of_16, blockIdx.x - bins.of_16.first_block, out);
+    make_small_rows<16, WithValues>(a, b, bins.of_16, blockIdx.x - bins.of_16.first_block, out);
   } else {
-    make_tiny_rows<32, WithValues>(a, b, bins.of_32, blockIdx.x, out);
+    make_small_rows<32, WithValues>(a, b, bins.of_32, blockIdx.x, out);
   }
-  end_after_kernels_before();
+  wait_for_prior_kernels();
 }
 
-/// What a warp keeps of a row of up to 32 * Items products.
+/// Shared memory of a warp for a row of up to 32 * Items products.
 template <class Value, int Items, bool WithValues>
 struct SortedRowShared {
   static constexpr int capacity = 32 * Items;
@@ -160,26 +162,30 @@ struct SortedRowShared {
   alignas(16) unsigned char product_bytes[WithValues ? capacity * sizeof(Value) : 16];
 
   __device__ Value* products() { return reinterpret_cast<Value*>(product_bytes); }
-  /// One place in 33 stays empty, so that threads with Items words in a row meet different banks.
+  /// Every 33rd word is padding, so that lanes that read Items consecutive words access different
+  /// banks.
   __device__ std::uint32_t& word(int i) { return words[i + i / 32]; }
 };
 
-// A warp makes a row of up to 32 * Items products.
+// Computes rows of up to 32 * Items products; one warp per row.
 //
-//   shared products[i]: product i of the row, in order of A's entries
-//   words: column and i of each; lane l sorts words Items*l .. Items*l + Items-1 with the others
+//   shared products[i]   product i of the row, in the order of A's entries
+//   words[r]             registers of lane l: column and index of product Items * l + r of the
+//                        sorted row
+//   shared word(i)       the same words
 //
-// Then lane l takes words l, l + 32, ...; at the head of a run of equal columns it adds up the run.
+// After the sort, lane l processes words l, l + 32, ...: at the first word of a run of equal
+// columns it sums the run.
 template <int Items, bool WithValues, class Value>
 __global__ void __launch_bounds__(32 * sorting_warps)
-    short_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const std::uint32_t* rows,
-                      std::uint32_t count, RowsOut<Value> out) {
+    medium_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const std::uint32_t* rows,
+                       std::uint32_t count, RowsOut<Value> out) {
   using Shared = SortedRowShared<Value, Items, WithValues>;
   constexpr int index_bits = Items == 2 ? 6 : Items == 4 ? 7 : Items == 8 ? 8 : 9;
   Shared& shared = reinterpret_cast<Shared*>(dynamic_shared_memory())[threadIdx.x / 32];
   const int lane = static_cast<int>(threadIdx.x % 32);
   const std::uint32_t number = blockIdx.x * sorting_warps + threadIdx.x / 32;
-  let_next_kernel_start();
+  trigger_dependent_launch();
   if (number >= count) return;
   const std::uint32_t row = rows[number];
   int products = 0;
@@ -233,55 +239,55 @@ __global__ void __launch_bounds__(32 * sorting_warps)
           total = sum(total, shared.products()[next & (Shared::capacity - 1)]);
         }
         const std::int64_t place = at + __popc(heads & lanes_below());
-        write_once(out.col_idx + place, word >> index_bits);
-        write_once(out.values + place, total);
+        store_streaming(out.col_idx + place, word >> index_bits);
+        store_streaming(out.values + place, total);
       }
       at += __popc(heads);
     }
     if (lane == 0 && out.counts != nullptr) out.counts[row] = at - first;
   }
-  end_after_kernels_before();
+  wait_for_prior_kernels();
 }
 
-/// Rows of C that a warp copies, and entries that each lane has under way.
+/// Rows of C that a warp copies, and loads in flight per lane.
 inline constexpr int copied_rows = 8;
 inline constexpr int copied_steps = 4;
 
-// Copies rows from where they were made to C, in order of rows: what is written next to each other
-// is written at about the same time, and goes to memory as a whole. A warp copies the entries of
-// some neighbouring rows, one after another, whatever rows they belong to.
+// Copies staged rows to C in row order, so that neighbouring entries are written at about the same
+// time and their memory sectors are complete. A warp copies the entries of 8 consecutive rows, as
+// one sequence.
 //
-//   lane l: row l of the warp's, its length and where it is; those with entries go to shared
-//           memory, one behind another. Then entry l of a step: the heads of the rows among the 32
-//           entries of a step are a word of bits, by which each lane finds its row.
+//   lane l   row l of the warp: its length and its staging slots; rows with entries go to shared
+//            memory, without gaps. Then entry l of a step: a bit mask marks the first entry of each
+//            row among the 32 entries of a step, and each lane finds its row by counting bits
 template <class Value>
 __global__ void __launch_bounds__(32 * sorting_warps)
-    copy_rows_kernel(std::int64_t rows, const std::uint32_t* places, const std::uint32_t* columns,
+    copy_rows_kernel(std::int64_t rows, const std::uint32_t* slots, const std::uint32_t* columns,
                      const Value* values, const std::int64_t* c_row_ptr, std::uint32_t* c_col_idx,
                      Value* c_values) {
-  // Of each row with entries: where entry 0 of the warp's would be, before and after.
+  // Of each row with entries: extrapolated position of the warp's entry 0 in source and C.
   __shared__ std::int64_t from_of_rows[sorting_warps][copied_rows];
   __shared__ std::int64_t to_of_rows[sorting_warps][copied_rows];
-  let_next_kernel_start();
+  trigger_dependent_launch();
   const int lane = static_cast<int>(threadIdx.x % 32);
   std::int64_t* const from = from_of_rows[threadIdx.x / 32];
   std::int64_t* const to = to_of_rows[threadIdx.x / 32];
   const std::int64_t row =
       (std::int64_t{blockIdx.x} * sorting_warps + threadIdx.x / 32) * copied_rows + lane;
-  std::uint32_t place = no_place;
+  std::uint32_t slot = no_slot;
   std::uint32_t length = 0;
   std::int64_t begin = 0;
   if (lane < copied_rows && row < rows) {
-    place = places[row];
+    slot = slots[row];
     begin = c_row_ptr[row];
-    if (place != no_place) length = static_cast<std::uint32_t>(c_row_ptr[row + 1] - begin);
+    if (slot != no_slot) length = static_cast<std::uint32_t>(c_row_ptr[row + 1] - begin);
   }
   const std::uint32_t up_to = sum_up_to_lane(length);
   const std::uint32_t total = __shfl_sync(all_lanes, up_to, 31);
   const std::uint32_t head = length != 0 ? up_to - length : 0xffffffffu;
   const int own = __popc(__ballot_sync(all_lanes, length != 0) & lanes_below());
   if (length != 0) {
-    from[own] = std::int64_t{place} * entries_of_place - head;
+    from[own] = std::int64_t{slot} * entries_per_slot - head;
     to[own] = begin - head;
   }
   __syncwarp();
@@ -297,20 +303,20 @@ __global__ void __launch_bounds__(32 * sorting_warps)
       mine[i] = rows_before + __popc(heads & (lanes_below() << 1 | 1));
       rows_before += __popc(heads);
       if (step + lane < total) {
-        column[i] = read_once(columns + from[mine[i]] + step + lane);
-        value[i] = read_once(values + from[mine[i]] + step + lane);
+        column[i] = load_streaming(columns + from[mine[i]] + step + lane);
+        value[i] = load_streaming(values + from[mine[i]] + step + lane);
       }
     }
 #pragma unroll
     for (int i = 0; i < copied_steps; ++i) {
       const std::uint32_t entry = first + 32 * i + lane;
       if (entry < total) {
-        write_once(c_col_idx + to[mine[i]] + entry, column[i]);
-        write_once(c_values + to[mine[i]] + entry, value[i]);
+        store_streaming(c_col_idx + to[mine[i]] + entry, column[i]);
+        store_streaming(c_values + to[mine[i]] + entry, value[i]);
       }
     }
   }
-  end_after_kernels_before();
+  wait_for_prior_kernels();
 }
 
 }  // namespace sortie::spgemm::cuda

@@ -1,12 +1,13 @@
-#include "sortie/apps/spgemm/cuda/fused/sorted_rows.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/cuda/fused/sorted_rows.hpp"
 
-#include "sortie/apps/spgemm/cuda/fused/sorted_kernels.cuh"
-#include "sortie/apps/spgemm/cuda/launch.cuh"
+#include "apps/spgemm/cuda/fused/sorted_kernels.cuh"
+#include "apps/spgemm/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
 
-/// The rows of a bin.
+/// The rows of one bin.
 struct BinRows {
   const std::uint32_t* rows;
   std::uint32_t count;
@@ -16,8 +17,8 @@ struct BinRows {
 };
 
 template <bool WithValues, class Value>
-void launch_tiny(const ProductOperands<Value>& operands, const RowBins& bins,
-                 const RowsOut<Value>& out, KernelGroup& group) {
+void launch_small(const ProductOperands<Value>& operands, const RowBins& bins,
+                  const RowsOut<Value>& out, KernelGroup& group) {
   unsigned blocks = 0;
   const auto listed = [&](int bin, int lanes) {
     const BinRows rows(bins, bin);
@@ -25,44 +26,44 @@ void launch_tiny(const ProductOperands<Value>& operands, const RowBins& bins,
     blocks += blocks_for(rows.count, 32 * sorting_warps / lanes);
     return listed;
   };
-  TinyBins tiny{};
-  tiny.of_32 = listed(3, 32);
-  tiny.of_16 = listed(2, 16);
-  tiny.of_8 = listed(1, 8);
+  SmallBins small{};
+  small.of_32 = listed(3, 32);
+  small.of_16 = listed(2, 16);
+  small.of_8 = listed(1, 8);
   if (blocks == 0) return;
-  group.launch(tiny_rows_kernel<WithValues, Value>, blocks, 32 * sorting_warps, 0, operands.a,
-               operands.b, tiny, out);
+  group.launch(small_rows_kernel<WithValues, Value>, blocks, 32 * sorting_warps, 0, operands.a,
+               operands.b, small, out);
 }
 
 template <int Items, bool WithValues, class Value>
-void launch_short(const MatrixArrays<Value>& a, const MatrixArrays<Value>& b, const BinRows& bin,
-                  const RowsOut<Value>& out, KernelGroup& group) {
+void launch_medium(const MatrixArrays<Value>& a, const MatrixArrays<Value>& b, const BinRows& bin,
+                   const RowsOut<Value>& out, KernelGroup& group) {
   if (bin.count == 0) return;
   constexpr std::size_t bytes = sorting_warps * sizeof(SortedRowShared<Value, Items, WithValues>);
-  group.launch(short_rows_kernel<Items, WithValues, Value>, blocks_for(bin.count, sorting_warps),
+  group.launch(medium_rows_kernel<Items, WithValues, Value>, blocks_for(bin.count, sorting_warps),
                32 * sorting_warps, bytes, a, b, bin.rows, bin.count, out);
 }
 
 template <bool WithValues, class Value>
 void launch_all(const ProductOperands<Value>& operands, const RowBins& bins,
                 const RowsOut<Value>& out, KernelGroup& group) {
-  launch_short<16, WithValues>(operands.a, operands.b, BinRows(bins, 7), out, group);
-  launch_short<8, WithValues>(operands.a, operands.b, BinRows(bins, 6), out, group);
-  launch_short<4, WithValues>(operands.a, operands.b, BinRows(bins, 5), out, group);
-  launch_short<2, WithValues>(operands.a, operands.b, BinRows(bins, 4), out, group);
-  launch_tiny<WithValues>(operands, bins, out, group);
+  launch_medium<16, WithValues>(operands.a, operands.b, BinRows(bins, 7), out, group);
+  launch_medium<8, WithValues>(operands.a, operands.b, BinRows(bins, 6), out, group);
+  launch_medium<4, WithValues>(operands.a, operands.b, BinRows(bins, 5), out, group);
+  launch_medium<2, WithValues>(operands.a, operands.b, BinRows(bins, 4), out, group);
+  launch_small<WithValues>(operands, bins, out, group);
 }
 
 }  // namespace
 
 template <class Value>
 StagedRows<Value>::StagedRows(const RowBins& bins, cudaStream_t stream)
-    : columns(static_cast<std::size_t>(bins.room), stream),
-      values(static_cast<std::size_t>(bins.room), stream) {}
+    : columns(static_cast<std::size_t>(bins.staged_entries), stream),
+      values(static_cast<std::size_t>(bins.staged_entries), stream) {}
 
 template <class Value>
 std::int64_t StagedRows<Value>::bytes(const RowBins& bins) {
-  return bins.room * static_cast<std::int64_t>(sizeof(std::uint32_t) + sizeof(Value));
+  return bins.staged_entries * static_cast<std::int64_t>(sizeof(std::uint32_t) + sizeof(Value));
 }
 
 template <class Value>
@@ -83,7 +84,7 @@ template <class Value>
 void stage_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
                        std::int64_t* counts, StagedRows<Value>& staged, KernelGroup& group) {
   launch_all<true>(operands, bins,
-                   RowsOut<Value>{counts, nullptr, bins.places.data(), staged.columns.data(),
+                   RowsOut<Value>{counts, nullptr, bins.slots.data(), staged.columns.data(),
                                   staged.values.data()},
                    group);
 }
@@ -91,10 +92,10 @@ void stage_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bi
 template <class Value>
 void copy_sorted_rows(const RowBins& bins, const StagedRows<Value>& staged,
                       const ProductRows<Value>& c, KernelGroup& group) {
-  if (bins.room == 0) return;
-  const auto rows = static_cast<std::int64_t>(bins.places.size());
+  if (bins.staged_entries == 0) return;
+  const auto rows = static_cast<std::int64_t>(bins.slots.size());
   group.launch(copy_rows_kernel<Value>, blocks_for(rows, copied_rows * sorting_warps),
-               32 * sorting_warps, 0, rows, bins.places.data(), staged.columns.data(),
+               32 * sorting_warps, 0, rows, bins.slots.data(), staged.columns.data(),
                staged.values.data(), c.row_ptr, c.col_idx, c.values);
 }
 

@@ -1,15 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/apps/spgemm/cuda/fused/kernel_group.hpp"
-#include "sortie/apps/spgemm/cuda/fused/operands.hpp"
-#include "sortie/apps/spgemm/cuda/fused/row_bins.hpp"
+#include "apps/spgemm/cuda/fused/kernel_group.hpp"
+#include "apps/spgemm/cuda/fused/operands.hpp"
+#include "apps/spgemm/cuda/fused/row_bins.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// Room for the rows of the sorted bins where they are made before C is there: for as many entries
-/// as each has products, up to the next place.
+/// Staging buffers for small and medium rows that are computed before row_ptr of C is known. Each
+/// row has one entry per product, rounded up to whole slots (staging_slots.hpp).
 template <class Value>
 struct StagedRows {
   DeviceBuffer<std::uint32_t> columns;
@@ -18,26 +21,27 @@ struct StagedRows {
   StagedRows() = default;
   /// \throws Error (out_of_memory, device)
   StagedRows(const RowBins& bins, cudaStream_t stream);
-  /// What the room takes.
+  /// Bytes of the buffers.
   [[nodiscard]] static std::int64_t bytes(const RowBins& bins);
 };
 
-/// Makes the rows of the sorted bins in `staged`, and counts their entries: counts[row].
+/// Computes the small and medium rows into `staged`, and their numbers of entries to
+/// counts[row].
 template <class Value>
 void stage_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
                        std::int64_t* counts, StagedRows<Value>& staged, KernelGroup& group);
 
-/// Copies them to C, from c.row_ptr[row] on.
+/// Copies staged rows to C, from c.row_ptr[row] on.
 template <class Value>
 void copy_sorted_rows(const RowBins& bins, const StagedRows<Value>& staged,
                       const ProductRows<Value>& c, KernelGroup& group);
 
-/// Without such room: counts the entries of C in the rows of the sorted bins, counts[row] ...
+/// Without staging: counts the entries of C in small and medium rows and writes counts[row].
 template <class Value>
 void count_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
                        std::int64_t* counts, KernelGroup& group);
 
-/// ... and makes them, from c.row_ptr[row] on.
+/// Without staging: computes small and medium rows and writes them from c.row_ptr[row] on.
 template <class Value>
 void make_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
                       const ProductRows<Value>& c, KernelGroup& group);

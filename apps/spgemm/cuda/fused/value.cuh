@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <complex>
 
-/// What kernels do with entries.
+/// Arithmetic and shuffles of entries in kernels.
 namespace sortie::spgemm::cuda {
 
 template <class Value>
 __device__ __forceinline__ Value product(Value a, Value b) {
   return a * b;
 }
-// Spelled out: the operators of std::complex repair NaNs by a call that device code lacks.
+// Explicit: operator* of std::complex calls a NaN recovery function that device code lacks.
 __device__ __forceinline__ std::complex<double> product(std::complex<double> a,
                                                         std::complex<double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
@@ -24,7 +25,7 @@ __device__ __forceinline__ std::complex<double> sum(std::complex<double> a,
   return {a.real() + b.real(), a.imag() + b.imag()};
 }
 
-/// The value that a lane of the calling one's `width` lanes holds.
+/// The value of lane `lane` within the calling lane's group of `width` lanes.
 template <class Value>
 __device__ __forceinline__ Value from_lane(Value value, int lane, int width = 32) {
   return __shfl_sync(0xffffffffu, value, lane, width);

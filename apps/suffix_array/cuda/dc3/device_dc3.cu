@@ -1,4 +1,5 @@
-#include "sortie/apps/suffix_array/cuda/dc3/device_dc3.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/dc3/device_dc3.hpp"
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -18,15 +19,18 @@
 #include <thrust/merge.h>
 #endif
 
-#include "sortie/apps/suffix_array/cuda/call_iterator.cuh"
-#include "sortie/apps/suffix_array/cuda/counts.cuh"
-#include "sortie/apps/suffix_array/cuda/dc3/skew_order.cuh"
-#include "sortie/apps/suffix_array/cuda/device_phase.hpp"
-#include "sortie/apps/suffix_array/cuda/first_sort.hpp"
-#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
-#include "sortie/apps/suffix_array/cuda/scan.cuh"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/cuda/build/first_sort.hpp"
+#include "apps/suffix_array/cuda/call_iterator.cuh"
+#include "apps/suffix_array/cuda/counts.cuh"
+#include "apps/suffix_array/cuda/dc3/skew_order.cuh"
+#include "apps/suffix_array/cuda/device_phase.hpp"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "apps/suffix_array/cuda/host_copies.hpp"
+#include "apps/suffix_array/cuda/scan.cuh"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -35,7 +39,7 @@ using dc3::RankedString;
 using dc3::SkewItem;
 using Words = DeviceBuffer<std::uint32_t>;
 
-/// Zeros behind a string, which triples at its end read.
+/// Zeros after a string, read by the triples at its end.
 constexpr std::uint64_t padding = 3;
 
 // Thread p marks the letter at position p.
@@ -64,8 +68,9 @@ struct NumberSeparator {
   }
 };
 
-/// The suffixes at positions 1 and 2 modulo 3 have numbers: 0 .. thirds - 1 those at 1, 4, ..., and
-/// from `thirds` on those at 2, 5, ... Neighbours in the string have neighbouring numbers.
+/// The numbers of the suffixes at positions 1 and 2 modulo 3: 0 .. thirds - 1 for positions 1, 4,
+/// ..., and from `thirds` on for positions 2, 5, ... Neighbours in the string of names have
+/// neighbouring numbers.
 struct Numbering {
   std::uint32_t thirds;
 
@@ -74,7 +79,7 @@ struct Numbering {
   }
 };
 
-// Thread i writes the key of the suffix in place i: `count` symbols from the offset on.
+// Thread i writes the key of suffix i of the order: `count` symbols from the offset on.
 template <class Key>
 struct WriteTripleKey {
   Numbering numbering;
@@ -98,7 +103,7 @@ struct WriteNumber {
   __device__ void operator()(std::uint32_t i) const { order[i] = i; }
 };
 
-/// Names triples by what place they have among the different ones, from 1.
+/// Names triples by their rank among the distinct triples, from 1.
 struct NameTriples {
   Numbering numbering;
   const std::uint32_t* string;
@@ -107,7 +112,7 @@ struct NameTriples {
   std::uint32_t* names;
   std::uint32_t* different;
 
-  /// 1 where the triple in place i is another than the one before it.
+  /// 1 if the triple at index i differs from the previous one.
   __host__ __device__ std::uint32_t operator()(std::uint32_t i) const {
     if (i == 0) return 1;
     const std::uint32_t* left = string + numbering.position(order[i - 1]);
@@ -131,8 +136,7 @@ struct IsFirstThird {
   __host__ __device__ bool operator()(std::uint32_t number) const { return number < thirds; }
 };
 
-// Thread i owns the suffix in place i: what was the number of the suffix after it becomes its
-// position.
+// Thread i owns suffix i of the order: replaces the number of the suffix after it by its position.
 struct WriteThirdKey {
   const std::uint32_t* string;
   std::uint32_t* order;
@@ -145,7 +149,7 @@ struct WriteThirdKey {
   }
 };
 
-/// What is left of an item when it has found its place.
+/// The output of the merge: the position of an item.
 #if CUB_VERSION >= 200700
 struct WritePosition {
   std::uint32_t* positions;
@@ -159,7 +163,7 @@ struct TakePosition {
 };
 #endif
 
-/// Calls a function of CUB's twice: for the bytes that it wants, and with them.
+/// Calls a CUB function twice: to query the bytes of its scratch, and with the scratch.
 template <class Function>
 void with_scratch(const Function& function, cudaStream_t stream) {
   std::size_t bytes = 0;
@@ -173,7 +177,8 @@ class SkewSort {
  public:
   explicit SkewSort(cudaStream_t stream) : stream_(stream) {}
 
-  /// \param string  `size` numbers from 1 on that fit in `bits`, no two suffixes equal, and padding
+  /// \param string  `size` numbers from 1 on, of at most `bits` bits, no two suffixes equal;
+  ///                followed by the padding
   /// \return its suffix array
   Words sort(Words string, std::uint32_t size, int bits);
 
@@ -200,7 +205,8 @@ Words SkewSort::sort(Words string, std::uint32_t size, int bits) {
   const std::uint32_t thirds = (size + 2) / 3;
   const Numbering numbering{thirds};
   // With size = 1 modulo 3 there is a suffix of zeros alone at position `size`: it separates the
-  // names of positions 1 modulo 3 from those of 2 modulo 3, which two zeros do otherwise.
+  // names of positions 1 modulo 3 from those of positions 2 modulo 3. For other sizes, two zeros in
+  // the last triple do that.
   const std::uint32_t count = thirds + size / 3;
 
   Words order = sort_triples(string, numbering, count, bits);
@@ -249,7 +255,7 @@ Words SkewSort::sort_triples(const Words& string, const Numbering& numbering, st
   return order;
 }
 
-/// Also writes the zeros behind the names. \return how many different triples there are
+/// Also writes the zeros after the names. \return the number of distinct triples
 std::uint32_t SkewSort::name_triples(const Words& string, const Numbering& numbering,
                                      const Words& order, Words& names) const {
   const auto count = static_cast<std::uint32_t>(order.size());
@@ -291,7 +297,7 @@ Words SkewSort::sort_thirds(const Words& string, const Words& order, std::uint32
   return selected;
 }
 
-/// \param skipped  entries at the front of `order` that are no suffixes of the string
+/// \param skipped  entries at the front of `order` that are not suffixes of the string
 Words SkewSort::merge(const RankedString& ranked, const Words& order, std::uint32_t skipped,
                       const Words& thirds, std::uint32_t size) const {
   Words positions(size, stream_);
@@ -309,7 +315,7 @@ Words SkewSort::merge(const RankedString& ranked, const Words& order, std::uint3
       },
       stream_);
 #else
-  // CUDA before 12.8 has this merge in Thrust only, which takes memory from the system.
+  // CUDA before 12.8 has this merge in Thrust only, which allocates from the system.
   const auto out = thrust::make_transform_output_iterator(positions.data(), TakePosition{});
   thrust::merge(thrust::cuda::par.on(stream_), first, first + first_size, second,
                 second + thirds.size(), out, dc3::IsBefore{});
@@ -317,7 +323,7 @@ Words SkewSort::merge(const RankedString& ranked, const Words& order, std::uint3
   return positions;
 }
 
-/// The text as a string of numbers, with its end as the last of them.
+/// The text as a string of numbers, the last of which is its end.
 struct NumberedText {
   Words string;
   std::uint32_t size = 0;
@@ -348,7 +354,7 @@ NumberedText number_text(const DeviceText& text, cudaStream_t stream) {
   const std::array<std::uint32_t, 1 + padding> tail = {end, 0, 0, 0};
   check_cuda(
       cudaMemcpyAsync(string + size, tail.data(), sizeof(tail), cudaMemcpyHostToDevice, stream));
-  check_cuda(cudaStreamSynchronize(stream));  // until the copies from this frame are done
+  check_cuda(cudaStreamSynchronize(stream));  // the copies read this stack frame
   return result;
 }
 
@@ -359,7 +365,9 @@ std::uint64_t dc3_bytes(std::uint64_t symbols) {
   return 24 * symbols + constant_scratch;
 }
 
-DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context, const DeviceText& text) {
+DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context, const DeviceText& text,
+                                                CUstream_st* stream) {
+  const DeviceCall call(context, stream);
   const std::uint64_t size = text.symbols.size();
   const std::uint64_t separators = text.separators.size();
   if (size > longest_dc3_text) {
@@ -368,14 +376,13 @@ DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context, const De
                                             std::to_string(longest_dc3_text));
   }
   if (size == 0) return {};
-  const std::uint64_t budget = device_memory_budget(context);
+  const std::uint64_t budget = device_memory_budget(call);
   if (dc3_bytes(size) > budget) throw out_of_memory_error("dc3", dc3_bytes(size), budget);
-  const cudaStream_t stream = context.stream;
-  DevicePhase phase(context, "dc3");
+  DevicePhase phase(call, "dc3");
   NumberedText numbered = number_text(text, stream);
   SkewSort skew(stream);
   const Words order = skew.sort(std::move(numbered.string), numbered.size, numbered.bits);
-  // The end of the text comes behind the separators; it is no entry of the result.
+  // The end of the text sorts after the separators; the result has no entry for it.
   Words positions(size, stream);
   check_cuda(cudaMemcpyAsync(positions.data(), order.data(), separators * sizeof(std::uint32_t),
                              cudaMemcpyDeviceToDevice, stream));
@@ -386,5 +393,21 @@ DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context, const De
   if (context.report != nullptr) context.report->set("dc3_levels", skew.levels());
   return positions;
 }
+
+template <Position Pos>
+std::vector<Pos> build_dc3(const Context& context, const TextView& text) {
+  const DeviceCall call(context);
+  const Inputs<std::uint32_t> inputs(call, "dc3", text, {});
+  std::vector<std::uint32_t> suffixes = to_host(
+      call, build_dc3_on_device(beside(context, inputs.bytes()), inputs.text(), call.stream));
+  if constexpr (sizeof(Pos) == sizeof(std::uint32_t)) {
+    return suffixes;
+  } else {
+    return {suffixes.begin(), suffixes.end()};
+  }
+}
+
+template std::vector<std::uint32_t> build_dc3(const Context&, const TextView&);
+template std::vector<std::uint64_t> build_dc3(const Context&, const TextView&);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,33 +1,34 @@
-#include "sortie/apps/suffix_array/cuda/ranges/borders.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/borders.hpp"
 
 #include <algorithm>
 #include <cub/device/device_merge_sort.cuh>
 #include <utility>
 
-#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
-#include "sortie/apps/suffix_array/cuda/ranges/range_plan.hpp"
-#include "sortie/apps/suffix_array/cuda/sizes.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/error.hpp"
-#include "sortie/core/random.hpp"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "apps/suffix_array/cuda/ranges/range_plan.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
+#include "core/cuda/check.hpp"
+#include "core/random.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
 /// Windows and counts of as many candidates fit into 48 KiB of shared memory.
 constexpr std::uint64_t most_candidates = 4095;
-/// For each range wanted: a range is then filled but for 3 %.
+/// Candidates for each range: ranges are then filled to 97 %.
 constexpr std::uint64_t candidates_a_range = 32;
 constexpr std::uint64_t least_candidates = 256;
-/// Draws, each as good as certain to do.
+/// Most attempts to draw candidates; each one is almost certain to succeed.
 constexpr std::uint64_t most_draws = 8;
 
 template <class Index>
 struct IsBefore {
   SuffixOrder<Index> order;
 
-  // Merge sorts hold dozens of comparisons, which would all be as long as before() in line.
+  // Not inlined: a merge sort contains dozens of comparisons, and the code of before() is long.
   __device__ __noinline__ bool operator()(const Index& left, const Index& right) const {
     return order.before(left, right);
   }
@@ -44,9 +45,9 @@ struct WriteWindows {
   }
 };
 
-// Every thread walks the text in strides of the grid. For each suffix it finds how many candidates
-// are not behind it: by windows in shared memory, and among those of the same window by whole
-// suffixes. Counts are kept by the block and added to those of all at its end.
+// Every thread visits the text in strides of the grid. For each suffix it finds the number of
+// candidates that are not after it: by windows in shared memory, and among candidates with the same
+// window by whole suffixes. Counts are accumulated per block and added to the totals at its end.
 template <class Index>
 __global__ void __launch_bounds__(block_threads)
     count_between_kernel(SuffixOrder<Index> order, std::uint64_t symbols, const Index* candidates,
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(block_threads)
           end = middle;
         }
       }
-      for (end = behind; begin < end;) {  // the first that is behind the suffix
+      for (end = behind; begin < end;) {  // the first that is after the suffix
         const unsigned middle = (begin + end) / 2;
         if (order.before(position, candidates[middle])) {
           end = middle;
@@ -102,13 +103,13 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// One position of each of `count` stretches of the text.
+/// Draws one position from each of `count` equal ranges of the text.
 template <class Index>
 std::vector<Index> draw_positions(std::uint64_t symbols, std::uint64_t count, std::uint64_t draw) {
   Random random(draw);
   std::vector<Index> positions(count);
   const std::uint64_t length = symbols / count;
-  const std::uint64_t longer = symbols % count;  // stretches with one symbol more come first
+  const std::uint64_t longer = symbols % count;  // ranges with one symbol more come first
   std::uint64_t begin = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t own = length + (i < longer ? 1 : 0);
@@ -118,7 +119,7 @@ std::vector<Index> draw_positions(std::uint64_t symbols, std::uint64_t count, st
   return positions;
 }
 
-/// Suffixes in order, and how many there are before, between and behind them.
+/// Candidates in order, and the numbers of suffixes before, between and after them.
 template <class Index>
 struct Counted {
   std::vector<Index> candidates;
@@ -185,7 +186,7 @@ std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order, std::uint6
       SuffixRange range;
       range.first = from == 0;
       range.last = to == counted.counts.size();
-      // Count i is of suffixes from candidate i - 1 on and before candidate i.
+      // Count i is the number of suffixes from candidate i - 1 on and before candidate i.
       if (!range.first) {
         range.begin = counted.candidates[from - 1];
         range.begin_window = counted.windows[from - 1];
@@ -200,7 +201,7 @@ std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order, std::uint6
     }
     return ranges;
   }
-  throw Error(ErrorKind::device, "suffix array: the suffixes cannot be cut into ranges");
+  throw Error(ErrorKind::device, "suffix array: the suffixes cannot be divided into ranges");
 }
 
 template std::vector<SuffixRange> find_ranges(const SuffixOrder<std::uint32_t>&, std::uint64_t,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -5,33 +6,33 @@
 #include <cstdint>
 #include <vector>
 
-#include "sortie/apps/suffix_array/cuda/ranges/suffix_order.cuh"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
 
-/// Suffixes that follow each other in the suffix array: from the one at `begin` on, and before the
-/// one at `end`.
+/// Consecutive suffixes of the suffix array: from the one at `begin` on, and before the one at
+/// `end`.
 struct SuffixRange {
   std::uint64_t begin = 0;  ///< a position
   std::uint64_t end = 0;
   std::uint64_t begin_window = 0;  ///< the 64-bit windows of both
   std::uint64_t end_window = 0;
-  bool first = false;  ///< from the first suffix of all on; `begin` is of no use
-  bool last = false;   ///< up to the last one; `end` is of no use
+  bool first = false;  ///< begins with the first suffix of all; `begin` is not used
+  bool last = false;   ///< ends with the last suffix of all; `end` is not used
   std::uint64_t members = 0;
 };
 
-/// Cuts the suffix array, not made yet, into ranges of at most `most_members`.
+/// Divides the suffix array, before it is built, into ranges of at most `most_members`.
 ///
-/// Some suffixes are drawn at random, one from each of equal stretches of the text, and sorted.
-/// Every suffix is counted between its neighbours among them, and neighbouring counts are joined.
-/// All suffixes differ, so no text makes a range that cannot be cut, one letter repeated neither.
+/// Candidates are drawn at random, one from each of equal ranges of the text, and sorted. All
+/// suffixes between two neighbouring candidates are counted, and neighbouring counts are joined.
+/// All suffixes differ, so every text can be divided, also one of a single repeated letter.
 ///
-/// \param symbols  of the text, at least 1
+/// \param symbols  symbols of the text, at least 1
 /// \throws Error (out_of_memory, device)
 /// Waits for the stream twice, and again in the unlikely case that a range is too large.
-/// Complexity: O(n log c) for c suffixes drawn. Memory: less than 512 KiB.
+/// Complexity: O(n log c) for c candidates. Memory: less than 512 KiB.
 template <Position Index>
 [[nodiscard]] std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order,
                                                    std::uint64_t symbols,

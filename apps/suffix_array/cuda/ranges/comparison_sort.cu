@@ -1,25 +1,27 @@
-#include "sortie/apps/suffix_array/cuda/ranges/comparison_sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/comparison_sort.hpp"
 
 #include <cub/device/device_merge_sort.cuh>
 #include <utility>
 
-#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
-#include "sortie/apps/suffix_array/cuda/group_bounds.cuh"
-#include "sortie/apps/suffix_array/cuda/numbered_set.cuh"
+#include "apps/suffix_array/cuda/build/group_bounds.cuh"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "apps/suffix_array/cuda/numbered_set.cuh"
+#include "core/cuda/check.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// The members of groups of more than most_counted, and of these the first of each group, as sets
-/// of places in the list.
+/// The members of groups of more than most_counted, and the first member of each of these groups,
+/// as sets of indices in the list.
 template <class Index>
 struct LargeSets {
   NumberedSet<Index> members;
   NumberedSet<Index> heads;
 };
 
-// Thread j serves member j of the list. In a small group it counts the members before its own,
-// which gives its place; large groups are noted.
+// Thread j handles member j of the list. In a small group it counts the members that precede its
+// own, which gives its slot; large groups are recorded.
 template <class Index>
 __global__ void __launch_bounds__(block_threads)
     place_in_small_groups_kernel(SuffixOrder<Index> order, std::uint64_t depth, const Index* items,
@@ -77,7 +79,7 @@ struct IsBefore {
   SuffixOrder<Index> order;
   std::uint64_t depth;  ///< letters in which the members of each group agree
 
-  // Merge sorts hold dozens of comparisons, which would all be as long as before() in line.
+  // Not inlined: a merge sort contains dozens of comparisons, and the code of before() is long.
   __device__ __noinline__ bool operator()(const Member<Index>& left,
                                           const Member<Index>& right) const {
     if (left.group != right.group) return left.group < right.group;

@@ -1,13 +1,14 @@
-#include "sortie/apps/suffix_array/cuda/ranges/cover_ranks.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/cover_ranks.hpp"
 
 #include <utility>
 
-#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
-#include "sortie/apps/suffix_array/cuda/ranges/difference_cover.hpp"
-#include "sortie/apps/suffix_array/cuda/ranges/text_sort.hpp"
-#include "sortie/apps/suffix_array/cuda/ranges/window_key.cuh"
-#include "sortie/apps/suffix_array/cuda/refine.hpp"
-#include "sortie/apps/suffix_array/cuda/sample_rounds.hpp"
+#include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
+#include "apps/suffix_array/cuda/ranges/text_sort.hpp"
+#include "apps/suffix_array/cuda/ranges/window_key.cuh"
+#include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -33,7 +34,8 @@ struct RankBySlot {
   __device__ void operator()(Index slot) const { ranks[cover.number(suffixes[slot])] = slot; }
 };
 
-/// Items become numbers, and all keys the same: a refinement by them leaves groups as they are.
+/// Replaces items by their numbers, and sets all keys to the same value: a refinement by these keys
+/// leaves groups unchanged.
 template <class Index>
 struct NumberItems {
   CoverRanks<Index> cover;
@@ -46,8 +48,8 @@ struct NumberItems {
   }
 };
 
-/// A period further on. Where there is none, the step leads nowhere; such positions are in no
-/// group, because the members of groups have letters for more than a period.
+/// The step by one period. If there is no position a period ahead, the step is to the item itself;
+/// such positions are in no group, because members of groups have letters for more than a period.
 template <class Index>
 struct StepByPeriod {
   Index elements;
@@ -80,7 +82,7 @@ RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
                          WriteCoverPositions<Index>{elements.data(), ranked.elements, ranked.period,
                                                     positions.data()},
                          stream);
-    // One letter more than a period: then what stands a period ahead is a letter as well.
+    // One letter more than a period: then the symbol a period ahead is a letter as well.
     sorted = sort_by_text(text, std::move(positions), WindowKey{text}.bits(),
                           TextSortEnd{std::uint64_t{ranked.period} + 1, false}, stream);
   }

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/apps/suffix_array/cuda/ranges/suffix_order.cuh"
-#include "sortie/apps/suffix_array/suffix_array.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
+#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
+#include "sortie/device_buffer.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
 
-/// CoverRanks and the memory they stand in: sizeof(Index) bytes for each position of the cover.
+/// CoverRanks and their memory: sizeof(Index) bytes for each position of the cover.
 template <Position Index>
 struct RankedCover {
   DeviceBuffer<Index> ranks;
@@ -18,7 +19,7 @@ struct RankedCover {
   DeviceBuffer<std::uint16_t> starts;
   std::uint32_t period = 0;
   std::uint32_t elements = 0;
-  std::uint64_t rounds = 0;  ///< of doubling, that ranking took
+  std::uint64_t rounds = 0;  ///< rounds of doubling that the ranking took
 
   [[nodiscard]] CoverRanks<Index> view() const {
     return {ranks.data(), places.data(), starts.data(), period, elements};
@@ -27,7 +28,7 @@ struct RankedCover {
 
 /// Ranks the suffixes that start at positions of a cover: by a period of symbols of the text, then
 /// by prefix doubling with steps of a period in place of symbols.
-/// \param symbols      of the text, at least 1
+/// \param symbols      symbols of the text, at least 1
 /// \param cover_order  see DifferenceCover
 /// \throws Error (out_of_memory, device)
 /// Waits for the stream several times. Memory: bytes_to_rank() of range_plan.hpp.

@@ -1,11 +1,12 @@
-#include "sortie/apps/suffix_array/cuda/ranges/difference_cover.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
 
 namespace sortie::suffix_array::cuda {
 
 DifferenceCover::DifferenceCover(std::uint32_t order) {
   const std::uint32_t r = order;
   const std::uint32_t period_length = period(order);
-  // Distances between neighbours, and how many times each.
+  // Distances between neighbours, and the number of times each occurs.
   struct Steps {
     std::uint32_t distance;
     std::uint32_t times;

@@ -1,32 +1,34 @@
-#include "sortie/apps/suffix_array/cuda/ranges/range_build.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/range_build.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/suffix_array/cuda/device_phase.hpp"
-#include "sortie/apps/suffix_array/cuda/pack.hpp"
-#include "sortie/apps/suffix_array/cuda/ranges/borders.hpp"
-#include "sortie/apps/suffix_array/cuda/ranges/cover_ranks.hpp"
-#include "sortie/apps/suffix_array/cuda/ranges/range_sort.hpp"
-#include "sortie/core/cuda/device_pool.hpp"
-#include "sortie/core/cuda/device_scope.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/cuda/device_phase.hpp"
+#include "apps/suffix_array/cuda/ranges/borders.hpp"
+#include "apps/suffix_array/cuda/ranges/cover_ranks.hpp"
+#include "apps/suffix_array/cuda/ranges/range_sort.hpp"
+#include "apps/suffix_array/cuda/text/pack.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_pool.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// The same letters, none of them rare: first_depth() of the stream is not asked for here.
+/// The same letters, none of them rare: first_depth() of the stream is not used here.
 PrefixCode without_rare_letters(const PrefixCode& code) {
   std::array<bool, 256> occurs{};
   for (std::size_t byte = 0; byte < occurs.size(); ++byte) occurs[byte] = code.codes[byte] != 0;
   return plan_prefix_code(occurs, {}, 32);
 }
 
-/// \param when_known  called with the bits of a packed symbol before anything is packed
+/// \param when_known  called with the bits of a packed symbol, before the text is packed
 template <class Callback>
-PackedText pack(const Context& context, const TextView& text, const Callback& when_known) {
+PackedText pack(const DeviceContext& context, const TextView& text, const Callback& when_known) {
   const cudaStream_t stream = context.stream;
   DevicePhase copy_in(context, "copy in", text.size());
   const DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
@@ -44,16 +46,18 @@ PackedText pack(const Context& context, const TextView& text, const Callback& wh
   return packed;
 }
 
-/// Gives memory of the pool that is not in use back, so that others of its pieces can be had whole.
+/// Returns the unused memory of the pool to the system, so that it can be allocated again as one
+/// block.
 void close_gaps(cudaStream_t stream) {
   check_cuda(cudaStreamSynchronize(stream));
   release_unused_device_memory();
 }
 
-/// \param tight  the plan takes all that is free on the device
+/// \param tight  the plan uses all free memory of the device
 template <class Index>
-void build_from_packed(const Context& context, const SymbolStream& text, std::uint64_t symbols,
-                       const RangePlan& plan, bool tight, const RangeSink<Index>& sink) {
+void build_from_packed(const DeviceContext& context, const SymbolStream& text,
+                       std::uint64_t symbols, const RangePlan& plan, bool tight,
+                       const RangeSink<Index>& sink) {
   const cudaStream_t stream = context.stream;
   DevicePhase ranking(context, "cover");
   if (tight) close_gaps(stream);
@@ -88,24 +92,23 @@ void build_from_packed(const Context& context, const SymbolStream& text, std::ui
 }  // namespace
 
 template <Position Index>
-void build_in_ranges(const Context& context, const TextView& text, const RangePlan& plan,
+void build_in_ranges(const DeviceContext& context, const TextView& text, const RangePlan& plan,
                      const RangeSink<Index>& sink) {
   const PackedText packed = pack(context, text, [](int) {});
   build_from_packed(context, packed.stream, text.size(), plan, false, sink);
 }
 
 template <Position Index>
-void build_in_ranges(const Context& context, const TextView& text, int kept,
+void build_in_ranges(const DeviceContext& context, const TextView& text, int kept,
                      const RangeSink<Index>& sink) {
-  // Not the last byte of what is free: the pool takes memory in large pieces, and allocations that
-  // come and go leave gaps in them.
+  // A part of the free memory is left out: the pool grows in large blocks, and fragments.
   constexpr std::uint64_t gaps = std::uint64_t{32} << 20;
   const std::uint64_t free = device_memory_free() / 16 * 15;
   const std::uint64_t usable = free - std::min(free, gaps);
   const std::uint64_t budget =
       context.memory_budget == 0 ? usable : std::min(context.memory_budget, usable);
   TextShape shape{text.size(), text.separators.size(), 1, kept};
-  // What is wanted whatever the letters are, before the text is copied.
+  // Checks the memory for the most bits a symbol, before the text is copied.
   static_cast<void>(plan_ranges<Index>(shape, budget));
   RangePlan plan;
   const PackedText packed = pack(context, text, [&](int bits) {
@@ -115,10 +118,10 @@ void build_in_ranges(const Context& context, const TextView& text, int kept,
   build_from_packed(context, packed.stream, text.size(), plan, budget == usable, sink);
 }
 
-#define SORTIE_INSTANTIATE_RANGE_BUILD(Index)                                      \
-  template void build_in_ranges(const Context&, const TextView&, const RangePlan&, \
-                                const RangeSink<Index>&);                          \
-  template void build_in_ranges(const Context&, const TextView&, int, const RangeSink<Index>&)
+#define SORTIE_INSTANTIATE_RANGE_BUILD(Index)                                            \
+  template void build_in_ranges(const DeviceContext&, const TextView&, const RangePlan&, \
+                                const RangeSink<Index>&);                                \
+  template void build_in_ranges(const DeviceContext&, const TextView&, int, const RangeSink<Index>&)
 SORTIE_INSTANTIATE_RANGE_BUILD(std::uint32_t);
 SORTIE_INSTANTIATE_RANGE_BUILD(std::uint64_t);
 #undef SORTIE_INSTANTIATE_RANGE_BUILD

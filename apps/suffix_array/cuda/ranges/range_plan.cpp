@@ -1,24 +1,25 @@
-#include "sortie/apps/suffix_array/cuda/ranges/range_plan.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/range_plan.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "sortie/apps/suffix_array/cuda/ranges/difference_cover.hpp"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// What does not grow with the text: scratch of the sorts, candidates for borders, tables.
+/// Bytes that do not grow with the text: scratch of the sorts, candidates for borders, tables.
 constexpr std::uint64_t constant = std::uint64_t{3} << 20;
 
-/// Of SuffixGroups: items, slots, heads, offsets, and large groups, of which there are few.
+/// Bytes a member of SuffixGroups: items, slots, heads, offsets, and the few large groups.
 template <class Index>
 constexpr std::uint64_t list_entry = 2 * sizeof(Index) + 1 + sizeof(Index) / 2 + 1;
 
 constexpr std::uint64_t key = sizeof(std::uint64_t);
 
-/// A byte for scratch in each step.
+/// Bytes a member of a range. Each step includes a byte for scratch.
 template <class Index>
 constexpr std::uint64_t bytes_a_member() {
   constexpr std::uint64_t index = sizeof(Index);
@@ -26,7 +27,7 @@ constexpr std::uint64_t bytes_a_member() {
   const std::uint64_t groups = key + index + list_entry<Index> + 1;
   const std::uint64_t text_round =
       index + list_entry<Index> + key + std::max(key + index, list_entry<Index>) + 1;
-  // Members of large groups: twice as pairs of group and position, and their slots. Two sets.
+  // Members of large groups: two arrays of pairs of group and position, and slots. Two sets.
   const std::uint64_t sets = index / 4 + 1;
   const std::uint64_t last_sort = index + list_entry<Index> + 5 * index + sets;
   return std::max({first_sort, groups, text_round, last_sort});
@@ -35,7 +36,7 @@ constexpr std::uint64_t bytes_a_member() {
 template <class Index>
 constexpr std::uint64_t bytes_a_sample() {
   constexpr std::uint64_t index = sizeof(Index);
-  // Ranks, steps twice, the list, keys, and what a sort or a refinement takes.
+  // Ranks, two arrays of steps, the list, keys, and the memory of a sort or a refinement.
   const std::uint64_t doubling =
       4 * index + list_entry<Index> + std::max(2 * index + 1, list_entry<Index>) + 1;
   return std::max(bytes_a_member<Index>(), doubling);
@@ -68,8 +69,8 @@ std::uint64_t bytes_to_rank(const TextShape& shape, std::uint32_t cover_order) {
 template <Position Index>
 std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
   // A NumberedSet of the positions searched.
-  const std::uint64_t piece = std::max(least_searched_piece, shape.symbols / searched_pieces + 1);
-  const std::uint64_t set = piece / 16 * sizeof(Index);
+  const std::uint64_t chunk = std::max(least_searched_chunk, shape.symbols / searched_chunks + 1);
+  const std::uint64_t set = chunk / 16 * sizeof(Index);
   return packed_bytes(shape) +
          DifferenceCover::most_positions(plan.cover_order, shape.symbols) * sizeof(Index) + set +
          plan.members * member_bytes<Index>(shape) + constant;
@@ -77,7 +78,7 @@ std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
 
 namespace {
 
-/// With a cover, and the smallest ranges wanted.
+/// Bytes with a given cover and the smallest ranges.
 template <class Index>
 std::uint64_t bytes_with(const TextShape& shape, std::uint32_t cover_order) {
   const std::uint64_t members = (shape.symbols + most_ranges_wanted - 1) / most_ranges_wanted;

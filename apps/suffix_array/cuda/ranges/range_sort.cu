@@ -1,22 +1,24 @@
-#include "sortie/apps/suffix_array/cuda/ranges/range_sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/range_sort.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
 
-#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
-#include "sortie/apps/suffix_array/cuda/numbered_set.cuh"
-#include "sortie/apps/suffix_array/cuda/ranges/comparison_sort.hpp"
-#include "sortie/apps/suffix_array/cuda/ranges/range_plan.hpp"
-#include "sortie/apps/suffix_array/cuda/ranges/text_sort.hpp"
-#include "sortie/apps/suffix_array/cuda/ranges/window_key.cuh"
-#include "sortie/core/error.hpp"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "apps/suffix_array/cuda/numbered_set.cuh"
+#include "apps/suffix_array/cuda/ranges/comparison_sort.hpp"
+#include "apps/suffix_array/cuda/ranges/range_plan.hpp"
+#include "apps/suffix_array/cuda/ranges/text_sort.hpp"
+#include "apps/suffix_array/cuda/ranges/window_key.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// Tells whether suffixes lie in a range; most by one look at the text.
+/// Tests whether a suffix lies in a range; mostly by one read of the text.
 template <class Index>
 struct InRange {
   SuffixOrder<Index> order;
@@ -41,7 +43,7 @@ struct InRange {
   }
 };
 
-// Thread j looks at the suffix at first + j; 32 of them vote.
+// Thread j tests the suffix at first + j; a warp writes one word of the set by a vote.
 template <class Index>
 __global__ void __launch_bounds__(block_threads)
     mark_members_kernel(InRange<Index> in_range, std::uint64_t first, std::uint64_t count,
@@ -69,11 +71,11 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
                            cudaStream_t stream) {
   const std::uint64_t wanted = in_range.range.members;
   DeviceBuffer<Index> positions(wanted, stream);
-  const std::uint64_t piece =
-      std::max(least_searched_piece, (symbols + searched_pieces - 1) / searched_pieces);
+  const std::uint64_t chunk =
+      std::max(least_searched_chunk, (symbols + searched_chunks - 1) / searched_chunks);
   std::uint64_t found = 0;
-  for (std::uint64_t first = 0; first < symbols; first += piece) {
-    const std::uint64_t count = std::min(piece, symbols - first);
+  for (std::uint64_t first = 0; first < symbols; first += chunk) {
+    const std::uint64_t count = std::min(chunk, symbols - first);
     NumberedSetBuffer<Index> members(count, stream);
     mark_members_kernel<<<blocks_for(count), block_threads, 0, stream>>>(in_range, first, count,
                                                                          members.set());
@@ -90,7 +92,7 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
       "suffix array: found other suffixes in a range than were counted, " + std::to_string(wanted));
 }
 
-/// Bits of the first keys in which suffixes of a range may differ.
+/// The number of low bits of the first keys in which suffixes of a range may differ.
 int key_bits_of(const SymbolStream& text, const SuffixRange& range) {
   const WindowKey key{text};
   if (range.first || range.last) return key.bits();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,27 +9,27 @@
 #include <utility>
 #include <vector>
 
-#include "sortie/apps/suffix_array/suffix_array.hpp"
-#include "sortie/core/context.hpp"
-#include "sortie/core/cuda/append_to_host.hpp"
-#include "sortie/core/cuda/check.hpp"
-#include "sortie/core/cuda/device_buffer.cuh"
-#include "sortie/core/large_pages.hpp"
+#include "core/cuda/append_to_host.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/host_memory.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
 
-/// Brings the ranges of a suffix array to the host, on a stream and a thread of its own: a range is
-/// on its way while the next is sorted. The host's memory is touched for the first time meanwhile,
-/// too.
+/// Copies the ranges of a suffix array to the host, on a stream and a thread of its own: the copy
+/// of a range overlaps the sort of the next. The page faults of the host's memory are parallel to
+/// the sort, too.
 ///
-/// Memory: the range that is on its way, and 8 MiB page-locked.
+/// Memory: the range that is being copied, and 8 MiB page-locked.
 template <Position Pos>
 class RangesToHost {
  public:
-  /// \param symbols  of the text: entries of the suffix array
+  /// \param symbols  symbols of the text: entries of the suffix array
   /// \throws Error (out_of_memory, device), std::bad_alloc
-  RangesToHost(const Context& context, std::uint64_t symbols)
-      : context_(context), copier_(symbols * sizeof(Pos)) {
+  RangesToHost(const DeviceContext& context, std::uint64_t symbols)
+      : device_(context.device), work_stream_(context.stream), copier_(symbols * sizeof(Pos)) {
     suffixes_.reserve(symbols);
     check_cuda(cudaEventCreateWithFlags(&sorted_, cudaEventDisableTiming));
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
@@ -37,7 +38,7 @@ class RangesToHost {
     });
   }
   ~RangesToHost() {
-    // What is under way uses all that is about to go.
+    // Waits for the thread, which uses the members that are destroyed next.
     if (work_.valid()) work_.wait();
     static_cast<void>(cudaStreamDestroy(stream_));
     static_cast<void>(cudaEventDestroy(sorted_));
@@ -45,34 +46,35 @@ class RangesToHost {
   RangesToHost(const RangesToHost&) = delete;
   RangesToHost& operator=(const RangesToHost&) = delete;
 
-  /// Waits until the range before has arrived and frees it. Throws what its copy has thrown.
+  /// Waits for the copy of the previous range and frees the range. Rethrows errors of the copy.
   void wait() {
     if (work_.valid()) work_.get();
     range_.reset();
   }
-  /// Starts with the copy of a range, once the context's stream has come so far.
-  /// \pre wait() was called since the last one
+  /// Starts the copy of a range, ordered after the work that is on the context's stream now.
+  /// \pre wait() was called since the last start()
   void start(DeviceBuffer<Pos> range) {
     range_ = std::move(range);
-    check_cuda(cudaEventRecord(sorted_, context_.stream));
+    check_cuda(cudaEventRecord(sorted_, work_stream_));
     check_cuda(cudaStreamWaitEvent(stream_, sorted_, 0));
     work_ = std::async(std::launch::async, [this] {
-      check_cuda(cudaSetDevice(context_.device));
-      copier_.copy(range_.data(), range_.bytes(), stream_, [this](auto piece) {
-        const Pos* const items = reinterpret_cast<const Pos*>(piece.data());
-        suffixes_.insert(suffixes_.end(), items, items + piece.size() / sizeof(Pos));
+      check_cuda(cudaSetDevice(device_));
+      copier_.copy(range_.data(), range_.bytes(), stream_, [this](auto chunk) {
+        const Pos* const items = reinterpret_cast<const Pos*>(chunk.data());
+        suffixes_.insert(suffixes_.end(), items, items + chunk.size() / sizeof(Pos));
       });
     });
   }
-  /// All ranges, in the order in which they were given.
+  /// All ranges, in the order of the calls of start().
   [[nodiscard]] std::vector<Pos> finish() {
     wait();
     return std::move(suffixes_);
   }
 
  private:
-  const Context& context_;
-  PieceCopier copier_;
+  int device_;
+  cudaStream_t work_stream_;
+  ChunkCopier copier_;
   std::vector<Pos> suffixes_;
   DeviceBuffer<Pos> range_;
   cudaEvent_t sorted_ = nullptr;

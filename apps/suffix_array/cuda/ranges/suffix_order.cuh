@@ -1,28 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/apps/suffix_array/cuda/symbol_stream.cuh"
+#include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 
 namespace sortie::suffix_array::cuda {
 
-/// The ranks of the suffixes that start at positions of a DifferenceCover, as kernels see them.
-/// They are numbered in the order of their positions, a period of the text after the other.
+/// The ranks of the suffixes that start at positions of a DifferenceCover: the view for kernels.
+/// Positions of the cover are numbered in ascending order, period after period.
 template <class Index>
 struct CoverRanks {
-  const Index* ranks;  ///< by number
+  const Index* ranks;  ///< indexed by number
   const std::uint16_t* places;
   const std::uint16_t* starts;
   std::uint32_t period;
   std::uint32_t elements;
 
-  /// \pre `position` is one of the cover
+  /// The number of a position. \pre `position` is in the cover
   __host__ __device__ Index number(Index position) const {
     return position / period * elements + places[position % period];
   }
-  /// A distance at which both positions have one of the cover; less than the period.
+  /// A distance, less than the period, at which both positions have a position of the cover.
   __host__ __device__ std::uint32_t distance(Index left, Index right) const {
     const auto left_residue = static_cast<std::uint32_t>(left % period);
     const auto right_residue = static_cast<std::uint32_t>(right % period);
@@ -36,19 +37,19 @@ struct CoverRanks {
   }
 };
 
-/// Any two suffixes of a text in the order of TextView, after at most one period of symbols and
-/// one.
+/// Compares any two suffixes of a text in the order of TextView, by at most one symbol more than a
+/// period.
 template <class Index>
 struct SuffixOrder {
   SymbolStream text;
   CoverRanks<Index> cover;
 
-  /// Whether the suffix at `left` comes before the one at `right`, another or the same.
-  /// \param depth  letters that both are known to start with, no end among them
+  /// Whether the suffix at `left` comes before the one at `right`; both may be the same.
+  /// \param depth  letters in which both are known to agree, without an end
   ///
-  /// Both have a position of the cover at one distance. If they agree in the letters as far as
-  /// there and in one more, these are positions of letters, and their ranks tell which is first.
-  /// Suffixes that agree up to their ends are ordered by position.
+  /// Both have a position of the cover at one distance. If they agree in the letters up to there
+  /// and in one more, these are positions of letters, and their ranks decide. Suffixes that agree
+  /// up to their ends are ordered by position.
   __host__ __device__ bool before(Index left, Index right, std::uint64_t depth = 0) const {
     const std::uint32_t distance = cover.distance(left, right);
     const auto symbols = static_cast<std::uint64_t>(text.window_symbols(64));

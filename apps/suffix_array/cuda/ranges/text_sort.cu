@@ -1,11 +1,12 @@
-#include "sortie/apps/suffix_array/cuda/ranges/text_sort.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 
 #include <utility>
 
-#include "sortie/apps/suffix_array/cuda/first_sort.hpp"
-#include "sortie/apps/suffix_array/cuda/for_each_item.cuh"
-#include "sortie/apps/suffix_array/cuda/ranges/window_key.cuh"
-#include "sortie/apps/suffix_array/cuda/refine.hpp"
+#include "apps/suffix_array/cuda/build/first_sort.hpp"
+#include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "apps/suffix_array/cuda/ranges/window_key.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -19,8 +20,8 @@ struct WriteWindowKeys {
   __device__ void operator()(Index j) const { keys[j] = key(positions[j]); }
 };
 
-// Members of groups have letters only as far as they were compared, so `depth` leads at most to
-// their ends.
+// Members of groups have letters in all symbols compared so far, so `depth` leads at most to their
+// ends.
 template <class Index>
 struct WriteNextWindows {
   SymbolStream text;
@@ -58,7 +59,7 @@ TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> pos
 
   SuffixGroups<Index>& list = sorted.groups;
   while (list.members != 0 && sorted.depth < end.depth) {
-    list.offsets.reset();  // large groups are listed
+    list.offsets.reset();  // no longer needed: large groups are listed
     const std::uint64_t before = list.members;
     DeviceBuffer<std::uint64_t> keys(before, stream);
     for_each_item<Index>(

@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "sortie/apps/suffix_array/cuda/symbol_stream.cuh"
+#include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 
 namespace sortie::suffix_array::cuda {
 
-/// The keys by which ranges sort suffixes first: as many symbols of the packed text as 63 bits
-/// hold, zeros behind an end, and in the lowest bit whether there is one. So equal odd keys belong
-/// to suffixes that are in their final order, as first_groups() wants it.
+/// The first sort keys of a range: as many symbols of the packed text as 63 bits hold, zeros after
+/// an end, and in the lowest bit whether there is an end. So suffixes with equal odd keys are in
+/// their final order, as first_groups() requires.
 struct WindowKey {
   SymbolStream text;
 
-  /// Symbols that a key tells apart.
+  /// Symbols that a key covers.
   __host__ __device__ int symbols() const { return 63 / text.bits; }
   /// Bits of the greatest key.
   __host__ __device__ int bits() const { return symbols() * text.bits + 1; }

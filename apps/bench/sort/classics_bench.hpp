@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/bench/bench.hpp"
+#include "sortie/context.hpp"
+
+/// The classic sorting algorithms on one GPU, compared with Sortie's and CUB's.
+namespace sortie::bench {
+
+struct ClassicsOptions {
+  /// Lengths are 2^10, 2^12, ... and the largest power of two up to this.
+  std::uint64_t most_items = std::uint64_t{1} << 28;
+  int repetitions = 5;
+  std::uint64_t seed = 1;
+};
+
+/// The array lengths of the cases.
+[[nodiscard]] std::vector<std::uint64_t> classics_lengths(const ClassicsOptions& options);
+
+/// Measures uniform u32 keys on the context's CUDA device: one case per length, one row per method.
+/// The methods are a copy of the keys (`limit`), the classics and CUB's radix and merge sort
+/// (`baseline`), and Sortie's sorts for one GPU. A classic is omitted at lengths where it would
+/// take too long. Every result is checked on the GPU: order, and a checksum of the keys. Memory
+/// transactions of the classics are counted up to 2^20 keys; those of the bitonic network at any
+/// length, since they depend only on the length.
+/// \throws Error (usage) fewer than 2^10 items; (unavailable) the host backend, no CUDA
+std::vector<Row> time_classics(const Context& context, const ClassicsOptions& options,
+                               const RowSink& sink);
+
+/// The CUDA part of time_classics(). \param lengths  array lengths of the cases
+std::vector<Row> time_classics_on_cuda(const Context& context,
+                                       const std::vector<std::uint64_t>& lengths,
+                                       const ClassicsOptions& options, const RowSink& sink);
+
+}  // namespace sortie::bench

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/cuda/essc/compression.hpp"
+
+#include "apps/spgemm/cuda/launch.cuh"
+#include "core/cuda/check.hpp"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+constexpr int kWarpSize = 32;
+constexpr int kWarps = kBlockThreads / kWarpSize;
+constexpr unsigned kAllLanes = 0xffffffff;
+
+/// Products whose heads a thread lists: one byte of the head bits.
+constexpr int kProductsPerThread = 8;
+constexpr int kTileProducts = kBlockThreads * kProductsPerThread;
+constexpr int kTileRanges = kTileProducts / RunHeads::range_products;
+
+/// Runs longer than this are summed by a whole warp. A single lane takes one step per product while
+/// the other 31 lanes may be idle; the warp takes length / 32 + 5 steps, one run at a time. The
+/// limit follows from this count (break-even near 32 if one run per warp is long), not from
+/// a measurement.
+constexpr std::int64_t kLongestRunOfOneLane = 48;
+
+/// Product i of the sorted order.
+template <class Value>
+struct SortedProducts {
+  const PayloadType<Value>* payloads;
+  const Value* products;
+
+  __device__ Value operator[](std::int64_t i) const {
+    if constexpr (Payload<Value>::is_index) {
+      return products[payloads[i]];
+    } else {
+      return payloads[i];
+    }
+  }
+};
+
+template <class Value>
+__device__ Value add(Value a, Value b) {
+  if constexpr (Payload<Value>::is_index) {
+    return {a.real() + b.real(), a.imag() + b.imag()};
+  } else {
+    return a + b;
+  }
+}
+
+/// The value of the lane `delta` lanes above.
+template <class Value>
+__device__ Value from_lane_above(Value value, int delta) {
+  if constexpr (Payload<Value>::is_index) {
+    return {__shfl_down_sync(kAllLanes, value.real(), delta),
+            __shfl_down_sync(kAllLanes, value.imag(), delta)};
+  } else {
+    return __shfl_down_sync(kAllLanes, value, delta);
+  }
+}
+
+/// Sum of `length` >= 32 products from `begin` on, computed by a warp and returned on lane 0. Lane
+/// l adds products l, l + 32, ... in order; a fixed tree adds the lanes.
+template <class Value>
+__device__ Value sum_by_warp(SortedProducts<Value> product, std::int64_t begin, std::int64_t length,
+                             int lane) {
+  Value sum = product[begin + lane];
+#pragma unroll 4
+  for (std::int64_t i = lane + kWarpSize; i < length; i += kWarpSize)
+    sum = add(sum, product[begin + i]);
+#pragma unroll
+  for (int delta = kWarpSize / 2; delta > 0; delta /= 2)
+    sum = add(sum, from_lane_above(sum, delta));
+  return sum;
+}
+
+/// The first head at or after product `first`, a multiple of 32; `products` if there is none.
+/// Called by a whole warp.
+__device__ std::int64_t next_head(const std::uint32_t* bits, std::int64_t products,
+                                  std::int64_t first, int lane) {
+  for (; first < products; first += kWarpSize * kWarpSize) {
+    const std::int64_t mine = first + lane * kWarpSize;
+    const std::uint32_t word = mine < products ? bits[mine / kWarpSize] : 0;
+    const unsigned found = __ballot_sync(kAllLanes, word != 0);
+    if (found == 0) continue;
+    const int owner = __ffs(static_cast<int>(found)) - 1;
+    const auto heads = static_cast<int>(__shfl_sync(kAllLanes, word, owner));
+    return first + owner * kWarpSize + __ffs(heads) - 1;
+  }
+  return products;
+}
+
+// Computes the entries of C whose runs begin in a tile of 2048 products; one block per tile.
+//
+//   shared tile_products[i]   product i of the tile
+//   shared starts[r]          first product of run r of the tile
+//   shared end_of_last        end of the last run, which may lie in a later tile
+//
+// Thread t lists the heads among products 8t .. 8t + 7. Then thread t processes runs t, t + 256,
+// ...: it sums a short run alone, in order; the long runs of the 32 threads of a warp are summed by
+// the whole warp, one after another.
+template <class Value, class Column, class Key>
+__global__ void __launch_bounds__(kBlockThreads)
+    sum_runs_kernel(const Key* keys, Key column_mask, SortedProducts<Value> product,
+                    std::int64_t products, const std::uint32_t* bits, const std::int64_t* before,
+                    Column* columns, Value* sums) {
+  // Raw bytes, since std::complex has a constructor, which shared variables must not have.
+  alignas(16) __shared__ unsigned char tile_bytes[kTileProducts * sizeof(Value)];
+  auto* const tile_products = reinterpret_cast<Value*>(tile_bytes);
+  __shared__ std::uint16_t starts[kTileProducts];
+  __shared__ int warp_heads[kWarps];
+  __shared__ std::int64_t end_of_last;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % kWarpSize;
+  const int warp = thread / kWarpSize;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kTileProducts;
+
+#pragma unroll
+  for (int k = 0; k < kProductsPerThread; ++k) {
+    const int i = k * kBlockThreads + thread;
+    if (first + i < products) tile_products[i] = product[first + i];
+  }
+  unsigned heads = 0;
+  if (first + thread * kProductsPerThread < products)
+    heads = reinterpret_cast<const std::uint8_t*>(bits)[first / kProductsPerThread + thread];
+  const int own = __popc(heads);
+  int up_to = own;
+#pragma unroll
+  for (int delta = 1; delta < kWarpSize; delta *= 2) {
+    const int other = __shfl_up_sync(kAllLanes, up_to, delta);
+    if (lane >= delta) up_to += other;
+  }
+  if (lane == kWarpSize - 1) warp_heads[warp] = up_to;
+  if (warp == kWarps - 1) {
+    const std::int64_t end = next_head(bits, products, first + kTileProducts, lane);
+    if (lane == 0) end_of_last = end;
+  }
+  __syncthreads();
+  int place = up_to - own;
+  int runs = 0;
+#pragma unroll
+  for (int w = 0; w < kWarps; ++w) {
+    if (w < warp) place += warp_heads[w];
+    runs += warp_heads[w];
+  }
+  for (; heads != 0; heads &= heads - 1)
+    starts[place++] = static_cast<std::uint16_t>(thread * kProductsPerThread +
+                                                 __ffs(static_cast<int>(heads)) - 1);
+  __syncthreads();
+
+  const std::int64_t first_run = before[blockIdx.x * std::int64_t{kTileRanges}];
+  for (int base = warp * kWarpSize; base < runs; base += kBlockThreads) {
+    const int run = base + lane;
+    std::int64_t begin = 0;
+    std::int64_t length = 0;
+    if (run < runs) {
+      begin = first + starts[run];
+      length = (run + 1 < runs ? first + starts[run + 1] : end_of_last) - begin;
+      columns[first_run + run] = static_cast<Column>(keys[begin] & column_mask);
+    }
+    if (length > 0 && length <= kLongestRunOfOneLane) {
+      const int own_begin = starts[run];
+      Value sum = tile_products[own_begin];
+      for (int i = 1; i < static_cast<int>(length); ++i)
+        sum = add(
+            sum, own_begin + i < kTileProducts ? tile_products[own_begin + i] : product[begin + i]);
+      sums[first_run + run] = sum;
+    }
+    unsigned long_runs = __ballot_sync(kAllLanes, length > kLongestRunOfOneLane);
+    while (long_runs != 0) {
+      const int owner = __ffs(static_cast<int>(long_runs)) - 1;
+      long_runs &= long_runs - 1;
+      const Value sum = sum_by_warp(product, __shfl_sync(kAllLanes, begin, owner),
+                                    __shfl_sync(kAllLanes, length, owner), lane);
+      if (lane == 0) sums[first_run + base + owner] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+template <class Value, class Column, class Key>
+void sum_runs(const RunHeads& heads, const Key* keys, KeyLayout layout,
+              const PayloadType<Value>* payloads, const Value* products, Column* columns,
+              Value* sums, cudaStream_t stream) {
+  if (heads.runs == 0) return;
+  const Key column_mask = layout.holds_row() ? static_cast<Key>((Key{1} << layout.column_bits) - 1)
+                                             : static_cast<Key>(~Key{0});
+  sum_runs_kernel<<<blocks_for(heads.products, kTileProducts), kBlockThreads, 0, stream>>>(
+      keys, column_mask, SortedProducts<Value>{payloads, products}, heads.products,
+      heads.bits.data(), heads.before.data(), columns, sums);
+  check_cuda(cudaGetLastError());
+}
+
+#define SORTIE_INSTANTIATE(Value, Column, Key)                                              \
+  template void sum_runs(const RunHeads&, const Key*, KeyLayout, const PayloadType<Value>*, \
+                         const Value*, Column*, Value*, cudaStream_t);
+#define SORTIE_INSTANTIATE_VALUE(Value)                   \
+  SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint32_t) \
+  SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint64_t) \
+  SORTIE_INSTANTIATE(Value, std::uint64_t, std::uint64_t)
+
+SORTIE_INSTANTIATE_VALUE(float)
+SORTIE_INSTANTIATE_VALUE(double)
+SORTIE_INSTANTIATE_VALUE(std::complex<double>)
+
+}  // namespace sortie::spgemm::cuda

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cub/block/block_scan.cuh>
+#include <type_traits>
+
+#include "apps/spgemm/cuda/essc/expansion.hpp"
+#include "apps/spgemm/cuda/launch.cuh"
+#include "core/cuda/check.hpp"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+/// Merge-path steps per thread and block. 8 per thread take 25 KB of shared memory per block, so
+/// that eight blocks fill the 2048 threads of a multiprocessor.
+constexpr int kStepsPerThread = 8;
+constexpr int kTileSteps = kBlockThreads * kStepsPerThread;
+
+struct Max {
+  __device__ int operator()(int a, int b) const { return a < b ? b : a; }
+};
+
+template <class Value>
+__device__ Value multiply(Value a, Value b) {
+  if constexpr (Payload<Value>::is_index) {
+    // Explicit: operator* of std::complex calls a NaN recovery function that device code lacks.
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  } else {
+    return a * b;
+  }
+}
+
+/// Number of entries before step `diagonal` of the merge of entries (by first product) with
+/// products (by number), where an entry precedes its first product.
+__device__ std::int64_t entries_before(const std::int64_t* entry_offsets, std::int64_t entries,
+                                       std::int64_t first_product, std::int64_t products,
+                                       std::int64_t diagonal) {
+  std::int64_t low = diagonal > products ? diagonal - products : 0;
+  std::int64_t high = diagonal < entries ? diagonal : entries;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (entry_offsets[middle] - first_product <= diagonal - 1 - middle) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// tile_entries[t]: entries before step t * kTileSteps, for t in 0 .. tiles.
+void find_tile_entries(const std::int64_t* entry_offsets, const RowChunk& chunk,
+                       std::int64_t* tile_entries, std::int64_t tiles, cudaStream_t stream) {
+  for_each(tiles + 1, stream, [=] __device__(std::int64_t t) {
+    const std::int64_t steps = chunk.entries + chunk.products;
+    const std::int64_t diagonal = t * kTileSteps < steps ? t * kTileSteps : steps;
+    tile_entries[t] =
+        entries_before(entry_offsets, chunk.entries, chunk.first_product, chunk.products, diagonal);
+  });
+}
+
+/// entry_rows[e]: row of entry e of the chunk, relative to the first row of the chunk.
+void find_entry_rows(const std::int64_t* row_ptr, const RowChunk& chunk, std::uint32_t* entry_rows,
+                     cudaStream_t stream) {
+  for_each(chunk.entries, stream, [=] __device__(std::int64_t e) {
+    // The last row that begins at or before the entry; preceding empty rows begin there too.
+    std::int64_t low = 0;
+    std::int64_t high = chunk.rows;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (row_ptr[middle] <= chunk.first_entry + e) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    entry_rows[e] = static_cast<std::uint32_t>(low);
+  });
+}
+
+/// The arrays of A start at the first entry of the chunk.
+template <class Value, class Column, class Key>
+struct ExpansionArguments {
+  const Column* a_col_idx;
+  const Value* a_values;
+  const std::int64_t* b_row_ptr;
+  const Column* b_col_idx;
+  const Value* b_values;
+  const std::int64_t* entry_offsets;
+  const std::uint32_t* entry_rows;
+  const std::int64_t* tile_entries;
+  std::int64_t entries;
+  std::int64_t first_product;
+  std::int64_t products;
+  int column_bits;
+  ExpandedProducts<Value, Key> out;
+};
+
+// Expands products, balanced by merge path: each block takes kTileSteps steps of the merge of
+// entries with products. Entries first_entry .. last_entry - 1 begin in the tile; the block writes
+// products first .. last - 1. Local entry j is entry first_entry - 1 + j; local entry 0 began in an
+// earlier tile and may continue in this one.
+//
+//   shared entry_of[i]   0, or the local entry whose first product is product i of the tile;
+//                        after the max scan: the local entry of product i
+//   shared b_shift[j]    product p of local entry j uses entry b_shift[j] + p of B
+//
+// Thread t scans items 8t .. 8t + 7 and writes products t, t + 256, ... (coalesced stores).
+template <class Value, class Column, class Key>
+__global__ void __launch_bounds__(kBlockThreads)
+    expand_kernel(const ExpansionArguments<Value, Column, Key> args) {
+  using BlockScan = cub::BlockScan<int, kBlockThreads>;
+  __shared__ typename BlockScan::TempStorage scan_storage;
+  alignas(16) __shared__ int entry_of[kTileSteps];
+  __shared__ std::int64_t b_shift[kTileSteps + 1];
+
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t tile = blockIdx.x;
+  const std::int64_t steps = args.entries + args.products;
+  const std::int64_t first_step = tile * kTileSteps;
+  const std::int64_t last_step = first_step + kTileSteps < steps ? first_step + kTileSteps : steps;
+  const std::int64_t first_entry = args.tile_entries[tile];
+  const std::int64_t last_entry = args.tile_entries[tile + 1];
+  const std::int64_t first = first_step - first_entry;
+  const std::int64_t last = last_step - last_entry;
+  const int tile_entries = static_cast<int>(last_entry - first_entry);
+  const int tile_products = static_cast<int>(last - first);
+  if (tile_products == 0) return;  // only entries that match empty rows of B
+
+  for (int i = thread; i < kTileSteps; i += kBlockThreads) entry_of[i] = 0;
+  __syncthreads();
+  for (int j = thread; j <= tile_entries; j += kBlockThreads) {
+    const std::int64_t entry = first_entry - 1 + j;
+    if (entry < 0) continue;
+    const std::int64_t begin = args.entry_offsets[entry] - args.first_product;
+    const std::int64_t end = args.entry_offsets[entry + 1] - args.first_product;
+    b_shift[j] = args.b_row_ptr[args.a_col_idx[entry]] - begin;
+    // Several entries may begin at one product; only one is not empty, and it alone writes.
+    if (j > 0 && begin < end && begin < last) entry_of[begin - first] = j;
+  }
+  __syncthreads();
+
+  int items[kStepsPerThread];
+#pragma unroll
+  for (int k = 0; k < kStepsPerThread; ++k) items[k] = entry_of[thread * kStepsPerThread + k];
+  BlockScan(scan_storage).InclusiveScan(items, items, Max{});
+#pragma unroll
+  for (int k = 0; k < kStepsPerThread; ++k) entry_of[thread * kStepsPerThread + k] = items[k];
+  __syncthreads();
+
+  // All loads precede all stores. Otherwise the compiler must assume aliasing and cannot overlap
+  // the loads of different products.
+  Key keys[kStepsPerThread];
+  Value values[kStepsPerThread];
+#pragma unroll
+  for (int k = 0; k < kStepsPerThread; ++k) {
+    const int i = k * kBlockThreads + thread;
+    if (i >= tile_products) continue;
+    const int j = entry_of[i];
+    const std::int64_t entry = first_entry - 1 + j;
+    const std::int64_t in_b = b_shift[j] + first + i;
+    keys[k] = args.b_col_idx[in_b];
+    if constexpr (sizeof(Key) == 8) {
+      if (args.entry_rows != nullptr)
+        keys[k] |= static_cast<Key>(args.entry_rows[entry]) << args.column_bits;
+    }
+    values[k] = multiply(args.a_values[entry], args.b_values[in_b]);
+  }
+#pragma unroll
+  for (int k = 0; k < kStepsPerThread; ++k) {
+    const int i = k * kBlockThreads + thread;
+    if (i >= tile_products) continue;
+    const std::int64_t product = first + i;
+    args.out.keys[product] = keys[k];
+    if constexpr (Payload<Value>::is_index) {
+      args.out.payloads[product] = static_cast<std::uint32_t>(product);
+      args.out.products[product] = values[k];
+    } else {
+      args.out.payloads[product] = values[k];
+    }
+  }
+}
+
+}  // namespace
+
+template <class Value, class Column, class Key>
+void expand(const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Column>& b,
+            const ProductCounts& counts, const RowChunk& chunk, KeyLayout layout,
+            ExpandedProducts<Value, Key> out, cudaStream_t stream) {
+  if (chunk.products == 0) return;
+  const std::int64_t tiles = blocks_for(chunk.entries + chunk.products, kTileSteps);
+  const std::int64_t* const entry_offsets = counts.entry_offsets.data() + chunk.first_entry;
+
+  DeviceBuffer<std::int64_t> tile_entries(static_cast<std::size_t>(tiles + 1), stream);
+  find_tile_entries(entry_offsets, chunk, tile_entries.data(), tiles, stream);
+  DeviceBuffer<std::uint32_t> entry_rows;
+  if (layout.holds_row()) {
+    entry_rows = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(chunk.entries), stream);
+    find_entry_rows(a.row_ptr + chunk.first_row, chunk, entry_rows.data(), stream);
+  }
+
+  const ExpansionArguments<Value, Column, Key> args{a.col_idx + chunk.first_entry,
+                                                    a.values + chunk.first_entry,
+                                                    b.row_ptr,
+                                                    b.col_idx,
+                                                    b.values,
+                                                    entry_offsets,
+                                                    entry_rows.data(),
+                                                    tile_entries.data(),
+                                                    chunk.entries,
+                                                    chunk.first_product,
+                                                    chunk.products,
+                                                    layout.column_bits,
+                                                    out};
+  expand_kernel<<<static_cast<unsigned>(tiles), kBlockThreads, 0, stream>>>(args);
+  check_cuda(cudaGetLastError());
+}
+
+#define SORTIE_INSTANTIATE(Value, Column, Key)                                                   \
+  template void expand(const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&, \
+                       const ProductCounts&, const RowChunk&, KeyLayout,                         \
+                       ExpandedProducts<Value, Key>, cudaStream_t);
+#define SORTIE_INSTANTIATE_VALUE(Value)                   \
+  SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint32_t) \
+  SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint64_t) \
+  SORTIE_INSTANTIATE(Value, std::uint64_t, std::uint64_t)
+
+SORTIE_INSTANTIATE_VALUE(float)
+SORTIE_INSTANTIATE_VALUE(double)
+SORTIE_INSTANTIATE_VALUE(std::complex<double>)
+
+}  // namespace sortie::spgemm::cuda

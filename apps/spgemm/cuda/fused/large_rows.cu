@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cub/block/block_scan.cuh>
+#include <numeric>
+
+#include "apps/spgemm/cuda/fused/large_row_kernels.cuh"
+#include "apps/spgemm/cuda/fused/large_rows.hpp"
+#include "apps/spgemm/cuda/launch.cuh"
+#include "core/cuda/check.hpp"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+// --- Column panels -------------------------------------------------------------------------------
+
+/// Counters of sampled entries, one per column group of 1024 columns.
+constexpr int kCounters = max_fused_columns / 1024;
+constexpr int kBoundsThreads = 1024;
+/// Entries of B that are sampled to divide the columns: 256 per panel. Panels need not be exact:
+/// tasks are made of as many panels as are known from counting to fit.
+constexpr std::int64_t kSamplesPerThread = 16;
+constexpr std::int64_t kSamples = kSamplesPerThread * kBoundsThreads;
+
+/// Alignment of the arrays in LargeRows::storage, in bytes.
+constexpr std::size_t kAlignment = 256;
+
+/// Hash to a pseudo-random 32-bit value.
+__device__ __forceinline__ std::uint32_t hash(std::uint32_t number) {
+  number *= 0x9e3779b9u;
+  number ^= number >> 15;
+  number *= 0x85ebca6bu;
+  return number ^ number >> 13;
+}
+
+// One thread block. Panel p begins at the first column group with at least p / 64 of the sampled
+// entries of B before it. One entry is sampled at a pseudo-random place of each of kSamples equal
+// parts of the entries; of fewer entries, all are taken.
+//
+//   counters[g]   shared: samples in column group g; after the scan, samples in groups before g
+//   thread t      column groups 8t .. 8t + 7; then threads 0 .. 63 each search for one panel
+__global__ void __launch_bounds__(kBoundsThreads)
+    find_panel_bounds_kernel(const std::uint32_t* col_idx, std::int64_t nnz,
+                             std::uint32_t column_groups, std::uint32_t* panel_bounds) {
+  constexpr int own = kCounters / kBoundsThreads;
+  constexpr std::uint32_t panels = column_panels;
+  using Scan = cub::BlockScan<std::uint32_t, kBoundsThreads>;
+  __shared__ std::uint32_t counters[kCounters];
+  __shared__ typename Scan::TempStorage scan;
+  for (int i = static_cast<int>(threadIdx.x); i < kCounters; i += kBoundsThreads) counters[i] = 0;
+  const std::int64_t samples = min(nnz, kSamples);
+  const std::int64_t part = nnz / max(samples, std::int64_t{1});
+  std::uint32_t found[kSamplesPerThread];  // all loads are in flight at once
+#pragma unroll
+  for (int i = 0; i < kSamplesPerThread; ++i) {
+    const std::int64_t sample = i * kBoundsThreads + static_cast<std::int64_t>(threadIdx.x);
+    const std::uint64_t random = hash(static_cast<std::uint32_t>(sample));
+    const std::uint64_t range = min(part, std::int64_t{1} << 31);
+    const auto offset = static_cast<std::int64_t>(random * range >> 32);
+    found[i] = sample < samples ? col_idx[sample * part + offset] / 1024 : kCounters;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kSamplesPerThread; ++i)
+    if (found[i] < kCounters) atomicAdd(&counters[found[i]], 1);
+  __syncthreads();
+  std::uint32_t before[own];
+#pragma unroll
+  for (int i = 0; i < own; ++i) before[i] = counters[threadIdx.x * own + i];
+  Scan(scan).ExclusiveSum(before, before);
+#pragma unroll
+  for (int i = 0; i < own; ++i) counters[threadIdx.x * own + i] = before[i];
+  __syncthreads();
+  if (threadIdx.x >= panels) return;
+  const auto share = static_cast<std::uint32_t>(threadIdx.x * samples);
+  std::uint32_t first = 0;  // group with at least `share` samples before it
+  std::uint32_t end = column_groups;
+  while (first < end) {
+    const std::uint32_t middle = (first + end) / 2;
+    if (counters[middle] * panels < share) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  panel_bounds[threadIdx.x] = first;
+  if (threadIdx.x == 0) panel_bounds[panels] = column_groups;
+}
+
+// --- Tasks ---------------------------------------------------------------------------------------
+
+struct TaskLists {
+  PanelTask* first;
+  std::uint32_t begin[task_classes];
+};
+
+/// Per-row results of counting.
+struct RowCounts {
+  const std::uint32_t* rows;  ///< row of C of each listed row
+  const std::uint64_t* bitmap_at;
+  const std::uint32_t* entries;  ///< of each listed row that was counted
+  std::int64_t* counts;          ///< of each row of C
+};
+
+// Thread i appends row i to the list of its task class. If the row shares the count of an earlier
+// row, the thread also writes its number of entries. The last class has parts of rows: one further
+// warp per divided row finds them; lane l holds the ends of panels l and 32 + l.
+__global__ void __launch_bounds__(kBlockThreads)
+    list_tasks_kernel(std::uint32_t rows, const RowCounts counted,
+                      const std::uint32_t* panel_starts, std::uint32_t first_panel_row,
+                      LargeRowCounters* counters, TaskLists lists) {
+  constexpr int parts = task_classes - 1;
+  constexpr std::uint32_t max_entries = max_class_entries(parts);
+  static_assert(column_panels == 64);
+  const auto row = static_cast<std::uint32_t>(global_thread());
+  if (row < (rows + 31) / 32 * 32) {
+    int task_class = -1;
+    if (row < rows) {
+      const std::uint32_t representative = counted_row(counted.bitmap_at, row);
+      const std::uint32_t entries = counted.entries[representative];
+      if (representative != row) counted.counts[counted.rows[row]] = entries;
+      task_class = 0;
+      while (task_class < parts && entries > max_class_entries(task_class)) ++task_class;
+    }
+    const unsigned members = __match_any_sync(all_lanes, task_class);
+    if (task_class < 0 || task_class == parts) return;
+    std::uint32_t place = 0;
+    const int leader = __ffs(static_cast<int>(members)) - 1;
+    if (static_cast<int>(threadIdx.x % 32) == leader)
+      place = atomicAdd(&counters->tasks[task_class], __popc(members));
+    place = __shfl_sync(members, place, leader) + __popc(members & lanes_below());
+    lists.first[lists.begin[task_class] + place] = {row, 0, column_panels};
+    return;
+  }
+  const std::uint32_t own = first_panel_row + (row - (rows + 31) / 32 * 32) / 32;
+  if (own >= rows) return;
+  const std::uint32_t representative = counted_row(counted.bitmap_at, own);
+  if (counted.entries[representative] <= max_class_entries(parts - 1)) return;
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t* const starts =
+      panel_starts + std::size_t{representative - first_panel_row} * (column_panels + 1);
+  const std::uint32_t end_low = starts[lane + 1];
+  const std::uint32_t end_high = starts[lane + 33];
+  const auto for_each_part = [&](const auto& take) {
+    std::uint32_t before = 0;
+    for (int begin = 0; begin < column_panels;) {
+      // As many panels as end within `max_entries` entries, and at least one.
+      int end =
+          __popc(__ballot_sync(all_lanes, end_low - before <= max_entries || end_low < before)) +
+          __popc(__ballot_sync(all_lanes, end_high - before <= max_entries || end_high < before));
+      end = max(end, begin + 1);
+      const std::uint32_t end_in_low = __shfl_sync(all_lanes, end_low, (end - 1) % 32);
+      const std::uint32_t end_in_high = __shfl_sync(all_lanes, end_high, (end - 1) % 32);
+      const std::uint32_t up_to = end <= 32 ? end_in_low : end_in_high;
+      if (up_to != before) take(begin, end);
+      before = up_to;
+      begin = end;
+    }
+  };
+  std::uint32_t found = 0;
+  for_each_part([&](int, int) { ++found; });
+  std::uint32_t place = 0;
+  if (lane == 0) place = atomicAdd(&counters->tasks[parts], found);
+  PanelTask* task = lists.first + lists.begin[parts] + place;
+  for_each_part([&](int begin, int end) {
+    if (lane == 0)
+      *task++ = {own, static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end)};
+  });
+}
+
+// One thread. `counters` may be null.
+__global__ void publish_counters_kernel(const LargeRowCounters* counters,
+                                        const std::int64_t* entries, LargeRowCounters* mailbox) {
+  LargeRowCounters found = counters != nullptr ? *counters : LargeRowCounters{};
+  found.entries = *entries;
+  *mailbox = found;
+}
+
+// --- Launches ------------------------------------------------------------------------------------
+
+/// Layout of the counting kernel.
+/// \param available  bytes of shared memory. A block of 32 warps uses them to cover all column
+///                   blocks of C, which saves further passes over the products of a large row
+LargeRowLayout layout_to_count(int warps, std::int64_t columns, std::size_t available) {
+  const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
+  // With more words, the bitmap would be large compared with the products of the row.
+  const std::uint32_t max_one_level_blocks = warps < 4 ? 1280u : warps < 8 ? 2560u : 5120u;
+  if (blocks <= max_one_level_blocks) return {0, blocks, 0};
+  const std::uint32_t upper = (blocks + 31) / 32;
+  const std::uint32_t capacity = warps < 8 ? max_one_level_blocks : 8192u;
+  // A bitmap over more blocks exceeds the layout of the computing kernel, which would then read it
+  // in two passes.
+  const std::uint32_t near_blocks = upper + (warps < 4 ? 320u : warps < 8 ? 640u : 1600u);
+  const LargeRowLayout layout{upper, capacity, 0, std::min(capacity, near_blocks)};
+  if (warps == 32 && blocks > layout.lower) {
+    LargeRowLayout all = layout;
+    all.lower = blocks;
+    if (all.bytes_to_count() <= available) return all;
+  }
+  return layout;
+}
+
+/// Layout of the computing kernel for a task class.
+template <class Value>
+LargeRowLayout layout_to_make(int task_class, std::int64_t columns) {
+  const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
+  const std::uint32_t entries = max_class_entries(task_class);
+  // For larger values, as many as fit the space of 6144 doubles.
+  const std::uint32_t sums = std::min(entries, std::uint32_t{49152 / sizeof(Value)});
+  if (blocks <= (entries < 4096 ? 1280u : 2560u)) return {0, blocks, sums};
+  return {(blocks + 31) / 32, std::min(entries, 3072u), sums};
+}
+
+template <int Warps, class Value>
+std::size_t bytes_to_count(const LargeRowLayout& layout) {
+  return sizeof(BlockEntries<Value, Warps>) + layout.bytes_to_count();
+}
+
+template <int Warps, class Value>
+std::size_t bytes_to_make(int task_class, std::int64_t columns) {
+  return sizeof(BlockEntries<Value, Warps>) +
+         layout_to_make<Value>(task_class, columns).template bytes_to_make<Value>();
+}
+
+template <int Warps, class Value>
+void launch_count(LargeRowArguments<Value> args, const RowBins& bins, int bin, KernelGroup& group) {
+  if (bins.size(bin) == 0) return;
+  args.layout = layout_to_count(Warps, args.columns,
+                                max_dynamic_shared_memory() - bytes_to_count<Warps, Value>({}));
+  args.first_row = bins.begin[bin] - bins.begin[RowBins::first_large];
+  group.launch(count_large_rows_kernel<Warps, Value>, bins.size(bin), 32 * Warps,
+               bytes_to_count<Warps, Value>(args.layout), args);
+}
+
+template <int Warps, bool IsRanged, class Value>
+void launch_make(LargeRowArguments<Value> args, const LargeRows& rows,
+                 const LargeRowCounters& found, int task_class, KernelGroup& group) {
+  if (found.tasks[task_class] == 0) return;
+  args.layout = layout_to_make<Value>(task_class, args.columns);
+  args.tasks = rows.tasks;
+  for (int i = 0; i < task_class; ++i) args.tasks += rows.capacity[i];
+  group.launch(make_large_rows_kernel<Warps, IsRanged, Value>, found.tasks[task_class], 32 * Warps,
+               bytes_to_make<Warps, Value>(task_class, args.columns), args);
+}
+
+template <class Value>
+LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands, const RowBins& bins,
+                                       const LargeRows& rows) {
+  LargeRowArguments<Value> args{operands.a, operands.b};
+  args.columns = static_cast<std::uint32_t>(operands.columns);
+  args.rows = bins.rows.data() + bins.begin[RowBins::first_large];
+  args.panel_bounds = rows.panel_bounds;
+  args.first_panel_row = rows.first_panel_row;
+  args.panel_starts = rows.panel_starts;
+  args.bitmap_at = rows.bitmap_at;
+  args.bitmaps = const_cast<std::uint32_t*>(rows.bitmaps.data());
+  return args;
+}
+
+}  // namespace
+
+std::size_t max_dynamic_shared_memory() {
+  int device = 0;
+  int max_bytes = 0;
+  check_cuda(cudaGetDevice(&device));
+  check_cuda(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  constexpr std::size_t static_bytes = 1024;
+  return static_cast<std::size_t>(max_bytes) - static_bytes;
+}
+
+template <class Value>
+std::size_t large_row_shared_memory(std::int64_t columns) {
+  constexpr std::size_t no_bytes = 0;
+  return std::max({bytes_to_count<32, Value>(layout_to_count(32, columns, no_bytes)),
+                   bytes_to_count<8, Value>(layout_to_count(8, columns, no_bytes)),
+                   bytes_to_make<12, Value>(5, columns), bytes_to_make<12, Value>(4, columns),
+                   bytes_to_make<8, Value>(3, columns)});
+}
+
+template <class Value>
+LargeRows plan_large_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+                          std::int64_t bitmap_words, cudaStream_t stream) {
+  LargeRows rows;
+  const std::uint32_t count = bins.large_rows();
+  if (count == 0) return rows;
+  constexpr int first_panel_bin = RowBins::count - 2;
+  rows.first_panel_row = bins.begin[first_panel_bin] - bins.begin[RowBins::first_large];
+  const std::uint32_t panel_rows = count - rows.first_panel_row;
+  for (int i = 0; i < task_classes; ++i) rows.capacity[i] = count;
+  rows.capacity[task_classes - 1] = panel_rows * column_panels;
+  const auto tasks = std::accumulate(rows.capacity.begin(), rows.capacity.end(), std::size_t{0});
+  const auto assign = [&](std::byte* begin) {
+    std::size_t end = 0;
+    const auto take = [&]<class T>(T*& part, std::size_t size) {
+      part = reinterpret_cast<T*>(begin + end);
+      end += (size * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
+    };
+    take(rows.counters, 1);
+    take(rows.panel_bounds, column_panels + 1);
+    take(rows.counts, count);
+    take(rows.panel_starts, std::size_t{panel_rows} * (column_panels + 1));
+    take(rows.bitmap_at, count);
+    take(rows.tasks, tasks);
+    return end;
+  };
+  rows.storage = DeviceBuffer<std::byte>(assign(nullptr), stream);
+  assign(rows.storage.data());
+  check_cuda(cudaMemsetAsync(rows.counters, 0, sizeof(LargeRowCounters), stream));
+  rows.bitmaps = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(bitmap_words), stream);
+  if (panel_rows == 0) return rows;
+  find_panel_bounds_kernel<<<1, kBoundsThreads, 0, stream>>>(
+      operands.b.col_idx, operands.b_entries,
+      static_cast<std::uint32_t>((operands.columns + 1023) / 1024), rows.panel_bounds);
+  check_cuda(cudaGetLastError());
+  return rows;
+}
+
+template <class Value>
+void count_large_rows(const ProductOperands<Value>& operands, const RowBins& bins, LargeRows& rows,
+                      std::int64_t* counts, KernelGroup& group) {
+  if (bins.large_rows() == 0) return;
+  LargeRowArguments<Value> args = arguments_for(operands, bins, rows);
+  args.bitmap_capacity = rows.bitmaps.size();
+  args.counters = rows.counters;
+  args.entries = rows.counts;
+  args.counts = counts;
+  launch_count<32>(args, bins, RowBins::first_large + 3, group);
+  launch_count<8>(args, bins, RowBins::first_large + 2, group);
+  launch_count<4>(args, bins, RowBins::first_large + 1, group);
+  launch_count<2>(args, bins, RowBins::first_large, group);
+}
+
+void list_panel_tasks(const RowBins& bins, LargeRows& rows, std::int64_t* counts,
+                      cudaStream_t stream) {
+  const std::uint32_t count = bins.large_rows();
+  if (count == 0) return;
+  TaskLists lists{rows.tasks, {}};
+  for (int i = 0; i + 1 < task_classes; ++i) lists.begin[i + 1] = lists.begin[i] + rows.capacity[i];
+  const std::int64_t threads = (count + 31) / 32 * 32 + (count - rows.first_panel_row) * 32ll;
+  list_tasks_kernel<<<blocks_for(threads), kBlockThreads, 0, stream>>>(
+      count,
+      RowCounts{bins.rows.data() + bins.begin[RowBins::first_large], rows.bitmap_at, rows.counts,
+                counts},
+      rows.panel_starts, rows.first_panel_row, rows.counters, lists);
+  check_cuda(cudaGetLastError());
+}
+
+void publish_counters(const LargeRows& rows, const std::int64_t* entries, LargeRowCounters* mailbox,
+                      cudaStream_t stream) {
+  publish_counters_kernel<<<1, 1, 0, stream>>>(rows.counters, entries, mailbox);
+  check_cuda(cudaGetLastError());
+}
+
+template <class Value>
+void make_large_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+                     const LargeRows& rows, const LargeRowCounters& found,
+                     const ProductRows<Value>& c, KernelGroup& group) {
+  if (bins.large_rows() == 0) return;
+  LargeRowArguments<Value> args = arguments_for(operands, bins, rows);
+  args.c_row_ptr = c.row_ptr;
+  args.c_col_idx = c.col_idx;
+  args.c_values = c.values;
+  launch_make<12, true>(args, rows, found, 5, group);
+  launch_make<12, false>(args, rows, found, 4, group);
+  launch_make<8, false>(args, rows, found, 3, group);
+  launch_make<8, false>(args, rows, found, 2, group);
+  launch_make<4, false>(args, rows, found, 1, group);
+  launch_make<2, false>(args, rows, found, 0, group);
+}
+
+#define SORTIE_INSTANTIATE(Value)                                                                 \
+  template std::size_t large_row_shared_memory<Value>(std::int64_t);                              \
+  template LargeRows plan_large_rows(const ProductOperands<Value>&, const RowBins&, std::int64_t, \
+                                     cudaStream_t);                                               \
+  template void count_large_rows(const ProductOperands<Value>&, const RowBins&, LargeRows&,       \
+                                 std::int64_t*, KernelGroup&);                                    \
+  template void make_large_rows(const ProductOperands<Value>&, const RowBins&, const LargeRows&,  \
+                                const LargeRowCounters&, const ProductRows<Value>&, KernelGroup&);
+SORTIE_INSTANTIATE(float)
+SORTIE_INSTANTIATE(double)
+SORTIE_INSTANTIATE(std::complex<double>)
+
+}  // namespace sortie::spgemm::cuda

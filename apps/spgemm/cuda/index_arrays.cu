@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/cuda/index_arrays.hpp"
+
+#include <cub/device/device_scan.cuh>
+
+#include "apps/spgemm/cuda/launch.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/device_buffer.hpp"
+
+namespace sortie::spgemm::cuda {
+
+template <class From, class To>
+void convert(const From* from, To* to, std::int64_t count, cudaStream_t stream) {
+  for_each(count, stream, [=] __device__(std::int64_t i) { to[i] = static_cast<To>(from[i]); });
+}
+
+void shift_offsets(const std::int64_t* from, std::int64_t amount, std::int64_t* to,
+                   std::int64_t count, cudaStream_t stream) {
+  for_each(count, stream, [=] __device__(std::int64_t i) { to[i] = from[i] + amount; });
+}
+
+void exclusive_sum(std::int64_t* data, std::int64_t count, cudaStream_t stream) {
+  if (count == 0) return;
+  std::size_t bytes = 0;
+  check_cuda(cub::DeviceScan::ExclusiveSum(nullptr, bytes, data, data, count, stream));
+  DeviceBuffer<char> scratch(bytes, stream);
+  check_cuda(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, data, data, count, stream));
+}
+
+template void convert(const std::int64_t*, std::uint32_t*, std::int64_t, cudaStream_t);
+template void convert(const std::uint32_t*, std::int64_t*, std::int64_t, cudaStream_t);
+template void convert(const std::int64_t*, std::int32_t*, std::int64_t, cudaStream_t);
+template void convert(const std::int32_t*, std::int64_t*, std::int64_t, cudaStream_t);
+
+}  // namespace sortie::spgemm::cuda

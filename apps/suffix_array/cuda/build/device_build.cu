@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Prefix doubling on a GPU, from device memory to device memory: build_on_device.
+//
+// Steps:
+//   1. Map the first symbols of every suffix to the number of a leaf in a tree over common letters
+//      (prefix_code.hpp; 15 bases in 31 bits) and sort by these numbers. Texts of more than 2^28
+//      symbols use 40 bits, 19 bases.
+//   2. Sort large groups that start with a run of one letter (gaps of N) by the length of the run
+//      (runs.cuh). Suffixes that are still equal are ordered by what follows the run, in step 4.
+//   3. Rounds over the groups of equal suffixes, each a segment: the next 64 bits of the packed
+//      text (symbol_stream.cuh; 21 bases) are the keys, or 32 bits if memory would be short.
+//      Suffixes that are alone in their group drop out. Rounds end when one leaves more than half
+//      of its suffixes, or after four.
+//   4. Long repeats remain. Each suffix takes the rank of a sample a few symbols ahead, chosen by
+//      the symbols in between (sampling.cuh). Samples, 4 to 11 % of these suffixes for DNA, are
+//      sorted by prefix doubling with steps from sample to sample (samples.hpp).
+//
+// Memory for n symbols of b bits, of which the first sort leaves m in groups (lists are allocated
+// for n, before m is known):
+//
+//   | name                        | elements  | type         | lifetime                        |
+//   |-----------------------------|-----------|--------------|---------------------------------|
+//   | keys, their alternate       | n each    | 4 (8) bytes  | sort; one of them until groups  |
+//   | suffix array                | n         | Index        | whole call (positions first)    |
+//   | its alternate               | n         | Index        | sort                            |
+//   | packed text, rare letters   | b n, n    | bits         | groups, rounds                  |
+//   | items, slots of the list    | n each    | Index        | groups, first round; then fewer |
+//   | heads                       | n         | uint8_t      | as the list                     |
+//   | offsets                     | n / 2     | Index        | as the list                     |
+//   | keys, their alternate       | m each    | 8 or 4 bytes | rounds                          |
+//   | items' alternate            | m         | Index        | rounds                          |
+//   | runs                        |           |              | see runs.hpp                    |
+//   | samples                     |           |              | see samples.hpp                 |
+//
+// With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols), 20 in
+// groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64 would exceed
+// most_bytes_a_symbol (sizes.hpp). No text exceeds that: on an H200, the texts of the tests took
+// 19.3 to 31.5 bytes, and 3.1 * 10^9 bases, 44 times a chromosome with mutations, 30.7. The text
+// itself is one byte more.
+//
+// Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 5.1; Manber, Myers
+// (SIAM J. Comput. 1993); Larsson, Sadakane (Theoretical Computer Science 387, 2007). Samples
+// chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
+// Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
+#include "apps/suffix_array/cuda/sizes.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apps/suffix_array/cuda/build/first_sort.hpp"
+#include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/device_phase.hpp"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "apps/suffix_array/cuda/runs/runs.hpp"
+#include "apps/suffix_array/cuda/samples/samples.hpp"
+#include "apps/suffix_array/cuda/text/pack.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/device_suffix_array.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+/// Longest text whose first sort uses 32-bit keys, 15 DNA symbols. They would leave most suffixes
+/// of longer texts in groups (n / 4^15 in a random text of n bases), so a fifth pass of the radix
+/// sort over wider keys, for 19 symbols, costs less than a round.
+constexpr std::uint64_t longest_with_short_keys = std::uint64_t{1} << 28;
+constexpr int short_key_bits = 32;
+constexpr int long_key_bits = 40;
+
+/// The last round that compares text is the first that leaves more than this share of its suffixes,
+/// in percent; samples resolve the rest.
+constexpr std::uint64_t percent_of_progress = 50;
+/// Most rounds that compare text before samples take over.
+constexpr std::uint64_t most_text_rounds = 4;
+
+// The key of member j: the symbols of the text from the first not compared yet.
+//
+// That symbol is at most one beyond the end of the record: a suffix whose record ends earlier is in
+// no group, because FirstSortItems and GroupItems put suffixes whose keys contain an end into
+// groups of their own.
+template <class Key, class Index>
+struct WriteWindows {
+  SymbolStream text;
+  const Index* positions;
+  std::uint64_t depth;  ///< symbols compared since the first sort
+  Key* keys;
+
+  __device__ void operator()(Index j) const {
+    const std::uint64_t position = positions[j];
+    keys[j] =
+        text.window<Key>(position + depth + static_cast<std::uint64_t>(text.first_depth(position)));
+  }
+};
+
+void require(std::uint64_t budget, std::string_view what, std::uint64_t bytes) {
+  if (bytes > budget) throw out_of_memory_error(what, bytes, budget);
+}
+
+/// One construction. The steps run in the order of their declaration. The context and the text must
+/// outlive the object.
+template <class Index>
+class Construction {
+ public:
+  Construction(const DeviceContext& context, const DeviceText& text)
+      : context_(context),
+        text_(text),
+        size_(text.symbols.size()),
+        budget_(device_memory_budget(context)) {}
+
+  /// \tparam Key  type of the keys of the first sort
+  template <class Key>
+  void sort_by_first_symbols(int bits);
+  void resolve_groups();
+
+  [[nodiscard]] DeviceBuffer<Index> take_suffix_array() { return std::move(suffix_array_); }
+
+ private:
+  /// Bytes that a round takes in total, including what is held.
+  template <class Key>
+  [[nodiscard]] std::uint64_t bytes_of_text_round() const;
+  template <class Key>
+  void run_text_round();
+  void report_progress() const;
+  /// Bytes held apart from the lists of suffixes.
+  [[nodiscard]] std::uint64_t bytes_held() const;
+
+  const DeviceContext& context_;
+  const DeviceText& text_;
+  std::uint64_t size_;
+  std::uint64_t budget_;
+  PackedText packed_;
+  DeviceBuffer<Index> suffix_array_;
+  LongRuns<Index> runs_;
+  SuffixGroups<Index> list_;
+  std::uint64_t text_depth_ = 0;  ///< symbols compared since the first sort
+};
+
+template <class Index>
+template <class Key>
+void Construction<Index>::sort_by_first_symbols(int bits) {
+  const cudaStream_t stream = context_.stream;
+  DevicePhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
+  DeviceBuffer<Key> keys(size_, stream);
+  suffix_array_ = {size_, stream};
+  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text_, stream);
+  const PrefixCode code = plan_first_sort(text_, separator_bits.data(), bits, stream);
+  write_first_keys(text_, separator_bits.data(), code, keys.data(), suffix_array_.data(), stream);
+  packing.finish();
+
+  const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
+  DevicePhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
+  {
+    DeviceBuffer<Key> keys_alternate(size_, stream);
+    DeviceBuffer<Index> positions_alternate(size_, stream);
+    sort_by_key(keys, keys_alternate, suffix_array_, positions_alternate, code.key_bits, stream);
+  }
+  sorting.finish();
+
+  DevicePhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
+  packed_ = pack_text(text_, separator_bits.data(), code, stream);
+  runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
+                         bytes_held() + keys.bytes(), stream);
+  list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
+  grouping.finish();
+  if (context_.report != nullptr) {
+    context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
+  }
+  report_progress();
+}
+
+template <class Index>
+void Construction<Index>::resolve_groups() {
+  DevicePhase phase(context_, "rounds");
+  std::uint64_t text_rounds = 0;
+  bool progress = true;
+  while (list_.members != 0) {
+    if (!progress || text_rounds == most_text_rounds) break;
+    const std::uint64_t before = list_.members;
+    // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
+    const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
+    if (bytes_of_text_round<std::uint64_t>() <= aim) {
+      run_text_round<std::uint64_t>();
+    } else {
+      run_text_round<std::uint32_t>();
+    }
+    progress = list_.members * 100 <= before * percent_of_progress;
+    ++text_rounds;
+    report_progress();
+  }
+  std::uint64_t sample_rounds = 0;
+  if (list_.members + runs_.groups.members != 0) {
+    const std::uint64_t held = bytes_held();
+    sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_),
+                                      text_depth_, suffix_array_, budget_, held, context_.stream);
+    list_ = {};
+    runs_ = {};
+    report_progress();
+  }
+  phase.finish();
+  if (context_.report != nullptr) {
+    context_.report->set("rounds", text_rounds + sample_rounds);
+    context_.report->set("sample_rounds", sample_rounds);
+  }
+}
+
+template <class Index>
+template <class Key>
+std::uint64_t Construction<Index>::bytes_of_text_round() const {
+  // Scratch of the segmented sort: less than a byte an item, plus a constant.
+  constexpr std::uint64_t constant_scratch = 1 << 20;
+  const std::uint64_t sort_entry = 2 * sizeof(Key) + sizeof(Index) + 1;
+  const std::uint64_t refine_entry = sizeof(Key) + SuffixGroups<Index>::bytes_a_member;
+  return bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
+         list_.large_begins.bytes() + list_.large_ends.bytes() +
+         list_.members * std::max(sort_entry, refine_entry) + constant_scratch;
+}
+
+template <class Index>
+template <class Key>
+void Construction<Index>::run_text_round() {
+  require(budget_, "the rounds of prefix doubling", bytes_of_text_round<Key>());
+  list_.offsets.reset();  // no longer needed: large groups are listed
+  const std::uint64_t members = list_.members;
+  const SymbolStream& text = packed_.stream;
+  DeviceBuffer<Key> keys(members, context_.stream);
+  for_each_item<Index>(members,
+                       WriteWindows<Key, Index>{text, list_.items.data(), text_depth_, keys.data()},
+                       context_.stream);
+  sort_groups(list_, keys, context_.stream);
+  refine_suffixes(list_, keys, static_cast<Key>(text.last_symbol_mask()), suffix_array_,
+                  context_.stream);
+  text_depth_ += static_cast<std::uint64_t>(text.window_symbols(8 * sizeof(Key)));
+}
+
+template <class Index>
+std::uint64_t Construction<Index>::bytes_held() const {
+  return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
+         packed_.rare_blocks.bytes() +
+         runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
+}
+
+template <class Index>
+void Construction<Index>::report_progress() const {
+  if (context_.progress) {
+    context_.progress("rounds", size_ - list_.members - runs_.groups.members, size_);
+  }
+}
+
+template <class Key, class Index>
+std::uint64_t bytes_before_rounds_by(std::uint64_t symbols) {
+  const std::uint64_t sort =
+      symbols * 2 * (sizeof(Key) + sizeof(Index)) + sort_by_key_scratch<Key, Index>(symbols);
+  // Packed text at 9 bits, with marks of rare letters and separators.
+  const std::uint64_t text = symbols / 8 * 11;
+  const std::uint64_t groups =
+      symbols * (sizeof(Key) + sizeof(Index) + SuffixGroups<Index>::bytes_a_member) + text +
+      refine_scratch<Index>(symbols);
+  return std::max(sort, groups);
+}
+
+}  // namespace
+
+template <Position Index>
+std::uint64_t bytes_before_rounds(std::uint64_t symbols) {
+  return symbols <= longest_with_short_keys ? bytes_before_rounds_by<std::uint32_t, Index>(symbols)
+                                            : bytes_before_rounds_by<std::uint64_t, Index>(symbols);
+}
+
+template <Position Index>
+DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& text,
+                                    CUstream_st* stream) {
+  const DeviceCall call(context, stream);
+  const std::uint64_t size = text.symbols.size();
+  if (size > max_symbols<Index>) {
+    throw Error(ErrorKind::usage, "suffix array: found a text of " + std::to_string(size) +
+                                      " symbols, expected at most " +
+                                      std::to_string(max_symbols<Index>) + " for " +
+                                      std::to_string(8 * sizeof(Index)) + "-bit positions");
+  }
+  if (size == 0) return {};
+  require(device_memory_budget(call), "the first sort of prefix doubling",
+          bytes_before_rounds<Index>(size));
+
+  Construction<Index> construction(call, text);
+  if (size <= longest_with_short_keys) {
+    construction.template sort_by_first_symbols<std::uint32_t>(short_key_bits);
+  } else {
+    construction.template sort_by_first_symbols<std::uint64_t>(long_key_bits);
+  }
+  construction.resolve_groups();
+  return construction.take_suffix_array();
+}
+
+template std::uint64_t bytes_before_rounds<std::uint32_t>(std::uint64_t);
+template std::uint64_t bytes_before_rounds<std::uint64_t>(std::uint64_t);
+template DeviceBuffer<std::uint32_t> build_on_device(const Context&, const DeviceText&,
+                                                     CUstream_st*);
+template DeviceBuffer<std::uint64_t> build_on_device(const Context&, const DeviceText&,
+                                                     CUstream_st*);
+
+}  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <cub/block/block_scan.cuh>
+
+#include "apps/suffix_array/cuda/sizes.hpp"
+#include "core/cuda/check.hpp"
+
+namespace sortie::suffix_array::cuda {
+
+/// Groups are sorted by counting (each member compares itself with all others) if that takes at
+/// most this many comparisons; no group has more than 2^13 members then. A segmented sort takes
+/// half a dozen kernels, and the one that sorts the largest group alone takes longer than all these
+/// comparisons.
+inline constexpr std::uint64_t most_pairs_counted = std::uint64_t{1} << 26;
+
+/// Members of a large group that a block handles at a time, one per lane.
+inline constexpr unsigned large_chunk = 32;
+
+/// The chunks of large groups that a block handles: the chunks of all groups are assigned
+/// round-robin to the blocks. A block scans as many groups at a time as it has threads.
+template <class Index>
+class LargeChunks {
+  using Scan = cub::BlockScan<Index, block_threads>;
+
+ public:
+  struct Storage {
+    typename Scan::TempStorage scan;
+    Index ends[block_threads];  ///< inclusive sums of the chunks of the scanned groups
+  };
+
+  __device__ LargeChunks(Storage& storage, const Index* begins, const Index* ends, Index groups)
+      : storage_(storage), begins_(begins), ends_(ends), groups_(groups), next_(blockIdx.x) {}
+
+  /// Calls work(begin, end, first) for each chunk: begin and end of the group, and the first member
+  /// of the chunk. All threads of the block must call it; they call work for the same chunks.
+  template <class Work>
+  __device__ void for_each(const Work& work) {
+    for (Index group = 0; group < groups_; group += block_threads) {
+      const Index own = group + threadIdx.x;
+      const Index members = own < groups_ ? ends_[own] - begins_[own] : Index{0};
+      Index end = 0;
+      Scan(storage_.scan).InclusiveSum((members + large_chunk - 1) / large_chunk, end);
+      storage_.ends[threadIdx.x] = end;
+      __syncthreads();
+      const Index all = storage_.ends[block_threads - 1];
+      for (; next_ < all; next_ += gridDim.x) {
+        const unsigned at = group_of(next_);
+        const Index chunk = next_ - (at == 0 ? Index{0} : storage_.ends[at - 1]);
+        const Index begin = begins_[group + at];
+        work(begin, ends_[group + at], begin + chunk * large_chunk);
+      }
+      next_ -= all;
+      __syncthreads();
+    }
+  }
+
+ private:
+  /// The scanned group that contains `chunk`: the first with a greater inclusive sum.
+  __device__ unsigned group_of(Index chunk) const {
+    unsigned begin = 0;
+    unsigned end = block_threads - 1;
+    while (begin < end) {
+      const unsigned middle = (begin + end) / 2;
+      if (storage_.ends[middle] <= chunk) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
+  }
+
+  Storage& storage_;
+  const Index* begins_;
+  const Index* ends_;
+  Index groups_;
+  Index next_;  ///< this block's next chunk, counted from the first scanned group
+};
+
+// Members of large groups compare themselves with all others. A block handles a chunk of 32 members
+// of one group at a time; lane l of every warp handles member l. The group passes through shared
+// memory, 256 entries at a time, of which each warp compares 32.
+//
+// Task: Entry load(i) returns the data of member i that others read; takes_part(j) returns whether
+// member j needs counts; count(mine, j, other, i, before, equal) adds the contribution of i to the
+// counts of j; finish(j, begin, before, equal) receives the sums. The result of takes_part must not
+// change except by finish of the same member.
+template <class Task, class Index>
+__global__ void __launch_bounds__(block_threads)
+    count_in_large_groups_kernel(Task task, const Index* begins, const Index* ends, Index groups) {
+  using Entry = typename Task::Entry;
+  __shared__ typename LargeChunks<Index>::Storage chunks;
+  __shared__ Entry tile[block_threads];
+  __shared__ std::uint32_t before_all[large_chunk];
+  __shared__ std::uint32_t equal_all[large_chunk];
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned warp_begin = threadIdx.x - lane;
+  LargeChunks<Index>(chunks, begins, ends, groups)
+      .for_each([&](Index begin, Index end, Index first_member) {
+        const Index j = first_member + lane;
+        const bool takes_part = j < end && task.takes_part(j);
+        // All warps have evaluated takes_part before any calls finish.
+        if (__syncthreads_or(takes_part ? 1 : 0) == 0) return;
+        if (threadIdx.x < large_chunk) {
+          before_all[threadIdx.x] = 0;
+          equal_all[threadIdx.x] = 0;
+        }
+        const Entry mine = takes_part ? task.load(j) : Entry{};
+        std::uint32_t before = 0;
+        std::uint32_t equal = 0;
+        for (Index from = begin; from < end; from += block_threads) {
+          __syncthreads();
+          if (threadIdx.x < end - from) tile[threadIdx.x] = task.load(from + threadIdx.x);
+          __syncthreads();
+          if (warp_begin >= end - from) continue;
+          const Index first = from + warp_begin;
+          const unsigned count = end - first < 32 ? static_cast<unsigned>(end - first) : 32U;
+#pragma unroll 4
+          for (unsigned t = 0; t < count; ++t) {
+            task.count(mine, j, tile[warp_begin + t], first + t, before, equal);
+          }
+        }
+        if (takes_part) {
+          atomicAdd(&before_all[lane], before);
+          atomicAdd(&equal_all[lane], equal);
+        }
+        __syncthreads();
+        if (takes_part && warp_begin == 0) task.finish(j, begin, before_all[lane], equal_all[lane]);
+        __syncthreads();
+      });
+}
+
+/// Runs `task` on all pairs of members within each of the `groups` large groups.
+template <class Task, class Index>
+void count_in_large_groups(const Task& task, const Index* begins, const Index* ends,
+                           std::uint64_t groups, cudaStream_t stream) {
+  if (groups == 0) return;
+  constexpr unsigned blocks = 2048;  // about two full occupancies of the largest GPU
+  count_in_large_groups_kernel<<<blocks, block_threads, 0, stream>>>(task, begins, ends,
+                                                                     static_cast<Index>(groups));
+  check_cuda(cudaGetLastError());
+}
+
+/// The task that sorts keys with their items, stably.
+template <class Key, class Index>
+struct SortByCounting {
+  using Entry = Key;
+
+  const Key* keys;
+  const Index* items;
+  Key* sorted_keys;
+  Index* sorted_items;
+
+  __device__ Key load(Index i) const { return keys[i]; }
+  __device__ bool takes_part(Index) const { return true; }
+  __device__ void count(Key key, Index j, Key other, Index i, std::uint32_t& before,
+                        std::uint32_t&) const {
+    before += other < key || (other == key && i < j) ? 1 : 0;
+  }
+  __device__ void finish(Index j, Index begin, std::uint32_t before, std::uint32_t) const {
+    sorted_keys[begin + before] = keys[j];
+    sorted_items[begin + before] = items[j];
+  }
+};
+
+}  // namespace sortie::suffix_array::cuda

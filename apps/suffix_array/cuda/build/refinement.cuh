@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+/// Refinement after a sort: a pass over the sorted items that finds the groups of equal items, and
+/// keeps the items that are not alone, with their groups, for the next round.
+///
+/// An item stays if a neighbour in its previous group has the same key. Apart from that it needs
+/// three numbers from the items before it: how many items stay, how many of their groups begin, and
+/// where its own group begins. A warp computes these for a tile of 256 items by votes. A first
+/// kernel computes the totals of each tile, a scan adds them up, and a second kernel repeats the
+/// votes and writes the remaining items. This reads the keys twice, but is faster than one scan
+/// over all items, because a warp issues all of its loads at once.
+namespace sortie::suffix_array::cuda {
+
+/// The items of the first sort: all suffixes, in one group, sorted by the keys of PrefixCode. Items
+/// are in suffix array order already, so item j has slot j.
+template <class IndexType, class KeyType>
+struct FirstSortItems {
+  using Index = IndexType;
+  using Key = KeyType;
+
+  const Key* keys;
+  const Index* positions;
+
+  __device__ bool is_head(Index j) const { return j == 0; }
+  __device__ Key key(Index j) const { return keys[j]; }
+  /// Odd keys belong to suffixes in their final order.
+  __device__ bool is_final(Key key) const { return (key & 1U) != 0; }
+  __device__ Index item(Index j) const { return positions[j]; }
+  __device__ Index slot(Index j) const { return j; }
+};
+
+/// The items of SuffixGroups after sort_groups.
+template <class IndexType, class KeyType>
+struct GroupItems {
+  using Index = IndexType;
+  using Key = KeyType;
+
+  const Key* keys;
+  const Index* items;
+  const Index* slots;
+  const std::uint8_t* heads;
+  /// Keys in which all of these bits are 0 contain the end of a record: suffixes with equal such
+  /// keys are in their final order. All bits set if keys are not windows; keys must not be 0 then.
+  Key end_mask;
+
+  __device__ bool is_head(Index j) const { return heads[j] != 0; }
+  __device__ Key key(Index j) const { return keys[j]; }
+  __device__ bool is_final(Key key) const { return (key & end_mask) == 0; }
+  __device__ Index item(Index j) const { return items[j]; }
+  __device__ Index slot(Index j) const { return slots[j]; }
+};
+
+/// Action for every item, whether it stays or not: none, if all are in their slots already.
+struct LeaveInPlace {
+  template <class Items, class Index>
+  __device__ void operator()(const Items&, Index, Index) const {}
+};
+
+/// Writes all items to the suffix array, also those that stay, so that it always holds every suffix
+/// once.
+template <class Index>
+struct PlaceInSuffixArray {
+  Index* suffix_array;
+
+  template <class Items>
+  __device__ void operator()(const Items& items, Index j, Index) const {
+    suffix_array[items.slot(j)] = items.item(j);
+  }
+};
+
+/// Sets the rank of each item to the slot of the first item of its group.
+template <class Index>
+struct RankByGroup {
+  Index* ranks;  ///< by item
+
+  template <class Items>
+  __device__ void operator()(const Items& items, Index j, Index group_begin) const {
+    ranks[items.item(j)] = items.slot(group_begin);
+  }
+};
+
+/// Totals of a range of items, or of all items before one.
+template <class Index>
+struct RefinementTotals {
+  Index members;     ///< items that stay
+  Index groups;      ///< groups of these
+  Index last_begin;  ///< begin of the last group, whether it stays or not; 0 for none
+
+  friend __host__ __device__ RefinementTotals operator+(const RefinementTotals& left,
+                                                        const RefinementTotals& right) {
+    // Begins ascend. 0 means none, and is also the begin that item 0 adds.
+    return {static_cast<Index>(left.members + right.members),
+            static_cast<Index>(left.groups + right.groups),
+            left.last_begin > right.last_begin ? left.last_begin : right.last_begin};
+  }
+};
+
+/// Output arrays of a refinement.
+template <class Index>
+struct RefinementOutput {
+  Index* items;
+  Index* slots;
+  std::uint8_t* heads;
+  Index* offsets;
+  RefinementTotals<Index>* all;
+};
+
+inline constexpr unsigned lanes = 32;
+inline constexpr unsigned all_lanes = 0xffffffffU;
+inline constexpr unsigned tile_chunks = 8;
+inline constexpr unsigned refinement_tile = tile_chunks * lanes;
+
+/// The flags of a tile as votes, one for each 32 items: the same in all lanes.
+///
+///   item   tile * 256 + chunk * 32 + lane   is bit `lane` of word `chunk`
+struct TileFlags {
+  unsigned begins[tile_chunks];  ///< first items of their groups; set beyond the last item
+  unsigned stays[tile_chunks];
+
+  template <class Items>
+  __device__ TileFlags(const Items& items, std::uint64_t count, std::uint64_t tile, unsigned lane) {
+    using Index = typename Items::Index;
+    using Key = typename Items::Key;
+    const std::uint64_t first = tile * refinement_tile;
+    Key keys[tile_chunks];
+    bool heads[tile_chunks];
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      const std::uint64_t j = first + chunk * lanes + lane;
+      keys[chunk] = j < count ? items.key(static_cast<Index>(j)) : Key{0};
+      heads[chunk] = j < count ? items.is_head(static_cast<Index>(j)) : true;
+    }
+    // One key before the tile, and one after it.
+    Key before = 0;
+    bool next_begins = true;
+    if (lane == 0 && first > 0) before = items.key(static_cast<Index>(first - 1));
+    const std::uint64_t next = first + refinement_tile;
+    if (lane == lanes - 1 && next < count) {
+      const Key next_key = items.key(static_cast<Index>(next));
+      next_begins = items.is_head(static_cast<Index>(next)) || next_key != keys[tile_chunks - 1] ||
+                    items.is_final(next_key);
+    }
+    const unsigned behind = __ballot_sync(all_lanes, lane == lanes - 1 && next_begins);
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      Key previous = __shfl_up_sync(all_lanes, keys[chunk], 1);
+      if (lane == 0) previous = before;
+      begins[chunk] = __ballot_sync(
+          all_lanes, heads[chunk] || keys[chunk] != previous || items.is_final(keys[chunk]));
+      before = __shfl_sync(all_lanes, keys[chunk], lanes - 1);
+    }
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      const unsigned next_chunk =
+          chunk + 1 < tile_chunks ? begins[chunk + 1] << (lanes - 1) : behind;
+      stays[chunk] = ~(begins[chunk] & (begins[chunk] >> 1 | next_chunk));
+      const std::uint64_t from = first + chunk * lanes;
+      if (from + lanes > count) {
+        stays[chunk] &= from < count ? (1U << (count - from)) - 1 : 0U;
+      }
+    }
+  }
+
+  /// Totals of the items of the tile.
+  template <class Index>
+  __device__ RefinementTotals<Index> totals(std::uint64_t tile, std::uint64_t count) const {
+    RefinementTotals<Index> sum{};
+#pragma unroll
+    for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+      sum.members += static_cast<Index>(__popc(stays[chunk]));
+      sum.groups += static_cast<Index>(__popc(stays[chunk] & begins[chunk]));
+      const std::uint64_t from = tile * refinement_tile + chunk * lanes;
+      if (from >= count) continue;
+      const unsigned within =
+          from + lanes > count ? begins[chunk] & ((1U << (count - from)) - 1) : begins[chunk];
+      if (within != 0) {
+        sum.last_begin = static_cast<Index>(from + lanes - 1 -
+                                            static_cast<unsigned>(__clz(static_cast<int>(within))));
+      }
+    }
+    return sum;
+  }
+};
+
+}  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "apps/suffix_array/cuda/build/group_bounds.cuh"
+#include "apps/suffix_array/cuda/build/large_groups.cuh"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "core/cuda/check.hpp"
+#include "sortie/device_segmented_sort.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+/// Thread t handles groups t, t + stride, ...
+template <class Index>
+struct ListLargeGroups {
+  const Index* offsets;
+  const Index* groups;
+  Index stride;
+  Index* begins;
+  Index* ends;
+  LargeGroups* large;
+
+  __device__ void operator()(Index thread) const {
+    const Index all = *groups;
+    for (std::uint64_t g = thread; g < all; g += stride) {
+      const Index begin = offsets[g];
+      const Index end = offsets[g + 1];
+      if (end - begin <= most_counted) continue;
+      const std::uint32_t at = atomicAdd(&large->count, 1U);
+      constexpr std::uint64_t most = 0xffffffffU;
+      const std::uint64_t size = end - begin < most ? end - begin : most;
+      atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
+      begins[at] = begin;
+      ends[at] = end;
+    }
+  }
+};
+
+// Thread j moves member j of a small group to its slot, found by counting the members before it:
+// those with a smaller key, and those with the same key at a lower index. Neighbouring threads read
+// the same few keys, which the cache holds.
+template <class Key, class Index>
+__global__ void __launch_bounds__(block_threads)
+    sort_by_counting_kernel(const std::uint8_t* heads, std::uint64_t members, const Key* keys,
+                            const Index* items, Key* sorted_keys, Index* sorted_items) {
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  if (thread - lane >= members) return;  // the whole warp
+  const auto group = HeadVotes(heads, members, thread - lane, lane).bounds<Index>();
+  if (thread >= members || !group.small) return;
+  const auto j = static_cast<Index>(thread);
+  const Key key = keys[j];
+  Index at = group.begin;
+  for (Index i = group.begin; i < j; ++i) at += keys[i] <= key ? 1 : 0;
+  for (Index i = j + 1; i < group.end; ++i) at += keys[i] < key ? 1 : 0;
+  sorted_keys[at] = key;
+  sorted_items[at] = items[j];
+}
+
+}  // namespace
+
+template <Position Index>
+void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint64_t most_groups,
+                       LargeGroups* large, cudaStream_t stream) {
+  constexpr std::uint64_t most_threads = 1 << 19;  // about twice what the largest GPU runs at once
+  const std::uint64_t threads = std::min(most_groups, most_threads);
+  check_cuda(cudaMemsetAsync(large, 0, sizeof(*large), stream));
+  for_each_item<Index>(threads,
+                       ListLargeGroups{list.offsets.data(), groups, static_cast<Index>(threads),
+                                       list.large_begins.data(), list.large_ends.data(), large},
+                       stream);
+}
+
+template <Position Index>
+void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
+  const auto host_groups = static_cast<Index>(list.groups);
+  const DeviceBuffer<Index> groups(std::span<const Index>(&host_groups, 1), stream);
+  DeviceBuffer<LargeGroups> device_large(1, stream);
+  list_large_groups(list, groups.data(), list.groups, device_large.data(), stream);
+  LargeGroups large{};
+  device_large.copy_to({&large, 1});
+  check_cuda(cudaStreamSynchronize(stream));
+  list.large_groups = large.count;
+  list.large_pairs = large.member_pairs;
+}
+
+template <class Key, Position Index>
+void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_t stream) {
+  const std::uint64_t members = list.members;
+  DeviceBuffer<Key> sorted_keys(members, stream);
+  DeviceBuffer<Index> sorted_items(members, stream);
+  if (members != 0) {
+    sort_by_counting_kernel<<<blocks_for(members), block_threads, 0, stream>>>(
+        list.heads.data(), members, keys.data(), list.items.data(), sorted_keys.data(),
+        sorted_items.data());
+    check_cuda(cudaGetLastError());
+  }
+  if (list.large_pairs <= most_pairs_counted) {
+    count_in_large_groups(SortByCounting<Key, Index>{keys.data(), list.items.data(),
+                                                     sorted_keys.data(), sorted_items.data()},
+                          list.large_begins.data(), list.large_ends.data(), list.large_groups,
+                          stream);
+  } else {
+    // The result goes to the alternate buffers, which hold the sorted small groups already.
+    DoubleBuffer<Key> key_buffers(keys.data(), sorted_keys.data());
+    DoubleBuffer<Index> item_buffers(list.items.data(), sorted_items.data());
+    const auto count = static_cast<std::int64_t>(list.large_groups);
+    const auto all = static_cast<std::int64_t>(members);
+    std::size_t bytes = 0;
+    check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, key_buffers, item_buffers, all, count,
+                                              list.large_begins.data(), list.large_ends.data(),
+                                              stream));
+    DeviceBuffer<std::byte> scratch(bytes, stream);
+    check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, key_buffers, item_buffers, all,
+                                              count, list.large_begins.data(),
+                                              list.large_ends.data(), stream));
+  }
+  keys = std::move(sorted_keys);
+  list.items = std::move(sorted_items);
+}
+
+#define SORTIE_INSTANTIATE_LISTS(Index)                                                            \
+  template void list_large_groups(SuffixGroups<Index>&, const Index*, std::uint64_t, LargeGroups*, \
+                                  cudaStream_t);                                                   \
+  template void list_large_groups(SuffixGroups<Index>&, cudaStream_t);                             \
+  template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint32_t>&, cudaStream_t);     \
+  template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint64_t>&, cudaStream_t)
+SORTIE_INSTANTIATE_LISTS(std::uint32_t);
+SORTIE_INSTANTIATE_LISTS(std::uint64_t);
+#undef SORTIE_INSTANTIATE_LISTS
+
+}  // namespace sortie::suffix_array::cuda

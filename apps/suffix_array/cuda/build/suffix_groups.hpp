@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "sortie/device_buffer.hpp"
+#include "sortie/suffix_array.hpp"
+
+namespace sortie::suffix_array::cuda {
+
+/// Most members of a group that sort_groups() sorts by counting: every member compares itself with
+/// all others, which is faster than any sort for few members. Larger groups go to the segmented
+/// sort.
+inline constexpr unsigned most_counted = 64;
+
+/// The number of large groups, and of their pairs of members.
+struct LargeGroups {
+  std::uint32_t count;
+  unsigned long long member_pairs;  ///< the sum of their sizes' squares; sizes at most 2^32 - 1
+};
+
+/// Suffixes whose slot is not known yet, in groups whose members agree in all symbols compared so
+/// far. Groups are in the order of the suffix array, and a group of m members owns m consecutive
+/// slots of the suffix array.
+///
+/// Items are positions of suffixes or, where samples are sorted (samples.hpp), numbers of samples.
+template <Position Index>
+struct SuffixGroups {
+  std::uint64_t members = 0;
+  std::uint64_t groups = 0;
+  std::uint64_t large_groups = 0;    ///< groups of more than most_counted members
+  std::uint64_t large_pairs = 0;     ///< sum of the squares of their sizes
+  DeviceBuffer<Index> items;         ///< `members`
+  DeviceBuffer<Index> slots;         ///< `members`: slot j is that of the item at index j
+  DeviceBuffer<std::uint8_t> heads;  ///< `members`: 1 where a group begins
+  DeviceBuffer<Index> offsets;       ///< `groups` + 1: the begin of each group, and the end
+  DeviceBuffer<Index> large_begins;  ///< begins and ends of the large groups, in no order
+  DeviceBuffer<Index> large_ends;
+
+  /// Allocates for `most_members`, at least two of them in each group.
+  SuffixGroups() = default;
+  SuffixGroups(std::uint64_t most_members, cudaStream_t stream)
+      : items(most_members, stream),
+        slots(most_members, stream),
+        heads(most_members, stream),
+        offsets(most_members / 2 + 1, stream),
+        large_begins(most_members / most_counted + 1, stream),
+        large_ends(most_members / most_counted + 1, stream) {}
+
+  /// Bytes a member that the constructor allocates.
+  static constexpr std::uint64_t bytes_a_member =
+      2 * sizeof(Index) + 1 + sizeof(Index) / 2 +
+      (2 * sizeof(Index) + most_counted - 1) / most_counted;
+};
+
+/// Fills large_begins and large_ends from offsets. Does not wait: the caller copies the counts.
+/// \param groups       the number of groups, in device memory
+/// \param most_groups  upper bound of it, known to the host
+/// \param large        receives the counts, in device memory
+template <Position Index>
+void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint64_t most_groups,
+                       LargeGroups* large, cudaStream_t stream);
+
+/// The same for a list that no refinement made: sets the counts of large groups, from `groups`.
+/// Waits for the stream.
+template <Position Index>
+void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream);
+
+/// Sorts the items of every group by their keys, stably. Keys are permuted along.
+/// \throws Error (out_of_memory, device)
+template <class Key, Position Index>
+void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_t stream);
+
+}  // namespace sortie::suffix_array::cuda

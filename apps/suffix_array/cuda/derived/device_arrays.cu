@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Inverse suffix array and Burrows-Wheeler transform: gathers and scatters of single items.
+#include "sortie/device_suffix_array.hpp"
+
+#include "apps/suffix_array/cuda/device_phase.hpp"
+#include "apps/suffix_array/cuda/for_each_item.cuh"
+#include "core/cuda/device_context.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+// Thread i owns entry i of the suffix array, and writes the rank of its position.
+template <class Index>
+struct WriteRank {
+  const Index* suffixes;
+  Index* ranks;
+
+  __device__ void operator()(Index i) const { ranks[suffixes[i]] = i; }
+};
+
+/// Consecutive entries whose symbols one thread gathers and writes as one word.
+constexpr int gathered = 4;
+
+// Thread j owns entries gathered * j .. of the transform: it has that many random reads in flight
+// at a time, and a warp writes 128 consecutive bytes.
+template <class Index>
+struct GatherSymbolsBefore {
+  const std::uint8_t* symbols;
+  std::uint64_t size;
+  const Index* suffixes;
+  std::uint8_t* transform;  ///< aligned to `gathered` bytes
+
+  __device__ std::uint8_t symbol_before(std::uint64_t i) const {
+    const std::uint64_t position = suffixes[i];
+    return symbols[(position == 0 ? size : position) - 1];
+  }
+  __device__ void operator()(std::uint64_t j) const {
+    const std::uint64_t first = gathered * j;
+    if (first + gathered <= size) {
+      uchar4 read;
+      read.x = symbol_before(first);
+      read.y = symbol_before(first + 1);
+      read.z = symbol_before(first + 2);
+      read.w = symbol_before(first + 3);
+      *reinterpret_cast<uchar4*>(transform + first) = read;
+      return;
+    }
+    for (std::uint64_t i = first; i < size; ++i) transform[i] = symbol_before(i);
+  }
+};
+
+void require(const Context& context, const char* what, std::uint64_t bytes) {
+  const std::uint64_t budget = device_memory_budget(context);
+  if (bytes > budget) throw out_of_memory_error(what, bytes, budget);
+}
+
+}  // namespace
+
+template <Position Index>
+DeviceBuffer<Index> inverse_on_device(const Context& context, std::span<const Index> suffixes,
+                                      CUstream_st* stream) {
+  const DeviceCall call(context, stream);
+  if (suffixes.empty()) return {};
+  require(call, "the inverse suffix array", suffixes.size_bytes());
+  DevicePhase phase(call, "inverse", 2 * suffixes.size_bytes());
+  DeviceBuffer<Index> ranks(suffixes.size(), stream);
+  for_each_item<Index>(suffixes.size(), WriteRank<Index>{suffixes.data(), ranks.data()}, stream);
+  phase.finish();
+  return ranks;
+}
+
+template <Position Index>
+DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(const Context& context, const DeviceText& text,
+                                                     std::span<const Index> suffixes,
+                                                     CUstream_st* stream) {
+  const DeviceCall call(context, stream);
+  const std::uint64_t size = text.symbols.size();
+  if (size == 0) return {};
+  require(call, "the Burrows-Wheeler transform", size);
+  DevicePhase phase(call, "bwt", size * (2 + sizeof(Index)));
+  DeviceBuffer<std::uint8_t> transform(size, stream);
+  for_each_item<std::uint64_t>(
+      (size + gathered - 1) / gathered,
+      GatherSymbolsBefore<Index>{text.symbols.data(), size, suffixes.data(), transform.data()},
+      stream);
+  phase.finish();
+  return transform;
+}
+
+template DeviceBuffer<std::uint32_t> inverse_on_device(const Context&,
+                                                       std::span<const std::uint32_t>,
+                                                       CUstream_st*);
+template DeviceBuffer<std::uint64_t> inverse_on_device(const Context&,
+                                                       std::span<const std::uint64_t>,
+                                                       CUstream_st*);
+template DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(const Context&, const DeviceText&,
+                                                              std::span<const std::uint32_t>,
+                                                              CUstream_st*);
+template DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(const Context&, const DeviceText&,
+                                                              std::span<const std::uint64_t>,
+                                                              CUstream_st*);
+
+}  // namespace sortie::suffix_array::cuda

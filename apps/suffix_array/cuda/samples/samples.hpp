@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/runs/runs.hpp"
+#include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "sortie/device_suffix_array.hpp"
+
+namespace sortie::suffix_array::cuda {
+
+/// Sorts all suffixes that the text rounds leave, however many symbols they agree in.
+///
+/// Every suffix of a group has a sample a few symbols ahead (sampling.cuh), all members at the same
+/// distance, so the ranks of the samples order the group. About 2 / (window + 1) of these suffixes
+/// are samples: 4 to 11 % for DNA. The samples are sorted by prefix doubling, with steps from
+/// sample to sample in place of symbols: round i sorts by the rank of the sample 2^i steps ahead.
+/// So texts with long repeats go through their many rounds with few items, and every other suffix
+/// is sorted only once more.
+///
+/// \param runs          suffixes within long runs; each is ordered by its target
+/// \param list          all others
+/// \param depth         symbols compared since the first sort: the members of each group of `list`
+///                      agree in SymbolStream::first_depth() and as many more; at least 3
+/// \param suffix_array  every suffix once; groups in their slots
+/// \param budget        bytes of device memory that may be held in total
+/// \param held          of these, bytes held besides `runs` and `list`
+/// \return rounds of the samples
+/// \throws Error (out_of_memory)  the samples do not fit in the budget
+/// Waits for the stream three times, and for the rounds (see sample_rounds.hpp).
+///
+/// Memory, for n symbols, m members of both lists, s samples, u of these in groups, with 32-bit
+/// positions: sets of slots and samples n bytes (3 n / 2 with long runs), targets 4 m; ranks 4 s,
+/// steps 8 s, the samples' list twice and its keys 26.5 u; last, the alternates of keys and items
+/// and scratch 10 m. The list of all members, 11.25 m, is freed during the rounds if otherwise
+/// most_bytes_a_symbol or the budget would be exceeded: in texts of short periods, where s is up to
+/// n / 2.
+template <Position Index>
+std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
+                                SuffixGroups<Index> list, std::uint64_t depth,
+                                DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
+                                std::uint64_t held, cudaStream_t stream);
+
+}  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/host/build/first_sort.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/build/element_scan.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
+#include "apps/suffix_array/host/chunks.hpp"
+#include "apps/suffix_array/host/sorts/element_sort.hpp"
+#include "apps/suffix_array/host/sorts/key_digits.hpp"
+#include "apps/suffix_array/host/sorts/key_sort.hpp"
+#include "apps/suffix_array/host/text/prefix_roll.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+/// Elements of a task: enough to amortise its cost, few enough to balance the threads.
+constexpr std::uint64_t task_elements = std::uint64_t{1} << 15;
+/// Scratch of a thread: 256 KiB, and more where buckets are large, as in texts with few distinct
+/// words; at most half a byte a symbol for all threads together.
+constexpr std::uint64_t least_scratch = std::uint64_t{1} << 15;
+std::uint64_t most_scratch(std::uint64_t size) {
+  const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+  return std::max(least_scratch, size / (16 * threads));
+}
+
+/// Elements that are sorted independently, and their slots.
+struct Range {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t slot;
+};
+
+/// Sorts ranges of elements and writes them to the suffix array.
+template <Position Pos>
+class RangeSorter {
+ public:
+  RangeSorter(const PrefixPlan& plan, const KeyDigits& key_digits, const SymbolStream& stream,
+              std::uint64_t depth_limit, FirstOrder<Pos>& order)
+      : plan_(plan),
+        key_digits_(key_digits),
+        stream_(stream),
+        depth_limit_(depth_limit),
+        order_(order) {}
+
+  /// Sorts on all host threads. `ranges` is in order; large ones are divided first.
+  void sort(std::uint64_t* elements, std::vector<Range> ranges) {
+    const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+    if (threads > 1) ranges = divided(elements, ranges, threads);
+    std::vector<std::uint64_t> tasks = {0};
+    std::uint64_t filled = 0;
+    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
+      filled += ranges[i].end - ranges[i].begin;
+      if (filled >= task_elements || i + 1 == ranges.size()) {
+        tasks.push_back(i + 1);
+        filled = 0;
+      }
+    }
+    if (ranges.empty()) return;
+    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
+      sort_on_this_thread(elements,
+                          std::span(ranges).subspan(tasks[task], tasks[task + 1] - tasks[task]));
+    });
+  }
+
+ private:
+  /// Divides ranges that would occupy one thread for long by their leading digits, if their keys
+  /// differ.
+  [[nodiscard]] std::vector<Range> divided(std::uint64_t* elements,
+                                           const std::vector<Range>& ranges,
+                                           std::uint64_t threads) const {
+    std::uint64_t total = 0;
+    for (const Range& range : ranges) total += range.end - range.begin;
+    const std::uint64_t limit = std::max(2 * task_elements, total / (8 * threads));
+    std::vector<std::size_t> large;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i].end - ranges[i].begin > limit) large.push_back(i);
+    }
+    if (large.empty()) return ranges;
+    std::vector<std::vector<Range>> of_large(large.size());
+    for_each_task(large.size(), [&](std::uint64_t task) {
+      divide(elements, ranges[large[task]], limit, of_large[task]);
+    });
+    std::vector<Range> parts;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < large.size(); ++i) {
+      for (; next < large[i]; ++next) parts.push_back(ranges[next]);
+      parts.insert(parts.end(), of_large[i].begin(), of_large[i].end());
+      ++next;
+    }
+    for (; next < ranges.size(); ++next) parts.push_back(ranges[next]);
+    return parts;
+  }
+
+  void divide(std::uint64_t* elements, Range range, std::uint64_t limit,
+              std::vector<Range>& parts) const {
+    const std::uint64_t size = range.end - range.begin;
+    std::uint64_t* const first = elements + range.begin;
+    const int key_bits =
+        size <= limit ? 0 : detail::differing_bits(first, size) - plan_.position_bits;
+    if (key_bits <= 0) {
+      parts.push_back(range);
+      return;
+    }
+    const int bits = std::min(key_bits, detail::widest_digit_in_place);
+    const detail::Digit digit{plan_.position_bits + key_bits - bits, bits};
+    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
+    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
+    detail::divide_in_place(first, size, digit, starts.data(), ends.data());
+    std::uint64_t begin = 0;
+    for (std::uint32_t part = 0; part < 1U << bits; ++part) {
+      const std::uint64_t end = ends[part];
+      if (begin < end) {
+        divide(elements, {range.begin + begin, range.begin + end, range.slot + begin}, limit,
+               parts);
+      }
+      begin = end;
+    }
+  }
+
+  void sort_on_this_thread(std::uint64_t* elements, std::span<const Range> ranges) {
+    std::uint64_t largest = 0;
+    for (const Range& range : ranges) largest = std::max(largest, range.end - range.begin);
+    const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
+    const auto memory = allocate<std::uint64_t>(capacity);
+    const std::span<std::uint64_t> scratch(memory.get(), capacity);
+    const TextRounds rounds(stream_, plan_, depth_limit_, scratch);
+    BitSet marks(largest);
+    BitSet differing(largest);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> groups;
+    std::uint64_t in_equal_prefixes = 0;
+    std::uint64_t in_groups = 0;
+    for (const Range& range : ranges) {
+      std::uint64_t* const first = elements + range.begin;
+      const std::uint64_t size = range.end - range.begin;
+      sort_by_keys(plan_, key_digits_, first, size, scratch);
+      find_groups(first, size, rounds, scratch, marks, groups);
+      mark_differing_texts(stream_, plan_.depth(), TextRounds::rounds, first, size,
+                           plan_.position_bits, marks.data(), differing.data());
+      const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
+        order_.joined.set_range(range.slot + begin + 1, range.slot + end);
+        in_groups += end - begin;
+      };
+      for (const auto& [begin, end] : groups) {
+        in_equal_prefixes += end - begin;
+        if (differing.next_set(begin + 1, end) == end) {
+          leave(begin, end);
+        } else {
+          rounds.sort(first, begin, end, plan_.depth(), leave);
+        }
+      }
+      write_positions(first, size, plan_.position_bits, order_.suffixes.data() + range.slot);
+    }
+    std::atomic_ref(order_.in_equal_prefixes).fetch_add(in_equal_prefixes);
+    std::atomic_ref(order_.in_groups).fetch_add(in_groups);
+  }
+
+  /// Finds the groups of sorted elements: equal keys that contain no end. Prefetches the words that
+  /// the text rounds read first. Elements whose keys contain an end are put in their final order.
+  /// \param marks  a bit for every element, overwritten
+  void find_groups(std::uint64_t* elements, std::uint64_t size, const TextRounds& rounds,
+                   std::span<std::uint64_t> scratch, BitSet& marks,
+                   std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
+    groups.clear();
+    mark_equal_keys(elements, size, plan_.position_bits, marks.data());
+    marks.for_each_joined(0, size, size, [&](std::uint64_t begin, std::uint64_t end) {
+      if (plan_.contains_end(plan_.key_of(elements[begin]))) {
+        sort_elements(elements + begin, end - begin, scratch);
+        return;
+      }
+      for (std::uint64_t member = begin; member < end; ++member) {
+        rounds.prefetch(plan_.position_of(elements[member]));
+      }
+      groups.emplace_back(begin, end);
+    });
+  }
+
+  const PrefixPlan& plan_;
+  const KeyDigits& key_digits_;
+  const SymbolStream& stream_;
+  std::uint64_t depth_limit_;
+  FirstOrder<Pos>& order_;
+};
+
+/// Joins the parts of a run that crosses chunk boundaries of the text.
+template <Position Pos>
+std::vector<LongRun<Pos>> joined_runs(const std::vector<std::vector<LongRun<Pos>>>& of_chunks) {
+  std::vector<LongRun<Pos>> runs;
+  for (const auto& chunk : of_chunks) {
+    for (const LongRun<Pos>& run : chunk) {
+      if (runs.empty() || runs.back().end != run.end) runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+/// The slots for the members of runs, in order of buckets.
+template <Position Pos>
+std::vector<RunSlots> slots_of_runs(const TextView& text, const PrefixPlan& plan,
+                                    const std::vector<LongRun<Pos>>& runs) {
+  std::vector<RunSlots> slots;
+  for (int code = 1; code <= plan.sigma; ++code) {
+    const auto letter = static_cast<std::uint64_t>(code);
+    slots.push_back({plan.run_bucket(letter), plan.run_key(letter), 0, 0});
+  }
+  for (const LongRun<Pos>& run : runs) {
+    const std::uint64_t code = plan.code[text.symbols[run.begin]];
+    slots[code - 1].size += run.end - plan.depth() + 1 - run.begin;
+  }
+  std::erase_if(slots, [](const RunSlots& letter) { return letter.size == 0; });
+  return slots;
+}
+
+/// Ranges of elements for buckets [first, last). The bucket of a letter with runs is divided where
+/// the members of its runs belong. `elements` holds these buckets.
+template <Position Pos>
+std::vector<Range> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<Pos>& counts,
+                                     std::uint64_t first, std::uint64_t last,
+                                     std::uint64_t* elements, std::vector<RunSlots>& run_slots) {
+  const std::uint64_t base = counts.starts[first];
+  std::uint64_t slot_of_element = base;
+  auto letter = run_slots.begin();
+  for (; letter != run_slots.end() && letter->bucket < first; ++letter) {
+    slot_of_element += letter->size;
+  }
+  std::vector<Range> ranges;
+  for (std::uint64_t bucket = first; bucket < last; ++bucket) {
+    std::uint64_t begin = counts.starts[bucket] - base;
+    const std::uint64_t end = counts.starts[bucket + 1] - base;
+    if (letter != run_slots.end() && letter->bucket == bucket) {
+      const std::uint64_t key = letter->key;
+      std::uint64_t* const middle =
+          std::partition(elements + begin, elements + end,
+                         [&](std::uint64_t element) { return plan.key_of(element) < key; });
+      const auto split = static_cast<std::uint64_t>(middle - elements);
+      if (begin < split) ranges.push_back({begin, split, begin + slot_of_element});
+      letter->begin = split + slot_of_element;
+      slot_of_element += letter->size;
+      begin = split;
+      ++letter;
+    }
+    if (begin < end) ranges.push_back({begin, end, begin + slot_of_element});
+  }
+  return ranges;
+}
+
+}  // namespace
+
+template <Position Pos>
+std::uint64_t BucketCounts<Pos>::largest_bucket() const {
+  std::uint64_t largest = 0;
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    largest = std::max<std::uint64_t>(largest, starts[i + 1] - starts[i]);
+  }
+  return largest;
+}
+
+template <Position Pos>
+BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
+  const Chunks chunks(text.size());
+  const PrefixRoll roll(plan);
+  BucketCounts<Pos> counts;
+  counts.next = allocate_vector<Pos>(chunks.count() * plan.buckets);
+  std::vector<std::vector<LongRun<Pos>>> runs(chunks.count());
+  chunks.for_each([&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
+    Pos* const count = counts.next.data() + chunk * plan.buckets;
+    roll.for_each(
+        text, begin, end,
+        [=](std::uint64_t, std::uint64_t bucket, std::uint64_t) { ++count[bucket]; },
+        [&](std::uint64_t first, std::uint64_t, std::uint64_t run_end) {
+          runs[chunk].push_back({static_cast<Pos>(first), static_cast<Pos>(run_end)});
+        });
+  });
+  counts.runs = joined_runs(runs);
+  counts.run_slots = slots_of_runs(text, plan, counts.runs);
+  counts.starts.resize(plan.buckets + 1);
+  Pos element = 0;
+  for (std::uint64_t bucket = 0; bucket < plan.buckets; ++bucket) {
+    counts.starts[bucket] = element;
+    for (std::uint64_t chunk = 0; chunk < chunks.count(); ++chunk) {
+      element += std::exchange(counts.next[chunk * plan.buckets + bucket], element);
+    }
+  }
+  counts.starts[plan.buckets] = element;
+  return counts;
+}
+
+template <Position Pos>
+FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
+                           BucketCounts<Pos>& counts, std::uint64_t depth_limit,
+                           std::uint64_t most_elements) {
+  const Chunks chunks(text.size());
+  const PrefixRoll roll(plan);
+  FirstOrder<Pos> order;
+  order.suffixes = allocate_vector<Pos>(text.size());
+  order.joined = BitSet(text.size());
+  order.run_slots = counts.run_slots;
+  const std::uint64_t elements_at_once = std::min(most_elements, counts.elements());
+  auto memory = allocate<std::uint64_t>(elements_at_once);
+  const KeyDigits key_digits(plan);
+  RangeSorter<Pos> sorter(plan, key_digits, stream, depth_limit, order);
+  for (std::uint64_t first = 0; first < plan.buckets;) {
+    const std::uint64_t base = counts.starts[first];
+    std::uint64_t last = first + 1;
+    while (last < plan.buckets && counts.starts[last + 1] - base <= most_elements) ++last;
+    chunks.for_each([&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
+      Pos* const next = counts.next.data() + chunk * plan.buckets;
+      std::uint64_t* const elements = memory.get();
+      const bool all = first == 0 && last == plan.buckets;
+      const std::uint64_t wanted = last - first;
+      const int position_bits = plan.position_bits;
+      const auto no_runs = [](std::uint64_t, std::uint64_t, std::uint64_t) {};
+      if (all) {
+        roll.for_each(
+            text, begin, end,
+            [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
+              elements[next[bucket]++] = key << position_bits | position;
+            },
+            no_runs);
+      } else {
+        roll.for_each(
+            text, begin, end,
+            [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
+              if (bucket - first >= wanted) return;
+              elements[next[bucket]++ - base] = key << position_bits | position;
+            },
+            no_runs);
+      }
+    });
+    sorter.sort(memory.get(),
+                ranges_of_buckets(plan, counts, first, last, memory.get(), order.run_slots));
+    first = last;
+  }
+  return order;
+}
+
+#define SORTIE_INSTANTIATE(Pos)                                                                \
+  template struct BucketCounts<Pos>;                                                           \
+  template BucketCounts<Pos> count_buckets(const TextView&, const PrefixPlan&);                \
+  template FirstOrder<Pos> sort_first(const TextView&, const PrefixPlan&, const SymbolStream&, \
+                                      BucketCounts<Pos>&, std::uint64_t, std::uint64_t)
+SORTIE_INSTANTIATE(std::uint32_t);
+SORTIE_INSTANTIATE(std::uint64_t);
+#undef SORTIE_INSTANTIATE
+
+}  // namespace sortie::suffix_array::host

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/bit_set.hpp"
+#include "apps/suffix_array/host/runs/runs.hpp"
+#include "apps/suffix_array/host/text/prefix_plan.hpp"
+#include "apps/suffix_array/host/text/symbol_stream.hpp"
+
+namespace sortie::suffix_array::host {
+
+/// The distribution of the suffixes of a text over buckets.
+template <Position Pos>
+struct BucketCounts {
+  /// Entry [chunk * buckets + bucket]: the first element of that chunk of the text in the bucket.
+  std::vector<Pos> next;
+  /// First element of each bucket, and at the end the number of elements. Members of long runs are
+  /// not counted.
+  std::vector<Pos> starts;
+  std::vector<LongRun<Pos>> runs;   ///< ascending
+  std::vector<RunSlots> run_slots;  ///< of letters that have runs, by bucket; begin is not set yet
+
+  [[nodiscard]] std::uint64_t elements() const { return starts.back(); }
+  [[nodiscard]] std::uint64_t largest_bucket() const;
+};
+
+/// Counts on all host threads. O(n); long runs of one letter take less.
+template <Position Pos>
+[[nodiscard]] BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan);
+
+/// The suffix array after the first sort and the text rounds.
+template <Position Pos>
+struct FirstOrder {
+  std::vector<Pos> suffixes;            ///< all but the slots of runs are filled
+  BitSet joined;                        ///< slots in the same group as the slot before
+  std::vector<RunSlots> run_slots;      ///< by slot
+  std::uint64_t in_equal_prefixes = 0;  ///< suffixes that the first sort alone leaves in groups
+  std::uint64_t in_groups = 0;          ///< suffixes that the text rounds leave in groups
+};
+
+/// Sorts all suffixes except members of long runs by their first plan.depth() symbols, and suffixes
+/// that agree in these by the following words, up to `depth_limit` symbols (text_rounds.hpp). The
+/// remaining groups agree in `depth_limit` symbols, without an end.
+///
+/// The buckets are filled and sorted in one pass over the text or, to use less memory, in several.
+///
+/// \param counts         of this text; `counts.next` is overwritten
+/// \param most_elements  maximum number of elements held at once, 8 bytes each; at least the
+///                       largest bucket
+template <Position Pos>
+[[nodiscard]] FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan,
+                                         const SymbolStream& stream, BucketCounts<Pos>& counts,
+                                         std::uint64_t depth_limit, std::uint64_t most_elements);
+
+}  // namespace sortie::suffix_array::host

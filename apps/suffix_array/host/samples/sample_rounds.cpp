@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/host/samples/sample_rounds.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/chunks.hpp"
+#include "apps/suffix_array/host/samples/sample_runs.hpp"
+#include "apps/suffix_array/host/sorts/element_sort.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+/// Items of a task: groups are added until they have at least this many together.
+constexpr std::uint64_t task_items = std::uint64_t{1} << 13;
+
+/// Samples with equal ranks, by group.
+template <Position Pos>
+class UndecidedSamples {
+ public:
+  using Item = Wide<Pos>;  ///< a key above the number of a sample
+
+  UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps) : ranks_(ranks), steps_(steps) {
+    items_ = allocate<Item>(ranks.size());
+    for_each_range(ranks.size(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t number = begin; number < end; ++number) {
+        items_[number] = item(ranks[number], static_cast<Pos>(number));
+      }
+    });
+    const std::uint64_t scratch_size = scratch_items(ranks.size());
+    const auto scratch = allocate<Item>(scratch_size);
+    sort_items(0, ranks.size(), std::span(scratch.get(), scratch_size));
+    starts_ = {0, static_cast<Pos>(ranks.size())};
+    keep_equal({0, 1}, false);
+  }
+
+  [[nodiscard]] bool empty() const { return starts_.size() == 1; }
+
+  /// One round that sorts by runs of samples with equal ranks (sample_runs.hpp), if there are any.
+  /// \return whether there were any
+  bool sort_by_runs() {
+    const SampleRuns<Pos> runs(ranks_, steps_);
+    if (!runs.any()) return false;
+    divide_groups([&](Pos number) { return runs.key(number); });
+    return true;
+  }
+
+  /// One round that sorts by the ranks one step ahead, and then doubles the steps.
+  void sort_by_steps() {
+    divide_groups([&](Pos number) { return ranks_[steps_[number]]; });
+    // All steps are read before any changes: a doubled step is two single steps.
+    const std::uint64_t size = starts_.back();
+    const auto doubled = allocate<Pos>(size);
+    for_each_range(size, task_items, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        doubled[i] = steps_[steps_[number_of(items_[i])]];
+      }
+    });
+    for_each_range(size, task_items, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) steps_[number_of(items_[i])] = doubled[i];
+    });
+  }
+
+ private:
+  static constexpr int pos_bits = 8 * sizeof(Pos);
+
+  /// Items of scratch to sort `items`: at most a quarter of the samples for all threads together.
+  [[nodiscard]] std::uint64_t scratch_items(std::uint64_t items) const {
+    constexpr std::uint64_t least = std::uint64_t{1} << 14;
+    const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+    return std::min(items, std::max(least, ranks_.size() / (4 * threads)));
+  }
+
+  static Item item(Pos key, Pos number) { return Item{key} << pos_bits | number; }
+  static Pos number_of(Item item) { return static_cast<Pos>(item); }
+
+  void sort_items(std::uint64_t begin, std::uint64_t end, std::span<Item> scratch) {
+    sort_perhaps_ordered(items_.get() + begin, end - begin, scratch, pos_bits);
+  }
+
+  /// First groups of tasks of about task_items items, and at the end the number of groups.
+  [[nodiscard]] std::vector<std::uint64_t> tasks() const {
+    const std::uint64_t groups = starts_.size() - 1;
+    std::vector<std::uint64_t> tasks = {0};
+    for (std::uint64_t group = 0; group < groups; ++group) {
+      if (starts_[group + 1] - starts_[tasks.back()] >= task_items) tasks.push_back(group + 1);
+    }
+    if (tasks.back() != groups) tasks.push_back(groups);
+    return tasks;
+  }
+
+  /// Sorts all groups by key_of(number), gives the samples their new ranks, and drops samples whose
+  /// ranks are unique.
+  template <class KeyOf>
+  void divide_groups(const KeyOf& key_of) {
+    // Parallel over items, since a few groups may hold all of them.
+    for_each_range(starts_.back(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const Pos number = number_of(items_[i]);
+        items_[i] = item(key_of(number), number);
+      }
+    });
+    const std::vector<std::uint64_t> tasks = this->tasks();
+    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
+      std::uint64_t largest = 0;
+      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
+        largest = std::max<std::uint64_t>(largest, starts_[group + 1] - starts_[group]);
+      }
+      const std::uint64_t scratch_size = scratch_items(largest);
+      const auto scratch = allocate<Item>(scratch_size);
+      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
+        sort_items(starts_[group], starts_[group + 1], std::span(scratch.get(), scratch_size));
+      }
+    });
+    keep_equal(tasks, true);
+    for_each_range(starts_.back(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        ranks_[number_of(items_[i])] = static_cast<Pos>(items_[i] >> pos_bits);
+      }
+    });
+  }
+
+  /// Replaces the groups by their parts of at least two equal keys.
+  /// \param tasks  result of tasks()
+  /// \param rank   true: every part gets a rank of its own. The rank of a group is that of its
+  ///               first part, which keeps it. Samples that leave get their rank here; for those
+  ///               that stay, it replaces the key.
+  void keep_equal(const std::vector<std::uint64_t>& tasks, bool rank) {
+    // Each task moves the kept items to the front of its items and records the ends of its groups.
+    std::vector<std::vector<Pos>> ends(tasks.size() - 1);
+    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
+      std::uint64_t kept = starts_[tasks[task]];
+      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
+        kept = keep_equal_of(group, rank, kept, ends[task]);
+      }
+    });
+    std::vector<Pos> starts = {0};
+    for (std::size_t task = 0; task < ends.size(); ++task) {
+      const std::uint64_t begin = starts_[tasks[task]];
+      const Pos to = starts.back();
+      const std::uint64_t end = ends[task].empty() ? begin : ends[task].back();
+      if (begin != to) std::copy(items_.get() + begin, items_.get() + end, items_.get() + to);
+      for (const Pos of_group : ends[task]) {
+        starts.push_back(static_cast<Pos>(to + (of_group - begin)));
+      }
+    }
+    starts_ = std::move(starts);
+  }
+
+  /// The same for one group; its parts move to `kept` and the following items. \return the end of
+  /// the parts
+  std::uint64_t keep_equal_of(std::uint64_t group, bool rank, std::uint64_t kept,
+                              std::vector<Pos>& ends) {
+    const std::uint64_t group_begin = starts_[group];
+    const std::uint64_t group_end = starts_[group + 1];
+    const Pos group_rank = ranks_[number_of(items_[group_begin])];
+    for (std::uint64_t begin = group_begin; begin < group_end;) {
+      const Item key = items_[begin] >> pos_bits;
+      std::uint64_t end = begin + 1;
+      while (end < group_end && items_[end] >> pos_bits == key) ++end;
+      const auto of_part = static_cast<Pos>(group_rank + (begin - group_begin));
+      if (end - begin == 1) {
+        if (rank) ranks_[number_of(items_[begin])] = of_part;
+      } else {
+        for (std::uint64_t i = begin; i < end; ++i, ++kept) {
+          items_[kept] = rank ? item(of_part, number_of(items_[i])) : items_[i];
+        }
+        ends.push_back(static_cast<Pos>(kept));
+      }
+      begin = end;
+    }
+    return kept;
+  }
+
+  std::span<Pos> ranks_;
+  std::span<Pos> steps_;
+  Array<Item> items_;
+  std::vector<Pos> starts_;  ///< first item of each group, and the end of the last group
+};
+
+}  // namespace
+
+template <Position Pos>
+std::uint64_t double_steps(std::span<Pos> ranks, std::span<Pos> steps) {
+  UndecidedSamples<Pos> undecided(ranks, steps);
+  if (undecided.empty()) return 0;
+  std::uint64_t rounds = undecided.sort_by_runs() ? 1 : 0;
+  for (; !undecided.empty(); ++rounds) undecided.sort_by_steps();
+  return rounds;
+}
+
+template std::uint64_t double_steps(std::span<std::uint32_t>, std::span<std::uint32_t>);
+template std::uint64_t double_steps(std::span<std::uint64_t>, std::span<std::uint64_t>);
+
+}  // namespace sortie::suffix_array::host

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "apps/suffix_array/host/sorts/part_sort.hpp"
+#include "segsort/host/vector_sort.hpp"
+
+namespace sortie::suffix_array::host {
+
+__extension__ typedef unsigned __int128 DoubleWord;
+
+/// An unsigned number with twice the bits of a position: a key above a position.
+template <class Pos>
+struct WideOf;
+template <>
+struct WideOf<std::uint32_t> {
+  using type = std::uint64_t;
+};
+template <>
+struct WideOf<std::uint64_t> {
+  using type = DoubleWord;
+};
+template <class Pos>
+using Wide = typename WideOf<Pos>::type;
+
+namespace detail {
+
+inline int width_of(std::uint64_t number) {
+  return static_cast<int>(std::bit_width(number));
+}
+inline int width_of(DoubleWord number) {
+  const auto high = static_cast<std::uint64_t>(number >> 64);
+  return high != 0 ? 64 + width_of(high) : width_of(static_cast<std::uint64_t>(number));
+}
+
+/// Stable for elements that agree from bit `key_shift` on.
+template <class Element>
+void insertion_sort(Element* elements, std::uint64_t n, int key_shift = 0) {
+  for (std::uint64_t i = 1; i < n; ++i) {
+    const Element element = elements[i];
+    // Elements up to this bound stay before `element`.
+    const Element bound = element | ((Element{1} << key_shift) - 1);
+    std::uint64_t to = i;
+    for (; to > 0 && elements[to - 1] > bound; --to) elements[to] = elements[to - 1];
+    elements[to] = element;
+  }
+}
+
+/// Longest part that is sorted by insertion.
+inline constexpr std::uint64_t longest_inserted = 24;
+/// Elements per counter of a distribution pass: so few that one insertion sort over the whole
+/// array, without a loop per part, does the rest. With 1 or 4 the first sort of E. coli takes about
+/// as long.
+inline constexpr std::uint64_t elements_a_counter = 2;
+/// 2^11 counters leave most of the L1 cache to the elements.
+inline constexpr int widest_digit = 11;
+/// Widest digit of an in-place pass over an array that is not in cache.
+inline constexpr int widest_digit_in_place = 8;
+/// Longest part that is sorted by insertion when vectors sort the others: for vectors, four numbers
+/// take no longer than three.
+inline constexpr std::uint64_t longest_inserted_beside_vectors = 3;
+/// Longest part that vectors partition by pivots in any case; a distribution pass does as much as
+/// 11 partitions if there are many keys. With 2^13, genomes took as long in one run, and Fibonacci
+/// strings a twentieth longer.
+inline constexpr std::uint64_t longest_divided = std::uint64_t{1} << 17;
+
+/// Fewest elements that are searched for a dominant key.
+inline constexpr std::uint64_t least_divided_by_dominant_key = std::uint64_t{1} << 12;
+
+struct Digit {
+  int shift;
+  int bits;
+  template <class Element>
+  [[nodiscard]] std::uint32_t of(Element element) const {
+    return static_cast<std::uint32_t>(element >> shift) & ((1U << bits) - 1);
+  }
+};
+
+/// True when two of 16 evenly spaced elements agree from bit `key_shift` on: then there are few
+/// keys, or frequent ones, and partitioning by pivots separates these at once.
+template <class Element>
+bool are_keys_frequent(const Element* elements, std::uint64_t n, int key_shift) {
+  constexpr std::uint64_t count = 16;
+  std::array<Element, count> keys;
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = elements[n / count * i] >> key_shift;
+  insertion_sort(keys.data(), count);
+  return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
+
+/// Separates the elements of one dominant key, which nearly all elements of periodic texts have:
+/// elements with smaller and greater keys go below and above, in any order; elements with the key
+/// keep their order, which partitioning by pivots would destroy.
+///
+/// \param scratch  holds the other elements
+/// \return first and last element with the key; none if there is no such key
+template <class Element>
+std::pair<std::uint64_t, std::uint64_t> divide_by_dominant_key(Element* elements, std::uint64_t n,
+                                                               std::span<Element> scratch,
+                                                               int key_shift) {
+  constexpr std::uint64_t looked_at = 16;
+  if (n < least_divided_by_dominant_key) return {0, 0};
+  const Element sample = elements[0];
+  for (std::uint64_t i = 1; i < looked_at; ++i) {
+    if ((elements[n / looked_at * i] ^ sample) >> key_shift != 0) return {0, 0};
+  }
+  // Smaller elements go to the front of the scratch, greater ones to its back.
+  const std::uint64_t most_others = std::min<std::uint64_t>(scratch.size(), n / 8);
+  std::uint64_t below = 0;
+  std::uint64_t above = 0;
+  std::uint64_t kept = 0;
+  for (std::uint64_t i = 0; i < n;) {
+    constexpr std::uint64_t step = 16;
+    const std::uint64_t end = std::min(i + step, n);
+    Element differing = 0;
+    for (std::uint64_t j = i; j < end; ++j) differing |= elements[j] ^ sample;
+    if (differing >> key_shift == 0) [[likely]] {
+      if (kept != i) std::copy(elements + i, elements + end, elements + kept);
+      kept += end - i;
+      i = end;
+      continue;
+    }
+    if (below + above + step > most_others) {
+      // Not dominant: copies the others back to the gap that they left.
+      std::copy_n(scratch.begin(), below, elements + kept);
+      std::copy_n(scratch.end() - static_cast<std::ptrdiff_t>(above), above,
+                  elements + kept + below);
+      return {0, 0};
+    }
+    for (; i < end; ++i) {
+      const Element element = elements[i];
+      if ((element ^ sample) >> key_shift == 0) {
+        elements[kept++] = element;
+      } else if (element < sample) {
+        scratch[below++] = element;
+      } else {
+        scratch[scratch.size() - ++above] = element;
+      }
+    }
+  }
+  if (below > 0) std::copy_backward(elements, elements + kept, elements + below + kept);
+  std::copy_n(scratch.begin(), below, elements);
+  std::copy_n(scratch.end() - static_cast<std::ptrdiff_t>(above), above, elements + below + kept);
+  return {below, below + kept};
+}
+
+/// Bits in which the elements differ.
+template <class Element>
+int differing_bits(const Element* elements, std::uint64_t n) {
+  Element differing = 0;
+  for (std::uint64_t i = 1; i < n; ++i) differing |= elements[i] ^ elements[0];
+  return width_of(differing);
+}
+
+/// Partitions elements by a digit, in place, by cycles (American flag sort; McIlroy, Bostic,
+/// McIlroy 1993).
+/// \param starts, ends  a counter for each digit, all 0; on return, ends has the end of each part
+template <class Element>
+void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint64_t* starts,
+                     std::uint64_t* ends) {
+  const std::uint32_t digits = 1U << digit.bits;
+  for (std::uint64_t i = 0; i < n; ++i) ++ends[digit.of(elements[i])];
+  std::uint64_t sum = 0;
+  for (std::uint32_t part = 0; part < digits; ++part) {
+    starts[part] = sum;
+    sum += ends[part];
+    ends[part] = sum;
+  }
+  for (std::uint32_t part = 0; part < digits; ++part) {
+    while (starts[part] < ends[part]) {
+      Element element = elements[starts[part]];
+      for (std::uint32_t to = digit.of(element); to != part; to = digit.of(element)) {
+        std::swap(element, elements[starts[to]++]);
+      }
+      elements[starts[part]++] = element;
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Sorts numbers on the calling thread, most significant differing digit first. Does not allocate.
+///
+/// \param elements    n numbers, sorted in place
+/// \param key_shift   numbers that agree from this bit on may come out in any order; but if nearly
+///                    all numbers agree in these bits, they keep their order
+/// \param scratch     overwritten. Parts longer than it are partitioned in place, at about half the
+///                    speed, until they fit.
+/// \param by_vectors  segsort::has_vector_sort(), or false: then short parts of 64-bit numbers are
+///                    sorted without vectors, as longer numbers are
+/// Complexity: O(n) a digit; digits in which all numbers agree are skipped.
+template <class Element>
+void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
+                   int key_shift = 0, bool by_vectors = segsort::has_vector_sort()) {
+  using detail::Digit;
+  constexpr bool vectors_hold_them = std::is_same_v<Element, std::uint64_t>;
+  by_vectors = by_vectors && vectors_hold_them;
+  if (n <= (by_vectors ? detail::longest_inserted_beside_vectors : detail::longest_inserted)) {
+    detail::insertion_sort(elements, n, key_shift);
+    return;
+  }
+  if (const auto [begin, end] = detail::divide_by_dominant_key(elements, n, scratch, key_shift);
+      begin < end) {
+    sort_elements(elements, begin, scratch, key_shift, by_vectors);
+    sort_elements(elements + end, n - end, scratch, key_shift, by_vectors);
+    return;
+  }
+  if constexpr (vectors_hold_them) {
+    if (by_vectors &&
+        (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift)))
+      return segsort::sort_words(elements, n, key_shift);
+  }
+  const int top = detail::differing_bits(elements, n);
+  if (top <= key_shift) return;
+  if (n > scratch.size()) {
+    const int bits = std::min(detail::widest_digit_in_place, top - key_shift);
+    const Digit digit{top - bits, bits};
+    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
+    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
+    detail::divide_in_place(elements, n, digit, starts.data(), ends.data());
+    if (digit.shift == key_shift) return;
+    std::uint64_t begin = 0;
+    for (std::uint32_t part = 0; part < 1U << bits; ++part) {
+      const std::uint64_t end = ends[part];
+      sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
+      begin = end;
+    }
+    return;
+  }
+  const int wanted = static_cast<int>(std::bit_width(n / detail::elements_a_counter));
+  const int bits = std::min({wanted, detail::widest_digit, top - key_shift});
+  const Digit digit{top - bits, bits};
+  std::array<std::uint32_t, (1U << detail::widest_digit) + 1> starts;
+  const std::uint32_t digits = 1U << bits;
+  std::fill_n(starts.begin(), digits + 1, 0U);
+  for (std::uint64_t i = 0; i < n; ++i) ++starts[digit.of(elements[i]) + 1];
+  for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
+  for (std::uint64_t i = 0; i < n; ++i) scratch[starts[digit.of(elements[i])]++] = elements[i];
+  std::memcpy(elements, scratch.data(), n * sizeof(Element));
+  if (digit.shift == key_shift) return;
+  const std::uint64_t longest_left = by_vectors ? longest_vector_part : detail::longest_inserted;
+  std::uint64_t sorted = 0;  // parts before this need no sort by vectors
+  std::uint64_t begin = 0;
+  for (std::uint32_t i = 0; i < digits; ++i) {
+    const std::uint64_t end = starts[i];
+    if (end - begin > longest_left) {
+      if constexpr (vectors_hold_them) {
+        if (by_vectors) sort_parts(elements + sorted, elements + sorted, begin - sorted);
+      }
+      sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
+      sorted = end;
+    }
+    begin = end;
+  }
+  if constexpr (vectors_hold_them) {
+    if (by_vectors) {
+      sort_parts(elements + sorted, elements + sorted, n - sorted);
+      return;
+    }
+  }
+  detail::insertion_sort(elements, n, key_shift);
+}
+
+/// The same for numbers that are often sorted already, or in reverse order, as in periodic ranges
+/// of a text.
+template <class Element>
+void sort_perhaps_ordered(Element* elements, std::uint64_t n, std::span<Element> scratch,
+                          int key_shift) {
+  // Unsorted numbers usually fail these tests within the first few.
+  if (std::is_sorted(elements, elements + n)) return;
+  if (std::is_sorted(elements, elements + n, std::greater<Element>())) {
+    std::reverse(elements, elements + n);
+    return;
+  }
+  sort_elements(elements, n, scratch, key_shift);
+}
+
+}  // namespace sortie::suffix_array::host

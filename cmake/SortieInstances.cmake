@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# Explicit instantiations, one source each, so that they are compiled in parallel. The sources are generated in the
+# build folder; their code is given in the CMakeLists.txt files.
+
+# SORTIE_KEY_WIDTHS: bits of the unsigned integers that keys are encoded as, from the list of key types.
+set(SORTIE_KEY_TYPES_HEADER ${PROJECT_SOURCE_DIR}/include/sortie/key_types.hpp)
+set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SORTIE_KEY_TYPES_HEADER})
+file(READ ${SORTIE_KEY_TYPES_HEADER} SORTIE_KEY_TYPES)
+string(REGEX MATCHALL "X\\(u[0-9]+, std::uint[0-9]+_t, unsigned_integer\\)" SORTIE_KEY_WIDTHS "${SORTIE_KEY_TYPES}")
+list(TRANSFORM SORTIE_KEY_WIDTHS REPLACE "^X\\(u([0-9]+),.*$" "\\1")
+if(NOT SORTIE_KEY_WIDTHS STREQUAL "8;16;32;64")
+  message(FATAL_ERROR "${SORTIE_KEY_TYPES_HEADER}: found unsigned keys of the widths ${SORTIE_KEY_WIDTHS}, expected 8;16;32;64")
+endif()
+# Key widths of segmented sort (SegmentKey in key_types.hpp).
+set(SORTIE_SEGMENT_KEY_WIDTHS ${SORTIE_KEY_WIDTHS})
+list(FILTER SORTIE_SEGMENT_KEY_WIDTHS INCLUDE REGEX "32|64")
+# Bits of the payload values; 0: keys only.
+set(SORTIE_VALUE_WIDTHS 0 32 64)
+
+# sortie_add_instance(PART NAME HEADER NAMESPACE CODE): the source NAME, which includes HEADER and contains CODE.
+function(sortie_add_instance part name header namespace code)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/instances/${name})
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "#include \"${header}\"
+
+namespace ${namespace} {
+${code}
+}  // namespace ${namespace}
+")
+  target_sources(sortie_${part} PRIVATE ${source})
+endfunction()

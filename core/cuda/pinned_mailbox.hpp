@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "core/cuda/check.hpp"
+
+namespace sortie {
+
+namespace detail {
+
+/// Page-locked memory that kernels write to, and an event recorded after the kernel. Mailboxes are
+/// kept for reuse until the process ends: locking a page takes as long as a small product.
+struct Mailbox {
+  static constexpr std::size_t bytes = 256;
+
+  void* memory = nullptr;  ///< the same address on host and device
+  cudaEvent_t written = nullptr;
+  int device = 0;  ///< device of the event
+};
+
+/// A mailbox for the current device. \throws Error (out_of_memory, device)
+[[nodiscard]] Mailbox take_mailbox();
+void return_mailbox(const Mailbox& mailbox) noexcept;
+
+}  // namespace detail
+
+/// A small result that a kernel writes directly to page-locked host memory. No copy follows the
+/// kernel, and wait() does not wait for work launched after mark().
+///
+///     PinnedMailbox<Counts> counts(stream);
+///     kernel<<<..., stream>>>(..., counts.on_device());
+///     counts.mark();
+///     further_kernel<<<..., stream>>>(...);
+///     const Counts& found = counts.wait();  // waits for `kernel` only
+///
+/// Belongs to one device and one host thread.
+template <class T>
+class PinnedMailbox {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::Mailbox::bytes);
+
+ public:
+  /// \throws Error (out_of_memory, device)
+  explicit PinnedMailbox(cudaStream_t stream) : mailbox_(detail::take_mailbox()), stream_(stream) {}
+  /// Waits for the stream unless wait() has done so: a kernel may still write.
+  ~PinnedMailbox() {
+    if (!is_written_) static_cast<void>(cudaStreamSynchronize(stream_));
+    detail::return_mailbox(mailbox_);
+  }
+  PinnedMailbox(const PinnedMailbox&) = delete;
+  PinnedMailbox& operator=(const PinnedMailbox&) = delete;
+
+  /// The address to which a kernel writes the result.
+  [[nodiscard]] T* on_device() { return static_cast<T*>(mailbox_.memory); }
+
+  /// Records that the writing kernel has been launched.
+  void mark() { check_cuda(cudaEventRecord(mailbox_.written, stream_)); }
+
+  /// Waits for the work that was in the stream at mark().
+  /// \pre mark()
+  /// \throws Error (device)
+  [[nodiscard]] const T& wait() {
+    check_cuda(cudaEventSynchronize(mailbox_.written));
+    is_written_ = true;
+    return *static_cast<const T*>(mailbox_.memory);
+  }
+
+ private:
+  detail::Mailbox mailbox_;
+  cudaStream_t stream_;
+  bool is_written_ = false;
+};
+
+}  // namespace sortie

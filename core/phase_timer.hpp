@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sortie/context.hpp"
+#include "sortie/run_report.hpp"
+
+namespace sortie {
+
+/// CPU seconds (user and system) used so far by all threads of this process.
+[[nodiscard]] double process_cpu_seconds();
+
+/// Times a scope and adds it to the context's report, if there is one. Asynchronous work on a CUDA
+/// stream counts only if the scope waits for it.
+class PhaseTimer {
+ public:
+  PhaseTimer(const HostContext& context, std::string_view name, std::uint64_t bytes = 0)
+      : report_(context.report), name_(name), bytes_(bytes) {}
+  ~PhaseTimer() { stop(); }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+  void set_bytes(std::uint64_t bytes) { bytes_ = bytes; }
+  /// Ends the phase; later calls add nothing. Returns the seconds since the start.
+  double stop();
+
+ private:
+  RunReport* report_;
+  std::string name_;
+  std::uint64_t bytes_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool stopped_ = false;
+};
+
+}  // namespace sortie

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "sortie/export.hpp"
+
+namespace sortie {
+
+class RunReport;
+
+/// The processor an algorithm runs on.
+enum class Backend {
+  automatic,  ///< CUDA if this build contains it and a GPU is found, else the host.
+  cuda,
+  host,
+};
+
+/// "auto", "cuda" or "host".
+[[nodiscard]] SORTIE_API std::string_view name(Backend backend);
+
+/// Called repeatedly during long computations, on the calling thread.
+/// \param phase  name of the current phase
+/// \param done   units finished so far
+/// \param total  total units; 0 when unknown
+using ProgressCallback =
+    std::function<void(std::string_view phase, std::uint64_t done, std::uint64_t total)>;
+
+/// The settings of a call that runs on the host only, such as a reader or a check. A Context
+/// converts to it.
+struct HostContext {
+  /// Host threads; 0: OMP_NUM_THREADS if set, else all cores. The first call that starts the host
+  /// runtime fixes the number for the process; a later call with another number throws Error
+  /// (usage).
+  int threads = 0;
+  /// Bytes of workspace that a call may use in addition to its operands and its result; 0: all
+  /// free memory. A call whose smallest workspace does not fit throws Error (out_of_memory) before
+  /// it changes anything. Calls with a constant workspace of a few MiB say so and ignore the
+  /// budget. For calls that run on GPUs, the budget limits the device memory of each GPU.
+  std::uint64_t memory_budget = 0;
+  ProgressCallback progress;    ///< Called during long computations; may be empty.
+  RunReport* report = nullptr;  ///< Receives the documented phases and figures; may be null.
+};
+
+/// The settings of a call that can run on either backend. Passed by reference; Sortie has no other
+/// state that a caller can set. The defaults suit most callers.
+///
+/// Calls on host memory return when their work is complete. Calls on device memory take a stream
+/// as their last argument, enqueue their work on it, and make `device` the current device only
+/// while they run.
+struct Context : HostContext {
+  Backend backend = Backend::automatic;
+  int device = 0;  ///< CUDA device ordinal; the first one in calls that use several GPUs.
+};
+
+/// Resolves `automatic` to the backend that will be used, and checks that a requested one is
+/// available.
+/// \throws Error (unavailable) when CUDA is requested but this build lacks it or finds no GPU, or
+///         there is no such device.
+[[nodiscard]] SORTIE_API Backend resolve_backend(const Context& context);
+
+}  // namespace sortie

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sortie/export.hpp"
+#include "sortie/key_types.hpp"
+
+namespace sortie {
+
+/// Two device buffers, one of which holds the data. A sort flips the selector instead of copying.
+/// Same members as cub::DoubleBuffer.
+template <class T>
+struct DoubleBuffer {
+  T* d_buffers[2] = {nullptr, nullptr};
+  int selector = 0;
+
+  DoubleBuffer() = default;
+  DoubleBuffer(T* current, T* alternate) : d_buffers{current, alternate} {}
+  [[nodiscard]] T* Current() const { return d_buffers[selector]; }
+  [[nodiscard]] T* Alternate() const { return d_buffers[selector ^ 1]; }
+};
+
+namespace segsort {
+
+/// Least and greatest key of a segment. Internal: defined in segsort/segment_range.hpp.
+struct SegmentRange;
+
+/// Algorithm by which segments are sorted.
+enum class Policy {
+  /// Sortie's own design. On GPUs whose shared memory is too small for its tiles (up to 187 KiB per
+  /// block), the sort runs ics17 with stable sorts instead.
+  tuned,
+  ics17,  ///< design of the ICS 2017 paper: bins, reg-sort, smem-merge, grid merges
+};
+
+/// One segmented sort on device memory, type-erased: the input of the CUDA implementation.
+struct DeviceRequest {
+  Policy policy = Policy::tuned;
+  KeyType key_type = KeyType::u32;
+  int value_bytes = 0;   ///< 0 (keys only), 4 or 8
+  int offset_bytes = 4;  ///< 4 or 8
+  const void* keys_in = nullptr;
+  void* keys_out = nullptr;
+  const void* values_in = nullptr;
+  void* values_out = nullptr;
+  /// The input buffers may be overwritten and serve as scratch (DoubleBuffer entry points).
+  bool input_is_scratch = false;
+  std::int64_t num_items = 0;
+  std::int64_t num_segments = 0;
+  /// If set, points to the number of segments in device memory, which only kernels read.
+  /// num_segments is then an upper bound, and offsets beyond the number are not read.
+  const std::int64_t* device_num_segments = nullptr;
+  const void* begin_offsets = nullptr;
+  const void* end_offsets = nullptr;
+  /// If set, the key range of each segment, in device memory. It replaces the scan for the least
+  /// and greatest key before the first split of a long segment. Requires that all bits are
+  /// compared. \pre each range contains all keys of its segment
+  const SegmentRange* ranges = nullptr;
+  Order order = Order::ascending;
+  bool stable = false;
+  int begin_bit = 0;
+  int end_bit = -1;
+};
+
+/// Two-phase call with the conventions of DeviceSegmentedSort.
+/// \return as DeviceSegmentedSort; Policy::ics17 returns cudaErrorNotSupported if
+/// device_num_segments is set
+SORTIE_API cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                                      const DeviceRequest& request, cudaStream_t stream);
+
+}  // namespace segsort
+
+/// Options of the DeviceSegmentedSort functions that take them.
+struct DeviceSortOptions {
+  Order order = Order::ascending;
+  /// Keep the order of equal keys. Policy::tuned does so regardless of this option.
+  bool stable = false;
+  int begin_bit = 0;  ///< lowest bit compared; other than 0 only for unsigned keys
+  int end_bit = -1;   ///< one past the highest bit compared, -1: all bits; unsigned keys only
+  /// Number of segments in device memory. Only kernels read it, never the host, so a preceding
+  /// kernel may write it. The argument `num_segments` is then an upper bound that determines the
+  /// size of temporary storage; offsets beyond the number may hold anything. \pre 0 <=
+  /// *d_num_segments <= num_segments
+  const std::int64_t* d_num_segments = nullptr;
+  segsort::Policy policy = segsort::Policy::tuned;
+};
+
+/// Segmented sort of device arrays, with the calling conventions of cub::DeviceSegmentedSort.
+///
+/// Each function is called twice. With `d_temp_storage` null it only writes the required size in
+/// bytes to `temp_storage_bytes`. The second call receives that much device memory, aligned to 16
+/// bytes. The size depends only on counts, types and options, never on data.
+///
+/// Offsets, and optionally their number, are read in device memory only. A call copies nothing to
+/// the host, allocates nothing and does not synchronise with the host. All work is enqueued on
+/// `stream`. The second call can be captured in a CUDA graph; each replay sorts the current
+/// contents of the arrays under the current offsets.
+///
+/// The functions are SortKeys and SortPairs, each with and without the prefix Stable and the suffix
+/// Descending, and each for arrays or for DoubleBuffers. SortKeys and SortPairs also accept
+/// DeviceSortOptions before the stream: direction, stability, bit range, and a number of segments
+/// in device memory. With DoubleBuffers the sort uses the current buffer as scratch and flips the
+/// selector, as CUB does.
+///
+/// Parameters common to all:
+/// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. Items outside
+///                               of all segments are not written to the output.
+/// \param d_values_in, d_values_out  values of 4 or 8 bytes that move with the keys
+/// \param num_items  size of the arrays; no offset may exceed it. Counts have 64 bits: more than
+///                   2^32 items or segments are supported.
+/// \param num_segments  number of segments, may be 0; an upper bound of it if
+///                      DeviceSortOptions::d_num_segments is set
+/// \param d_begin_offsets, d_end_offsets  device arrays of `num_segments` 32- or 64-bit offsets.
+///                                        Segments may be empty, in any order and with gaps, but
+///                                        must not overlap.
+/// \return cudaErrorInvalidValue for negative counts, too little temporary storage, or a bit range
+/// that the key type does not support (signed and floating-point keys support only all bits);
+/// cudaErrorNotSupported for DeviceSortOptions::d_num_segments under Policy::ics17; otherwise the
+/// first launch error
+///
+/// Order: ascending or descending by value. Floating-point keys are ordered by IEEE 754 totalOrder
+/// (see KeyKind). With a bit range, keys are ordered by the unsigned number that bits begin_bit ..
+/// end_bit - 1 form; whole keys are moved.
+///
+/// Stability: under Policy::tuned, the default, every sort is stable and deterministic regardless
+/// of `stable`. Under Policy::ics17 only stable sorts keep equal keys in order; the others are
+/// deterministic too. Internal padding never mixes with data, whatever the keys are.
+///
+/// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 20 + 16 bytes per
+/// segment + 36 MiB. With DoubleBuffer, num_items / 3 replaces the first two terms.
+///
+/// Complexity: O(n_i) for a segment of up to 8192 items whose keys are evenly distributed over
+/// their range, otherwise O(n_i log n_i) comparisons of one word. Beyond 8192 items, one pass over
+/// the segment for each factor of 256 to 512 in its length, at most one for each 4 bits of the key.
+///
+/// Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3; Green, McColl,
+/// Bader: GPU Merge Path (ICS 2012). segsort/README.md describes Sortie's own design.
+struct DeviceSegmentedSort {
+  /// @name SortKeys
+  /// @{
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, const DeviceSortOptions& options,
+                              cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
+                request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+  }
+
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, const DeviceSortOptions& options,
+                              cudaStream_t stream = nullptr) {
+    return keys(d_temp_storage, temp_storage_bytes, d_keys,
+                request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+  }
+
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets,
+                    DeviceSortOptions{Order::ascending, false}, stream);
+  }
+
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                              std::int64_t num_segments, const Offset* d_begin_offsets,
+                              const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
+                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
+                    stream);
+  }
+
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                        const Key* d_keys_in, Key* d_keys_out,
+                                        std::int64_t num_items, std::int64_t num_segments,
+                                        const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                        cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets,
+                    DeviceSortOptions{Order::descending, false}, stream);
+  }
+
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                        DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                                        std::int64_t num_segments, const Offset* d_begin_offsets,
+                                        const Offset* d_end_offsets,
+                                        cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
+                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
+                    stream);
+  }
+
+  /// @}
+
+  /// @name StableSortKeys
+  /// Whole keys that are equal cannot be told apart, so these are SortKeys by another name.
+  /// @{
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                    const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                                    std::int64_t num_segments, const Offset* d_begin_offsets,
+                                    const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets,
+                    DeviceSortOptions{Order::ascending, false}, stream);
+  }
+
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                    DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                                    std::int64_t num_segments, const Offset* d_begin_offsets,
+                                    const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
+                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
+                    stream);
+  }
+
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                              const Key* d_keys_in, Key* d_keys_out,
+                                              std::int64_t num_items, std::int64_t num_segments,
+                                              const Offset* d_begin_offsets,
+                                              const Offset* d_end_offsets,
+                                              cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
+                    num_segments, d_begin_offsets, d_end_offsets,
+                    DeviceSortOptions{Order::descending, false}, stream);
+  }
+
+  template <SegmentKey Key, SegmentOffset Offset>
+  static cudaError_t StableSortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                              DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                                              std::int64_t num_segments,
+                                              const Offset* d_begin_offsets,
+                                              const Offset* d_end_offsets,
+                                              cudaStream_t stream = nullptr) {
+    return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
+                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
+                    stream);
+  }
+
+  /// @}
+
+  /// @name SortPairs
+  /// @{
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
+                               Value* d_values_out, std::int64_t num_items,
+                               std::int64_t num_segments, const Offset* d_begin_offsets,
+                               const Offset* d_end_offsets, const DeviceSortOptions& options,
+                               cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                 d_values_out,
+                 request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+  }
+
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                               std::int64_t num_items, std::int64_t num_segments,
+                               const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                               const DeviceSortOptions& options, cudaStream_t stream = nullptr) {
+    return pairs(d_temp_storage, temp_storage_bytes, d_keys, d_values,
+                 request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+  }
+
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
+                               Value* d_values_out, std::int64_t num_items,
+                               std::int64_t num_segments, const Offset* d_begin_offsets,
+                               const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     DeviceSortOptions{Order::ascending, false}, stream);
+  }
+
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                               std::int64_t num_items, std::int64_t num_segments,
+                               const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                               cudaStream_t stream = nullptr) {
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
+                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
+                     stream);
+  }
+
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                         const Key* d_keys_in, Key* d_keys_out,
+                                         const Value* d_values_in, Value* d_values_out,
+                                         std::int64_t num_items, std::int64_t num_segments,
+                                         const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                         cudaStream_t stream = nullptr) {
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     DeviceSortOptions{Order::descending, false}, stream);
+  }
+
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                         DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                                         std::int64_t num_items, std::int64_t num_segments,
+                                         const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                         cudaStream_t stream = nullptr) {
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
+                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
+                     stream);
+  }
+
+  /// @}
+
+  /// @name StableSortPairs
+  /// @{
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t StableSortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                     const Key* d_keys_in, Key* d_keys_out,
+                                     const Value* d_values_in, Value* d_values_out,
+                                     std::int64_t num_items, std::int64_t num_segments,
+                                     const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                     cudaStream_t stream = nullptr) {
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     DeviceSortOptions{Order::ascending, true}, stream);
+  }
+
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t StableSortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                     DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                                     std::int64_t num_items, std::int64_t num_segments,
+                                     const Offset* d_begin_offsets, const Offset* d_end_offsets,
+                                     cudaStream_t stream = nullptr) {
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
+                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, true},
+                     stream);
+  }
+
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t StableSortPairsDescending(
+      void* d_temp_storage, std::size_t& temp_storage_bytes, const Key* d_keys_in, Key* d_keys_out,
+      const Value* d_values_in, Value* d_values_out, std::int64_t num_items,
+      std::int64_t num_segments, const Offset* d_begin_offsets, const Offset* d_end_offsets,
+      cudaStream_t stream = nullptr) {
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     DeviceSortOptions{Order::descending, true}, stream);
+  }
+
+  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  static cudaError_t StableSortPairsDescending(
+      void* d_temp_storage, std::size_t& temp_storage_bytes, DoubleBuffer<Key>& d_keys,
+      DoubleBuffer<Value>& d_values, std::int64_t num_items, std::int64_t num_segments,
+      const Offset* d_begin_offsets, const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
+    return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
+                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, true},
+                     stream);
+  }
+
+  /// @}
+
+ private:
+  /// A request without the arrays of keys and values.
+  template <class Offset>
+  static segsort::DeviceRequest request(std::int64_t num_items, std::int64_t num_segments,
+                                        const Offset* begin_offsets, const Offset* end_offsets,
+                                        const DeviceSortOptions& options) {
+    segsort::DeviceRequest r;
+    r.policy = options.policy;
+    r.offset_bytes = static_cast<int>(sizeof(Offset));
+    r.num_items = num_items;
+    r.num_segments = num_segments;
+    r.device_num_segments = options.d_num_segments;
+    r.begin_offsets = begin_offsets;
+    r.end_offsets = end_offsets;
+    r.order = options.order;
+    r.stable = options.stable;
+    r.begin_bit = options.begin_bit;
+    r.end_bit = options.end_bit;
+    return r;
+  }
+
+  template <class Key>
+  static cudaError_t keys(void* temp, std::size_t& temp_bytes, const Key* in, Key* out,
+                          segsort::DeviceRequest r, cudaStream_t stream) {
+    r.key_type = key_type_of<Key>();
+    r.keys_in = in;
+    r.keys_out = out;
+    return segsort::sort_on_device(temp, temp_bytes, r, stream);
+  }
+
+  template <class Key, class Value>
+  static cudaError_t pairs(void* temp, std::size_t& temp_bytes, const Key* keys_in, Key* keys_out,
+                           const Value* values_in, Value* values_out, segsort::DeviceRequest r,
+                           cudaStream_t stream) {
+    r.value_bytes = static_cast<int>(sizeof(Value));
+    r.values_in = values_in;
+    r.values_out = values_out;
+    return keys(temp, temp_bytes, keys_in, keys_out, r, stream);
+  }
+
+  /// The result is always in the alternate buffer; the current buffer is scratch.
+  template <class Key>
+  static cudaError_t keys(void* temp, std::size_t& temp_bytes, DoubleBuffer<Key>& buffer,
+                          segsort::DeviceRequest r, cudaStream_t stream) {
+    r.input_is_scratch = true;
+    const cudaError_t status =
+        keys(temp, temp_bytes, buffer.Current(), buffer.Alternate(), r, stream);
+    if (temp != nullptr && status == cudaSuccess) buffer.selector ^= 1;
+    return status;
+  }
+
+  template <class Key, class Value>
+  static cudaError_t pairs(void* temp, std::size_t& temp_bytes, DoubleBuffer<Key>& key_buffer,
+                           DoubleBuffer<Value>& value_buffer, segsort::DeviceRequest r,
+                           cudaStream_t stream) {
+    r.value_bytes = static_cast<int>(sizeof(Value));
+    r.values_in = value_buffer.Current();
+    r.values_out = value_buffer.Alternate();
+    const cudaError_t status = keys(temp, temp_bytes, key_buffer, r, stream);
+    if (temp != nullptr && status == cudaSuccess) value_buffer.selector ^= 1;
+    return status;
+  }
+};
+
+}  // namespace sortie

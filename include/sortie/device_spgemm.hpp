@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sortie/context.hpp"
+#include "sortie/device_csr.hpp"
+#include "sortie/export.hpp"
+#include "sortie/spgemm.hpp"
+
+namespace sortie::spgemm::cuda {
+
+/// C = A * B from device memory to device memory. All work is ordered on `stream`: it starts after
+/// the work already in the stream, and A and B must stay valid until the product has finished. The
+/// call makes context.device current while it runs; `stream` must belong to that device. Only in
+/// builds with CUDA. Value types: float, double, std::complex<double>; columns: 32 or 64 bits.
+///
+/// A and B are view() of a DeviceCsr, a DeviceCsrView of any arrays, or view() of a BorrowedCsr,
+/// which accepts other index types and cuSPARSE descriptors.
+///
+/// C belongs to the caller. Columns ascend in every row. Its arrays are allocated from Sortie's
+/// pool and freed in the order of `stream` when the DeviceCsr is destroyed, so C must be destroyed
+/// before the stream. Work on another stream must wait for `stream` (cudaStreamWaitEvent) before it
+/// reads C, and `stream` must wait for that work before C is destroyed. With the default stream,
+/// the device must be current when C is destroyed.
+///
+/// Host synchronisation: the host waits for the stream to read the number of products once, and the
+/// number of entries of C once per chunk of rows. It does not wait for the entries themselves, so C
+/// may be incomplete on the device when the call returns.
+///
+/// Allocation: the work space and C come from Sortie's pool. In addition, the first calls allocate
+/// a few bytes of page-locked memory for sizes, which are kept for reuse, and the cuSPARSE
+/// algorithms create a library handle in each call.
+///
+/// | algorithm    | selected by automatic     | approximate work space in addition to C           |
+/// |--------------|---------------------------|---------------------------------------------------|
+/// | fused        | whenever it can compute C | 32 bytes per row of A and 1 byte per product; if  |
+/// |              |                           | it fits, up to 2 bytes per product of rows with   |
+/// |              |                           | more than 512 products, and 4 + sizeof(Value) per |
+/// |              |                           | product of the other rows, rounded up to 8        |
+/// |              |                           | products per row                                  |
+/// | essc         | otherwise                 | 13 bytes per entry and 16 per row of A; twice the |
+/// |              |                           | keys and values of the products of a chunk        |
+/// | esc          | never: a baseline         | as essc, with 8-byte keys                         |
+/// | cusparse_... | never: baselines          | determined by cuSPARSE                            |
+///
+/// fused, essc and esc compute C in chunks of rows if the work space does not fit the budget. fused
+/// computes a C of at most 2^23 columns and fewer than 2^32 rows, with 32-bit columns, on a GPU
+/// with enough shared memory for a bitmap of the columns.
+///
+/// \param context    device; memory budget; progress; report (phases "analysis", "expansion",
+///                   "sort", "compression" of essc and esc; "analysis", "counting", "making" of
+///                   fused; "cusparse", "sort" or "structure", "values", "sort" of cuSPARSE)
+/// \param algorithm  automatic, fused, essc, esc or one of the cusparse_... algorithms
+/// \param stream     a cudaStream_t; null is the default stream
+/// \pre columns ascend in the rows of A and B
+/// \throws Error (input)         a.cols != b.rows
+/// \throws Error (unavailable)   no such CUDA device; any other algorithm; a product that fused
+///                               cannot compute; a size beyond 2^31 - 1 with cuSPARSE
+/// \throws Error (out_of_memory) the products of one row do not fit the budget, or C does not fit
+///                               the device
+/// \throws Error (device)
+/// Source: essc: section 5.2 of Hou, Liu, Wang, Feng (ICS 2017); esc: section 3.1 of Bell, Dalton,
+/// Olson (SISC 2012).
+template <class Value, class Column>
+[[nodiscard]] SORTIE_API DeviceCsr<Value, Column> multiply_on_device(
+    const Context& context, const DeviceCsrView<Value, Column>& a,
+    const DeviceCsrView<Value, Column>& b, Algorithm algorithm, CUstream_st* stream);
+
+/// The same with Algorithm::automatic.
+template <class Value, class Column>
+[[nodiscard]] SORTIE_API DeviceCsr<Value, Column> multiply_on_device(
+    const Context& context, const DeviceCsrView<Value, Column>& a,
+    const DeviceCsrView<Value, Column>& b, CUstream_st* stream);
+
+}  // namespace sortie::spgemm::cuda

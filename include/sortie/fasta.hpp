@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "sortie/context.hpp"
+#include "sortie/export.hpp"
+#include "sortie/text.hpp"
+
+namespace sortie::sequences {
+
+enum class Case { upper, keep };
+
+struct ReadOptions {
+  Case letter_case = Case::upper;           ///< convert soft-masked lower case to upper, or keep it
+  Alphabet alphabet = Alphabet::automatic;  ///< a symbol outside it is an error
+};
+
+/// Reads a FASTA or FASTQ file (distinguished by the first byte), plain or gzip (also multi-member
+/// and bgzf, recognised by content); "-" is standard input.
+///
+/// Accepts one or many records, lines of any length, LF or CRLF, empty lines, empty names and empty
+/// records. White space inside sequence lines is dropped. FASTQ qualities are checked for length
+/// and dropped; sequence and quality may span several lines.
+///
+/// \param context  progress
+/// \throws Error (input) "FILE:LINE: found ..., expected ..." for an empty file, sequence before
+///         the first header, a symbol outside the alphabet or a control byte, a FASTQ record that
+///         is truncated or whose quality differs in length, a truncated or damaged gzip stream
+/// Complexity: O(bytes). Memory: the text and a buffer of a few MiB.
+[[nodiscard]] SORTIE_API Text read_fasta(const HostContext& context, const std::string& path,
+                                         const ReadOptions& options = {});
+
+/// Writes records as FASTA with lines of `width` symbols (0: one line per record).
+/// \throws Error (output)
+SORTIE_API void write_fasta(const std::string& path, const Text& text, std::size_t width = 80);
+
+}  // namespace sortie::sequences

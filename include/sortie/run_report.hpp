@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sortie/context.hpp"
+#include "sortie/export.hpp"
+
+namespace sortie {
+
+/// Record of a run and its cost: the content of `--json`.
+///
+/// Holds the version, commit, command line, machine, GPU and driver, thread count, phases in order
+/// with seconds and bytes, named figures, checksums of results, and peak host and device memory.
+class SORTIE_API RunReport {
+ public:
+  using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
+
+  struct Phase {
+    std::string name;
+    double seconds = 0;
+    std::uint64_t bytes = 0;  ///< bytes read and written by the phase; 0 if not counted
+  };
+
+  RunReport() = default;
+
+  /// Adds to the phase with this name, or appends a new phase.
+  void add_phase(std::string_view name, double seconds, std::uint64_t bytes = 0);
+  /// Adds a phase that has not ended yet, such as asynchronous work on a device. `seconds` is
+  /// called once, when the phases are read, and may wait.
+  void add_pending_phase(std::string_view name, std::function<double()> seconds);
+  /// Sets a named figure ("nnz_c", "rounds"); later calls replace it.
+  void set(std::string_view key, Value value);
+
+  /// Phases in the order in which they were first added. Waits for pending phases to end.
+  [[nodiscard]] const std::vector<Phase>& phases() const;
+  [[nodiscard]] const std::vector<std::pair<std::string, Value>>& figures() const {
+    return figures_;
+  }
+  [[nodiscard]] double seconds_since_start() const;
+
+  /// The report as a JSON object.
+  /// \param command  the command line
+  /// \param context  backend, device and threads of the run
+  [[nodiscard]] std::string to_json(const std::vector<std::string>& command,
+                                    const Context& context) const;
+
+ private:
+  /// A phase, and the function that returns its seconds.
+  struct Pending {
+    std::size_t phase = 0;
+    std::function<double()> seconds;
+  };
+
+  Phase& phase_named(std::string_view name);
+
+  // Mutable because reading the phases resolves the pending ones. No observable state changes.
+  mutable std::vector<Phase> phases_;
+  mutable std::vector<Pending> pending_;
+  std::vector<std::pair<std::string, Value>> figures_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace sortie

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sortie/context.hpp"
+#include "sortie/export.hpp"
+#include "sortie/key_types.hpp"
+#include "sortie/sort.hpp"
+
+namespace sortie::sorting {
+
+/// Layout of a record in a file: a key, followed by its value if there is one; both little-endian,
+/// without padding. A `u32` key with a `u64` value has 12 bytes, NumPy's
+/// dtype([("key", "<u4"), ("value", "<u8")]).
+struct RecordFormat {
+  KeyType key = KeyType::u32;
+  std::optional<KeyType> value;
+
+  [[nodiscard]] int value_bytes() const { return value ? key_bytes(*value) : 0; }
+  [[nodiscard]] std::uint64_t record_bytes() const {
+    return static_cast<std::uint64_t>(key_bytes(key) + value_bytes());
+  }
+};
+
+/// \param key    "u8" to "f64"
+/// \param value  "" for no values, else a type of 4 or 8 bytes
+/// \throws Error (usage)
+[[nodiscard]] SORTIE_API RecordFormat parse_record_format(std::string_view key,
+                                                          std::string_view value);
+
+/// "u32 keys", "u32 keys with u64 values"
+[[nodiscard]] SORTIE_API std::string describe(const RecordFormat& format);
+
+/// A sequential source of records.
+class SORTIE_API RecordSource {
+ public:
+  virtual ~RecordSource() = default;
+
+  /// Reads the next records into `into`, whose size is a multiple of a record. Returns the number
+  /// of records read; it is less than the capacity of `into` only at the end.
+  /// \throws Error (input)
+  [[nodiscard]] virtual std::uint64_t read(std::span<char> into) = 0;
+
+  /// Total number of records, if known before reading.
+  [[nodiscard]] virtual std::optional<std::uint64_t> records() const = 0;
+};
+
+/// Opens a raw file ("-": standard input). It is never decompressed, unlike the text formats of
+/// other subcommands: keys may begin with the magic bytes of any format.
+/// \throws Error (input) it cannot be opened or is a directory; its length is not a multiple of a
+///         record (thrown as soon as the length is known)
+[[nodiscard]] SORTIE_API std::unique_ptr<RecordSource> open_record_file(const std::string& path,
+                                                                        const RecordFormat& format);
+
+/// What sort_records_of() does.
+struct FileSortRequest {
+  RecordFormat format;
+  SortOptions options;
+  std::string output;   ///< file to write, "-" for standard output, "" for none
+  bool verify = false;  ///< Check the order, and that the records are those that were read.
+  int repeat = 1;       ///< Repetitions; the median time is reported. Only if all records fit.
+};
+
+struct SortResult {
+  std::uint64_t records = 0;
+  std::uint64_t runs = 1;          ///< sorted chunks that were merged; 1: all records fit in memory
+  std::uint64_t merge_rounds = 0;  ///< how often every record was merged
+  double seconds = 0;              ///< sort time; includes I/O only if the records did not fit
+};
+
+/// Sorts the records of a source into a file, also if memory does not hold them.
+///
+/// The budget is context.memory_budget, or three quarters of the free memory. Records that fit are
+/// sorted in memory, with twice their bytes. Otherwise chunks that fit are sorted and spilled to a
+/// temporary file beside the output, then merged: a block of each run is in memory, and exact
+/// splits (plan/multi_sequence.hpp) give each thread an equal part of the merge. Many chunks and
+/// little memory take several rounds. The output is complete or absent, and no temporary file
+/// outlives the process.
+///
+/// On CUDA the GPUs sort the chunks, also those beyond GPU memory, and the host merges. The budget
+/// is of host memory.
+///
+/// \param context  backend, threads, memory budget;
+///                 progress: "sort chunks", "merge";
+///                 report: phases "read", "sort" and those of sort(), "spill", "merge", "verify",
+///                 "write"
+/// \throws Error (input) from the source; (output) the output or a temporary file cannot be
+///         written; (out_of_memory) the budget is below 64 KiB; (usage) `repeat` is not 1 and the
+///         records do not fit; (unavailable) as sort(); (check) `verify` failed
+[[nodiscard]] SORTIE_API SortResult sort_records_of(const Context& context, RecordSource& source,
+                                                    const FileSortRequest& request);
+
+}  // namespace sortie::sorting

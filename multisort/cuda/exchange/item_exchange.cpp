@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multisort/cuda/exchange/item_exchange.hpp"
+
+#include <algorithm>
+
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_buffer.hpp"
+
+namespace sortie::multisort {
+
+namespace {
+
+cudaEvent_t new_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return event;
+}
+
+}  // namespace
+
+ItemExchange::~ItemExchange() {
+  for (Staging& staging : staging_) {
+    for (Block& block : staging.blocks) {
+      if (block.emptied != nullptr) {
+        static_cast<void>(cudaEventSynchronize(block.emptied));
+        static_cast<void>(cudaEventDestroy(block.emptied));
+      }
+      if (block.filled != nullptr) {
+        static_cast<void>(cudaEventSynchronize(block.filled));
+        static_cast<void>(cudaEventDestroy(block.filled));
+      }
+    }
+  }
+}
+
+void ItemExchange::operator()(const std::vector<std::vector<plan::Transfer>>& by_source,
+                              std::uint64_t item_bytes, const std::vector<const std::byte*>& from,
+                              const std::vector<std::byte*>& to) {
+  group_.barrier();
+  for (std::size_t d = 0; d < group_.size(); ++d) {
+    const CurrentDevice current = group_.current(d);
+    group_.wait(group_.stream_out(d), d, group_.stream(d));
+    group_.wait(group_.stream_in(d), d, group_.stream(d));
+  }
+  for (const std::vector<plan::Transfer>& transfers : by_source) {
+    for (const plan::Transfer& transfer : transfers) {
+      const std::byte* const source = from[transfer.source] + transfer.source_begin * item_bytes;
+      std::byte* const destination =
+          to[transfer.destination] + transfer.destination_begin * item_bytes;
+      if (group_.reaches(transfer.source, transfer.destination)) {
+        const CurrentDevice current = group_.current(transfer.source);
+        check_cuda(cudaMemcpyAsync(destination, source, transfer.size * item_bytes,
+                                   cudaMemcpyDefault, group_.stream_out(transfer.source)));
+      } else {
+        copy_through_host(transfer, item_bytes, source, destination);
+      }
+    }
+  }
+  for (std::size_t d = 0; d < group_.size(); ++d) {
+    for (std::size_t source = 0; source < group_.size(); ++source) {
+      const CurrentDevice current = group_.current(source);
+      group_.wait(group_.stream(d), source, group_.stream_out(source));
+    }
+    const CurrentDevice current = group_.current(d);
+    group_.wait(group_.stream(d), d, group_.stream_in(d));
+  }
+}
+
+ItemExchange::Block& ItemExchange::next_block(std::size_t source, int destination_ordinal) {
+  if (staging_.empty()) staging_.resize(group_.size());
+  Staging& staging = staging_[source];
+  Block& block = staging.blocks[staging.next];
+  staging.next ^= 1;
+  if (block.filled == nullptr) {
+    const CurrentDevice current = group_.current(source);
+    block.bytes = PinnedBuffer<std::byte>(block_bytes);
+    block.filled = new_event();
+  }
+  if (block.emptied_by != destination_ordinal) {
+    // An event belongs to one CUDA device. The source's stream waits for the old event before it is
+    // destroyed.
+    if (block.emptied != nullptr) {
+      const CurrentDevice current = group_.current(source);
+      check_cuda(cudaStreamWaitEvent(group_.stream_out(source), block.emptied, 0));
+      check_cuda(cudaEventDestroy(block.emptied));
+      block.emptied = nullptr;
+    }
+    const CurrentDevice current(destination_ordinal);
+    block.emptied = new_event();
+    block.emptied_by = destination_ordinal;
+  }
+  return block;
+}
+
+void ItemExchange::copy_through_host(const plan::Transfer& transfer, std::uint64_t item_bytes,
+                                     const std::byte* from, std::byte* to) {
+  const std::uint64_t bytes = transfer.size * item_bytes;
+  for (std::uint64_t begin = 0; begin < bytes; begin += block_bytes) {
+    const std::uint64_t size = std::min(block_bytes, bytes - begin);
+    Block& block = next_block(transfer.source, group_.ordinal(transfer.destination));
+    {
+      const CurrentDevice current = group_.current(transfer.source);
+      const cudaStream_t stream = group_.stream_out(transfer.source);
+      check_cuda(cudaStreamWaitEvent(stream, block.emptied, 0));
+      check_cuda(
+          cudaMemcpyAsync(block.bytes.data(), from + begin, size, cudaMemcpyDeviceToHost, stream));
+      check_cuda(cudaEventRecord(block.filled, stream));
+    }
+    const CurrentDevice current = group_.current(transfer.destination);
+    const cudaStream_t stream = group_.stream_in(transfer.destination);
+    check_cuda(cudaStreamWaitEvent(stream, block.filled, 0));
+    check_cuda(
+        cudaMemcpyAsync(to + begin, block.bytes.data(), size, cudaMemcpyHostToDevice, stream));
+    check_cuda(cudaEventRecord(block.emptied, stream));
+  }
+}
+
+}  // namespace sortie::multisort

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/cuda/pinned_buffer.hpp"
+#include "multisort/cuda/device_group.hpp"
+#include "multisort/plan/exchange.hpp"
+#include "sortie/device_buffer.hpp"
+
+namespace sortie::multisort {
+
+/// Copies ranges of items between the devices of a group: by peer access if the source reaches the
+/// destination, else through two page-locked host blocks, of which one is filled while the other is
+/// emptied. Each device sends on its outgoing stream and receives staged items on its incoming one.
+/// The host does not wait.
+class ItemExchange {
+ public:
+  explicit ItemExchange(const DeviceGroup& group) : group_(group) {}
+  /// Waits for copies that use its blocks.
+  ~ItemExchange();
+  ItemExchange(const ItemExchange&) = delete;
+  ItemExchange& operator=(const ItemExchange&) = delete;
+
+  /// Does the transfers of each source in the order of its list, after the work on the work streams
+  /// of both devices. Later work on the work streams waits for them.
+  /// \param item_bytes  bytes of a key or of a value; keys and values take one call each
+  /// \param from, to    the array of each device; transfers hold positions in it
+  void operator()(const std::vector<std::vector<plan::Transfer>>& by_source,
+                  std::uint64_t item_bytes, const std::vector<const std::byte*>& from,
+                  const std::vector<std::byte*>& to);
+
+ private:
+  /// Bytes of a host block; each source has two.
+  static constexpr std::uint64_t block_bytes = std::uint64_t{8} << 20;
+
+  struct Block {
+    PinnedBuffer<std::byte> bytes;
+    cudaEvent_t filled = nullptr;   ///< on the source
+    cudaEvent_t emptied = nullptr;  ///< on the destination
+    int emptied_by = -1;            ///< CUDA device that `emptied` belongs to
+  };
+  struct Staging {
+    Block blocks[2];
+    int next = 0;
+  };
+
+  void copy_through_host(const plan::Transfer& transfer, std::uint64_t item_bytes,
+                         const std::byte* from, std::byte* to);
+  Block& next_block(std::size_t source, int destination_ordinal);
+
+  const DeviceGroup& group_;
+  std::vector<Staging> staging_;
+};
+
+}  // namespace sortie::multisort

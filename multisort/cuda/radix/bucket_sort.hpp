@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/plan/moves.hpp"
+#include "segsort/segment_range.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/device_segmented_sort.hpp"
+
+namespace sortie::multisort {
+
+/// Sorts the buckets that one device has received, as segments, into its chunk. A boundary bucket,
+/// which extends beyond the chunk, is sorted into a spare buffer, and transfers() lists the copies
+/// from there to the chunks. If all keys of such a bucket are equal, only the part outside of the
+/// chunk takes this path.
+///
+/// | buffer | bytes | lifetime |
+/// |---|---|---|
+/// | spare | the items of the boundary buckets | the object's |
+/// | offsets, ranges of keys | 24 per bucket | the object's |
+/// | temporary | temporary storage of segsort or CUB | the object's |
+class BucketSort {
+ public:
+  struct Spare {
+    std::byte* keys = nullptr;
+    std::byte* values = nullptr;
+  };
+
+  /// \param device        logical device; its CUDA device is current in all calls
+  /// \param chunk_begins  begin of each chunk in the sorted array
+  BucketSort(const DeviceGroup& group, const ChunkRequest& request, std::size_t device,
+             const plan::MovePlan& plan, const std::vector<std::uint64_t>& chunk_begins);
+
+  [[nodiscard]] std::uint64_t bytes_wanted() const;
+  /// \param keys, values  the items that the device has received; sort() uses them as scratch
+  void allocate(std::byte* keys, std::byte* values);
+  /// Enqueues the sort on the device's work stream, in `parts` parts. `sorted` is
+  /// RadixSortHooks::sorted and may be empty.
+  void sort(int parts,
+            const std::function<void(std::size_t, std::uint64_t, std::uint64_t)>& sorted);
+
+  /// The copies from the spare buffer to chunks, in positions of both.
+  [[nodiscard]] const std::vector<plan::Transfer>& transfers() const { return transfers_; }
+  [[nodiscard]] Spare spare() { return {spare_keys_.data(), spare_values_.data()}; }
+
+ private:
+  /// A bucket, or the part of it that the device has, in positions of the sorted array.
+  struct Segment {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    plan::KeyRange keys;  ///< keys that it may hold
+
+    [[nodiscard]] bool is_sorted() const { return keys.least == keys.greatest; }
+  };
+
+  /// Appends a segment to inside_ or boundary_buckets_.
+  void add(const Segment& segment, const std::vector<std::uint64_t>& chunk_begins);
+  [[nodiscard]] std::uint64_t key_size() const;
+  [[nodiscard]] std::uint64_t value_size() const;
+  [[nodiscard]] bool is_narrow() const { return key_bytes(request_.key_type) < 4; }
+  [[nodiscard]] segsort::DeviceRequest segments_request(std::uint64_t begin, std::uint64_t end,
+                                                        std::size_t segments, std::byte* keys_out,
+                                                        std::byte* values_out) const;
+  /// Copies the key ranges of segments [begin, end) to entry `first` of ranges_.
+  void upload_ranges(const std::vector<Segment>& segments, std::size_t begin, std::size_t end,
+                     std::size_t first, segsort::DeviceRequest& request);
+  void sort_segments(const segsort::DeviceRequest& request);
+  void sort_inside(std::size_t first, std::size_t end);
+  void sort_narrow();
+  void copy_inside(std::uint64_t begin, std::uint64_t end);
+  [[nodiscard]] bool inside_is_sorted() const;
+
+  const DeviceGroup& group_;
+  const ChunkRequest& request_;
+  std::size_t device_;
+  std::uint64_t received_begin_;  ///< begin of the received items in the sorted array
+  std::uint64_t chunk_begin_;     ///< begin of the chunk in the sorted array
+  std::vector<Segment> inside_;   ///< segments within the chunk, adjacent
+  std::vector<Segment> boundary_buckets_;
+  std::vector<plan::Transfer> transfers_;
+  std::uint64_t spare_items_ = 0;
+  std::size_t temporary_bytes_ = 0;
+
+  std::byte* keys_ = nullptr;  ///< received
+  std::byte* values_ = nullptr;
+  DeviceBuffer<std::byte> spare_keys_;
+  DeviceBuffer<std::byte> spare_values_;
+  DeviceBuffer<std::byte> temporary_;
+  DeviceBuffer<std::uint64_t> offsets_;         ///< segment offsets, relative to the first segment
+  DeviceBuffer<segsort::SegmentRange> ranges_;  ///< of inside_, then boundary_buckets_
+};
+
+}  // namespace sortie::multisort

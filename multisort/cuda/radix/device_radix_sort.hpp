@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sortie::multisort {
+
+/// The items of one device and a second buffer of the same size. A sort may flip the two.
+struct RadixBuffers {
+  void* keys = nullptr;
+  void* other_keys = nullptr;
+  void* values = nullptr;
+  void* other_values = nullptr;
+
+  void flip() {
+    void* const sorted_keys = other_keys;
+    other_keys = keys;
+    keys = sorted_keys;
+    void* const sorted_values = other_values;
+    other_values = values;
+    values = sorted_values;
+  }
+};
+
+/// CUB's radix sort on one device, ascending and stable, type erased. Sorts keys that segsort does
+/// not take (1 and 2 bytes) and RMG's buckets; the benchmarks measure it as a peer.
+///
+/// Two-phase call: with a null `temp_storage` it only writes the bytes wanted. Afterwards
+/// `buffers.keys` and `buffers.values` point to the result.
+/// \param key_bytes    keys are unsigned integers of 1, 2, 4 or 8 bytes
+/// \param value_bytes  0, 4 or 8
+/// \param begin_bit, end_bit  bits that are compared
+cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
+                              RadixBuffers& buffers, std::uint64_t n, int key_bytes,
+                              int value_bytes, int begin_bit, int end_bit, cudaStream_t stream);
+
+}  // namespace sortie::multisort

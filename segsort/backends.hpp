@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "sortie/context.hpp"
+#include "sortie/segmented_sort.hpp"
+
+/// Backends that segmented_sort.cpp dispatches to. In a build without CUDA, cuda_absent.cpp defines
+/// sort_on_cuda().
+namespace sortie::segsort {
+
+/// Sorts on the host. `request` has been checked by sort() except for its offsets, which this
+/// function checks before it changes anything.
+void sort_on_host(const Context& context, const Request& request);
+
+/// Sorts on a GPU. \pre sort() has checked `request` and its offsets
+void sort_on_cuda(const Context& context, const Request& request);
+
+/// Checks all offsets on one thread; the error names the first invalid segment.
+/// \throws Error (input)  an offset exceeds num_items, or an end precedes its begin
+void check_offsets(const OffsetArray& begins, const OffsetArray& ends, std::uint64_t num_items);
+
+}  // namespace sortie::segsort

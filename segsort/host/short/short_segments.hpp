@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "primitives/key_codec.hpp"
+#include "segsort/host/short/adjacent_segments.hpp"
+#include "segsort/host/short/key_tile.hpp"
+#include "segsort/host/short/register_tile.hpp"
+#include "segsort/host/short/segment_tile.hpp"
+#include "segsort/host/short/segments_of_two.hpp"
+#include "segsort/host/short/short_segment_list.hpp"
+#include "segsort/host/sort_segment.hpp"
+#include "segsort/host/vector_unit.hpp"
+
+namespace sortie::segsort {
+
+/// Longest segment that sort_short_segments() accepts.
+///
+/// Measured on one core of an Intel Xeon (Sapphire Rapids, virtual), random keys, 16 segments of
+/// equal length at once by SegmentTile, nanoseconds per item:
+///
+///     vector unit        keys + values   16 items   64 items   256 items
+///     AVX-512            u32 + u32            4.0        5.6         5.2
+///                        u64 + u32            4.0        5.3          12
+///                        u32 alone            2.7        2.8         3.0
+///                        u64 alone            2.9        3.5         6.8
+///     AVX2               u32 + u32            7.2        9.8         8.8
+///                        u64 + u32            6.7         10          18
+///                        u32 alone            2.9        3.0         3.8
+///                        u64 alone            3.6        5.2          12
+///     four 32-bit lanes  u32 + u32            8.9         25          19
+///                        u32 alone            3.8        6.9         7.5
+///
+/// Sorted one by one, u32 + u32 take 4 to 16 at these lengths. With AVX-512, RegisterTile takes
+/// about half of the above for pairs at 8 to 32 items. Keys alone take a third to two thirds of the
+/// above, by KeyTile at up to 32 items and by RegisterSort beyond.
+template <std::unsigned_integral UKey, class Value>
+[[nodiscard]] constexpr std::size_t longest_short_segment(VectorUnit unit) {
+  constexpr std::size_t most = detail::SegmentTile<UKey, Value>::most_rows;
+  if (unit == VectorUnit::baseline)
+    return detail::has_values<Value> || sizeof(UKey) == 8 ? detail::rank_block_size : 64;
+  if (unit == VectorUnit::avx2 && detail::has_values<Value> && sizeof(UKey) == 8) return 128;
+  return most;
+}
+
+namespace detail {
+
+/// Sorts one segment of raw keys.
+template <std::unsigned_integral UKey, class Value>
+inline void sort_alone(UKey* keys, Value* values, const KeyCodec<UKey>& codec, std::size_t n) {
+  constexpr std::size_t most = SegmentTile<UKey, Value>::most_rows;
+  std::array<UKey, most> key_scratch;
+  std::array<Value, has_values<Value> ? most : 1> value_scratch;
+  codec.encode(keys, n);
+  sort_segment(keys, values, n, key_scratch.data(), value_scratch.data());
+  codec.decode(keys, n);
+}
+
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline void sort_each_alone(UKey* keys, Value* values, KeyCodec<UKey> codec,
+                                                   const ShortSegments& segments) {
+  constexpr std::size_t stride = has_values<Value> ? 1 : 0;
+  for (std::size_t i = 0; i < segments.count; ++i)
+    sort_alone(keys + segments.begins[i], values + segments.begins[i] * stride, codec,
+               segments.lengths[i]);
+}
+
+/// Sorts segments sixteen at a time.
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline void sort_by_tiles(UKey* keys, Value* values, KeyCodec<UKey> codec,
+                                                 const ShortSegments& segments,
+                                                 SegmentTile<UKey, Value>& tile) {
+  constexpr std::size_t columns = SegmentTile<UKey, Value>::columns;
+  std::size_t i = 0;
+  for (; i + columns <= segments.count; i += columns)
+    tile.sort(keys, values, codec, segments.begins + i, segments.lengths + i);
+  if (i == segments.count) return;
+  const ShortSegments rest = drop_first(segments, i);
+  if (!fills_a_tile(rest, columns, 3)) return sort_each_alone(keys, values, codec, rest);
+  const PaddedSegments<columns> padded(rest);
+  tile.sort(keys, values, codec, padded.begins.data(), padded.lengths.data());
+}
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+/// Calls body(std::integral_constant) for each height (number of rows) of register tiles, in
+/// ascending order.
+template <class Body>
+void for_each_height(Body body) {
+  body(std::integral_constant<std::size_t, 4>());
+  body(std::integral_constant<std::size_t, 8>());
+  body(std::integral_constant<std::size_t, 12>());
+  body(std::integral_constant<std::size_t, 16>());
+  body(std::integral_constant<std::size_t, 24>());
+  body(std::integral_constant<std::size_t, most_register_rows>());
+}
+
+/// Sorts the leading segments of `Length` items if they are adjacent and fill at least one tile.
+/// \return number of sorted segments
+template <std::size_t Length, std::unsigned_integral UKey, class Value>
+SORTIE_TARGET_AVX512 std::size_t sort_leading_adjacent(UKey* keys, Value* values,
+                                                       const KeyCodec<UKey>& codec,
+                                                       const ShortSegments& segments) {
+  using Adjacent = AdjacentSegments<UKey, Value, Length>;
+  const std::size_t tiles = count_leading(segments, Length) / Adjacent::columns;
+  const std::size_t count = tiles * Adjacent::columns;
+  if (tiles == 0 || !are_adjacent(segments.begins, count, Length)) return 0;
+  Adjacent::sort(keys + segments.begins[0], values + segments.begins[0], codec, tiles);
+  return count;
+}
+
+/// Sorts segments of keys alone: leading segments of exactly `Rows` keys if they are adjacent, then
+/// segments of up to `Rows` keys.
+/// \return number of sorted segments
+template <std::size_t Rows, std::unsigned_integral UKey>
+SORTIE_TARGET_AVX512 std::size_t sort_keys_in_registers(UKey* keys, const KeyCodec<UKey> codec,
+                                                        const ShortSegments& segments) {
+  using Tile = KeyTile<UKey, Rows>;
+  constexpr std::size_t columns = Tile::columns;
+  std::size_t i = 0;
+  if constexpr (std::has_single_bit(Rows)) {
+    const std::size_t tiles = count_leading(segments, Rows) / columns;
+    if (tiles > 0 && are_adjacent(segments.begins, tiles * columns, Rows)) {
+      Tile::sort_adjacent(keys + segments.begins[0], codec, tiles);
+      i = tiles * columns;
+    }
+  }
+  if constexpr (Rows > 2) {
+    for (; i + columns <= segments.count && segments.lengths[i + columns - 1] <= Rows; i += columns)
+      Tile::sort(keys, codec, segments.begins + i, segments.lengths + i);
+  }
+  return i;
+}
+
+/// Sorts segments of up to most_register_rows keys alone.
+template <std::unsigned_integral UKey, class Value>
+SORTIE_TARGET_AVX512 void sort_by_key_tiles(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+                                            const ShortSegments& segments) {
+  constexpr std::size_t columns = KeyTile<UKey, most_register_rows>::columns;
+  const auto sort_all = [&](ShortSegments rest) {
+    const auto sort_up_to = [&](auto rows) {
+      if (rest.count > 0 && rest.lengths[0] <= rows)
+        rest = drop_first(rest, sort_keys_in_registers<rows()>(keys, codec, rest));
+    };
+    sort_up_to(std::integral_constant<std::size_t, 2>());
+    for_each_height(sort_up_to);
+    return rest;
+  };
+  const ShortSegments rest = sort_all(segments);
+  if (rest.count == 0) return;
+  if (!fills_a_tile(rest, columns, 5)) return sort_each_alone(keys, values, codec, rest);
+  const PaddedSegments<columns> padded(rest);
+  sort_all({padded.begins.data(), padded.lengths.data(), columns});
+}
+
+/// Sorts segments of up to `Rows` items eight at a time in registers. Stops at the first longer
+/// segment, or where words do not determine the order.
+/// \return number of sorted segments
+template <std::size_t Rows, std::unsigned_integral UKey, class Value>
+SORTIE_TARGET_AVX512 std::size_t sort_in_registers(UKey* keys, Value* values, KeyCodec<UKey> codec,
+                                                   const ShortSegments& segments) {
+  using Tile = RegisterTile<UKey, Value, Rows>;
+  constexpr std::size_t columns = Tile::columns;
+  std::size_t i = 0;
+  for (; i + columns <= segments.count && segments.lengths[i + columns - 1] <= Rows; i += columns)
+    if (!Tile::sort(keys, values, codec, segments.begins + i, segments.lengths + i)) break;
+  return i;
+}
+
+/// As above, for segments of up to most_register_rows items.
+template <std::unsigned_integral UKey, class Value>
+std::size_t sort_in_registers(UKey* keys, Value* values, KeyCodec<UKey> codec,
+                              const ShortSegments& segments) {
+  std::size_t sorted = 0;
+  const auto sort_adjacent = [&](auto length) {
+    if (sorted < segments.count)
+      sorted += sort_leading_adjacent<length()>(keys, values, codec, drop_first(segments, sorted));
+  };
+  sort_adjacent(std::integral_constant<std::size_t, 3>());
+  sort_adjacent(std::integral_constant<std::size_t, 4>());
+  for_each_height([&](auto rows) {
+    if (sorted < segments.count && segments.lengths[sorted] <= rows)
+      sorted += sort_in_registers<rows()>(keys, values, codec, drop_first(segments, sorted));
+  });
+  return sorted;
+}
+
+/// Number of segments sorted by SegmentTile after words of RegisterTile did not determine an order:
+/// such ties are likely to recur.
+inline constexpr std::size_t segments_after_ties = 256;
+
+/// Sorts segments of up to most_register_rows items.
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_register_tiles(
+    UKey* keys, Value* values, KeyCodec<UKey> codec, const ShortSegments& segments,
+    SegmentTile<UKey, Value>& tile) {
+  constexpr std::size_t columns = 8;
+  ShortSegments rest = segments;
+  while (rest.count >= columns) {
+    rest = drop_first(rest, sort_in_registers(keys, values, codec, rest));
+    if (rest.count < columns) break;
+    const std::size_t tied = std::min(rest.count, segments_after_ties);
+    sort_by_tiles(keys, values, codec, {rest.begins, rest.lengths, tied}, tile);
+    rest = drop_first(rest, tied);
+  }
+  if (rest.count == 0) return;
+  if (fills_a_tile(rest, columns, 5)) {
+    const PaddedSegments<columns> padded(rest);
+    const ShortSegments all{padded.begins.data(), padded.lengths.data(), columns};
+    if (sort_in_registers(keys, values, codec, all) == columns) return;
+  }
+  sort_each_alone(keys, values, codec, rest);
+}
+#endif
+
+/// See sort_short_segments().
+/// \tparam Tiles  whether the processor's vectors make sixteen segments at once faster than one by
+///                one
+template <bool Tiles, std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline void sort_short_segments_body(UKey* keys, Value* values,
+                                                            KeyCodec<UKey> codec,
+                                                            const ShortSegments& segments,
+                                                            SegmentTile<UKey, Value>& tile) {
+  const std::size_t twos = sort_leading_twos(keys, values, codec, segments);
+  if (twos == segments.count) return;
+  if constexpr (Tiles) {
+    sort_by_tiles(keys, values, codec, drop_first(segments, twos), tile);
+  } else {
+    sort_each_alone(keys, values, codec, drop_first(segments, twos));
+  }
+}
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+template <std::unsigned_integral UKey, class Value>
+SORTIE_TARGET_AVX512 void sort_short_segments_avx512(UKey* keys, Value* values,
+                                                     const KeyCodec<UKey>& codec,
+                                                     const ShortSegments& segments,
+                                                     SegmentTile<UKey, Value>& tile) {
+  const std::uint32_t* const end = segments.lengths + segments.count;
+  const auto few = static_cast<std::size_t>(
+      end[-1] <= most_register_rows
+          ? segments.count
+          : std::upper_bound(segments.lengths, end, most_register_rows) - segments.lengths);
+  if constexpr (!has_values<Value>) {
+    if (few > 0) sort_by_key_tiles(keys, values, codec, {segments.begins, segments.lengths, few});
+    // RegisterSort takes half as long as SegmentTile. Segments are binned, so neighbours have
+    // similar lengths and its branches are predictable.
+    if (few < segments.count) sort_each_alone(keys, values, codec, drop_first(segments, few));
+  } else if constexpr (fits_register_tile<Value>) {
+    std::size_t twos = 0;
+    // For 32-bit keys, sort_leading_twos() is as fast: its words hold two keys.
+    if constexpr (sizeof(UKey) == 8) twos = sort_leading_adjacent<2>(keys, values, codec, segments);
+    if (twos < segments.count)
+      twos += sort_leading_twos(keys, values, codec, drop_first(segments, twos));
+    if (few > twos)
+      sort_by_register_tiles(keys, values, codec,
+                             {segments.begins + twos, segments.lengths + twos, few - twos}, tile);
+    if (few < segments.count) sort_by_tiles(keys, values, codec, drop_first(segments, few), tile);
+  } else {
+    sort_short_segments_body<true>(keys, values, codec, segments, tile);
+  }
+}
+
+template <std::unsigned_integral UKey, class Value>
+SORTIE_TARGET_AVX2 void sort_short_segments_avx2(UKey* keys, Value* values,
+                                                 const KeyCodec<UKey>& codec,
+                                                 const ShortSegments& segments,
+                                                 SegmentTile<UKey, Value>& tile) {
+  sort_short_segments_body<true>(keys, values, codec, segments, tile);
+}
+#endif
+
+template <std::unsigned_integral UKey, class Value>
+void sort_short_segments_baseline(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+                                  const ShortSegments& segments, SegmentTile<UKey, Value>& tile) {
+  constexpr bool tiles = longest_short_segment<UKey, Value>(VectorUnit::baseline) > rank_block_size;
+  sort_short_segments_body<tiles>(keys, values, codec, segments, tile);
+}
+
+}  // namespace detail
+
+/// Sorts segments of up to longest_short_segment(unit) items each, stably, on the calling thread.
+/// Sorts sixteen segments of similar length at once (SegmentTile) where that is faster; with
+/// AVX-512, sorts as many segments of up to most_register_rows items as registers hold
+/// (RegisterTile, KeyTile).
+///
+/// \param keys, values  raw keys and values of all segments
+/// \param codec         maps keys to unsigned integers of the requested order
+/// \param unit          vector_unit(), or a lower one
+/// \param tile          overwritten
+template <std::unsigned_integral UKey, class Value>
+void sort_short_segments(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+                         const ShortSegments& segments, VectorUnit unit,
+                         detail::SegmentTile<UKey, Value>& tile) {
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+  if (unit == VectorUnit::avx512)
+    return detail::sort_short_segments_avx512(keys, values, codec, segments, tile);
+  if (unit == VectorUnit::avx2)
+    return detail::sort_short_segments_avx2(keys, values, codec, segments, tile);
+#endif
+  static_cast<void>(unit);
+  detail::sort_short_segments_baseline(keys, values, codec, segments, tile);
+}
+
+}  // namespace sortie::segsort

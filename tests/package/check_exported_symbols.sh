@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# check_exported_symbols.sh LIBRARY SONAME
+# A shared libsortie.so exports names of namespace sortie only, none of them internal, and has a SONAME.
+set -euo pipefail
+library=$1
+soname=$2
+symbols=$(nm --dynamic --defined-only --demangle "$library" | cut -d' ' -f3-)
+[ "$(wc -l <<<"$symbols")" -ge 100 ] || { echo "found fewer than 100 exported symbols"; exit 1; }
+if foreign=$(nm --dynamic --defined-only "$library" | awk '{ print $NF }' | grep -Ev '^_Z(N|NK|TIN|TSN|TVN)6sortie'); then
+  echo "found exported symbols of other namespaces:" && head -20 <<<"$foreign"
+  exit 1
+fi
+# Functions that only other sources of the library call.
+for internal in sort_on_host sort_on_cuda multiply_essc host_memory_available device_pool start_host_runtime; do
+  if grep -q "sortie::\(.*::\)\?$internal(" <<<"$symbols"; then
+    echo "found the internal function $internal among the exported symbols"
+    exit 1
+  fi
+done
+objdump -p "$library" | grep -q "SONAME  *$soname\$" || { echo "found no SONAME $soname"; objdump -p "$library" | grep SONAME; exit 1; }
