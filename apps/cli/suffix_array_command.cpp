@@ -287,9 +287,8 @@ void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
     if (*path == "-") ++streams;
   }
   if (streams > 1) {
-    throw Error(ErrorKind::usage, fmt::format("found {} results for standard output, expected one "
-                                              "at most",
-                                              streams));
+    throw Error(ErrorKind::usage,
+                fmt::format("found {} results for standard output, expected at most one", streams));
   }
   const IndexedText indexed = read_indexed_text(job.context(), command.input, command.policy());
   if (smallest_width_bytes(indexed.text.symbols.size()) == 4) {

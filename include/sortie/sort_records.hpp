@@ -37,7 +37,7 @@ struct RecordSort {
 };
 
 /// Sorts the shares, splits them exactly, exchanges, and merges.
-SORTIE_API void sort_records(const HostContext& context, const RecordSort& sort, int devices);
+SORTIE_API void sort_records(const Context& context, const RecordSort& sort, int devices);
 
 /// Merges [a, a_end) and [b, b_end) into `out`, stably: equal records of a precede those of b. The
 /// inner loop runs as long as neither run can end; it has no data-dependent branch.
@@ -143,6 +143,7 @@ void merge_record_runs(std::span<const RecordRun> runs, Record* out, Before& bef
 /// \param devices  number of logical devices that share the records; 0: one per thread
 /// \throws Error (usage)          the number of devices is out of range
 /// \throws Error (out_of_memory)  one copy of the records does not fit the budget or the memory
+/// \throws Error (unavailable)    the context asks for the cuda backend
 ///
 /// Complexity: O(n log n) comparisons. Extra memory: one copy of the records. Stable; the result
 /// does not depend on the number of threads or devices. Report: phases "local sort", "pivots",
@@ -150,7 +151,7 @@ void merge_record_runs(std::span<const RecordRun> runs, Record* out, Before& bef
 /// the differences.
 template <class Record, class Before>
 requires std::is_trivially_copyable_v<Record>
-void sort_records(const HostContext& context, std::span<Record> records, Before before,
+void sort_records(const Context& context, std::span<Record> records, Before before,
                   int devices = 0) {
   detail::RecordSort sort;
   sort.records = records.data();

@@ -12,10 +12,15 @@
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "multisort/plan/shares.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::detail {
 
-void sort_records(const HostContext& context, const RecordSort& sort, int devices) {
+void sort_records(const Context& context, const RecordSort& sort, int devices) {
+  if (context.backend == Backend::cuda)
+    throw Error(ErrorKind::unavailable,
+                "sort: found backend cuda, expected host: a comparator of the host cannot run on a "
+                "GPU");
   using multisort::for_each_device;
   namespace plan = multisort::plan;
   const std::size_t count = multisort::start_devices(context, devices);

@@ -8,7 +8,8 @@ library=$1
 soname=$2
 symbols=$(nm --dynamic --defined-only --demangle "$library" | cut -d' ' -f3-)
 [ "$(wc -l <<<"$symbols")" -ge 100 ] || { echo "found fewer than 100 exported symbols"; exit 1; }
-if foreign=$(nm --dynamic --defined-only "$library" | awk '{ print $NF }' | grep -Ev '^_Z(N|NK|TIN|TSN|TVN)6sortie'); then
+names=$(nm --dynamic --defined-only "$library" | awk '{ print $NF }')
+if foreign=$(grep -Ev '^_Z(N|NK|TIN|TSN|TVN)6sortie' <<<"$names"); then
   echo "found exported symbols of other namespaces:" && head -20 <<<"$foreign"
   exit 1
 fi
@@ -19,4 +20,5 @@ for internal in sort_on_host sort_on_cuda multiply_essc host_memory_available de
     exit 1
   fi
 done
-objdump -p "$library" | grep -q "SONAME  *$soname\$" || { echo "found no SONAME $soname"; objdump -p "$library" | grep SONAME; exit 1; }
+found=$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')
+[ "$found" = "$soname" ] || { echo "found SONAME $found, expected $soname"; exit 1; }

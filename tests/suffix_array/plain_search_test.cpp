@@ -94,12 +94,12 @@ TEST_F(CheckOccurrences, NamesWhatIsWrong) {
   wrong = right_;
   wrong.positions[2] = 3;
   EXPECT_EQ(fault(wrong),
-            "suffix array query, pattern 2: found position 3, where other letters "
-            "stand");
+            "suffix array query, pattern 2: found position 3, where the text has "
+            "other letters");
   wrong.positions[2] = 6;
   EXPECT_EQ(fault(wrong),
-            "suffix array query, pattern 2: found position 6, where other letters "
-            "stand");
+            "suffix array query, pattern 2: found position 6, where the text has "
+            "other letters");
   EXPECT_EQ(fault(right_, 1), "suffix array query, pattern 0: found 2 positions, expected 1");
   wrong = right_;
   wrong.ranges.pop_back();
