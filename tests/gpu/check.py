@@ -159,9 +159,16 @@ def first_messages(text):
 
 class Runner:
     def __init__(self, arguments, logs):
+        self.processes = set()  # that run now; each leads a session of its own, which nothing else would end
         self.arguments, self.logs = arguments, logs
         sortie = arguments.sortie or arguments.folder.resolve().parent / "bin" / "sortie"
         self.environment = {**os.environ, "SORTIE_TEST_BACKEND": "cuda", "SORTIE_PROGRAM": str(sortie.resolve())}
+
+    def stop(self, *_):
+        """Ends all processes and this program: a run that is stopped must not leave load on the GPU."""
+        for process in list(self.processes):
+            os.killpg(process.pid, signal.SIGKILL)
+        os._exit(143)
 
     def run(self, program, tool, part):
         """Runs one process and returns its entry."""
@@ -187,11 +194,13 @@ class Runner:
                                            start_new_session=True)
             except OSError as error:
                 return {**entry, "messages": [str(error)]}
+            self.processes.add(process)
             try:
                 entry["exit_code"] = process.wait(self.arguments.limit)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)  # its own session: the tool and the program beneath it
                 process.wait()
+            self.processes.discard(process)
         text = log.read_text(encoding="utf-8", errors="replace")
         counts = counts_of_report(report)
         entry.update(counts or counts_of_log(text))
@@ -237,6 +246,8 @@ def main():
         runs = sum((p, t) == (program, tool) for p, t, _ in work)
         result["programs"].setdefault(program, {})[tool] = {"commit": commit, "runs": runs, "parts": []}
     runner = Runner(arguments, logs)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, runner.stop)
     lock = threading.Lock()
 
     def run(item):
