@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "core/cuda/check.hpp"
 #include "sortie/segmented_sort.hpp"
 #include "sortie/sort.hpp"
 #include "sortie/sort_records.hpp"
