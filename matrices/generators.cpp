@@ -84,7 +84,7 @@ Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed) {
   require(scale >= 0 && scale <= scale_limit, fmt::format("scale {}", scale),
           fmt::format("0 to {}", scale_limit));
   const std::int64_t size = std::int64_t{1} << scale;
-  // The limit leaves room for the bytes of an edge list in a signed 64-bit number.
+  // With this limit, the bytes of an edge list fit a signed 64-bit number.
   const std::int64_t factor_limit = (std::numeric_limits<std::int64_t>::max() >> scale) / 64;
   require(edge_factor >= 0 && edge_factor <= factor_limit,
           fmt::format("edge factor {}", edge_factor), fmt::format("0 to {}", factor_limit));

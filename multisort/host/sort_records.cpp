@@ -4,7 +4,6 @@
 #include <cstring>
 #include <vector>
 
-#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "core/progress.hpp"
 #include "multisort/host/devices.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The sort without room for a copy: in order, nothing lost, the same for any number of devices.
+// The sort that makes no copy of the array: results are in order and complete, and the same for any
+// number of devices.
 
 #include <gtest/gtest.h>
 
