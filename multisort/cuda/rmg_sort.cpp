@@ -8,11 +8,11 @@
 
 #include "core/cuda/check.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
-#include "multisort/cuda/radix/device_radix_sort.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/radix_partition.hpp"
 #include "multisort/plan/shares.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 

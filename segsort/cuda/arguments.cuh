@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/hardware.cuh"
 #include "segsort/cuda/bit_range_codec.cuh"
-#include "segsort/cuda/hardware.cuh"
 #include "segsort/segment_range.hpp"
 
 namespace sortie::segsort {

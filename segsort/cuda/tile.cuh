@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "segsort/cuda/hardware.cuh"
+#include "primitives/cuda/hardware.cuh"
 #include "segsort/cuda/word_network.cuh"
 
 /// The tile of a warp, of a block, or of a team of warps within a block: the shared memory that

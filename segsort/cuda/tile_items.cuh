@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "primitives/cuda/hardware.cuh"
 #include "segsort/cuda/bit_range_codec.cuh"
-#include "segsort/cuda/hardware.cuh"
 #include "segsort/cuda/tile.cuh"
 
 /// Loads items from global memory into a tile, and stores them from a tile to their destination.

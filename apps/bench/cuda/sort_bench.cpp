@@ -15,8 +15,8 @@
 #include "core/cuda/device_scope.hpp"
 #include "core/cuda/pinned_buffer.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
-#include "multisort/cuda/radix/device_radix_sort.hpp"
 #include "multisort/plan/shares.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -165,7 +165,7 @@ Row cub_row(const Context& context, const SortCase& sort_case, const SortBenchOp
                                              stream);
     const DeviceBuffer<std::byte> other_values(
         options.items * static_cast<std::uint64_t>(options.value_bytes), stream);
-    multisort::RadixBuffers buffers;
+    RadixBuffers buffers;
     const auto start = [&] {
       buffers.keys = chunk.keys;
       buffers.other_keys = const_cast<std::byte*>(other_keys.data());
@@ -175,8 +175,8 @@ Row cub_row(const Context& context, const SortCase& sort_case, const SortBenchOp
     start();
     std::size_t bytes = 0;
     const auto sort = [&](void* temporary) {
-      check_cuda(multisort::device_radix_sort(temporary, bytes, buffers, options.items, key_size,
-                                              options.value_bytes, 0, 8 * key_size, stream));
+      check_cuda(device_radix_sort(temporary, bytes, buffers, options.items, key_size,
+                                   options.value_bytes, 0, 8 * key_size, stream));
     };
     sort(nullptr);
     DeviceBuffer<std::byte> temporary(bytes, stream);

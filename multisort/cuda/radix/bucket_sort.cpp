@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/cuda/check.hpp"
-#include "multisort/cuda/radix/device_radix_sort.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
 
 namespace sortie::multisort {
 

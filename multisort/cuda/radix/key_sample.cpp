@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/cuda/check.hpp"
-#include "multisort/cuda/radix/device_radix_sort.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {

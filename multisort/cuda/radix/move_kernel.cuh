@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
     // In this order neighbouring lanes read the same entries, so a second look-up is cheap.
     const std::uint32_t group = lookup(codec.encoded(key));
     auto* const to = reinterpret_cast<Word*>(shared.places[group]) + place;
-    *segsort::in_global_memory(to) = key;
+    *in_global_memory(to) = key;
   }
 }
 
@@ -329,7 +329,7 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
     if (place < length) {
       const Word key = shared.keys()[place];
       group = lookup(codec.encoded(key));
-      *segsort::in_global_memory(reinterpret_cast<Word*>(shared.key_places[group]) + place) = key;
+      *in_global_memory(reinterpret_cast<Word*>(shared.key_places[group]) + place) = key;
     }
     groups.set(r, group);
   }
@@ -342,7 +342,7 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   for (int r = 0; r < items; ++r) {
     const int place = r * shape.threads + thread;
     if (place < length)
-      *segsort::in_global_memory(reinterpret_cast<Value*>(shared.value_places[groups[r]]) + place) =
+      *in_global_memory(reinterpret_cast<Value*>(shared.value_places[groups[r]]) + place) =
           shared.values()[place];
   }
 }

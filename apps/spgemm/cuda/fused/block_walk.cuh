@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "apps/spgemm/cuda/fused/hardware.cuh"
 #include "apps/spgemm/cuda/fused/row_walk.cuh"
+#include "primitives/cuda/hardware.cuh"
 
 /// How a thread block traverses the products of a row of C = A * B.
 namespace sortie::spgemm::cuda {

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "apps/spgemm/cuda/fused/block_walk.cuh"
-#include "apps/spgemm/cuda/fused/hardware.cuh"
 #include "apps/spgemm/cuda/fused/large_row_task.hpp"
 #include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
+#include "primitives/cuda/hardware.cuh"
 
 /// Kernels for large rows: rows of C with more products than the sorting kernels take.
 ///

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "apps/spgemm/cuda/fused/hardware.cuh"
 #include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/row_walk.cuh"
 #include "apps/spgemm/cuda/fused/staging_slots.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
+#include "primitives/cuda/hardware.cuh"
 #include "segsort/cuda/word_network.cuh"
 
 /// Kernels for small and medium rows, which are sorted by column.

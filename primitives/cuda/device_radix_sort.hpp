@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sortie::multisort {
+namespace sortie {
 
 /// The items of one device and a second buffer of the same size. A sort may flip the two.
 struct RadixBuffers {
@@ -37,4 +37,4 @@ cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_byte
                               RadixBuffers& buffers, std::uint64_t n, int key_bytes,
                               int value_bytes, int begin_bit, int end_bit, cudaStream_t stream);
 
-}  // namespace sortie::multisort
+}  // namespace sortie

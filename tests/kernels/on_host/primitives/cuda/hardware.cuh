@@ -6,8 +6,43 @@
 
 #include "tests/kernels/on_host/cuda_on_host.hpp"
 
-/// Replaces apps/spgemm/cuda/fused/hardware.cuh on the host.
-namespace sortie::spgemm::cuda {
+/// Replaces primitives/cuda/hardware.cuh on the host.
+namespace sortie {
+
+inline void prefetch_line(const void*) {}
+inline void wait_for_preceding_kernels() {}
+
+template <int Threads>
+void wait_for_team(int team) {
+  cuda_on_host::barrier_of_team(team, Threads).arrive_and_wait();
+}
+template <int Threads>
+bool any_of_team(int team, bool condition) {
+  std::barrier<>& barrier = cuda_on_host::barrier_of_team(team, Threads);
+  {
+    const cuda_on_host::Unseen unseen;
+    cuda_on_host::block.slots[threadIdx.x] = condition ? 1 : 0;
+  }
+  barrier.arrive_and_wait();
+  bool any = false;
+  {
+    const cuda_on_host::Unseen unseen;
+    for (int thread = 0; thread < Threads; ++thread)
+      any |= cuda_on_host::block.slots[team * Threads + thread] != 0;
+  }
+  barrier.arrive_and_wait();
+  return any;
+}
+
+template <class T>
+T* in_global_memory(T* pointer) {
+  return pointer;
+}
+
+inline unsigned char* dynamic_shared_memory() {
+  alignas(128) static unsigned char bytes[240 * 1024];
+  return bytes;
+}
 
 inline void trigger_dependent_launch() {}
 inline void wait_for_prior_kernels() {}
@@ -55,9 +90,4 @@ T load_streaming(const T* place) {
   return *place;
 }
 
-inline unsigned char* dynamic_shared_memory() {
-  alignas(128) static unsigned char bytes[240 * 1024];
-  return bytes;
-}
-
-}  // namespace sortie::spgemm::cuda
+}  // namespace sortie

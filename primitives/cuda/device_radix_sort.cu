@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "multisort/cuda/radix/device_radix_sort.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
 
 #include <cub/device/device_radix_sort.cuh>
 
 // One source file for all types: CUB's headers take longer to compile than its kernels.
 
-namespace sortie::multisort {
+namespace sortie {
 namespace {
 
 template <class Key, class Value>
@@ -53,4 +53,4 @@ cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_byte
               stream);
 }
 
-}  // namespace sortie::multisort
+}  // namespace sortie
