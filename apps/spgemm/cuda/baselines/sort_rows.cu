@@ -2,8 +2,8 @@
 #include "apps/spgemm/cuda/baselines/sort_rows.hpp"
 
 #include "apps/spgemm/cuda/essc/payload.hpp"
-#include "apps/spgemm/cuda/launch.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::spgemm::cuda {
@@ -13,7 +13,7 @@ constexpr int kWarpSize = 32;
 
 /// Sets the flag if a row is not sorted; one warp per row. Lane l compares entries l, l + 32, ...
 /// with the following entries.
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     find_unsorted_kernel(const std::int64_t* row_ptr, std::int64_t rows,
                          const std::uint32_t* col_idx, int* unsorted) {
   const std::int64_t row = global_thread() / kWarpSize;
@@ -28,7 +28,7 @@ template <class Value>
 bool rows_are_sorted(const DeviceCsr<Value>& matrix, cudaStream_t stream) {
   DeviceBuffer<int> unsorted(1, stream);
   check_cuda(cudaMemsetAsync(unsorted.data(), 0, sizeof(int), stream));
-  find_unsorted_kernel<<<blocks_for(matrix.rows, kBlockThreads / kWarpSize), kBlockThreads, 0,
+  find_unsorted_kernel<<<blocks_for(matrix.rows, element_threads / kWarpSize), element_threads, 0,
                          stream>>>(matrix.row_ptr.data(), matrix.rows, matrix.col_idx.data(),
                                    unsorted.data());
   check_cuda(cudaGetLastError());
@@ -66,15 +66,20 @@ void sort_rows(DeviceCsr<Value>& matrix, cudaStream_t stream) {
   if constexpr (Payload<Value>::is_index) {
     const std::int64_t nnz = matrix.nnz();
     DeviceBuffer<std::uint32_t> numbers(matrix.col_idx.size(), stream);
-    for_each(nnz, stream, [out = numbers.data()] __device__(std::int64_t i) {
-      out[i] = static_cast<std::uint32_t>(i);
-    });
+    for_each_item<std::int64_t>(
+        nnz,
+        [out = numbers.data()] __device__(std::int64_t i) {
+          out[i] = static_cast<std::uint32_t>(i);
+        },
+        stream);
     const DeviceBuffer<std::uint32_t> order =
         sort_with_columns(matrix, static_cast<const std::uint32_t*>(numbers.data()), stream);
     DeviceBuffer<Value> sorted(matrix.values.size(), stream);
-    for_each(nnz, stream,
-             [out = sorted.data(), from = order.data(), values = matrix.values.data()] __device__(
-                 std::int64_t i) { out[i] = values[from[i]]; });
+    for_each_item<std::int64_t>(
+        nnz,
+        [out = sorted.data(), from = order.data(),
+         values = matrix.values.data()] __device__(std::int64_t i) { out[i] = values[from[i]]; },
+        stream);
     matrix.values = std::move(sorted);
   } else {
     const Value* const values = matrix.values.data();

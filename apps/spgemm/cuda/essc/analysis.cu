@@ -2,8 +2,8 @@
 #include "apps/spgemm/cuda/essc/analysis.hpp"
 
 #include "apps/spgemm/cuda/index_arrays.hpp"
-#include "apps/spgemm/cuda/launch.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -12,9 +12,13 @@ template <class Column>
 void write_row_lengths(const Column* a_col_idx, std::int64_t nnz, const std::int64_t* b_row_ptr,
                        std::int64_t* lengths, cudaStream_t stream) {
   // One extra element 0, which the scan turns into the total.
-  for_each(nnz + 1, stream, [=] __device__(std::int64_t i) {
-    lengths[i] = i < nnz ? b_row_ptr[a_col_idx[i] + std::int64_t{1}] - b_row_ptr[a_col_idx[i]] : 0;
-  });
+  for_each_item<std::int64_t>(
+      nnz + 1,
+      [=] __device__(std::int64_t i) {
+        lengths[i] =
+            i < nnz ? b_row_ptr[a_col_idx[i] + std::int64_t{1}] - b_row_ptr[a_col_idx[i]] : 0;
+      },
+      stream);
 }
 
 template <class Offset>
@@ -23,9 +27,12 @@ DeviceBuffer<Offset> row_offsets(const std::int64_t* a_row_ptr, const std::int64
                                  cudaStream_t stream) {
   DeviceBuffer<Offset> offsets(static_cast<std::size_t>(rows + 1), stream);
   Offset* const out = offsets.data();
-  for_each(rows + 1, stream, [=] __device__(std::int64_t i) {
-    out[i] = static_cast<Offset>(entry_offsets[a_row_ptr[i]] - first_product);
-  });
+  for_each_item<std::int64_t>(
+      rows + 1,
+      [=] __device__(std::int64_t i) {
+        out[i] = static_cast<Offset>(entry_offsets[a_row_ptr[i]] - first_product);
+      },
+      stream);
   return offsets;
 }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/spgemm/cuda/essc/compression.hpp"
 
-#include "apps/spgemm/cuda/launch.cuh"
+#include "apps/spgemm/cuda/fused/value.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
 
 constexpr int kWarpSize = 32;
-constexpr int kWarps = kBlockThreads / kWarpSize;
-constexpr unsigned kAllLanes = 0xffffffff;
+constexpr int kWarps = element_threads / kWarpSize;
 
 /// Products whose heads a thread lists: one byte of the head bits.
 constexpr int kProductsPerThread = 8;
-constexpr int kTileProducts = kBlockThreads * kProductsPerThread;
+constexpr int kTileProducts = element_threads * kProductsPerThread;
 constexpr int kTileRanges = kTileProducts / RunHeads::range_products;
 
 /// Runs longer than this are summed by a whole warp. A single lane takes one step per product while
@@ -37,39 +38,19 @@ struct SortedProducts {
   }
 };
 
-template <class Value>
-__device__ Value add(Value a, Value b) {
-  if constexpr (Payload<Value>::is_index) {
-    return {a.real() + b.real(), a.imag() + b.imag()};
-  } else {
-    return a + b;
-  }
-}
-
-/// The value of the lane `delta` lanes above.
-template <class Value>
-__device__ Value from_lane_above(Value value, int delta) {
-  if constexpr (Payload<Value>::is_index) {
-    return {__shfl_down_sync(kAllLanes, value.real(), delta),
-            __shfl_down_sync(kAllLanes, value.imag(), delta)};
-  } else {
-    return __shfl_down_sync(kAllLanes, value, delta);
-  }
-}
-
 /// Sum of `length` >= 32 products from `begin` on, computed by a warp and returned on lane 0. Lane
 /// l adds products l, l + 32, ... in order; a fixed tree adds the lanes.
 template <class Value>
 __device__ Value sum_by_warp(SortedProducts<Value> product, std::int64_t begin, std::int64_t length,
                              int lane) {
-  Value sum = product[begin + lane];
+  Value total = product[begin + lane];
 #pragma unroll 4
   for (std::int64_t i = lane + kWarpSize; i < length; i += kWarpSize)
-    sum = add(sum, product[begin + i]);
+    total = sum(total, product[begin + i]);
 #pragma unroll
   for (int delta = kWarpSize / 2; delta > 0; delta /= 2)
-    sum = add(sum, from_lane_above(sum, delta));
-  return sum;
+    total = sum(total, from_lane_above(total, delta));
+  return total;
 }
 
 /// The first head at or after product `first`, a multiple of 32; `products` if there is none.
@@ -79,10 +60,10 @@ __device__ std::int64_t next_head(const std::uint32_t* bits, std::int64_t produc
   for (; first < products; first += kWarpSize * kWarpSize) {
     const std::int64_t mine = first + lane * kWarpSize;
     const std::uint32_t word = mine < products ? bits[mine / kWarpSize] : 0;
-    const unsigned found = __ballot_sync(kAllLanes, word != 0);
+    const unsigned found = __ballot_sync(full_warp, word != 0);
     if (found == 0) continue;
-    const int owner = __ffs(static_cast<int>(found)) - 1;
-    const auto heads = static_cast<int>(__shfl_sync(kAllLanes, word, owner));
+    const int owner = first_lane(found);
+    const auto heads = static_cast<int>(from_lane(word, owner));
     return first + owner * kWarpSize + __ffs(heads) - 1;
   }
   return products;
@@ -98,7 +79,7 @@ __device__ std::int64_t next_head(const std::uint32_t* bits, std::int64_t produc
 // ...: it sums a short run alone, in order; the long runs of the 32 threads of a warp are summed by
 // the whole warp, one after another.
 template <class Value, class Column, class Key>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     sum_runs_kernel(const Key* keys, Key column_mask, SortedProducts<Value> product,
                     std::int64_t products, const std::uint32_t* bits, const std::int64_t* before,
                     Column* columns, Value* sums) {
@@ -115,19 +96,14 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 #pragma unroll
   for (int k = 0; k < kProductsPerThread; ++k) {
-    const int i = k * kBlockThreads + thread;
+    const int i = k * element_threads + thread;
     if (first + i < products) tile_products[i] = product[first + i];
   }
   unsigned heads = 0;
   if (first + thread * kProductsPerThread < products)
     heads = reinterpret_cast<const std::uint8_t*>(bits)[first / kProductsPerThread + thread];
   const int own = __popc(heads);
-  int up_to = own;
-#pragma unroll
-  for (int delta = 1; delta < kWarpSize; delta *= 2) {
-    const int other = __shfl_up_sync(kAllLanes, up_to, delta);
-    if (lane >= delta) up_to += other;
-  }
+  const int up_to = inclusive_sum_in_warp(own);
   if (lane == kWarpSize - 1) warp_heads[warp] = up_to;
   if (warp == kWarps - 1) {
     const std::int64_t end = next_head(bits, products, first + kTileProducts, lane);
@@ -147,7 +123,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   __syncthreads();
 
   const std::int64_t first_run = before[blockIdx.x * std::int64_t{kTileRanges}];
-  for (int base = warp * kWarpSize; base < runs; base += kBlockThreads) {
+  for (int base = warp * kWarpSize; base < runs; base += element_threads) {
     const int run = base + lane;
     std::int64_t begin = 0;
     std::int64_t length = 0;
@@ -164,12 +140,12 @@ __global__ void __launch_bounds__(kBlockThreads)
             sum, own_begin + i < kTileProducts ? tile_products[own_begin + i] : product[begin + i]);
       sums[first_run + run] = sum;
     }
-    unsigned long_runs = __ballot_sync(kAllLanes, length > kLongestRunOfOneLane);
+    unsigned long_runs = __ballot_sync(full_warp, length > kLongestRunOfOneLane);
     while (long_runs != 0) {
       const int owner = __ffs(static_cast<int>(long_runs)) - 1;
       long_runs &= long_runs - 1;
-      const Value sum = sum_by_warp(product, __shfl_sync(kAllLanes, begin, owner),
-                                    __shfl_sync(kAllLanes, length, owner), lane);
+      const Value sum = sum_by_warp(product, __shfl_sync(full_warp, begin, owner),
+                                    __shfl_sync(full_warp, length, owner), lane);
       if (lane == 0) sums[first_run + base + owner] = sum;
     }
   }
@@ -184,7 +160,7 @@ void sum_runs(const RunHeads& heads, const Key* keys, KeyLayout layout,
   if (heads.runs == 0) return;
   const Key column_mask = layout.holds_row() ? static_cast<Key>((Key{1} << layout.column_bits) - 1)
                                              : static_cast<Key>(~Key{0});
-  sum_runs_kernel<<<blocks_for(heads.products, kTileProducts), kBlockThreads, 0, stream>>>(
+  sum_runs_kernel<<<blocks_for(heads.products, kTileProducts), element_threads, 0, stream>>>(
       keys, column_mask, SortedProducts<Value>{payloads, products}, heads.products,
       heads.bits.data(), heads.before.data(), columns, sums);
   check_cuda(cudaGetLastError());

@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "apps/spgemm/cuda/essc/expansion.hpp"
-#include "apps/spgemm/cuda/launch.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 /// Merge-path steps per thread and block. 8 per thread take 25 KB of shared memory per block, so
 /// that eight blocks fill the 2048 threads of a multiprocessor.
 constexpr int kStepsPerThread = 8;
-constexpr int kTileSteps = kBlockThreads * kStepsPerThread;
+constexpr int kTileSteps = element_threads * kStepsPerThread;
 
 struct Max {
   __device__ int operator()(int a, int b) const { return a < b ? b : a; }
@@ -50,31 +50,37 @@ __device__ std::int64_t entries_before(const std::int64_t* entry_offsets, std::i
 /// tile_entries[t]: entries before step t * kTileSteps, for t in 0 .. tiles.
 void find_tile_entries(const std::int64_t* entry_offsets, const RowChunk& chunk,
                        std::int64_t* tile_entries, std::int64_t tiles, cudaStream_t stream) {
-  for_each(tiles + 1, stream, [=] __device__(std::int64_t t) {
-    const std::int64_t steps = chunk.entries + chunk.products;
-    const std::int64_t diagonal = t * kTileSteps < steps ? t * kTileSteps : steps;
-    tile_entries[t] =
-        entries_before(entry_offsets, chunk.entries, chunk.first_product, chunk.products, diagonal);
-  });
+  for_each_item<std::int64_t>(
+      tiles + 1,
+      [=] __device__(std::int64_t t) {
+        const std::int64_t steps = chunk.entries + chunk.products;
+        const std::int64_t diagonal = t * kTileSteps < steps ? t * kTileSteps : steps;
+        tile_entries[t] = entries_before(entry_offsets, chunk.entries, chunk.first_product,
+                                         chunk.products, diagonal);
+      },
+      stream);
 }
 
 /// entry_rows[e]: row of entry e of the chunk, relative to the first row of the chunk.
 void find_entry_rows(const std::int64_t* row_ptr, const RowChunk& chunk, std::uint32_t* entry_rows,
                      cudaStream_t stream) {
-  for_each(chunk.entries, stream, [=] __device__(std::int64_t e) {
-    // The last row that begins at or before the entry; preceding empty rows begin there too.
-    std::int64_t low = 0;
-    std::int64_t high = chunk.rows;
-    while (high - low > 1) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (row_ptr[middle] <= chunk.first_entry + e) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    entry_rows[e] = static_cast<std::uint32_t>(low);
-  });
+  for_each_item<std::int64_t>(
+      chunk.entries,
+      [=] __device__(std::int64_t e) {
+        // The last row that begins at or before the entry; preceding empty rows begin there too.
+        std::int64_t low = 0;
+        std::int64_t high = chunk.rows;
+        while (high - low > 1) {
+          const std::int64_t middle = low + (high - low) / 2;
+          if (row_ptr[middle] <= chunk.first_entry + e) {
+            low = middle;
+          } else {
+            high = middle;
+          }
+        }
+        entry_rows[e] = static_cast<std::uint32_t>(low);
+      },
+      stream);
 }
 
 /// The arrays of A start at the first entry of the chunk.
@@ -106,9 +112,9 @@ struct ExpansionArguments {
 //
 // Thread t scans items 8t .. 8t + 7 and writes products t, t + 256, ... (coalesced stores).
 template <class Value, class Column, class Key>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     expand_kernel(const ExpansionArguments<Value, Column, Key> args) {
-  using BlockScan = cub::BlockScan<int, kBlockThreads>;
+  using BlockScan = cub::BlockScan<int, element_threads>;
   __shared__ typename BlockScan::TempStorage scan_storage;
   alignas(16) __shared__ int entry_of[kTileSteps];
   __shared__ std::int64_t b_shift[kTileSteps + 1];
@@ -126,9 +132,9 @@ __global__ void __launch_bounds__(kBlockThreads)
   const int tile_products = static_cast<int>(last - first);
   if (tile_products == 0) return;  // only entries that match empty rows of B
 
-  for (int i = thread; i < kTileSteps; i += kBlockThreads) entry_of[i] = 0;
+  for (int i = thread; i < kTileSteps; i += element_threads) entry_of[i] = 0;
   __syncthreads();
-  for (int j = thread; j <= tile_entries; j += kBlockThreads) {
+  for (int j = thread; j <= tile_entries; j += element_threads) {
     const std::int64_t entry = first_entry - 1 + j;
     if (entry < 0) continue;
     const std::int64_t begin = args.entry_offsets[entry] - args.first_product;
@@ -153,7 +159,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   Value values[kStepsPerThread];
 #pragma unroll
   for (int k = 0; k < kStepsPerThread; ++k) {
-    const int i = k * kBlockThreads + thread;
+    const int i = k * element_threads + thread;
     if (i >= tile_products) continue;
     const int j = entry_of[i];
     const std::int64_t entry = first_entry - 1 + j;
@@ -167,7 +173,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   }
 #pragma unroll
   for (int k = 0; k < kStepsPerThread; ++k) {
-    const int i = k * kBlockThreads + thread;
+    const int i = k * element_threads + thread;
     if (i >= tile_products) continue;
     const std::int64_t product = first + i;
     args.out.keys[product] = keys[k];
@@ -211,7 +217,7 @@ void expand(const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Co
                                                     chunk.products,
                                                     layout.column_bits,
                                                     out};
-  expand_kernel<<<static_cast<unsigned>(tiles), kBlockThreads, 0, stream>>>(args);
+  expand_kernel<<<static_cast<unsigned>(tiles), element_threads, 0, stream>>>(args);
   check_cuda(cudaGetLastError());
 }
 

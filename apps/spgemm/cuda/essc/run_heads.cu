@@ -2,14 +2,14 @@
 #include "apps/spgemm/cuda/essc/run_heads.hpp"
 
 #include "apps/spgemm/cuda/index_arrays.hpp"
-#include "apps/spgemm/cuda/launch.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
 
 constexpr int kWarpSize = 32;
-constexpr unsigned kAllLanes = 0xffffffff;
 
 /// Products per lane; their head bits form one byte.
 constexpr int kProductsPerLane = RunHeads::range_products / kWarpSize;
@@ -17,10 +17,14 @@ static_assert(kProductsPerLane == 8);
 
 void mark_row_starts(const std::uint32_t* row_offsets, std::int64_t rows, std::uint32_t* bits,
                      cudaStream_t stream) {
-  for_each(rows, stream, [=] __device__(std::int64_t row) {
-    const std::uint32_t begin = row_offsets[row];
-    if (begin < row_offsets[row + 1]) atomicOr(&bits[begin / kWarpSize], 1U << (begin % kWarpSize));
-  });
+  for_each_item<std::int64_t>(
+      rows,
+      [=] __device__(std::int64_t row) {
+        const std::uint32_t begin = row_offsets[row];
+        if (begin < row_offsets[row + 1])
+          atomicOr(&bits[begin / kWarpSize], 1U << (begin % kWarpSize));
+      },
+      stream);
 }
 
 /// Keys loaded by one instruction.
@@ -32,7 +36,7 @@ struct alignas(16) KeyPack {
 // Marks the heads of runs; one warp per range of 256 products. Lane l processes products
 // 8 l .. 8 l + 7 of the range. On entry the bits mark row starts; on return, run heads.
 template <class Key>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     mark_heads_kernel(const Key* keys, std::int64_t products, std::uint8_t* heads,
                       std::int64_t* range_heads) {
   constexpr int keys_per_pack = 16 / sizeof(Key);
@@ -54,7 +58,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     for (int k = 0; k < kProductsPerLane; ++k)
       if (first + k < products) own[k] = keys[first + k];
   }
-  Key previous = __shfl_up_sync(kAllLanes, own[kProductsPerLane - 1], 1);
+  Key previous = __shfl_up_sync(full_warp, own[kProductsPerLane - 1], 1);
   if (lane == 0) previous = first == 0 ? own[0] : keys[first - 1];
   unsigned marks = 0;
   if (first < products) {
@@ -67,10 +71,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     }
     heads[first / kProductsPerLane] = static_cast<std::uint8_t>(marks);
   }
-  int count = __popc(marks);
-#pragma unroll
-  for (int delta = kWarpSize / 2; delta > 0; delta /= 2)
-    count += __shfl_xor_sync(kAllLanes, count, delta);
+  const int count = sum_in_warp(__popc(marks));
   if (lane == 0) range_heads[range] = count;
 }
 
@@ -90,8 +91,8 @@ RunHeads find_run_heads(const Key* keys, std::int64_t products, const std::uint3
   heads.bits = DeviceBuffer<std::uint32_t>(blocks_for(products, kWarpSize), stream);
   check_cuda(cudaMemsetAsync(heads.bits.data(), 0, heads.bits.bytes(), stream));
   if (!layout.holds_row()) mark_row_starts(row_offsets, rows, heads.bits.data(), stream);
-  mark_heads_kernel<<<blocks_for(static_cast<std::int64_t>(ranges), kBlockThreads / kWarpSize),
-                      kBlockThreads, 0, stream>>>(
+  mark_heads_kernel<<<blocks_for(static_cast<std::int64_t>(ranges), element_threads / kWarpSize),
+                      element_threads, 0, stream>>>(
       keys, products, reinterpret_cast<std::uint8_t*>(heads.bits.data()), heads.before.data());
   check_cuda(cudaGetLastError());
   exclusive_sum(heads.before.data(), static_cast<std::int64_t>(ranges) + 1, stream);
@@ -105,17 +106,20 @@ void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, std
                     std::int64_t first, std::int64_t* row_ends, cudaStream_t stream) {
   const std::uint32_t* const bits = heads.bits.data();
   const std::int64_t* const before = heads.before.data();
-  for_each(rows, stream, [=] __device__(std::int64_t row) {
-    // Every non-empty row begins a run, so the runs before its end are the heads before its end.
-    const std::uint32_t end = row_offsets[row + 1];
-    const std::uint32_t range = end / RunHeads::range_products;
-    std::int64_t runs = before[range];
-    std::uint32_t word = range * (RunHeads::range_products / kWarpSize);
-    for (; word < end / kWarpSize; ++word) runs += __popc(bits[word]);
-    const std::uint32_t rest = end % kWarpSize;
-    if (rest != 0) runs += __popc(bits[word] & ((1U << rest) - 1));
-    row_ends[row] = first + runs;
-  });
+  for_each_item<std::int64_t>(
+      rows,
+      [=] __device__(std::int64_t row) {
+        // Every non-empty row begins a run, so the runs before its end are the heads before its end.
+        const std::uint32_t end = row_offsets[row + 1];
+        const std::uint32_t range = end / RunHeads::range_products;
+        std::int64_t runs = before[range];
+        std::uint32_t word = range * (RunHeads::range_products / kWarpSize);
+        for (; word < end / kWarpSize; ++word) runs += __popc(bits[word]);
+        const std::uint32_t rest = end % kWarpSize;
+        if (rest != 0) runs += __popc(bits[word] & ((1U << rest) - 1));
+        row_ends[row] = first + runs;
+      },
+      stream);
 }
 
 template RunHeads find_run_heads(const std::uint32_t*, std::int64_t, const std::uint32_t*,

@@ -5,6 +5,7 @@
 
 #include "apps/spgemm/cuda/fused/row_walk.cuh"
 #include "primitives/cuda/hardware.cuh"
+#include "primitives/cuda/warp.cuh"
 
 /// How a thread block traverses the products of a row of C = A * B.
 namespace sortie::spgemm::cuda {
@@ -110,15 +111,15 @@ __device__ __forceinline__ void walk_row_by_block(const MatrixArrays<Value>& a,
       }
       length = static_cast<std::uint32_t>(end - begin);
     }
-    const std::uint32_t up_to = sum_up_to_lane(length);
-    const unsigned with_products = __ballot_sync(all_lanes, length != 0);
+    const std::uint32_t up_to = inclusive_sum_in_warp(length);
+    const unsigned with_products = __ballot_sync(full_warp, length != 0);
     if (lane == 31) {
       shared.warp_products[warp] = up_to;
       shared.warp_entries[warp] = __popc(with_products);
     }
     __syncthreads();
     std::uint32_t head = up_to - length;
-    std::uint32_t place = __popc(with_products & lanes_below());
+    std::uint32_t place = rank_among(with_products);
     std::uint32_t total = 0;
     std::uint32_t count = 0;
 #pragma unroll
@@ -145,8 +146,8 @@ __device__ __forceinline__ void walk_row_by_block(const MatrixArrays<Value>& a,
       // the entries between.
       int mine =
           Warps *
-          (__popc(__ballot_sync(all_lanes, shared.head[lane * Warps] <= begin_of_slice)) - 1);
-      mine += __popc(__ballot_sync(all_lanes,
+          (__popc(__ballot_sync(full_warp, shared.head[lane * Warps] <= begin_of_slice)) - 1);
+      mine += __popc(__ballot_sync(full_warp,
                                    lane < Warps && shared.head[mine + lane] <= begin_of_slice)) -
               1;
       ProductSlice<Value, Steps> taken;
@@ -156,9 +157,9 @@ __device__ __forceinline__ void walk_row_by_block(const MatrixArrays<Value>& a,
       for (int i = 0; i < Steps; ++i) {
         const std::uint32_t from = begin_of_slice + 32 * i;
         const std::uint32_t ahead = shared.head[min(mine + 1 + lane, 32 * Warps + 31)] - from;
-        const unsigned heads = or_over_warp(ahead < 32 ? 1u << ahead : 0u);
+        const unsigned heads = or_in_warp(ahead < 32 ? 1u << ahead : 0u);
         const int own = mine + __popc(heads & (lanes_below() << 1 | 1));
-        mine += __popc(__ballot_sync(all_lanes, ahead <= 32));
+        mine += __popc(__ballot_sync(full_warp, ahead <= 32));
         taken.columns[i] = 0;
         taken.products[i] = Value{};
         taken.entry[i] = own - first_entry;
@@ -170,7 +171,7 @@ __device__ __forceinline__ void walk_row_by_block(const MatrixArrays<Value>& a,
             taken.products[i] = product(shared.factors()[own], b.values[at]);
         }
       }
-      taken.entries = max_over_warp(taken.entry[Steps - 1]) + 1;
+      taken.entries = max_in_warp(taken.entry[Steps - 1]) + 1;
       take(taken, slice, slice + 1 == slices);
     }
     __syncthreads();

@@ -9,13 +9,14 @@
 #include <utility>
 
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 
 /// Launches mutually independent kernels in one stream with programmatic dependent launch: a kernel
 /// starts as soon as the last blocks of its predecessor have started. The first kernel waits for
 /// all prior work in the stream. The kernels must call trigger_dependent_launch() and
-/// wait_for_prior_kernels() (see hardware.cuh).
+/// wait_for_prior_kernels() (primitives/cuda/hardware.cuh).
 class KernelGroup {
  public:
   explicit KernelGroup(cudaStream_t stream) : stream_(stream) {}
@@ -26,18 +27,10 @@ class KernelGroup {
   template <class... Parameters, class... Arguments>
   void launch(void (*kernel)(Parameters...), unsigned blocks, int threads, std::size_t bytes,
               const Arguments&... arguments) {
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
     if (bytes != 0) prepare(kernel);
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream_;
-    config.attrs = &overlap;
-    config.numAttrs = is_first_ ? 0 : 1;
-    check_cuda(cudaLaunchKernelEx(&config, kernel, arguments...));
+    check_cuda(sortie::launch(kernel, blocks, static_cast<unsigned int>(threads), bytes, stream_,
+                              is_first_ ? LaunchOrder::after : LaunchOrder::overlapping,
+                              arguments...));
     is_first_ = false;
   }
 
@@ -53,10 +46,8 @@ class KernelGroup {
     if (!prepared.emplace(device, reinterpret_cast<const void*>(kernel)).second) return;
     cudaFuncAttributes found{};
     check_cuda(cudaFuncGetAttributes(&found, kernel));
-    int most = 0;
-    check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    most - static_cast<int>(found.sharedSizeBytes)));
+    check_cuda(allow_shared_memory(
+        kernel, static_cast<std::size_t>(max_shared_bytes()) - found.sharedSizeBytes));
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxShared));
   }

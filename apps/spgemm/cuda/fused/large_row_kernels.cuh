@@ -8,7 +8,9 @@
 #include "apps/spgemm/cuda/fused/large_row_task.hpp"
 #include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
+#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
+#include "primitives/cuda/warp.cuh"
 
 /// Kernels for large rows: rows of C with more products than the sorting kernels take.
 ///
@@ -47,28 +49,6 @@ struct LargeRowLayout {
   }
 };
 
-/// Prefix sum over the threads of a block: the sum over all threads before, and the total.
-template <int Warps>
-struct BlockSum {
-  std::uint32_t before;
-  std::uint32_t total;
-
-  __device__ __forceinline__ BlockSum(std::uint32_t value, std::uint32_t* warp_sums) {
-    const int warp = static_cast<int>(threadIdx.x / 32);
-    const std::uint32_t up_to = sum_up_to_lane(value);
-    if (threadIdx.x % 32 == 31) warp_sums[warp] = up_to;
-    __syncthreads();
-    before = up_to - value;
-    total = 0;
-#pragma unroll
-    for (int w = 0; w < Warps; ++w) {
-      if (w == warp) before += total;
-      total += warp_sums[w];
-    }
-    __syncthreads();
-  }
-};
-
 /// Sets `before` of `count` words. Returns the number of set bits. Called by all threads, which are
 /// synchronised before and after.
 template <int Warps>
@@ -80,7 +60,7 @@ __device__ __forceinline__ std::uint32_t rank_words(RankedWord* words, std::uint
   const std::uint32_t end = min(begin + own, count);
   std::uint32_t bits = 0;
   for (std::uint32_t i = begin; i < end; ++i) bits += __popc(words[i].bits);
-  const BlockSum<Warps> sum(bits, warp_sums);
+  const BlockPrefix<std::uint32_t> sum = prefix_sum_in_block<Warps>(bits, warp_sums);
   std::uint32_t before = sum.before;
   for (std::uint32_t i = begin; i < end; ++i) {
     words[i].before = before;
@@ -153,13 +133,13 @@ constexpr std::uint32_t kBitmapHeader = 2;
 /// of each rank, which receives the sum. On other lanes `product` is unspecified afterwards.
 template <class Value>
 __device__ __forceinline__ bool sum_equal_ranks(std::uint32_t rank, Value& product) {
-  unsigned others = __match_any_sync(all_lanes, rank);
-  const bool is_first = (others & lanes_below()) == 0;
+  unsigned others = __match_any_sync(full_warp, rank);
+  const bool is_first = rank_among(others) == 0;
   others &= others - 1;
   if (!is_first || rank == ~0u) others = 0;
   const Value own = product;
-  while (__any_sync(all_lanes, others != 0) != 0) {
-    const Value other = from_lane(own, __ffs(static_cast<int>(others | 1u << 31)) - 1);
+  while (__any_sync(full_warp, others != 0) != 0) {
+    const Value other = from_lane(own, first_lane(others | 1u << 31));
     if (others != 0) product = sum(product, other);
     others &= others - 1;
   }
@@ -221,11 +201,8 @@ __device__ __forceinline__ BlockRange blocks_of_row(const LargeRowArguments<Valu
     range.begin = min(range.begin, args.b.col_idx[begin] / 32);
     range.end = max(range.end, args.b.col_idx[end - 1] / 32 + 1);
   }
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2) {
-    range.begin = min(range.begin, __shfl_xor_sync(all_lanes, range.begin, distance));
-    range.end = max(range.end, __shfl_xor_sync(all_lanes, range.end, distance));
-  }
+  range.begin = min_in_warp(range.begin);
+  range.end = max_in_warp(range.end);
   if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = range;
   __syncthreads();
 #pragma unroll
@@ -279,7 +256,7 @@ class CountedWords {
     const std::uint32_t end = min(begin + own_, count);
     std::uint32_t bits = 0;
     for (std::uint32_t i = begin; i < end; ++i) bits += __popc(words[i]);
-    const BlockSum<Warps> sum(bits, warp_sums);
+    const BlockPrefix<std::uint32_t> sum = prefix_sum_in_block<Warps>(bits, warp_sums);
     before[threadIdx.x] = sum.before;
     total = sum.total;
     __syncthreads();
@@ -413,7 +390,7 @@ __global__ void __launch_bounds__(32 * Warps, min_counting_blocks(Warps))
     if (compacts_afterwards) {
       for (std::uint32_t s = warp; s < args.layout.upper; s += Warps) {
         const std::uint32_t block = s * 32 + lane;
-        const unsigned with_entries = __ballot_sync(all_lanes, block < all && words[block] != 0);
+        const unsigned with_entries = __ballot_sync(full_warp, block < all && words[block] != 0);
         if (lane == 0) upper[s].bits = with_entries;
       }
       __syncthreads();
@@ -527,7 +504,7 @@ __global__ void __launch_bounds__(32 * Warps)
       for (std::uint32_t i = warp; i < column_groups; i += Warps) {
         const std::uint32_t block = i * 32 + threadIdx.x % 32;
         const unsigned bits = __ballot_sync(
-            all_lanes, block >= base && block < end_block && bitmap[block - bitmap_begin] != 0);
+            full_warp, block >= base && block < end_block && bitmap[block - bitmap_begin] != 0);
         if (threadIdx.x % 32 == 0) upper[i].bits = bits;
       }
       __syncthreads();

@@ -5,8 +5,8 @@
 
 #include "apps/spgemm/cuda/fused/large_row_kernels.cuh"
 #include "apps/spgemm/cuda/fused/large_rows.hpp"
-#include "apps/spgemm/cuda/launch.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -104,7 +104,7 @@ struct RowCounts {
 // Thread i appends row i to the list of its task class. If the row shares the count of an earlier
 // row, the thread also writes its number of entries. The last class has parts of rows: one further
 // warp per divided row finds them; lane l holds the ends of panels l and 32 + l.
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     list_tasks_kernel(std::uint32_t rows, const RowCounts counted,
                       const std::uint32_t* panel_starts, std::uint32_t first_panel_row,
                       LargeRowCounters* counters, TaskLists lists) {
@@ -121,13 +121,8 @@ __global__ void __launch_bounds__(kBlockThreads)
       task_class = 0;
       while (task_class < parts && entries > max_class_entries(task_class)) ++task_class;
     }
-    const unsigned members = __match_any_sync(all_lanes, task_class);
+    const std::uint32_t place = take_places(counters->tasks, task_class == parts ? -1 : task_class);
     if (task_class < 0 || task_class == parts) return;
-    std::uint32_t place = 0;
-    const int leader = __ffs(static_cast<int>(members)) - 1;
-    if (static_cast<int>(threadIdx.x % 32) == leader)
-      place = atomicAdd(&counters->tasks[task_class], __popc(members));
-    place = __shfl_sync(members, place, leader) + __popc(members & lanes_below());
     lists.first[lists.begin[task_class] + place] = {row, 0, column_panels};
     return;
   }
@@ -145,11 +140,11 @@ __global__ void __launch_bounds__(kBlockThreads)
     for (int begin = 0; begin < column_panels;) {
       // As many panels as end within `max_entries` entries, and at least one.
       int end =
-          __popc(__ballot_sync(all_lanes, end_low - before <= max_entries || end_low < before)) +
-          __popc(__ballot_sync(all_lanes, end_high - before <= max_entries || end_high < before));
+          __popc(__ballot_sync(full_warp, end_low - before <= max_entries || end_low < before)) +
+          __popc(__ballot_sync(full_warp, end_high - before <= max_entries || end_high < before));
       end = max(end, begin + 1);
-      const std::uint32_t end_in_low = __shfl_sync(all_lanes, end_low, (end - 1) % 32);
-      const std::uint32_t end_in_high = __shfl_sync(all_lanes, end_high, (end - 1) % 32);
+      const std::uint32_t end_in_low = __shfl_sync(full_warp, end_low, (end - 1) % 32);
+      const std::uint32_t end_in_high = __shfl_sync(full_warp, end_high, (end - 1) % 32);
       const std::uint32_t up_to = end <= 32 ? end_in_low : end_in_high;
       if (up_to != before) take(begin, end);
       before = up_to;
@@ -259,12 +254,8 @@ LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands, c
 }  // namespace
 
 std::size_t max_dynamic_shared_memory() {
-  int device = 0;
-  int max_bytes = 0;
-  check_cuda(cudaGetDevice(&device));
-  check_cuda(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   constexpr std::size_t static_bytes = 1024;
-  return static_cast<std::size_t>(max_bytes) - static_bytes;
+  return static_cast<std::size_t>(max_shared_bytes()) - static_bytes;
 }
 
 template <class Value>
@@ -336,7 +327,7 @@ void list_panel_tasks(const RowBins& bins, LargeRows& rows, std::int64_t* counts
   TaskLists lists{rows.tasks, {}};
   for (int i = 0; i + 1 < task_classes; ++i) lists.begin[i + 1] = lists.begin[i] + rows.capacity[i];
   const std::int64_t threads = (count + 31) / 32 * 32 + (count - rows.first_panel_row) * 32ll;
-  list_tasks_kernel<<<blocks_for(threads), kBlockThreads, 0, stream>>>(
+  list_tasks_kernel<<<blocks_for(threads), element_threads, 0, stream>>>(
       count,
       RowCounts{bins.rows.data() + bins.begin[RowBins::first_large], rows.bitmap_at, rows.counts,
                 counts},

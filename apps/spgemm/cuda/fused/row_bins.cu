@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/spgemm/cuda/fused/row_bins.hpp"
+#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <complex>
@@ -7,14 +8,12 @@
 #include <utility>
 
 #include "apps/spgemm/cuda/fused/staging_slots.hpp"
-#include "apps/spgemm/cuda/launch.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/pinned_mailbox.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
-
-constexpr unsigned all = 0xffffffffu;
 
 /// Rows of A with more entries than the first are counted by one block each; with more than the
 /// second, by all blocks.
@@ -56,13 +55,6 @@ __device__ __forceinline__ bool has_slots(int bin) {
   return bin > 0 && bin < RowBins::first_large;
 }
 
-__device__ __forceinline__ std::uint64_t sum_over_warp(std::uint64_t value) {
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(all, value, distance);
-  return value;
-}
-
 /// Totals of a block, accumulated in registers and shared memory before one addition to the totals
 /// of the grid.
 class BlockTotals {
@@ -88,9 +80,9 @@ class BlockTotals {
 
   /// Called by all threads of the block.
   __device__ void add_to(RowTotals& totals) {
-    products_ = sum_over_warp(products_);
-    large_row_products_ = sum_over_warp(large_row_products_);
-    slots_ = sum_over_warp(slots_);
+    products_ = sum_in_warp(products_);
+    large_row_products_ = sum_in_warp(large_row_products_);
+    slots_ = sum_in_warp(slots_);
     if (threadIdx.x % 32 == 0 && products_ != 0) {
       atomicAdd(&shared_.products, products_);
       atomicAdd(&shared_.large_row_products, large_row_products_);
@@ -152,14 +144,14 @@ __device__ __forceinline__ std::uint64_t count_products(const std::uint32_t* a_c
 // Counts the products of each row of A; `Lanes` lanes per row. Rows with more than
 // kMaxEntriesOfLanes entries are listed for count_long_rows_kernel and not added to the totals.
 template <int Lanes>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     count_products_kernel(std::int64_t rows, const std::int64_t* a_row_ptr,
                           const std::uint32_t* a_col_idx, const std::int64_t* b_row_ptr,
                           std::uint64_t* products, std::uint32_t* list, Counters* counters) {
   __shared__ RowTotals shared;
   BlockTotals totals(shared);
   const int lane = static_cast<int>(threadIdx.x % Lanes);
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * (kBlockThreads / Lanes);
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * (element_threads / Lanes);
   const std::int64_t first_of_warp = (global_thread() - threadIdx.x % 32) / Lanes;
   for (std::int64_t first = first_of_warp; first < rows; first += stride) {
     const std::int64_t row = first + threadIdx.x % 32 / Lanes;
@@ -172,9 +164,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     const bool is_long = end - begin > kMaxEntriesOfLanes;
     std::uint64_t count =
         is_long ? 0 : count_products(a_col_idx, b_row_ptr, begin + lane, end, Lanes);
-#pragma unroll
-    for (int distance = Lanes / 2; distance > 0; distance /= 2)
-      count += __shfl_xor_sync(all, count, distance);
+    count = sum_in_warp<Lanes>(count);
     const bool is_own = row < rows && lane == 0;
     if (is_own) {
       products[row] = count;
@@ -191,7 +181,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 // Counts the products of the listed rows: one block per long row, and all blocks together for each
 // very long row. The last block to end writes the totals of all rows to the host.
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     count_long_rows_kernel(std::int64_t rows, const std::int64_t* a_row_ptr,
                            const std::uint32_t* a_col_idx, const std::int64_t* b_row_ptr,
                            unsigned long long* products, const std::uint32_t* list,
@@ -201,7 +191,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   __shared__ bool is_last;
   BlockTotals totals(shared);
   const auto products_of = [&](std::uint32_t row, std::int64_t first, std::int64_t stride) {
-    return static_cast<unsigned long long>(sum_over_warp(count_products(
+    return static_cast<unsigned long long>(sum_in_warp(count_products(
         a_col_idx, b_row_ptr, a_row_ptr[row] + first, a_row_ptr[row + std::int64_t{1}], stride)));
   };
   const bool leads_warp = threadIdx.x % 32 == 0;
@@ -209,7 +199,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     if (threadIdx.x == 0) row_products = 0;
     __syncthreads();
     const std::uint32_t row = list[i];
-    const unsigned long long own = products_of(row, threadIdx.x, kBlockThreads);
+    const unsigned long long own = products_of(row, threadIdx.x, element_threads);
     if (leads_warp) atomicAdd(&row_products, own);
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -222,13 +212,13 @@ __global__ void __launch_bounds__(kBlockThreads)
   for (std::uint32_t i = 0; i < very_long_rows; ++i) {
     const std::uint32_t row = list[rows - 1 - i];
     const unsigned long long own =
-        products_of(row, global_thread(), static_cast<std::int64_t>(gridDim.x) * kBlockThreads);
+        products_of(row, global_thread(), static_cast<std::int64_t>(gridDim.x) * element_threads);
     if (leads_warp && own != 0) atomicAdd(&products[row], own);
   }
   totals.add_to(counters->all);
   if (!is_last_block(&counters->blocks_done, is_last)) return;
   BlockTotals of_very_long(shared);
-  for (std::uint32_t i = threadIdx.x; i < very_long_rows; i += kBlockThreads)
+  for (std::uint32_t i = threadIdx.x; i < very_long_rows; i += element_threads)
     of_very_long.take(__ldcg(products + list[rows - 1 - i]));
   of_very_long.add_to(counters->all);
   __threadfence();
@@ -237,7 +227,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 }
 
 // Totals of rows with known numbers of products; one thread per row.
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     count_bins_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters,
                       RowTotals* mailbox) {
   __shared__ RowTotals shared;
@@ -251,7 +241,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 /// Rows per thread of list_rows_kernel. Fewer blocks cause less contention on the counters.
 constexpr int kListedRows = 4;
-constexpr std::int64_t kListedRowsOfBlock = kListedRows * kBlockThreads;
+constexpr std::int64_t kListedRowsOfBlock = kListedRows * element_threads;
 
 // Lists rows by bin. Each block allocates list elements in every bin for its 1024 rows, and staging
 // slots for its small and medium rows; every 32 consecutive rows stay in order.
@@ -259,12 +249,12 @@ constexpr std::int64_t kListedRowsOfBlock = kListedRows * kBlockThreads;
 //   thread t of warp w   rows 128 w + t % 32 + {0, 32, 64, 96} of the block
 //
 // The kernel also sets the counts of empty rows to 0, since no other kernel processes them.
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(element_threads)
     list_rows_kernel(std::int64_t rows, const std::uint64_t* products, Counters* counters,
                      std::uint32_t* list, std::uint32_t* slots, std::int64_t* counts) {
   __shared__ std::uint32_t in_bin[RowBins::count];
   __shared__ std::uint32_t begin[RowBins::count];
-  __shared__ std::uint32_t warp_slots[kBlockThreads / 32];
+  __shared__ std::uint32_t warp_slots[element_threads / 32];
   __shared__ std::uint32_t first_slot;
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
@@ -281,34 +271,23 @@ __global__ void __launch_bounds__(kBlockThreads)
     const int bin = bin_of(own);
     bins[i] = static_cast<std::uint32_t>(bin);
     own_slots[i] = has_slots(bin) ? static_cast<std::uint32_t>(slots_of_row(own)) : 0u;
-    std::uint32_t up_to = own_slots[i];
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const std::uint32_t other = __shfl_up_sync(all, up_to, distance);
-      if (static_cast<int>(lane) >= distance) up_to += other;
-    }
+    const std::uint32_t up_to = inclusive_sum_in_warp(own_slots[i]);
     slot_ends[i] = slots_of_warp + up_to;
-    slots_of_warp += __shfl_sync(all, up_to, 31);
+    slots_of_warp += from_lane(up_to, 31);
   }
   if (lane == 0) warp_slots[warp] = slots_of_warp;
   if (threadIdx.x < RowBins::count) in_bin[threadIdx.x] = 0;
   __syncthreads();
   std::uint32_t in_list[kListedRows];  // position among the block's rows of the bin
 #pragma unroll
-  for (int i = 0; i < kListedRows; ++i) {
-    const unsigned members = __match_any_sync(all, bins[i]);
-    const unsigned below = members & ((1u << lane) - 1);
-    std::uint32_t position = 0;
-    if (below == 0) position = atomicAdd(&in_bin[bins[i]], __popc(members));
-    in_list[i] = __shfl_sync(all, position, __ffs(static_cast<int>(members)) - 1) + __popc(below);
-  }
+  for (int i = 0; i < kListedRows; ++i) in_list[i] = take_places(in_bin, static_cast<int>(bins[i]));
   __syncthreads();
   if (threadIdx.x > 0 && threadIdx.x < RowBins::count && in_bin[threadIdx.x] != 0) {
     std::uint32_t before = 0;
     for (int b = 1; b < static_cast<int>(threadIdx.x); ++b) before += counters->all.rows[b];
     begin[threadIdx.x] = before + atomicAdd(&counters->taken[threadIdx.x], in_bin[threadIdx.x]);
   }
-  if (threadIdx.x == kBlockThreads - 1) {
+  if (threadIdx.x == element_threads - 1) {
     std::uint32_t of_block = 0;
     for (const std::uint32_t of_warp : warp_slots) of_block += of_warp;
     first_slot = of_block == 0 ? 0 : atomicAdd(&counters->taken_slots, of_block);
@@ -343,7 +322,7 @@ RowBins list_rows(const std::uint64_t* products, std::int64_t rows, Counters* co
   RowBins bins;
   bins.rows = std::move(list);
   bins.slots = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(rows), stream);
-  list_rows_kernel<<<blocks_for(rows + 1, kListedRowsOfBlock), kBlockThreads, 0, stream>>>(
+  list_rows_kernel<<<blocks_for(rows + 1, kListedRowsOfBlock), element_threads, 0, stream>>>(
       rows, products, counters, bins.rows.data(), bins.slots.data(), counts);
   check_cuda(cudaGetLastError());
   if (meanwhile) meanwhile();
@@ -376,13 +355,13 @@ RowBins find_row_bins(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>&
   const int lanes = a.nnz < 6 * a.rows ? 2 : 8;
   const auto kernel = lanes == 2 ? count_products_kernel<2> : count_products_kernel<8>;
   constexpr unsigned most_blocks = 4224;
-  kernel<<<std::min(blocks_for(a.rows, kBlockThreads / lanes), most_blocks), kBlockThreads, 0,
+  kernel<<<std::min(blocks_for(a.rows, element_threads / lanes), most_blocks), element_threads, 0,
            stream>>>(a.rows, a.row_ptr, a.col_idx, b.row_ptr, products.data(), list.data(),
                      counters);
   check_cuda(cudaGetLastError());
   PinnedMailbox<RowTotals> mailbox(stream);
   const unsigned blocks = a.nnz > kMaxEntriesOfLanes ? 528 : 1;
-  count_long_rows_kernel<<<blocks, kBlockThreads, 0, stream>>>(
+  count_long_rows_kernel<<<blocks, element_threads, 0, stream>>>(
       a.rows, a.row_ptr, a.col_idx, b.row_ptr,
       reinterpret_cast<unsigned long long*>(products.data()), list.data(), counters,
       mailbox.on_device());
@@ -397,7 +376,7 @@ RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, std::int
   DeviceBuffer<Counters> counters(1, stream);
   check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
   PinnedMailbox<RowTotals> mailbox(stream);
-  count_bins_kernel<<<std::min(blocks_for(rows + 1), 1024u), kBlockThreads, 0, stream>>>(
+  count_bins_kernel<<<std::min(blocks_for(rows + 1), 1024u), element_threads, 0, stream>>>(
       rows, products, counters.data(), mailbox.on_device());
   check_cuda(cudaGetLastError());
   return list_rows(products, rows, counters.data(), std::move(list), counts, mailbox, {}, stream);

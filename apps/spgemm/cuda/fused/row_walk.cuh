@@ -5,47 +5,10 @@
 
 #include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
+#include "primitives/cuda/warp.cuh"
 
 /// How a warp traverses the products of a row of C = A * B.
 namespace sortie::spgemm::cuda {
-
-inline constexpr unsigned all_lanes = 0xffffffffu;
-
-/// Mask of the lanes below the calling lane.
-__device__ __forceinline__ unsigned lanes_below() {
-  return (1u << (threadIdx.x % 32)) - 1;
-}
-
-/// Reductions over the warp: bitwise or, maximum.
-__device__ __forceinline__ std::uint32_t or_over_warp(std::uint32_t word) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(all_lanes, word);
-#else
-  for (int distance = 16; distance > 0; distance /= 2)
-    word |= __shfl_xor_sync(all_lanes, word, distance);
-  return word;
-#endif
-}
-__device__ __forceinline__ int max_over_warp(int number) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(all_lanes, number);
-#else
-  for (int distance = 16; distance > 0; distance /= 2)
-    number = max(number, __shfl_xor_sync(all_lanes, number, distance));
-  return number;
-#endif
-}
-
-/// Inclusive prefix sum over the lanes.
-__device__ __forceinline__ std::uint32_t sum_up_to_lane(std::uint32_t value) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t other = __shfl_up_sync(all_lanes, value, distance);
-    if (lane >= distance) value += other;
-  }
-  return value;
-}
 
 /// Shared memory of a warp for 32 entries of A while it traverses their products. Entries without
 /// products are left out.
@@ -91,10 +54,10 @@ __device__ __forceinline__ void walk_row(const MatrixArrays<Value>& a, const Mat
       length = static_cast<std::uint32_t>(b.row_ptr[k + std::int64_t{1}] - begin);
       if constexpr (WithValues) factor = a.values[entry + lane];
     }
-    const std::uint32_t up_to = sum_up_to_lane(length);
+    const std::uint32_t up_to = inclusive_sum_in_warp(length);
     const std::uint32_t head = length != 0 ? up_to - length : 0xffffffffu;
-    const std::uint32_t total = __shfl_sync(all_lanes, up_to, 31);
-    const int place = __popc(__ballot_sync(all_lanes, length != 0) & lanes_below());
+    const std::uint32_t total = from_lane(up_to, 31);
+    const auto place = static_cast<int>(rank_among(__ballot_sync(full_warp, length != 0)));
     __syncwarp();
     if (length != 0) {
       shared.first[place] = begin - head;
@@ -109,7 +72,7 @@ __device__ __forceinline__ void walk_row(const MatrixArrays<Value>& a, const Mat
       for (int i = 0; i < Ahead; ++i) {
         const std::uint32_t from = step + 32 * i;
         const std::uint32_t own = head - from;
-        const unsigned heads = or_over_warp(own < 32 ? 1u << own : 0u);
+        const unsigned heads = or_in_warp(own < 32 ? 1u << own : 0u);
         const int mine = entries_before + __popc(heads & (lanes_below() << 1 | 1));
         entries_before += __popc(heads);
         columns[i] = 0;

@@ -8,6 +8,7 @@
 #include "apps/spgemm/cuda/fused/staging_slots.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "primitives/cuda/hardware.cuh"
+#include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/word_network.cuh"
 
 /// Kernels for small and medium rows, which are sorted by column.
@@ -63,7 +64,7 @@ __device__ __forceinline__ void make_small_rows(const MatrixArrays<Value>& a,
   std::uint32_t word = no_word;
   Value own{};
   int done = 0;
-  while (__any_sync(all_lanes, entry < row_end) != 0) {
+  while (__any_sync(full_warp, entry < row_end) != 0) {
     int length = 0;
     std::int64_t begin = 0;
     Value factor{};
@@ -73,20 +74,15 @@ __device__ __forceinline__ void make_small_rows(const MatrixArrays<Value>& a,
       length = static_cast<int>(b.row_ptr[k + std::int64_t{1}] - begin);
       if constexpr (WithValues) factor = a.values[entry + lane];
     }
-    int up_to = length;
-#pragma unroll
-    for (int distance = 1; distance < Lanes; distance *= 2) {
-      const int other = __shfl_up_sync(all_lanes, up_to, distance, Lanes);
-      if (lane >= distance) up_to += other;
-    }
-    const int total = __shfl_sync(all_lanes, up_to, Lanes - 1, Lanes);
+    const int up_to = inclusive_sum_in_warp<Lanes>(length);
+    const int total = from_lane(up_to, Lanes - 1, Lanes);
     // Entry of product lane - done: the number of entries that end at or before it.
     const int wanted = lane - done;
     int mine = 0;
 #pragma unroll
     for (int step = Lanes / 2; step > 0; step /= 2)
-      if (__shfl_sync(all_lanes, up_to, mine + step - 1, Lanes) <= wanted) mine += step;
-    const std::int64_t first = __shfl_sync(all_lanes, begin - (up_to - length), mine, Lanes);
+      if (from_lane(up_to, mine + step - 1, Lanes) <= wanted) mine += step;
+    const std::int64_t first = from_lane(begin - (up_to - length), mine, Lanes);
     if constexpr (WithValues) factor = from_lane(factor, mine, Lanes);
     if (wanted >= 0 && wanted < total) {
       word = b.col_idx[first + wanted] << index_bits | static_cast<std::uint32_t>(lane);
@@ -98,26 +94,26 @@ __device__ __forceinline__ void make_small_rows(const MatrixArrays<Value>& a,
 #pragma unroll
   for (int lanes = 2; lanes <= Lanes; lanes *= 2) {
     word =
-        segsort::keep(word, __shfl_xor_sync(all_lanes, word, lanes - 1), (lane & (lanes / 2)) != 0);
+        segsort::keep(word, __shfl_xor_sync(full_warp, word, lanes - 1), (lane & (lanes / 2)) != 0);
 #pragma unroll
     for (int stride = lanes / 4; stride > 0; stride /= 2)
-      word = segsort::keep(word, __shfl_xor_sync(all_lanes, word, stride), (lane & stride) != 0);
+      word = segsort::keep(word, __shfl_xor_sync(full_warp, word, stride), (lane & stride) != 0);
   }
   const std::uint32_t column = word >> index_bits;
-  const std::uint32_t previous = __shfl_up_sync(all_lanes, column, 1, Lanes);
+  const std::uint32_t previous = __shfl_up_sync(full_warp, column, 1, Lanes);
   const bool is_head = word != no_word && (lane == 0 || column != previous);
   const int group = static_cast<int>(threadIdx.x % 32) / Lanes * Lanes;
-  constexpr unsigned group_lanes = all_lanes >> (32 - Lanes);
-  const unsigned heads = __ballot_sync(all_lanes, is_head) >> group & group_lanes;
+  constexpr unsigned group_lanes = full_warp >> (32 - Lanes);
+  const unsigned heads = __ballot_sync(full_warp, is_head) >> group & group_lanes;
   if (is_row && lane == 0 && out.counts != nullptr) out.counts[row] = __popc(heads);
   if constexpr (WithValues) {
-    const unsigned items = __ballot_sync(all_lanes, word != no_word) >> group & group_lanes;
+    const unsigned items = __ballot_sync(full_warp, word != no_word) >> group & group_lanes;
     const unsigned behind = lane == 31 ? 0u : heads >> (lane + 1);
     const int run =
         is_head ? (behind != 0 ? __ffs(static_cast<int>(behind)) : __popc(items) - lane) : 0;
     const Value sorted = from_lane(own, static_cast<int>(word & (Lanes - 1)), Lanes);
     Value total = sorted;
-    for (int i = 1; __any_sync(all_lanes, i < run) != 0; ++i) {
+    for (int i = 1; __any_sync(full_warp, i < run) != 0; ++i) {
       const Value other = from_lane(sorted, (lane + i) & (Lanes - 1), Lanes);
       if (i < run) total = sum(total, other);
     }
@@ -195,7 +191,7 @@ __global__ void __launch_bounds__(32 * sorting_warps)
       shared.word(i) = step.column << index_bits | static_cast<std::uint32_t>(i);
       if constexpr (WithValues) shared.products()[i] = step.product;
     }
-    products += __popc(__ballot_sync(all_lanes, step.is_product));
+    products += __popc(__ballot_sync(full_warp, step.is_product));
   });
   __syncwarp();
   std::uint32_t words[Items];
@@ -204,7 +200,7 @@ __global__ void __launch_bounds__(32 * sorting_warps)
     words[r] = r * 32 + lane < products ? shared.word(r * 32 + lane) : no_word;
   segsort::sort_in_warp(words, lane);
   if constexpr (!WithValues) {
-    std::uint32_t before = __shfl_up_sync(all_lanes, words[Items - 1], 1);
+    std::uint32_t before = __shfl_up_sync(full_warp, words[Items - 1], 1);
     std::uint32_t heads = 0;
 #pragma unroll
     for (int r = 0; r < Items; ++r) {
@@ -214,7 +210,7 @@ __global__ void __launch_bounds__(32 * sorting_warps)
         ++heads;
       before = words[r];
     }
-    heads = __shfl_sync(all_lanes, sum_up_to_lane(heads), 31);
+    heads = from_lane(inclusive_sum_in_warp(heads), 31);
     if (lane == 0) out.counts[row] = heads;
   } else {
     __syncwarp();
@@ -230,7 +226,7 @@ __global__ void __launch_bounds__(32 * sorting_warps)
         word = shared.word(i);
         is_head = i == 0 || shared.word(i - 1) >> index_bits != word >> index_bits;
       }
-      const unsigned heads = __ballot_sync(all_lanes, is_head);
+      const unsigned heads = __ballot_sync(full_warp, is_head);
       if (is_head) {
         Value total = shared.products()[word & (Shared::capacity - 1)];
         for (int j = i + 1; j < products; ++j) {
@@ -238,7 +234,7 @@ __global__ void __launch_bounds__(32 * sorting_warps)
           if (next >> index_bits != word >> index_bits) break;
           total = sum(total, shared.products()[next & (Shared::capacity - 1)]);
         }
-        const std::int64_t place = at + __popc(heads & lanes_below());
+        const std::int64_t place = at + rank_among(heads);
         store_streaming(out.col_idx + place, word >> index_bits);
         store_streaming(out.values + place, total);
       }
@@ -282,10 +278,10 @@ __global__ void __launch_bounds__(32 * sorting_warps)
     begin = c_row_ptr[row];
     if (slot != no_slot) length = static_cast<std::uint32_t>(c_row_ptr[row + 1] - begin);
   }
-  const std::uint32_t up_to = sum_up_to_lane(length);
-  const std::uint32_t total = __shfl_sync(all_lanes, up_to, 31);
+  const std::uint32_t up_to = inclusive_sum_in_warp(length);
+  const std::uint32_t total = from_lane(up_to, 31);
   const std::uint32_t head = length != 0 ? up_to - length : 0xffffffffu;
-  const int own = __popc(__ballot_sync(all_lanes, length != 0) & lanes_below());
+  const auto own = static_cast<int>(rank_among(__ballot_sync(full_warp, length != 0)));
   if (length != 0) {
     from[own] = std::int64_t{slot} * entries_per_slot - head;
     to[own] = begin - head;
@@ -299,7 +295,7 @@ __global__ void __launch_bounds__(32 * sorting_warps)
 #pragma unroll
     for (int i = 0; i < copied_steps; ++i) {
       const std::uint32_t step = first + 32 * i;
-      const unsigned heads = or_over_warp(head - step < 32 ? 1u << (head - step) : 0u);
+      const unsigned heads = or_in_warp(head - step < 32 ? 1u << (head - step) : 0u);
       mine[i] = rows_before + __popc(heads & (lanes_below() << 1 | 1));
       rows_before += __popc(heads);
       if (step + lane < total) {

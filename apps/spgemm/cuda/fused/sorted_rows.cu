@@ -2,7 +2,7 @@
 #include "apps/spgemm/cuda/fused/sorted_rows.hpp"
 
 #include "apps/spgemm/cuda/fused/sorted_kernels.cuh"
-#include "apps/spgemm/cuda/launch.cuh"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <complex>
 
-/// Arithmetic and shuffles of entries in kernels.
+/// Arithmetic of entries in kernels.
 namespace sortie::spgemm::cuda {
 
 template <class Value>
@@ -23,17 +23,6 @@ __device__ __forceinline__ Value sum(Value a, Value b) {
 __device__ __forceinline__ std::complex<double> sum(std::complex<double> a,
                                                     std::complex<double> b) {
   return {a.real() + b.real(), a.imag() + b.imag()};
-}
-
-/// The value of lane `lane` within the calling lane's group of `width` lanes.
-template <class Value>
-__device__ __forceinline__ Value from_lane(Value value, int lane, int width = 32) {
-  return __shfl_sync(0xffffffffu, value, lane, width);
-}
-__device__ __forceinline__ std::complex<double> from_lane(std::complex<double> value, int lane,
-                                                          int width = 32) {
-  return {__shfl_sync(0xffffffffu, value.real(), lane, width),
-          __shfl_sync(0xffffffffu, value.imag(), lane, width)};
 }
 
 }  // namespace sortie::spgemm::cuda
