@@ -134,19 +134,20 @@ __global__ void __launch_bounds__(element_threads)
     }
     if (length > 0 && length <= kLongestRunOfOneLane) {
       const int own_begin = starts[run];
-      Value sum = tile_products[own_begin];
-      for (int i = 1; i < static_cast<int>(length); ++i)
-        sum = add(
-            sum, own_begin + i < kTileProducts ? tile_products[own_begin + i] : product[begin + i]);
-      sums[first_run + run] = sum;
+      Value total = tile_products[own_begin];
+      for (int i = 1; i < static_cast<int>(length); ++i) {
+        total = sum(total, own_begin + i < kTileProducts ? tile_products[own_begin + i]
+                                                         : product[begin + i]);
+      }
+      sums[first_run + run] = total;
     }
     unsigned long_runs = __ballot_sync(full_warp, length > kLongestRunOfOneLane);
     while (long_runs != 0) {
-      const int owner = __ffs(static_cast<int>(long_runs)) - 1;
+      const int owner = first_lane(long_runs);
       long_runs &= long_runs - 1;
-      const Value sum = sum_by_warp(product, __shfl_sync(full_warp, begin, owner),
-                                    __shfl_sync(full_warp, length, owner), lane);
-      if (lane == 0) sums[first_run + base + owner] = sum;
+      const Value total =
+          sum_by_warp(product, from_lane(begin, owner), from_lane(length, owner), lane);
+      if (lane == 0) sums[first_run + base + owner] = total;
     }
   }
 }
