@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 #include "sortie/key_types.hpp"
 
@@ -24,9 +25,6 @@ auto with_segment_key_type(KeyType type, Function function) {
     }
   });
 }
-
-/// The value type of keys without values.
-struct NoValue {};
 
 /// Calls `function` with a value of the unsigned type of this width, or with NoValue for 0.
 /// \throws Error (usage) another width

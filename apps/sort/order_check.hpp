@@ -21,7 +21,7 @@ class Fingerprint {
   void add(multisort::Items<Key, Value> items, std::uint64_t n) {
     for (std::uint64_t i = 0; i < n; ++i) {
       std::uint64_t record = mix(items.keys[i]);
-      if constexpr (multisort::has_values<Value>) {
+      if constexpr (has_values<Value>) {
         std::uint64_t value = 0;
         std::memcpy(&value, items.values + i, sizeof(Value));
         record = mix(record + value);

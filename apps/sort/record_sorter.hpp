@@ -197,7 +197,7 @@ class RecordSorter {
   }
 
   void sort(Range items, std::uint64_t n) {
-    const int value_bytes = multisort::has_values<Value> ? static_cast<int>(sizeof(Value)) : 0;
+    const int value_bytes = has_values<Value> ? static_cast<int>(sizeof(Value)) : 0;
     Context context = context_;
     context.progress = {};  // a chunk is only a part of this call's work
     // The budget is of host memory; it does not bound GPU memory.

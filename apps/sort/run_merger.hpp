@@ -33,7 +33,7 @@ class RecordPacker {
 
   /// \param buffer_bytes  size of the buffer; it holds at least one record
   explicit RecordPacker(std::uint64_t buffer_bytes)
-      : buffer_(multisort::has_values<Value>
+      : buffer_(has_values<Value>
                     ? std::max<std::uint64_t>(1, buffer_bytes / record_bytes) * record_bytes
                     : 0) {}
 
@@ -41,7 +41,7 @@ class RecordPacker {
   /// fit only at the end. Returns the number of records.
   template <class Fill>
   std::uint64_t unpack(Items<Key, Value> items, std::uint64_t n, Fill fill) {
-    if constexpr (!multisort::has_values<Value>) {
+    if constexpr (!has_values<Value>) {
       return fill(std::span<char>(reinterpret_cast<char*>(items.keys), n * record_bytes));
     } else {
       std::uint64_t done = 0;
@@ -64,7 +64,7 @@ class RecordPacker {
   /// Calls write(bytes) with the records of `items`, batch by batch.
   template <class Write>
   void pack(Items<Key, Value> items, std::uint64_t n, Write write) {
-    if constexpr (!multisort::has_values<Value>) {
+    if constexpr (!has_values<Value>) {
       write(std::span<const char>(reinterpret_cast<const char*>(items.keys), n * record_bytes));
     } else {
       for (std::uint64_t done = 0; done < n;) {

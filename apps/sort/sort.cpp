@@ -16,7 +16,7 @@ SortResult sort_keys_of(const Context& context, RecordSource& source,
                         const FileSortRequest& request) {
   switch (request.format.value_bytes()) {
     case 0:
-      return RecordSorter<Key, multisort::NoValue>(context, source, request).run();
+      return RecordSorter<Key, NoValue>(context, source, request).run();
     case 4:
       return RecordSorter<Key, multisort::Opaque<4>>(context, source, request).run();
     default:

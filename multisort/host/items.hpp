@@ -11,16 +11,11 @@
 #include <type_traits>
 
 #include "core/host_memory.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/context.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {
-
-/// The value type of a sort of keys or records alone.
-struct NoValue {};
-
-template <class Value>
-inline constexpr bool has_values = !std::same_as<Value, NoValue>;
 
 /// A value of any type, of any alignment: only its bytes matter.
 template <std::size_t Bytes>

@@ -26,8 +26,7 @@ void sort_records(const Context& context, const RecordSort& sort, int devices) {
   const std::vector<std::uint64_t> sizes = plan::equal_shares(sort.count, count);
   const std::vector<std::uint64_t> begins = plan::begins_of(sizes);
   const std::uint64_t bytes = sort.count * sort.record_bytes;
-  const multisort::ItemStorage<std::byte, multisort::NoValue> storage(context, bytes,
-                                                                      "scratch of the sort");
+  const multisort::ItemStorage<std::byte, NoValue> storage(context, bytes, "scratch of the sort");
   auto* const records = static_cast<std::byte*>(sort.records);
   std::byte* const scratch = storage.items().keys;
   const auto at = [&](std::byte* array, std::uint64_t index) {

@@ -52,6 +52,12 @@ __device__ __forceinline__ std::complex<double> from_lane_above(std::complex<dou
           __shfl_down_sync(full_warp, value.imag(), distance)};
 }
 
+/// The value of the lane whose number differs from the calling lane's in the bits of `mask`.
+template <class Value>
+__device__ __forceinline__ Value from_lane_across(Value value, int mask) {
+  return __shfl_xor_sync(full_warp, value, mask);
+}
+
 /// Inclusive prefix sum over each group of Lanes lanes, a power of two. Source: Hillis and Steele,
 /// "Data parallel algorithms" (CACM 1986). log2(Lanes) shuffles.
 template <int Lanes = 32, class Number>
@@ -72,7 +78,7 @@ template <int Lanes = 32, class Value, class Combine>
 __device__ __forceinline__ Value reduce_in_warp(Value value, Combine combine) {
 #pragma unroll
   for (int distance = Lanes / 2; distance > 0; distance /= 2)
-    value = combine(value, __shfl_xor_sync(full_warp, value, distance));
+    value = combine(value, from_lane_across(value, distance));
   return value;
 }
 template <int Lanes = 32, class Number>

@@ -127,7 +127,7 @@ __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segme
   int longest = 0;
   for (int i = static_cast<int>(threadIdx.x % 32); i < segments; i += 32)
     longest = max(longest, number[i + 1] - number[i]);
-  return static_cast<int>(max_over_warp(static_cast<std::uint32_t>(longest)));
+  return static_cast<int>(max_in_warp(static_cast<std::uint32_t>(longest)));
 }
 
 /// Sorts `segments` whole segments as one tile of the calling warp. Their items have the numbers
@@ -272,16 +272,9 @@ struct Chunk {
 template <int Longest>
 __device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t segment,
                                           std::uint64_t length) {
-  const unsigned int lower = (1u << threadIdx.x % 32) - 1;
   const int long_one = length > Longest ? long_class(length) : -1;
-  const unsigned int members = __match_any_sync(full_warp, long_one);
-  std::uint32_t place = 0;
-  if (long_one >= 0 && (members & lower) == 0)
-    place =
-        atomicAdd(&lists.counters->segments[long_one], static_cast<unsigned int>(__popc(members)));
-  place = __shfl_sync(full_warp, place, __ffs(static_cast<int>(members)) - 1);
-  if (long_one >= 0)
-    lists.segment(long_one, place + static_cast<std::uint32_t>(__popc(members & lower))) = segment;
+  const std::uint32_t place = take_places(lists.counters->segments, long_one);
+  if (long_one >= 0) lists.segment(long_one, place) = segment;
 }
 
 /// Reads `segments` segments from chunk_begin on. All lanes call `list_long` together if any of
@@ -325,13 +318,8 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
       before = static_cast<int>(begin - __shfl_sync(full_warp, begin, 0));
       total = __shfl_sync(full_warp, before + length, 31);
     } else {
-      before = length;
-#pragma unroll
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const int other = __shfl_up_sync(full_warp, before, distance);
-        if (lane >= distance) before += other;
-      }
-      total = __shfl_sync(full_warp, before, 31);
+      before = inclusive_sum_in_warp(length);
+      total = from_lane(before, 31);
       before -= length;
     }
     if (is_batched) {

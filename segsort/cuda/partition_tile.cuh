@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "primitives/cuda/block_scan.cuh"
 #include "segsort/cuda/digits.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/short_numbers.cuh"
@@ -94,24 +95,10 @@ struct OfBuckets {
   }
 };
 
-/// Exclusive prefix sum of one number per thread over the block. Ends with a barrier.
+/// Exclusive prefix sum of one number per thread over the block. Two barriers.
 template <class Number, int Warps>
 __device__ __forceinline__ Number sum_before(Number value, std::uint64_t (&warp_sums)[Warps]) {
-  const unsigned int lane = threadIdx.x % 32;
-  Number sum = value;
-#pragma unroll
-  for (unsigned int distance = 1; distance < 32; distance *= 2) {
-    const Number other = __shfl_up_sync(full_warp, sum, distance);
-    if (lane >= distance) sum += other;
-  }
-  if (lane == 31) warp_sums[threadIdx.x / 32] = sum;
-  __syncthreads();
-  Number before = 0;
-#pragma unroll
-  for (unsigned int warp = 0; warp < Warps; ++warp)
-    if (warp < threadIdx.x / 32) before += static_cast<Number>(warp_sums[warp]);
-  __syncthreads();
-  return before + sum - value;
+  return prefix_sum_in_block<Warps>(value, warp_sums).before;
 }
 
 /// Exclusive prefix sum over the buckets. Ends with a barrier.
@@ -188,11 +175,8 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
       }
     }
   }
-#pragma unroll
-  for (int mask = 16; mask > 0; mask /= 2) {
-    least = min(least, __shfl_xor_sync(full_warp, least, mask));
-    greatest = max(greatest, __shfl_xor_sync(full_warp, greatest, mask));
-  }
+  least = min_in_warp(least);
+  greatest = max_in_warp(greatest);
   if (thread % 32 == 0) {
     atomicMin(reinterpret_cast<unsigned long long*>(&shared.least),
               static_cast<unsigned long long>(least));
@@ -203,25 +187,6 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
   const OfBuckets<std::uint32_t> sum = sum_of_copies();
   __syncthreads();
   return sum;
-}
-
-/// Ranks the items of a row of the warp, one per lane, within their buckets.
-/// \return the number of items of the same bucket in earlier rows of the warp and in lower lanes
-__device__ __forceinline__ std::uint32_t rank_in_warp(std::uint32_t* masks, std::uint16_t* counts,
-                                                      std::uint32_t digit, bool valid) {
-  const std::uint32_t lane_bit = 1u << (threadIdx.x % 32);
-  if (valid) atomicOr(&masks[digit], lane_bit);
-  __syncwarp();
-  const std::uint32_t peers = masks[digit];
-  const std::uint32_t before = counts[digit];
-  const std::uint32_t lower = peers & (lane_bit - 1);
-  __syncwarp();
-  if (valid && lower == 0) {
-    masks[digit] = 0;
-    counts[digit] = static_cast<std::uint16_t>(before + static_cast<std::uint32_t>(__popc(peers)));
-  }
-  __syncwarp();
-  return before + static_cast<std::uint32_t>(__popc(lower));
 }
 
 /// Sets source, destination and buckets of move_items(). Ends with a barrier; requires a barrier
@@ -288,7 +253,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   for (int r = 0; r < items; ++r) {
     const bool valid = is_item(first + 32 * r);
     const std::uint32_t digit = valid ? digits.template of<IsPlain>(keys[r]) : 0;
-    ranks.set(r, rank_in_warp(masks, counts, digit, valid));
+    ranks.set(r, stable_rank_in_warp(masks, counts, digit, valid));
   }
   __syncthreads();
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "primitives/cuda/hardware.cuh"
+#include "primitives/cuda/shared_memory.cuh"
 #include "segsort/cuda/word_network.cuh"
 
 /// The tile of a warp, of a block, or of a team of warps within a block: the shared memory that
@@ -25,11 +26,6 @@ template <>
 struct ValueWord<8> {
   using type = std::uint64_t;
 };
-
-/// A padding word after every 32 words spreads accesses with stride Items over the banks.
-__device__ __forceinline__ constexpr int banked(int i) {
-  return i + (i >> 5);
-}
 
 /// \tparam IsOfTeam  the block has several teams of WarpCount neighbouring warps, each with its own
 ///                   tile
@@ -107,18 +103,6 @@ struct Tile {
     return words[banked(thread() * items) + r];
   }
 };
-
-__device__ __forceinline__ std::uint32_t min_over_warp(std::uint32_t word) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(full_warp, word);
-#else
-  for (int mask = 16; mask > 0; mask /= 2) word = min(word, __shfl_xor_sync(full_warp, word, mask));
-  return word;
-#endif
-}
-__device__ __forceinline__ std::uint32_t max_over_warp(std::uint32_t word) {
-  return ~min_over_warp(~word);
-}
 
 __device__ __forceinline__ int bits_of(std::uint32_t word) {
   return 32 - __clz(static_cast<int>(word));

@@ -110,8 +110,8 @@ struct KeyRange {
 template <class T>
 __device__ __forceinline__ void bounds_of_tile(T& tile, int slot, std::uint32_t& least,
                                                std::uint32_t& greatest) {
-  least = min_over_warp(least);
-  greatest = max_over_warp(greatest);
+  least = min_in_warp(least);
+  greatest = max_in_warp(greatest);
   if constexpr (T::warps > 1) {
     if (T::thread() == 0) {
       tile.least[slot] = 0xffffffffu;

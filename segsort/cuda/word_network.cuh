@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "primitives/cuda/warp.cuh"
+
 /// Sorts 32-bit words, one per item, in the registers of a warp.
 ///
 /// Reg-sort of the paper (section 3.2) with all data of an item in one word: lane t holds positions
@@ -15,8 +17,6 @@
 ///   mirrored      the first step of a merge between lanes (exch_intxn of the paper)
 ///   parallel      the later steps between lanes, partners at the same register (exch_paral)
 namespace sortie::segsort {
-
-inline constexpr unsigned int full_warp = 0xffffffffu;
 
 namespace detail {
 

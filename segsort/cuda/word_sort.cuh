@@ -154,12 +154,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
     crowded |= counts[i] > T::items && !bins_are_equal;
     sum += counts[i];
   }
-  std::uint32_t up_to = sum;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t other = __shfl_up_sync(full_warp, up_to, distance);
-    if (thread % 32 >= distance) up_to += other;
-  }
+  const std::uint32_t up_to = inclusive_sum_in_warp(sum);
   if constexpr (T::warps > 1) {
     if (thread % 32 == 31) tile.splits[thread / 32] = static_cast<std::uint16_t>(up_to);
   }

@@ -51,7 +51,7 @@ class OversizedSegment {
 
  private:
   [[nodiscard]] static Value* value_at(Value* values, std::uint64_t i) {
-    return values + (detail::has_values<Value> ? i : 0);
+    return values + (has_values<Value> ? i : 0);
   }
 
   /// Bits in which the keys differ.

@@ -71,7 +71,7 @@ struct Scratch {
 
   Scratch(const ScratchAllocator& allocator, std::uint64_t n)
       : keys(allocator.allocate<UKey>(n)),
-        values(allocator.allocate<Value>(detail::has_values<Value> ? n : 1)) {}
+        values(allocator.allocate<Value>(has_values<Value> ? n : 1)) {}
 };
 
 /// Sorts the segments of one pair of arrays, with all threads.
@@ -98,7 +98,7 @@ class SegmentSorter {
 
  private:
   [[nodiscard]] Value* values_at(std::uint64_t i) const {
-    return values_ + (detail::has_values<Value> ? i : 0);
+    return values_ + (has_values<Value> ? i : 0);
   }
 
   void sort_queued(SegmentQueue& queue) const {
@@ -119,7 +119,7 @@ class SegmentSorter {
       const auto sort_batch = [&] { batch.sort(sort_short, sort_long); };
       const auto prefetch = [&](std::uint64_t begin) {
         __builtin_prefetch(keys_ + begin, 1);
-        if constexpr (detail::has_values<Value>) __builtin_prefetch(values_at(begin), 1);
+        if constexpr (has_values<Value>) __builtin_prefetch(values_at(begin), 1);
       };
       while (queue.work(batch, prefetch, sort_batch)) {
       }
@@ -131,7 +131,7 @@ class SegmentSorter {
     UKey* const keys = keys_ + begin;
     codec_.encode(keys, n);
     sort_segment(keys, values_at(begin), n, scratch.keys.get() + scratch_begin,
-                 scratch.values.get() + (detail::has_values<Value> ? scratch_begin : 0));
+                 scratch.values.get() + (has_values<Value> ? scratch_begin : 0));
     codec_.decode(keys, n);
   }
 
@@ -153,7 +153,7 @@ class SegmentSorter {
   [[nodiscard]] SegmentParts split_oversized(std::uint64_t begin, std::uint64_t n,
                                              const Parts& parts) const {
     UKey* const keys = keys_ + begin;
-    if constexpr (!detail::has_values<Value>) {
+    if constexpr (!has_values<Value>) {
       if (has_vector_sort()) {
         const std::uint64_t longest = n / (parts_of_share * detail::thread_count());
         return divide_segment(keys, n, std::max(longest, shortest_part));

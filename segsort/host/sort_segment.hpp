@@ -50,7 +50,7 @@ void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
   if (n <= detail::rank_block_size)
     return detail::with_size(n, [&](auto size) { detail::rank_sort<size()>(keys, values); });
   if (has_vector_sort()) {
-    if constexpr (!detail::has_values<Value>) {
+    if constexpr (!has_values<Value>) {
       return sort_words(keys, n);
     } else if (n <= detail::longest_packed) {
       return detail::packed_sort_in_place(keys, values, n, key_scratch, value_scratch);
@@ -66,7 +66,7 @@ void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
 /// Sorts one segment of keys, as above. `key_scratch` holds n items.
 template <std::unsigned_integral UKey>
 void sort_segment(UKey* keys, std::size_t n, UKey* key_scratch) {
-  detail::NoValue none;
+  NoValue none;
   sort_segment(keys, &none, n, key_scratch, &none);
 }
 

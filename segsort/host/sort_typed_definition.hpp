@@ -135,7 +135,7 @@ template <std::unsigned_integral UKey>
 void sort_keys_of(const Context& context, const Request& request) {
   switch (request.value_bytes) {
     case 0:
-      return detail::sort_typed<UKey, detail::NoValue>(context, request);
+      return detail::sort_typed<UKey, NoValue>(context, request);
     case 4:
       return detail::sort_typed<UKey, detail::Opaque<std::uint32_t>>(context, request);
     default:

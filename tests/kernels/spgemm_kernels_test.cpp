@@ -12,7 +12,8 @@
 #include <random>
 #include <vector>
 
-#include "apps/spgemm/cuda/fused/large_row_kernels.cuh"
+#include "apps/spgemm/cuda/fused/count_large_rows.cuh"
+#include "apps/spgemm/cuda/fused/make_large_rows.cuh"
 #include "apps/spgemm/cuda/fused/sorted_kernels.cuh"
 
 namespace sortie::spgemm::cuda {

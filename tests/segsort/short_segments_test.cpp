@@ -25,8 +25,6 @@
 namespace sortie::segsort {
 namespace {
 
-using detail::NoValue;
-
 /// Larger than two keys of 32 bits, as sorts by a range of bits have them.
 struct Record {
   std::uint32_t item;
@@ -128,7 +126,7 @@ void check_at(const std::vector<std::uint64_t>& begins, const std::vector<std::u
   }
   for (std::size_t i = 0; i < items; ++i) {
     ASSERT_EQ(keys[i], keys_in[expected[i]]) << "item " << i;
-    if constexpr (detail::has_values<Value>) {
+    if constexpr (has_values<Value>) {
       ASSERT_EQ(item_of(values[i]), expected[i]) << "item " << i;
     }
   }

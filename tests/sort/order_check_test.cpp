@@ -14,7 +14,6 @@ namespace sortie::test {
 namespace {
 
 using multisort::Items;
-using multisort::NoValue;
 using Value = multisort::Opaque<4>;
 
 class OrderCheckTest : public testing::Test {

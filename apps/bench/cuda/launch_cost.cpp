@@ -10,8 +10,8 @@
 #include "apps/bench/cuda/segsort_workload.hpp"
 #include "apps/bench/timing.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
-#include "core/cuda/event_timer.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {
@@ -76,7 +76,7 @@ class CapturedCalls {
 
 /// Seconds per call of a graph of 100 calls.
 double time_graph(cudaStream_t stream, CapturedCalls& calls) {
-  EventTimer timer;
+  EventPair timer;
   std::vector<double> seconds;
   for (int round = 0; round < timed_rounds; ++round) {
     // A replay before the timed one keeps the device busy while the host submits, so the time is
@@ -89,7 +89,7 @@ double time_graph(cudaStream_t stream, CapturedCalls& calls) {
 
 /// Seconds per call of 100 successive calls, including the host's part.
 double time_plain(cudaStream_t stream, const Call& call) {
-  EventTimer timer;
+  EventPair timer;
   std::vector<double> seconds;
   for (int round = 0; round < timed_rounds; ++round) {
     check_cuda(cudaStreamSynchronize(stream));

@@ -11,7 +11,7 @@
 #include "apps/bench/cuda/segsort_workload.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/event_timer.hpp"
+#include "core/cuda/device_phase.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -37,7 +37,7 @@ Row copy_row(const std::string& case_name, SegsortWorkload& work, int repetition
   Row row = make_row(case_name, "memcpy", work);
   row.limit = true;
   row.agrees = true;
-  EventTimer timer;
+  EventPair timer;
   const segsort::DeviceRequest& arrays = work.request();
   for (int round = 0; round <= repetitions; ++round) {
     work.renew(0);

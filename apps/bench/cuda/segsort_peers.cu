@@ -107,7 +107,7 @@ cudaError_t radix_packed(void* temporary, std::size_t& bytes, const DeviceReques
                            request.num_segments, ids, count, stream);
   };
   const auto sort = [&](void* storage, std::size_t& size) {
-    if constexpr (std::is_same_v<Value, NoValue>) {
+    if constexpr (!has_values<Value>) {
       return cub::DeviceRadixSort::SortKeys(storage, size, packed, sorted, items, 0, end_bit,
                                             stream);
     } else {
@@ -192,7 +192,7 @@ cudaError_t radix_twice(void* temporary, std::size_t& bytes, const DeviceRequest
                       out<std::uint64_t>(request.keys_out));
       },
       [&] {
-        if constexpr (std::is_same_v<Value, NoValue>) {
+        if constexpr (!has_values<Value>) {
           return cudaSuccess;
         } else {
           return launch(gather_kernel<Value>, items, stream, by_segment,
@@ -214,7 +214,7 @@ cudaError_t cub_segmented_sort(void* temporary, std::size_t& bytes, const Device
   return dispatch(request, [&]<class Key, class Value>(Key, Value) {
     const auto* begin = in<std::uint32_t>(request.begin_offsets);
     const auto* end = in<std::uint32_t>(request.end_offsets);
-    if constexpr (std::is_same_v<Value, NoValue>) {
+    if constexpr (!has_values<Value>) {
       return cub::DeviceSegmentedSort::SortKeys(temporary, bytes, in<Key>(request.keys_in),
                                                 out<Key>(request.keys_out), request.num_items,
                                                 request.num_segments, begin, end, stream);
@@ -232,7 +232,7 @@ cudaError_t cub_radix_sort(void* temporary, std::size_t& bytes, const DeviceRequ
   if (!has_cub_peers(request)) return cudaErrorNotSupported;
   return dispatch(request, [&]<class Key, class Value>(Key, Value) {
     constexpr int key_bits = static_cast<int>(sizeof(Key)) * 8;
-    if constexpr (std::is_same_v<Value, NoValue>) {
+    if constexpr (!has_values<Value>) {
       return cub::DeviceRadixSort::SortKeys(temporary, bytes, in<Key>(request.keys_in),
                                             out<Key>(request.keys_out), request.num_items, 0,
                                             key_bits, stream);

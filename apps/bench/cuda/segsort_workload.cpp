@@ -8,7 +8,7 @@
 
 #include "apps/bench/timing.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/event_timer.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {
@@ -115,7 +115,7 @@ TimedSort time_sort(SegsortWorkload& work, const TwoPhaseSort& sort, const Timin
     std::size_t bytes = 0;
     check_cuda(sort(nullptr, bytes, work.request(), work.stream()));
     DeviceBuffer<std::byte> temporary(bytes, work.stream());
-    EventTimer timer;
+    EventPair timer;
     for (std::uint64_t round = 0; round == 0 || !is_enough(result.seconds, options.repetitions);
          ++round) {
       work.renew(round);

@@ -17,8 +17,8 @@
 #include "apps/spgemm/cuda/baselines/cusparse_reuse.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "core/cuda/event_timer.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/device_spgemm_plan.hpp"
 #include "sortie/devices.hpp"
@@ -284,7 +284,7 @@ class ResidentMethods {
 
   PhaseSeconds phases_of(ResidentMethod<Value>& resident) {
     RunReport report;
-    EventTimer timer;
+    EventPair timer;
     const double all = timer.time(context_.stream, [&] { resident.run_reporting(report); });
     return phase_seconds(report, all);
   }

@@ -25,7 +25,7 @@ struct KeyedItem {
 /// The item type that a peer sorts: plain keys if there are no values, since some peers are faster
 /// on them.
 template <class Key, class Value>
-using PeerItem = std::conditional_t<std::is_same_v<Value, NoValue>, Key, KeyedItem<Key, Value>>;
+using PeerItem = std::conditional_t<has_values<Value>, KeyedItem<Key, Value>, Key>;
 
 /// An array of PeerItem, type erased.
 struct PeerItems {

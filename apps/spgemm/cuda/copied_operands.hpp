@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "apps/spgemm/cuda/device_phase.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "sortie/device_csr.hpp"
 
 namespace sortie::spgemm::cuda {

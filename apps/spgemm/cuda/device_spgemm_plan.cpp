@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "apps/spgemm/backends.hpp"
-#include "apps/spgemm/cuda/device_phase.hpp"
 #include "apps/spgemm/cuda/fused/counted_rows.hpp"
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "sortie/error.hpp"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "apps/spgemm/cuda/device_phase.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/spgemm_chunks.hpp"
 

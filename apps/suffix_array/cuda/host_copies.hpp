@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/suffix_array/cuda/device_phase.hpp"
 #include "core/cuda/append_to_host.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
 
@@ -37,11 +37,11 @@ struct Inputs {
         text.symbols.size_bytes() + text.separators.size_bytes() + array.size_bytes();
     const std::uint64_t budget = device_memory_budget(context);
     if (wanted > budget) throw out_of_memory_error(what, wanted, budget);
-    DevicePhase copy_in(context, "copy in", wanted);
+    WaitingPhase copy_in(context, "copy in", wanted);
     symbols = {text.symbols, context.stream};
     separators = {text.separators, context.stream};
     suffixes = {array, context.stream};
-    copy_in.finish();
+    copy_in.stop();
   }
   [[nodiscard]] std::uint64_t bytes() const {
     return symbols.bytes() + separators.bytes() + suffixes.bytes();
@@ -55,10 +55,10 @@ struct Inputs {
 /// Copies a result to the host. Waits for the stream.
 template <class T>
 [[nodiscard]] std::vector<T> to_host(const DeviceContext& context, const DeviceBuffer<T>& result) {
-  DevicePhase copy_out(context, "copy out", result.bytes());
+  WaitingPhase copy_out(context, "copy out", result.bytes());
   std::vector<T> host;
   append_to_host(result.data(), result.size(), host, context.stream);
-  copy_out.finish();
+  copy_out.stop();
   return host;
 }
 

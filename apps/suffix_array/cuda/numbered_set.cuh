@@ -74,10 +74,7 @@ class NumberedSetBuffer {
   DeviceBuffer<Index> number(cudaStream_t stream) {
     DeviceBuffer<Index> all(1, stream);
     const NumberWords<Index> pass{words_.data(), static_cast<Index>(words_.size()), all.data()};
-    std::size_t bytes = 0;
-    scan_items<Index>(nullptr, bytes, pass, AddCounts{}, pass.count, stream);
-    DeviceBuffer<std::byte> scratch(bytes, stream);
-    scan_items<Index>(scratch.data(), bytes, pass, AddCounts{}, pass.count, stream);
+    scan_items<Index>(pass, AddCounts{}, pass.count, stream);
     return all;
   }
   /// Numbers the set and returns its size. Waits for the stream.

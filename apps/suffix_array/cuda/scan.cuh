@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "apps/suffix_array/cuda/call_iterator.cuh"
-#include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -23,11 +23,10 @@ using ScanCount = int;
 #endif
 
 /// An inclusive scan without arrays: function(j) returns the value of item j, and function(j,
-/// prefix) receives the result. Called in two phases like CUB's functions.
+/// prefix) receives the result.
 /// \throws Error (unavailable)  more items than the scan of this CUB can count
 template <class Value, class Index, class Function, class Join>
-void scan_items(void* scratch, std::size_t& bytes, const Function& function, Join join, Index count,
-                cudaStream_t stream) {
+void scan_items(const Function& function, Join join, Index count, cudaStream_t stream) {
   if (static_cast<std::uint64_t>(count) >
       static_cast<std::uint64_t>(std::numeric_limits<ScanCount<Index>>::max())) {
     throw Error(ErrorKind::unavailable,
@@ -36,9 +35,11 @@ void scan_items(void* scratch, std::size_t& bytes, const Function& function, Joi
   }
   const auto items =
       thrust::make_transform_iterator(thrust::make_counting_iterator<Index>(0), function);
-  check_cuda(cub::DeviceScan::InclusiveScan(scratch, bytes, items,
-                                            CallIterator<Function, Index, Value>(function), join,
-                                            static_cast<ScanCount<Index>>(count), stream));
+  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::InclusiveScan(scratch, bytes, items,
+                                          CallIterator<Function, Index, Value>(function), join,
+                                          static_cast<ScanCount<Index>>(count), stream);
+  });
 }
 
 }  // namespace sortie::suffix_array::cuda

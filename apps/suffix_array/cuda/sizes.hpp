@@ -23,14 +23,4 @@ inline constexpr std::uint64_t most_bytes_a_symbol = 8 * sizeof(Index);
 template <Position Index>
 [[nodiscard]] std::uint64_t bytes_before_rounds(std::uint64_t symbols);
 
-/// Threads per block of the element-wise kernels: full occupancy on every architecture.
-inline constexpr unsigned block_threads = 256;
-
-/// Blocks that cover `items`, `items_per_block` each. Even 2^32 items stay below the limit of
-/// 2^31 - 1 blocks per grid.
-[[nodiscard]] constexpr unsigned blocks_for(std::uint64_t items,
-                                            std::uint64_t items_per_block = block_threads) {
-  return static_cast<unsigned>((items + items_per_block - 1) / items_per_block);
-}
-
 }  // namespace sortie::suffix_array::cuda

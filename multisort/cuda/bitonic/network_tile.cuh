@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "multisort/cuda/key_order.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/plan/bitonic_passes.hpp"
+#include "primitives/payload.hpp"
 
 /// A tile of the bitonic network: the items of one block, compared in registers and regrouped
 /// through shared memory.
@@ -30,7 +30,7 @@ template <class Key, class Value>
 struct TileShape {
   /// Keys of less than four bytes are compared as 32-bit words.
   using Word = std::conditional_t<(sizeof(Key) < 4), std::uint32_t, Key>;
-  static constexpr bool has_values = !std::is_same_v<Value, NoValue>;
+  static constexpr bool has_values = sortie::has_values<Value>;
   static constexpr int item_bytes =
       static_cast<int>(sizeof(Word)) + (has_values ? static_cast<int>(sizeof(Value)) : 0);
   /// 32 registers per thread hold items, half of all; 24 for keys and values of 12 bytes together.

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "multisort/host/items.hpp"
+#include "primitives/merge_path.hpp"
+#include "primitives/payload.hpp"
 
 /// The part of a merge sort that one block does: a tile of items in shared memory. Merge path
 /// (Green, McColl, Bader: GPU Merge Path, 2012) gives every thread the same number of items.
@@ -36,24 +37,6 @@ inline constexpr int merging_blocks = has_values<Value>  ? 0
                                       : sizeof(Key) <= 4 ? 6
                                       : sizeof(Key) <= 8 ? 5
                                                          : 0;
-
-/// Number of items of the first run among the first `rank` items of the merge of two sorted runs.
-/// Equal items of the first run precede those of the second.
-template <class Position, class Order, class ReadFirst, class ReadSecond>
-__device__ Position merge_path(Position first_size, Position second_size, Position rank,
-                               const Order& before, ReadFirst first, ReadSecond second) {
-  Position low = rank > second_size ? rank - second_size : 0;
-  Position high = rank < first_size ? rank : first_size;
-  while (low < high) {
-    const Position middle = low + (high - low) / 2;
-    if (before(second(rank - 1 - middle), first(middle))) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
 
 /// Merges `count` items from two sorted runs in shared memory, the first at places [a, a_end), the
 /// second at [b, b_end), and stores the place of origin of each.

@@ -48,7 +48,6 @@ template <class Record, class Before>
 requires std::is_trivially_copyable_v<Record>
 void sort_record_chunks(const Context& context, std::span<const RecordChunk<Record>> chunks,
                         Before before, Transport transport = Transport::automatic) {
-  using multisort::NoValue;
   if (chunks.empty()) return;
   std::vector<int> ordinals;
   std::vector<multisort::merge::Chunk<Record, NoValue>> items;

@@ -53,11 +53,11 @@ struct MoveKeyTile {
 __device__ __forceinline__ std::uint32_t rank_in_tile(std::uint32_t* counts, std::uint32_t group,
                                                       bool valid) {
   std::uint32_t rank = 0;
-  const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
-  if (__all_sync(0xffffffffu, group == first)) {
+  const std::uint32_t first = __shfl_sync(full_warp, group, 0);
+  if (__all_sync(full_warp, group == first)) {
     if (valid) {
       if (threadIdx.x % 32 == 0) rank = atomicAdd(&counts[group], 32u);
-      rank = __shfl_sync(0xffffffffu, rank, 0) + threadIdx.x % 32;
+      rank = __shfl_sync(full_warp, rank, 0) + threadIdx.x % 32;
     }
   } else if (valid) {
     rank = atomicAdd(&counts[group], 1u);
@@ -70,15 +70,15 @@ __device__ __forceinline__ std::uint32_t rank_in_tile(std::uint32_t* counts, std
 __device__ __forceinline__ std::uint32_t rank_with_heavy_hitter(std::uint32_t* counts,
                                                                 std::uint32_t group, bool valid,
                                                                 std::uint32_t heavy_hitter) {
-  const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
+  const std::uint32_t first = __shfl_sync(full_warp, group, 0);
   const bool is_peer = valid && group == (heavy_hitter == no_group ? first : heavy_hitter);
-  const std::uint32_t peers = __ballot_sync(0xffffffffu, is_peer);
-  const std::uint32_t before = peers & ((1u << threadIdx.x % 32) - 1);
+  const std::uint32_t peers = __ballot_sync(full_warp, is_peer);
+  const std::uint32_t before = peers & lanes_below();
   std::uint32_t rank = 0;
   if (valid && !(is_peer && before != 0))
     rank = atomicAdd(&counts[group], is_peer ? static_cast<std::uint32_t>(__popc(peers)) : 1u);
   // Without peers the shuffled value is unused.
-  const std::uint32_t of_peers = __shfl_sync(0xffffffffu, rank, __ffs(static_cast<int>(peers)) - 1);
+  const std::uint32_t of_peers = from_lane(rank, first_lane(peers));
   return is_peer ? of_peers + static_cast<std::uint32_t>(__popc(before)) : rank;
 }
 
@@ -174,30 +174,6 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   }
 }
 
-/// Ranks a row of the warp's items, one per lane, after the items of the same group in earlier
-/// rows, as segsort::rank_in_warp() does. In addition, lane 0 sets the mask of all lanes of its
-/// group at once, because for a heavy hitter their atomics would be serialised. \return the number
-/// of items of the group in earlier rows and in lower lanes
-__device__ __forceinline__ std::uint32_t rank_in_row(std::uint32_t* masks, std::uint16_t* counts,
-                                                     std::uint32_t group, bool valid) {
-  const std::uint32_t lane_bit = 1u << (threadIdx.x % 32);
-  const std::uint32_t first = __shfl_sync(0xffffffffu, group, 0);
-  const std::uint32_t same = __ballot_sync(0xffffffffu, valid && group == first);
-  if (valid && group != first) atomicOr(&masks[group], lane_bit);
-  if (lane_bit == 1) masks[first] = same;
-  __syncwarp();
-  const std::uint32_t peers = masks[group];
-  const std::uint32_t before = counts[group];
-  const std::uint32_t lower = peers & (lane_bit - 1);
-  __syncwarp();
-  if (valid && lower == 0) {
-    masks[group] = 0;
-    counts[group] = static_cast<std::uint16_t>(before + static_cast<std::uint32_t>(__popc(peers)));
-  }
-  __syncwarp();
-  return before + static_cast<std::uint32_t>(__popc(lower));
-}
-
 /// Shared memory of a block that moves keys with values.
 template <class Word, int ValueBytes, MoveShape Shape>
 struct MovePairTile {
@@ -269,7 +245,7 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   for (int r = 0; r < items; ++r) {
     const bool valid = first + 32 * r < length;
     const std::uint32_t group = valid ? lookup(codec.encoded(keys[r])) : 0;
-    ranks.set(r, rank_in_row(shared.masks_of_warp(), counts, group, valid));
+    ranks.set(r, stable_rank_in_warp<true>(shared.masks_of_warp(), counts, group, valid));
   }
   __syncthreads();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/arguments.cuh"
 #include "segsort/cuda/ics17/work_lists.cuh"
 
@@ -23,21 +24,6 @@ __device__ inline void copy_value(void* to, std::uint64_t to_index, const void* 
   }
 }
 
-/// Adds one to counts[bin] for every lane with 0 <= bin < bin_count, with one atomic per bin and
-/// warp. Returns the rank of the lane among the lanes of its bin, plus the previous value of the
-/// counter.
-__device__ inline unsigned int count_in_warp(unsigned int* counts, int bin) {
-  const bool counted = bin >= 0 && bin < bin_count;
-  const unsigned int lane = threadIdx.x % 32;
-  const unsigned int peers = __match_any_sync(0xffffffffu, bin);
-  const int leader = __ffs(static_cast<int>(peers)) - 1;
-  unsigned int base = 0;
-  if (counted && static_cast<int>(lane) == leader)
-    base = atomicAdd(&counts[bin], static_cast<unsigned int>(__popc(peers)));
-  base = __shfl_sync(0xffffffffu, base, leader);
-  return base + static_cast<unsigned int>(__popc(peers & ((1u << lane) - 1)));
-}
-
 /// Counts the segments of each bin: warp, then block (shared memory), then grid.
 template <class Word>
 __global__ void __launch_bounds__(binning_threads)
@@ -51,7 +37,7 @@ __global__ void __launch_bounds__(binning_threads)
     const std::uint64_t segment = first + threadIdx.x;
     const int bin =
         segment < arguments.num_segments ? bin_of(extent(arguments, segment).length) : -1;
-    static_cast<void>(count_in_warp(counts, bin));
+    static_cast<void>(take_places(counts, bin < bin_count ? bin : -1));
   }
   __syncthreads();
   if (threadIdx.x < bin_count && counts[threadIdx.x] != 0)
@@ -88,7 +74,7 @@ __global__ void __launch_bounds__(binning_threads)
     SegmentExtent found{0, 0};
     if (segment < arguments.num_segments) found = extent(arguments, segment);
     const int bin = bin_of(found.length);
-    const unsigned int place = count_in_warp(counts, bin);
+    const unsigned int place = take_places(counts, bin < bin_count ? bin : -1);
     __syncthreads();
     if (threadIdx.x < bin_count && counts[threadIdx.x] != 0) {
       places[threadIdx.x] =

@@ -143,9 +143,9 @@ __global__ void __launch_bounds__(binning_threads)
         (writes_output(rounds, round - 1) ? arguments.keys_out : arguments.keys_scratch) +
         tile.segment.begin + runs.a_begin;
     lists.tile_split[t] = merge_path<std::uint64_t>(
-        [&](std::uint64_t i) { return arguments.codec.encode(source[i]); }, runs.a_size,
-        [&](std::uint64_t i) { return arguments.codec.encode(source[runs.a_size + i]); },
-        runs.b_size, runs.diagonal, less);
+        runs.a_size, runs.b_size, runs.diagonal, less,
+        [&](std::uint64_t i) { return arguments.codec.encode(source[i]); },
+        [&](std::uint64_t i) { return arguments.codec.encode(source[runs.a_size + i]); });
   }
 }
 
@@ -235,9 +235,9 @@ __global__ void __launch_bounds__(tile_threads)
     __syncthreads();
 
     const int diagonal = min(static_cast<int>(threadIdx.x) * tile_items, tile.length);
-    int i =
-        merge_path<int>([&](int k) { return keys[banked(k)]; }, a_size,
-                        [&](int k) { return keys[banked(a_size + k)]; }, b_size, diagonal, less);
+    int i = merge_path<int>(
+        a_size, b_size, diagonal, less, [&](int k) { return keys[banked(k)]; },
+        [&](int k) { return keys[banked(a_size + k)]; });
     int j = diagonal - i;
     Word merged[tile_items];
     std::uint16_t merged_origins[tile_items];

@@ -19,8 +19,6 @@
 /// compares on both sides instead, with the same number of shuffles.
 namespace sortie::segsort::ics17 {
 
-inline constexpr unsigned full_warp = 0xffffffffu;
-
 /// Payload type of keys alone.
 struct NoPayload {};
 

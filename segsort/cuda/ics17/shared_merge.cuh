@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/shared_memory.cuh"
+#include "primitives/merge_path.hpp"
 #include "segsort/cuda/ics17/warp_bin.cuh"
 
 /// Smem-merge: a block sorts up to Threads * Items consecutive items (paper, section 3.3).
@@ -13,12 +15,6 @@
 /// (Green, McColl, Bader: ICS 2012), merges serially into registers, and writes back. Runs end
 /// where the data ends, so chunks may have any length and no padding is needed.
 namespace sortie::segsort::ics17 {
-
-/// Position of item i in shared memory: a padding word after every 32 words spreads the strided
-/// accesses of the serial merge over the banks.
-__device__ constexpr int banked(int i) {
-  return i + i / 32;
-}
 
 template <class T, int Threads, int Items>
 struct SharedTile {
@@ -38,25 +34,6 @@ struct SharedTile {
     if constexpr (T::has_payload) payloads[banked(i)] = item.payload;
   }
 };
-
-/// Merge path: returns how many of the first `diagonal` outputs of merging two sorted runs come
-/// from run a. Equal items come from run a first. `a(i)` and `b(i)` return item i of a run; `less`
-/// orders them.
-template <class Count, class A, class B, class Less>
-__device__ Count merge_path(const A& a, Count a_size, const B& b, Count b_size, Count diagonal,
-                            const Less& less) {
-  Count low = diagonal > b_size ? diagonal - b_size : 0;
-  Count high = diagonal < a_size ? diagonal : a_size;
-  while (low < high) {
-    const Count middle = low + (high - low) / 2;
-    if (less(b(diagonal - 1 - middle), a(middle))) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
 
 /// Sorts the `length` items at `begin`; afterwards `tile` holds them in order. Called by the whole
 /// block; ends with a barrier.
@@ -88,8 +65,9 @@ __device__ void sort_tile(SharedTile<T, Threads, Items>& tile,
     const int b_begin = a_begin + a_size;
     const int b_size = max(0, min(run, length - b_begin));
     const int diagonal = min(output - a_begin, a_size + b_size);
-    int i = merge_path<int>([&](int k) { return tile.get(a_begin + k); }, a_size,
-                            [&](int k) { return tile.get(b_begin + k); }, b_size, diagonal, less);
+    int i = merge_path<int>(
+        a_size, b_size, diagonal, less, [&](int k) { return tile.get(a_begin + k); },
+        [&](int k) { return tile.get(b_begin + k); });
     int j = diagonal - i;
     typename T::I a = i < a_size ? tile.get(a_begin + i) : T::padding();
     typename T::I b = j < b_size ? tile.get(b_begin + j) : T::padding();

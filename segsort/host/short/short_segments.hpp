@@ -45,8 +45,8 @@ template <std::unsigned_integral UKey, class Value>
 [[nodiscard]] constexpr std::size_t longest_short_segment(VectorUnit unit) {
   constexpr std::size_t most = detail::SegmentTile<UKey, Value>::most_rows;
   if (unit == VectorUnit::baseline)
-    return detail::has_values<Value> || sizeof(UKey) == 8 ? detail::rank_block_size : 64;
-  if (unit == VectorUnit::avx2 && detail::has_values<Value> && sizeof(UKey) == 8) return 128;
+    return has_values<Value> || sizeof(UKey) == 8 ? detail::rank_block_size : 64;
+  if (unit == VectorUnit::avx2 && has_values<Value> && sizeof(UKey) == 8) return 128;
   return most;
 }
 

@@ -11,16 +11,12 @@
 #include <numeric>
 #include <type_traits>
 
+#include "primitives/payload.hpp"
+
 /// Stable sorts of short segments without branches that depend on keys: a mispredicted branch costs
 /// as much as all other work on one item.
 
 namespace sortie::segsort::detail {
-
-/// Value type of a sort of keys alone.
-struct NoValue {};
-
-template <class Value>
-inline constexpr bool has_values = !std::same_as<Value, NoValue>;
 
 /// Blocks of up to this many keys are sorted by ranks: for each key, count the keys before it, in
 /// n^2 / 2 independent comparisons that the compiler vectorises.

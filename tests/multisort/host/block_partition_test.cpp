@@ -19,7 +19,6 @@ namespace {
 
 using multisort::BlockPartition;
 using multisort::Digit;
-using multisort::NoValue;
 
 template <class K, class V>
 struct Types {

@@ -21,7 +21,6 @@ namespace sortie::test {
 namespace {
 
 using multisort::InPlaceSort;
-using multisort::NoValue;
 
 Context host_context() {
   Context context;

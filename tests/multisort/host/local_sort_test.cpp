@@ -16,7 +16,6 @@ namespace sortie::test {
 namespace {
 
 using multisort::LocalSort;
-using multisort::NoValue;
 
 /// Sorts keys whose values are their places, and compares with a stable sort.
 template <class Key>

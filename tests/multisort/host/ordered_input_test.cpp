@@ -17,9 +17,6 @@
 namespace sortie::test {
 namespace {
 
-using multisort::has_values;
-using multisort::NoValue;
-
 template <class K, class V>
 struct Types {
   using Key = K;

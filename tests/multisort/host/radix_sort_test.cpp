@@ -16,8 +16,6 @@
 namespace sortie::test {
 namespace {
 
-using multisort::NoValue;
-
 template <class Key>
 class RadixSortTest : public testing::Test {};
 using Keys = testing::Types<std::uint8_t, std::uint32_t, std::uint64_t>;

@@ -15,7 +15,6 @@ namespace {
 
 using multisort::Items;
 using multisort::LineScatter;
-using multisort::NoValue;
 
 template <class K, class V>
 struct Types {
@@ -44,7 +43,7 @@ void check(std::uint64_t n, std::size_t buckets, std::size_t lead, std::size_t s
   std::vector<std::uint64_t> starts(buckets, 0);
   for (std::uint64_t i = 0; i < n; ++i) {
     keys[i] = static_cast<Key>(random());
-    if constexpr (multisort::has_values<Value>) values[i] = static_cast<Value>(i);
+    if constexpr (has_values<Value>) values[i] = static_cast<Value>(i);
     ++starts[bucket_of(keys[i])];
   }
   std::uint64_t sum = 0;
@@ -53,23 +52,23 @@ void check(std::uint64_t n, std::size_t buckets, std::size_t lead, std::size_t s
   const multisort::ItemStorage<Key, Value> storage({}, lead + skew + n + guard, "a test");
   const std::uint64_t size = lead + skew + n + guard;
   std::fill_n(storage.items().keys, size, Key{77});
-  if constexpr (multisort::has_values<Value>) std::fill_n(storage.items().values, size, Value{78});
+  if constexpr (has_values<Value>) std::fill_n(storage.items().values, size, Value{78});
   Items<Key, Value> to = storage.items().from(lead);
-  if constexpr (multisort::has_values<Value>) to.values += skew;
+  if constexpr (has_values<Value>) to.values += skew;
 
   LineScatter<Key, Value> scatter(buckets);
   scatter({keys.data(), values.data()}, n, starts.data(), bucket_of, to);
   for (std::uint64_t i = 0; i < n; ++i) {
     const std::uint64_t place = expected_starts[bucket_of(keys[i])]++;
     ASSERT_EQ(to.keys[place], keys[i]) << "item " << i;
-    if constexpr (multisort::has_values<Value>) {
+    if constexpr (has_values<Value>) {
       ASSERT_EQ(to.values[place], values[i]);
     }
   }
   ASSERT_EQ(starts, expected_starts);
   for (std::size_t i = 0; i < lead; ++i) ASSERT_EQ(storage.items().keys[i], Key{77});
   for (std::size_t i = lead + n; i < size; ++i) ASSERT_EQ(storage.items().keys[i], Key{77});
-  if constexpr (multisort::has_values<Value>) {
+  if constexpr (has_values<Value>) {
     for (std::size_t i = 0; i < lead + skew; ++i) ASSERT_EQ(storage.items().values[i], Value{78});
     for (std::size_t i = lead + skew + n; i < size; ++i)
       ASSERT_EQ(storage.items().values[i], Value{78});

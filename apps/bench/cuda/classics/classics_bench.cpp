@@ -13,8 +13,8 @@
 #include "apps/bench/cuda/classics/classics_peers.hpp"
 #include "apps/bench/cuda/sort_data.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
-#include "core/cuda/event_timer.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
 #include "multisort/plan/bitonic_passes.hpp"
 #include "sortie/device_buffer.hpp"
@@ -78,7 +78,7 @@ Row time_sort(ClassicsWork& work, std::string method, int repetitions,
               const std::function<void()>& sort) {
   Row row = make_row(work, std::move(method));
   try {
-    EventTimer timer;
+    EventPair timer;
     for (int round = 0; round <= repetitions; ++round) {
       work.renew();
       const double seconds = timer.time(work.stream(), sort);
@@ -99,7 +99,7 @@ Row copy_row(ClassicsWork& work, int repetitions) {
   Row row = make_row(work, "memcpy");
   row.limit = true;
   row.agrees = true;
-  EventTimer timer;
+  EventPair timer;
   for (int round = 0; round <= repetitions; ++round) {
     const double seconds = timer.time(work.stream(), [&] {
       check_cuda(cudaMemcpyAsync(target.data(), work.keys(), target.bytes(),

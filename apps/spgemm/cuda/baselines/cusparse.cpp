@@ -8,9 +8,9 @@
 #include "apps/spgemm/cuda/baselines/cusparse_product.hpp"
 #include "apps/spgemm/cuda/baselines/cusparse_reuse.hpp"
 #include "apps/spgemm/cuda/copied_operands.hpp"
-#include "apps/spgemm/cuda/device_phase.hpp"
 #include "apps/spgemm/cuda/products.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {

@@ -5,11 +5,12 @@
 #include <limits>
 
 #include "apps/spgemm/backends.hpp"
-#include "apps/spgemm/cuda/baselines/radix_sort.hpp"
 #include "apps/spgemm/cuda/copied_operands.hpp"
 #include "apps/spgemm/cuda/essc/chunked_product.hpp"
 #include "apps/spgemm/cuda/products.hpp"
 #include "core/cuda/device_context.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -34,9 +35,15 @@ struct GlobalSort {
                    const std::uint32_t* /*row_offsets*/, KeyLayout layout, cudaStream_t stream) {
     // Only the bits in use are sorted.
     const int end_bit = layout.column_bits + bits_of_numbers_below(chunk.rows);
-    DoubleBuffer<void> untyped(payloads.Current(), payloads.Alternate());
-    radix_sort_pairs(keys, untyped, sizeof(Payload), chunk.products, end_bit, stream);
-    payloads.selector ^= untyped.selector;
+    RadixBuffers buffers{keys.Current(), keys.Alternate(), payloads.Current(),
+                         payloads.Alternate()};
+    call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+      return device_radix_sort(scratch, bytes, buffers, static_cast<std::uint64_t>(chunk.products),
+                               sizeof(Key), sizeof(Payload), 0, end_bit, stream);
+    });
+    if (buffers.keys == keys.Current()) return;
+    keys.selector ^= 1;
+    payloads.selector ^= 1;
   }
 };
 

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "apps/spgemm/cuda/device_phase.hpp"
 #include "apps/spgemm/cuda/essc/analysis.hpp"
 #include "apps/spgemm/cuda/essc/compression.hpp"
 #include "apps/spgemm/cuda/essc/expansion.hpp"
@@ -18,6 +17,7 @@
 #include "apps/spgemm/cuda/product_chunks.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_segmented_sort.hpp"

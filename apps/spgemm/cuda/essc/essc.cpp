@@ -6,7 +6,7 @@
 #include "apps/spgemm/cuda/copied_operands.hpp"
 #include "apps/spgemm/cuda/essc/chunked_product.hpp"
 #include "apps/spgemm/cuda/products.hpp"
-#include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "core/cuda/device_context.hpp"
 
 namespace sortie::spgemm::cuda {
@@ -27,12 +27,10 @@ struct SegmentedRowSort {
                    const std::uint32_t* row_offsets, KeyLayout /*layout*/, cudaStream_t stream) {
     // An unstable sort suffices: it is deterministic, so the order of equal columns, and with it
     // the order of summation, is reproducible.
-    std::size_t bytes = 0;
-    check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, keys, payloads, chunk.products,
-                                              chunk.rows, row_offsets, row_offsets + 1, stream));
-    DeviceBuffer<char> scratch(bytes, stream);
-    check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, keys, payloads, chunk.products,
-                                              chunk.rows, row_offsets, row_offsets + 1, stream));
+    call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+      return DeviceSegmentedSort::SortPairs(scratch, bytes, keys, payloads, chunk.products,
+                                            chunk.rows, row_offsets, row_offsets + 1, stream);
+    });
   }
 };
 

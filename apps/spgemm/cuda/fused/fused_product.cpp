@@ -7,11 +7,11 @@
 #include <span>
 #include <utility>
 
-#include "apps/spgemm/cuda/device_phase.hpp"
 #include "apps/spgemm/cuda/fused/counted_rows.hpp"
 #include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "sortie/error.hpp"
 

@@ -3,8 +3,9 @@
 #include <cub/block/block_scan.cuh>
 #include <numeric>
 
-#include "apps/spgemm/cuda/fused/large_row_kernels.cuh"
+#include "apps/spgemm/cuda/fused/count_large_rows.cuh"
 #include "apps/spgemm/cuda/fused/large_rows.hpp"
+#include "apps/spgemm/cuda/fused/make_large_rows.cuh"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 

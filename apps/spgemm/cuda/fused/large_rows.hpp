@@ -18,7 +18,7 @@ namespace sortie::spgemm::cuda {
 /// bitmaps share one allocation.
 struct LargeRows {
   DeviceBuffer<std::byte> storage;      ///< of the arrays below; empty if there are no large rows
-  DeviceBuffer<std::uint32_t> bitmaps;  ///< row bitmaps; see large_row_kernels.cuh
+  DeviceBuffer<std::uint32_t> bitmaps;  ///< row bitmaps; see row_bitmap.cuh
   LargeRowCounters* counters{};         ///< null if there are no large rows
   std::uint32_t* panel_bounds{};        ///< first column group of each panel
   std::uint32_t* counts{};              ///< entries of C of each counted row

@@ -53,12 +53,12 @@
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
 #include "apps/suffix_array/cuda/build/refine.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "apps/suffix_array/cuda/device_phase.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/runs/runs.hpp"
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
 
@@ -144,29 +144,29 @@ template <class Index>
 template <class Key>
 void Construction<Index>::sort_by_first_symbols(int bits) {
   const cudaStream_t stream = context_.stream;
-  DevicePhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
+  WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
   DeviceBuffer<Key> keys(size_, stream);
   suffix_array_ = {size_, stream};
   const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text_, stream);
   const PrefixCode code = plan_first_sort(text_, separator_bits.data(), bits, stream);
   write_first_keys(text_, separator_bits.data(), code, keys.data(), suffix_array_.data(), stream);
-  packing.finish();
+  packing.stop();
 
   const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
-  DevicePhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
+  WaitingPhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
   {
     DeviceBuffer<Key> keys_alternate(size_, stream);
     DeviceBuffer<Index> positions_alternate(size_, stream);
     sort_by_key(keys, keys_alternate, suffix_array_, positions_alternate, code.key_bits, stream);
   }
-  sorting.finish();
+  sorting.stop();
 
-  DevicePhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
+  WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
   packed_ = pack_text(text_, separator_bits.data(), code, stream);
   runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
                          bytes_held() + keys.bytes(), stream);
   list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
-  grouping.finish();
+  grouping.stop();
   if (context_.report != nullptr) {
     context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
   }
@@ -175,7 +175,7 @@ void Construction<Index>::sort_by_first_symbols(int bits) {
 
 template <class Index>
 void Construction<Index>::resolve_groups() {
-  DevicePhase phase(context_, "rounds");
+  WaitingPhase phase(context_, "rounds");
   std::uint64_t text_rounds = 0;
   bool progress = true;
   while (list_.members != 0) {
@@ -201,7 +201,7 @@ void Construction<Index>::resolve_groups() {
     runs_ = {};
     report_progress();
   }
-  phase.finish();
+  phase.stop();
   if (context_.report != nullptr) {
     context_.report->set("rounds", text_rounds + sample_rounds);
     context_.report->set("sample_rounds", sample_rounds);

@@ -5,7 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
+#include "primitives/cuda/device_radix_sort.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -17,10 +20,26 @@ namespace sortie::suffix_array::cuda {
 template <class Key, Position Index>
 void sort_by_key(DeviceBuffer<Key>& keys, DeviceBuffer<Key>& keys_alternate,
                  DeviceBuffer<Index>& positions, DeviceBuffer<Index>& positions_alternate,
-                 int key_bits, cudaStream_t stream);
+                 int key_bits, cudaStream_t stream) {
+  RadixBuffers buffers{keys.data(), keys_alternate.data(), positions.data(),
+                       positions_alternate.data()};
+  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+    return device_radix_sort(scratch, bytes, buffers, keys.size(), sizeof(Key), sizeof(Index), 0,
+                             key_bits, stream);
+  });
+  if (buffers.keys == keys.data()) return;
+  std::swap(keys, keys_alternate);
+  std::swap(positions, positions_alternate);
+}
 
 /// Bytes of scratch that sort_by_key() allocates.
 template <class Key, Position Index>
-[[nodiscard]] std::size_t sort_by_key_scratch(std::uint64_t items);
+[[nodiscard]] std::size_t sort_by_key_scratch(std::uint64_t items) {
+  RadixBuffers buffers;
+  std::size_t bytes = 0;
+  check_cuda(device_radix_sort(nullptr, bytes, buffers, items, sizeof(Key), sizeof(Index), 0,
+                               8 * static_cast<int>(sizeof(Key)), nullptr));
+  return bytes;
+}
 
 }  // namespace sortie::suffix_array::cuda

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "primitives/cuda/warp.cuh"
 
 namespace sortie::suffix_array::cuda {
 
@@ -76,7 +77,7 @@ class HeadVotes {
   __device__ unsigned word(int k) const {
     // Before member 0, j wraps around to a value beyond the last member.
     const std::uint64_t j = base_ + static_cast<std::uint64_t>(std::int64_t{32} * k) + lane_;
-    return __ballot_sync(0xffffffffU, j >= members_ || heads_[j] != 0);
+    return __ballot_sync(full_warp, j >= members_ || heads_[j] != 0);
   }
   static __device__ unsigned leading_zeros(unsigned bits) {
     return static_cast<unsigned>(__clz(static_cast<int>(bits)));

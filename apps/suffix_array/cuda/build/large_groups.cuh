@@ -8,6 +8,7 @@
 
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
 
@@ -24,12 +25,12 @@ inline constexpr unsigned large_chunk = 32;
 /// round-robin to the blocks. A block scans as many groups at a time as it has threads.
 template <class Index>
 class LargeChunks {
-  using Scan = cub::BlockScan<Index, block_threads>;
+  using Scan = cub::BlockScan<Index, element_threads>;
 
  public:
   struct Storage {
     typename Scan::TempStorage scan;
-    Index ends[block_threads];  ///< inclusive sums of the chunks of the scanned groups
+    Index ends[element_threads];  ///< inclusive sums of the chunks of the scanned groups
   };
 
   __device__ LargeChunks(Storage& storage, const Index* begins, const Index* ends, Index groups)
@@ -39,14 +40,14 @@ class LargeChunks {
   /// of the chunk. All threads of the block must call it; they call work for the same chunks.
   template <class Work>
   __device__ void for_each(const Work& work) {
-    for (Index group = 0; group < groups_; group += block_threads) {
+    for (Index group = 0; group < groups_; group += element_threads) {
       const Index own = group + threadIdx.x;
       const Index members = own < groups_ ? ends_[own] - begins_[own] : Index{0};
       Index end = 0;
       Scan(storage_.scan).InclusiveSum((members + large_chunk - 1) / large_chunk, end);
       storage_.ends[threadIdx.x] = end;
       __syncthreads();
-      const Index all = storage_.ends[block_threads - 1];
+      const Index all = storage_.ends[element_threads - 1];
       for (; next_ < all; next_ += gridDim.x) {
         const unsigned at = group_of(next_);
         const Index chunk = next_ - (at == 0 ? Index{0} : storage_.ends[at - 1]);
@@ -62,7 +63,7 @@ class LargeChunks {
   /// The scanned group that contains `chunk`: the first with a greater inclusive sum.
   __device__ unsigned group_of(Index chunk) const {
     unsigned begin = 0;
-    unsigned end = block_threads - 1;
+    unsigned end = element_threads - 1;
     while (begin < end) {
       const unsigned middle = (begin + end) / 2;
       if (storage_.ends[middle] <= chunk) {
@@ -90,11 +91,11 @@ class LargeChunks {
 // counts of j; finish(j, begin, before, equal) receives the sums. The result of takes_part must not
 // change except by finish of the same member.
 template <class Task, class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     count_in_large_groups_kernel(Task task, const Index* begins, const Index* ends, Index groups) {
   using Entry = typename Task::Entry;
   __shared__ typename LargeChunks<Index>::Storage chunks;
-  __shared__ Entry tile[block_threads];
+  __shared__ Entry tile[element_threads];
   __shared__ std::uint32_t before_all[large_chunk];
   __shared__ std::uint32_t equal_all[large_chunk];
   const unsigned lane = threadIdx.x % 32;
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(block_threads)
         const Entry mine = takes_part ? task.load(j) : Entry{};
         std::uint32_t before = 0;
         std::uint32_t equal = 0;
-        for (Index from = begin; from < end; from += block_threads) {
+        for (Index from = begin; from < end; from += element_threads) {
           __syncthreads();
           if (threadIdx.x < end - from) tile[threadIdx.x] = task.load(from + threadIdx.x);
           __syncthreads();
@@ -140,8 +141,8 @@ void count_in_large_groups(const Task& task, const Index* begins, const Index* e
                            std::uint64_t groups, cudaStream_t stream) {
   if (groups == 0) return;
   constexpr unsigned blocks = 2048;  // about two full occupancies of the largest GPU
-  count_in_large_groups_kernel<<<blocks, block_threads, 0, stream>>>(task, begins, ends,
-                                                                     static_cast<Index>(groups));
+  count_in_large_groups_kernel<<<blocks, element_threads, 0, stream>>>(task, begins, ends,
+                                                                       static_cast<Index>(groups));
   check_cuda(cudaGetLastError());
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "apps/suffix_array/backends.hpp"
-#include "apps/suffix_array/cuda/device_phase.hpp"
 #include "apps/suffix_array/cuda/host_copies.hpp"
 #include "apps/suffix_array/cuda/ranges/range_build.hpp"
 #include "apps/suffix_array/cuda/ranges/ranges_to_host.hpp"
@@ -13,7 +12,9 @@
 #include "core/cuda/append_to_host.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
 
@@ -21,9 +22,9 @@ namespace sortie::suffix_array::cuda {
 namespace {
 
 // Thread i widens position i.
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     widen_kernel(const std::uint32_t* narrow, std::uint64_t count, std::uint64_t* wide) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   if (i < count) wide[i] = narrow[i];
 }
 
@@ -35,8 +36,8 @@ DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream)
     return positions;
   } else {
     DeviceBuffer<Pos> wide(positions.size(), stream);
-    widen_kernel<<<blocks_for(wide.size()), block_threads, 0, stream>>>(positions.data(),
-                                                                        wide.size(), wide.data());
+    widen_kernel<<<blocks_for(wide.size()), element_threads, 0, stream>>>(positions.data(),
+                                                                          wide.size(), wide.data());
     check_cuda(cudaGetLastError());
     return wide;
   }
@@ -55,20 +56,20 @@ bool fits_before_rounds(const DeviceContext& context, const TextView& text) {
 template <class Pos, class Index>
 std::vector<Pos> build_at_once(const DeviceContext& context, const TextView& text) {
   const cudaStream_t stream = context.stream;
-  DevicePhase copy_in(context, "copy in", text.size());
+  WaitingPhase copy_in(context, "copy in", text.size());
   DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
   DeviceBuffer<std::uint64_t> separators(text.separators, stream);
-  copy_in.finish();
+  copy_in.stop();
 
   DeviceBuffer<Index> positions = build_on_device<Index>(
       beside(context, symbols.bytes() + separators.bytes()),
       {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}}, stream);
 
-  DevicePhase copy_out(context, "copy out", text.size() * sizeof(Pos));
+  WaitingPhase copy_out(context, "copy out", text.size() * sizeof(Pos));
   const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), stream);
   std::vector<Pos> suffixes;
   append_to_host(result.data(), result.size(), suffixes, stream);
-  copy_out.finish();
+  copy_out.stop();
   return suffixes;
 }
 
@@ -77,10 +78,10 @@ template <class Pos, class Index>
 std::vector<Pos> build_by_ranges(const DeviceContext& context, const TextView& text) {
   RangesToHost<Pos> to_host(context, text.size());
   build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
-    DevicePhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
+    WaitingPhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
     to_host.wait();
     to_host.start(with_width<Pos>(std::move(positions), context.stream));
-    copy_out.finish();
+    copy_out.stop();
   });
   const PhaseTimer copy_out(context, "copy out");
   return to_host.finish();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/build/refine.hpp"
+#include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <cub/device/device_scan.cuh>
@@ -19,12 +21,12 @@ namespace {
 constexpr std::uint64_t most_tiles_added = 2048;
 
 __device__ std::uint64_t tile_of_thread() {
-  return (std::uint64_t{blockIdx.x} * block_threads + threadIdx.x) / lanes;
+  return (std::uint64_t{blockIdx.x} * element_threads + threadIdx.x) / lanes;
 }
 
 // Warp w computes the totals of tile w.
 template <class Items, class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     total_kernel(Items items, std::uint64_t count, std::uint64_t tiles,
                  RefinementTotals<Index>* totals) {
   const std::uint64_t tile = tile_of_thread();
@@ -42,10 +44,9 @@ __device__ RefinementTotals<Index> add_totals(const RefinementTotals<Index>* tot
   for (std::uint64_t t = lane; t < tile; t += lanes) sum = sum + totals[t];
 #pragma unroll
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
-    const RefinementTotals<Index> other{__shfl_xor_sync(all_lanes, sum.members, distance),
-                                        __shfl_xor_sync(all_lanes, sum.groups, distance),
-                                        __shfl_xor_sync(all_lanes, sum.last_begin, distance)};
-    sum = sum + other;
+    sum = sum + RefinementTotals<Index>{from_lane_across(sum.members, distance),
+                                        from_lane_across(sum.groups, distance),
+                                        from_lane_across(sum.last_begin, distance)};
   }
   return sum;
 }
@@ -53,14 +54,14 @@ __device__ RefinementTotals<Index> add_totals(const RefinementTotals<Index>* tot
 // Warp w writes the remaining items of tile w. `before` holds the totals of each tile or, if these
 // are summed already, of all tiles before it.
 template <class Items, class Use, class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     keep_kernel(Items items, Use use, std::uint64_t count, std::uint64_t tiles,
                 const RefinementTotals<Index>* before, bool added_up,
                 RefinementOutput<Index> output) {
   const std::uint64_t tile = tile_of_thread();
   if (tile >= tiles) return;
   const unsigned lane = threadIdx.x % lanes;
-  const unsigned up_to_lane = all_lanes >> (lanes - 1 - lane);
+  const unsigned up_to_lane = full_warp >> (lanes - 1 - lane);
   const TileFlags flags(items, count, tile, lane);
   RefinementTotals<Index> sum = added_up ? before[tile] : add_totals(before, tile, lane);
 #pragma unroll
@@ -132,19 +133,19 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
   DeviceBuffer<RefinementResult<Index>> device_result(1, stream);
   {
     const std::uint64_t tiles = tiles_of(count);
-    const unsigned blocks = blocks_for(tiles, block_threads / lanes);
+    const unsigned blocks = blocks_for(tiles, element_threads / lanes);
     DeviceBuffer<RefinementTotals<Index>> totals(tiles, stream);
-    total_kernel<<<blocks, block_threads, 0, stream>>>(items, count, tiles, totals.data());
+    total_kernel<<<blocks, element_threads, 0, stream>>>(items, count, tiles, totals.data());
     check_cuda(cudaGetLastError());
     const bool add_up = tiles > most_tiles_added;
     if (add_up) {
-      std::size_t bytes = scan_scratch<Index>(tiles);
-      DeviceBuffer<std::byte> scratch(bytes, stream);
-      check_cuda(cub::DeviceScan::ExclusiveScan(scratch.data(), bytes, totals.data(), totals.data(),
-                                                AddCounts{}, RefinementTotals<Index>{},
-                                                static_cast<ScanCount<Index>>(tiles), stream));
+      call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+        return cub::DeviceScan::ExclusiveScan(scratch, bytes, totals.data(), totals.data(),
+                                              AddCounts{}, RefinementTotals<Index>{},
+                                              static_cast<ScanCount<Index>>(tiles), stream);
+      });
     }
-    keep_kernel<<<blocks, block_threads, 0, stream>>>(
+    keep_kernel<<<blocks, element_threads, 0, stream>>>(
         items, use, count, tiles, totals.data(), add_up,
         RefinementOutput<Index>{rest.items.data(), rest.slots.data(), rest.heads.data(),
                                 rest.offsets.data(), &device_result.data()->all});

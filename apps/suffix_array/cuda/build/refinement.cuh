@@ -111,7 +111,6 @@ struct RefinementOutput {
 };
 
 inline constexpr unsigned lanes = 32;
-inline constexpr unsigned all_lanes = 0xffffffffU;
 inline constexpr unsigned tile_chunks = 8;
 inline constexpr unsigned refinement_tile = tile_chunks * lanes;
 
@@ -145,14 +144,14 @@ struct TileFlags {
       next_begins = items.is_head(static_cast<Index>(next)) || next_key != keys[tile_chunks - 1] ||
                     items.is_final(next_key);
     }
-    const unsigned behind = __ballot_sync(all_lanes, lane == lanes - 1 && next_begins);
+    const unsigned behind = __ballot_sync(full_warp, lane == lanes - 1 && next_begins);
 #pragma unroll
     for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
-      Key previous = __shfl_up_sync(all_lanes, keys[chunk], 1);
+      Key previous = __shfl_up_sync(full_warp, keys[chunk], 1);
       if (lane == 0) previous = before;
       begins[chunk] = __ballot_sync(
-          all_lanes, heads[chunk] || keys[chunk] != previous || items.is_final(keys[chunk]));
-      before = __shfl_sync(all_lanes, keys[chunk], lanes - 1);
+          full_warp, heads[chunk] || keys[chunk] != previous || items.is_final(keys[chunk]));
+      before = __shfl_sync(full_warp, keys[chunk], lanes - 1);
     }
 #pragma unroll
     for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {

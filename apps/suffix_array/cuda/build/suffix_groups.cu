@@ -6,8 +6,8 @@
 
 #include "apps/suffix_array/cuda/build/group_bounds.cuh"
 #include "apps/suffix_array/cuda/build/large_groups.cuh"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -43,11 +43,11 @@ struct ListLargeGroups {
 // those with a smaller key, and those with the same key at a lower index. Neighbouring threads read
 // the same few keys, which the cache holds.
 template <class Key, class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     sort_by_counting_kernel(const std::uint8_t* heads, std::uint64_t members, const Key* keys,
                             const Index* items, Key* sorted_keys, Index* sorted_items) {
   const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t thread = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   if (thread - lane >= members) return;  // the whole warp
   const auto group = HeadVotes(heads, members, thread - lane, lane).bounds<Index>();
   if (thread >= members || !group.small) return;
@@ -93,7 +93,7 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
   DeviceBuffer<Key> sorted_keys(members, stream);
   DeviceBuffer<Index> sorted_items(members, stream);
   if (members != 0) {
-    sort_by_counting_kernel<<<blocks_for(members), block_threads, 0, stream>>>(
+    sort_by_counting_kernel<<<blocks_for(members), element_threads, 0, stream>>>(
         list.heads.data(), members, keys.data(), list.items.data(), sorted_keys.data(),
         sorted_items.data());
     check_cuda(cudaGetLastError());
@@ -109,14 +109,11 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
     DoubleBuffer<Index> item_buffers(list.items.data(), sorted_items.data());
     const auto count = static_cast<std::int64_t>(list.large_groups);
     const auto all = static_cast<std::int64_t>(members);
-    std::size_t bytes = 0;
-    check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, key_buffers, item_buffers, all, count,
-                                              list.large_begins.data(), list.large_ends.data(),
-                                              stream));
-    DeviceBuffer<std::byte> scratch(bytes, stream);
-    check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, key_buffers, item_buffers, all,
-                                              count, list.large_begins.data(),
-                                              list.large_ends.data(), stream));
+    call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+      return DeviceSegmentedSort::SortPairs(scratch, bytes, key_buffers, item_buffers, all, count,
+                                            list.large_begins.data(), list.large_ends.data(),
+                                            stream);
+    });
   }
   keys = std::move(sorted_keys);
   list.items = std::move(sorted_items);

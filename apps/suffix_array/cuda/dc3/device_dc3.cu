@@ -24,12 +24,12 @@
 #include "apps/suffix_array/cuda/call_iterator.cuh"
 #include "apps/suffix_array/cuda/counts.cuh"
 #include "apps/suffix_array/cuda/dc3/skew_order.cuh"
-#include "apps/suffix_array/cuda/device_phase.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/host_copies.hpp"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -163,15 +163,6 @@ struct TakePosition {
 };
 #endif
 
-/// Calls a CUB function twice: to query the bytes of its scratch, and with the scratch.
-template <class Function>
-void with_scratch(const Function& function, cudaStream_t stream) {
-  std::size_t bytes = 0;
-  check_cuda(function(nullptr, bytes));
-  DeviceBuffer<std::byte> scratch(bytes, stream);
-  check_cuda(function(scratch.data(), bytes));
-}
-
 /// The levels of the recursion.
 class SkewSort {
  public:
@@ -263,12 +254,7 @@ std::uint32_t SkewSort::name_triples(const Words& string, const Numbering& numbe
   check_cuda(cudaMemsetAsync(names.data() + count, 0, padding * sizeof(std::uint32_t), stream_));
   const NameTriples function{numbering, string.data(), order.data(),
                              count,     names.data(),  different.data()};
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        scan_items<std::uint32_t>(scratch, bytes, function, AddCounts{}, count, stream_);
-        return cudaSuccess;
-      },
-      stream_);
+  scan_items<std::uint32_t>(function, AddCounts{}, count, stream_);
   std::uint32_t result = 0;
   different.copy_to({&result, 1});
   check_cuda(cudaStreamSynchronize(stream_));
@@ -280,13 +266,11 @@ Words SkewSort::sort_thirds(const Words& string, const Words& order, std::uint32
                             int bits) const {
   Words selected(thirds, stream_);
   Words selected_count(1, stream_);
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceSelect::If(scratch, bytes, order.data(), selected.data(),
-                                     selected_count.data(), static_cast<int>(order.size()),
-                                     IsFirstThird{thirds}, stream_);
-      },
-      stream_);
+  call_with_scratch(stream_, [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceSelect::If(scratch, bytes, order.data(), selected.data(),
+                                 selected_count.data(), static_cast<int>(order.size()),
+                                 IsFirstThird{thirds}, stream_);
+  });
   Words keys(thirds, stream_);
   for_each_item<std::uint32_t>(thirds, WriteThirdKey{string.data(), selected.data(), keys.data()},
                                stream_);
@@ -307,13 +291,11 @@ Words SkewSort::merge(const RankedString& ranked, const Words& order, std::uint3
   const std::uint64_t first_size = order.size() - skipped;
 #if CUB_VERSION >= 200700
   const CallIterator<WritePosition, std::uint64_t, SkewItem> out(WritePosition{positions.data()});
-  with_scratch(
-      [&](void* scratch, std::size_t& bytes) {
-        return cub::DeviceMerge::MergeKeys(
-            scratch, bytes, first, static_cast<std::int64_t>(first_size), second,
-            static_cast<std::int64_t>(thirds.size()), out, dc3::IsBefore{}, stream_);
-      },
-      stream_);
+  call_with_scratch(stream_, [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceMerge::MergeKeys(scratch, bytes, first, static_cast<std::int64_t>(first_size),
+                                       second, static_cast<std::int64_t>(thirds.size()), out,
+                                       dc3::IsBefore{}, stream_);
+  });
 #else
   // CUDA before 12.8 has this merge in Thrust only, which allocates from the system.
   const auto out = thrust::make_transform_output_iterator(positions.data(), TakePosition{});
@@ -378,7 +360,7 @@ DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context, const De
   if (size == 0) return {};
   const std::uint64_t budget = device_memory_budget(call);
   if (dc3_bytes(size) > budget) throw out_of_memory_error("dc3", dc3_bytes(size), budget);
-  DevicePhase phase(call, "dc3");
+  WaitingPhase phase(call, "dc3");
   NumberedText numbered = number_text(text, stream);
   SkewSort skew(stream);
   const Words order = skew.sort(std::move(numbered.string), numbered.size, numbered.bits);
@@ -389,7 +371,7 @@ DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context, const De
   check_cuda(cudaMemcpyAsync(positions.data() + separators, order.data() + separators + 1,
                              (size - separators) * sizeof(std::uint32_t), cudaMemcpyDeviceToDevice,
                              stream));
-  phase.finish();
+  phase.stop();
   if (context.report != nullptr) context.report->set("dc3_levels", skew.levels());
   return positions;
 }

@@ -3,9 +3,9 @@
 // Inverse suffix array and Burrows-Wheeler transform: gathers and scatters of single items.
 #include "sortie/device_suffix_array.hpp"
 
-#include "apps/suffix_array/cuda/device_phase.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -64,10 +64,10 @@ DeviceBuffer<Index> inverse_on_device(const Context& context, std::span<const In
   const DeviceCall call(context, stream);
   if (suffixes.empty()) return {};
   require(call, "the inverse suffix array", suffixes.size_bytes());
-  DevicePhase phase(call, "inverse", 2 * suffixes.size_bytes());
+  WaitingPhase phase(call, "inverse", 2 * suffixes.size_bytes());
   DeviceBuffer<Index> ranks(suffixes.size(), stream);
   for_each_item<Index>(suffixes.size(), WriteRank<Index>{suffixes.data(), ranks.data()}, stream);
-  phase.finish();
+  phase.stop();
   return ranks;
 }
 
@@ -79,13 +79,13 @@ DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(const Context& context, con
   const std::uint64_t size = text.symbols.size();
   if (size == 0) return {};
   require(call, "the Burrows-Wheeler transform", size);
-  DevicePhase phase(call, "bwt", size * (2 + sizeof(Index)));
+  WaitingPhase phase(call, "bwt", size * (2 + sizeof(Index)));
   DeviceBuffer<std::uint8_t> transform(size, stream);
   for_each_item<std::uint64_t>(
       (size + gathered - 1) / gathered,
       GatherSymbolsBefore<Index>{text.symbols.data(), size, suffixes.data(), transform.data()},
       stream);
-  phase.finish();
+  phase.stop();
   return transform;
 }
 

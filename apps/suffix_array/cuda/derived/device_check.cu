@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <string>
 
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "apps/suffix_array/cuda/text/text_chunk.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
 

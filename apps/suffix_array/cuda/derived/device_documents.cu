@@ -4,9 +4,9 @@
 #include "sortie/device_suffix_array.hpp"
 
 #include "apps/suffix_array/binary_search.hpp"
-#include "apps/suffix_array/cuda/device_phase.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -37,13 +37,13 @@ DeviceBuffer<std::uint32_t> documents_on_device(const Context& context,
   const std::uint64_t wanted = suffixes.size() * sizeof(std::uint32_t);
   const std::uint64_t budget = device_memory_budget(call);
   if (wanted > budget) throw out_of_memory_error("the document array", wanted, budget);
-  DevicePhase phase(call, "documents", suffixes.size_bytes() + wanted);
+  WaitingPhase phase(call, "documents", suffixes.size_bytes() + wanted);
   DeviceBuffer<std::uint32_t> documents(suffixes.size(), stream);
   for_each_item<std::uint64_t>(suffixes.size(),
                                FindRecord<Index>{suffixes.data(), record_begins.data(),
                                                  record_begins.size(), documents.data()},
                                stream);
-  phase.finish();
+  phase.stop();
   return documents;
 }
 

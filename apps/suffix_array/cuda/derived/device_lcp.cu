@@ -37,14 +37,15 @@
 #include <algorithm>
 
 #include "apps/suffix_array/cuda/derived/lcp_entry.cuh"
-#include "apps/suffix_array/cuda/device_phase.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/common_symbols.cuh"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
+#include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
 
@@ -52,8 +53,6 @@ namespace sortie::suffix_array::cuda {
 namespace {
 
 constexpr int warp_threads = 32;
-constexpr unsigned all_lanes = 0xffffffffU;
-
 /// Windows that a thread compares after the first one. The other lanes of its warp wait meanwhile,
 /// so it is few: 84 bases, more than most repeats of a genome agree in. On an H200, 2 or 8 change
 /// the time by less than 1 % (chrX, four S. aureus genomes, yeast).
@@ -99,14 +98,14 @@ struct LongEntries {
 // reads it. So the text is read once for each suffix. All lanes reach the shuffles, those beyond
 // the last entry with position 0.
 template <class Index>
-__global__ void __launch_bounds__(block_threads) look_kernel(Entries<Index> entries) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+__global__ void __launch_bounds__(element_threads) look_kernel(Entries<Index> entries) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   const bool in_array = i < entries.size;
   const std::uint64_t right = in_array ? entries.suffixes[i] : 0;
   const std::uint64_t right_window = entries.text.window_before(right);
-  std::uint64_t left = __shfl_up_sync(all_lanes, static_cast<unsigned long long>(right), 1);
+  std::uint64_t left = __shfl_up_sync(full_warp, static_cast<unsigned long long>(right), 1);
   std::uint64_t left_window =
-      __shfl_up_sync(all_lanes, static_cast<unsigned long long>(right_window), 1);
+      __shfl_up_sync(full_warp, static_cast<unsigned long long>(right_window), 1);
   if (!in_array) return;
   if (i == 0) {
     entries.lcp[0] = 0;
@@ -146,10 +145,10 @@ __device__ bool extend_by_warp(const CommonSymbols& text, std::uint64_t left, st
   for (std::uint64_t turn = 0; turn < iterations; ++turn) {
     const std::uint64_t offset = common + lane * window;
     const auto more = static_cast<unsigned>(text.common(left + offset, right + offset));
-    const unsigned stopped = __ballot_sync(all_lanes, more < window);
+    const unsigned stopped = __ballot_sync(full_warp, more < window);
     if (stopped != 0) {
       const int first = __ffs(static_cast<int>(stopped)) - 1;
-      common += static_cast<unsigned>(first) * window + __shfl_sync(all_lanes, more, first);
+      common += static_cast<unsigned>(first) * window + from_lane(more, first);
       return true;
     }
     common += warp_threads * window;
@@ -160,13 +159,13 @@ __device__ bool extend_by_warp(const CommonSymbols& text, std::uint64_t left, st
 // A warp owns 32 consecutive entries; lane l tests whether entry l is marked as longer. The marked
 // entries are compared one after another by all lanes.
 template <class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     extend_kernel(Entries<Index> entries, LongEntries<Index> rest) {
-  const std::uint64_t own = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t own = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   const unsigned lane = threadIdx.x % warp_threads;
   const bool marked = own < entries.size && entries.lcp[own] == mark_of<Index>(Unknown::longer);
   // The ballot separates the reads of all entries from the first write.
-  unsigned left_over = __ballot_sync(all_lanes, marked);
+  unsigned left_over = __ballot_sync(full_warp, marked);
   const auto window = static_cast<std::uint64_t>(entries.text.window());
   while (left_over != 0) {
     const auto chosen = static_cast<unsigned>(__ffs(static_cast<int>(left_over)) - 1);
@@ -179,7 +178,7 @@ __global__ void __launch_bounds__(block_threads)
     if (!found) {
       unsigned place = 0;
       if (lane == 0) place = atomicAdd(rest.count, 1U);
-      place = __shfl_sync(all_lanes, place, 0);
+      place = from_lane(place, 0);
       if (place < rest.capacity) {
         if (lane == 0) rest.entries[place] = static_cast<Index>(i);
         continue;
@@ -261,10 +260,7 @@ template <class Index>
 void take_prefix_maximum(DeviceBuffer<Index>& reach, cudaStream_t stream) {
   const PrefixMaximum<Index> pass{reach.data()};
   const auto count = static_cast<Index>(reach.size());
-  std::size_t bytes = 0;
-  scan_items<Index>(nullptr, bytes, pass, Larger{}, count, stream);
-  DeviceBuffer<std::byte> scratch(bytes, stream);
-  scan_items<Index>(scratch.data(), bytes, pass, Larger{}, count, stream);
+  scan_items<Index>(pass, Larger{}, count, stream);
 }
 
 /// Capacity of the list of entries for blocks: more than any text needs that was not constructed to
@@ -298,7 +294,7 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
   const std::uint64_t size = text.symbols.size();
   if (size == 0) return {};
   require_memory<Index>(call, size);
-  DevicePhase phase(call, "lcp", size * (2 + 4 * sizeof(Index)));
+  WaitingPhase phase(call, "lcp", size * (2 + 4 * sizeof(Index)));
 
   const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text, stream);
   const PrefixCode code = plan_first_sort(text, separator_bits.data(), code_bits, stream);
@@ -310,7 +306,7 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
   const Entries<Index> entries{
       {packed.stream, size}, suffixes.data(), size, lcp.data(), reach.data()};
   const unsigned blocks = blocks_for(size);
-  look_kernel<Index><<<blocks, block_threads, 0, stream>>>(entries);
+  look_kernel<Index><<<blocks, element_threads, 0, stream>>>(entries);
   check_cuda(cudaGetLastError());
 
   DeviceBuffer<Index> list(long_capacity(size), stream);
@@ -318,14 +314,14 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
   check_cuda(cudaMemsetAsync(count.data(), 0, count.bytes(), stream));
   const LongEntries<Index> long_entries{list.data(), static_cast<unsigned>(list.size()),
                                         count.data()};
-  extend_kernel<Index><<<blocks, block_threads, 0, stream>>>(entries, long_entries);
+  extend_kernel<Index><<<blocks, element_threads, 0, stream>>>(entries, long_entries);
   check_cuda(cudaGetLastError());
   extend_long_kernel<Index><<<long_blocks, long_block_threads, 0, stream>>>(entries, long_entries);
   check_cuda(cudaGetLastError());
 
   take_prefix_maximum(reach, stream);
   for_each_item<Index>(size, TakeFromReach<Index>{entries}, stream);
-  phase.finish();
+  phase.stop();
   return lcp;
 }
 

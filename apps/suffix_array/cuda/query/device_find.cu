@@ -8,11 +8,11 @@
 #include <limits>
 
 #include "apps/suffix_array/binary_search.hpp"
-#include "apps/suffix_array/cuda/device_phase.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
 
@@ -78,12 +78,10 @@ DeviceBuffer<std::uint64_t> sum_hits(const WantedHits& wanted, cudaStream_t stre
   DeviceBuffer<std::uint64_t> begins(items, stream);
   const auto hits =
       thrust::make_transform_iterator(thrust::make_counting_iterator<std::uint64_t>(0), wanted);
-  std::size_t bytes = 0;
-  check_cuda(cub::DeviceScan::ExclusiveSum(nullptr, bytes, hits, begins.data(),
-                                           static_cast<int>(items), stream));
-  DeviceBuffer<std::byte> scratch(bytes, stream);
-  check_cuda(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, hits, begins.data(),
-                                           static_cast<int>(items), stream));
+  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveSum(scratch, bytes, hits, begins.data(),
+                                         static_cast<int>(items), stream);
+  });
   return begins;
 }
 
@@ -98,7 +96,7 @@ DeviceBuffer<EntryRange> find_on_device(const Context& context, const DeviceText
   const std::uint64_t wanted = patterns.size() * sizeof(EntryRange) + size / 8;
   const std::uint64_t budget = device_memory_budget(call);
   if (wanted > budget) throw out_of_memory_error("the suffix array query", wanted, budget);
-  DevicePhase phase(call, "query", patterns.letters.size());
+  WaitingPhase phase(call, "query", patterns.letters.size());
   const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text, stream);
   DeviceBuffer<EntryRange> ranges(patterns.size(), stream);
   for_each_item<std::uint64_t>(patterns.size(),
@@ -108,7 +106,7 @@ DeviceBuffer<EntryRange> find_on_device(const Context& context, const DeviceText
                                                   patterns.begins.data(),
                                                   ranges.data()},
                                stream);
-  phase.finish();
+  phase.stop();
   return ranges;
 }
 
@@ -120,7 +118,7 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
   const DeviceCall call(context, stream);
   DeviceOccurrences<Index> found;
   found.ranges = find_on_device(context, text, suffixes, patterns, stream);
-  DevicePhase phase(call, "locate");
+  WaitingPhase phase(call, "locate");
   found.begins = sum_hits({found.ranges.data(), patterns.size(), most_hits}, stream);
   std::uint64_t total = 0;
   check_cuda(cudaMemcpyAsync(&total, found.begins.data() + patterns.size(), sizeof(total),
@@ -138,7 +136,7 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
       GatherPosition<Index>{suffixes.data(), found.ranges.data(), found.begins.data(),
                             patterns.size(), found.positions.data()},
       stream);
-  phase.finish();
+  phase.stop();
   return found;
 }
 

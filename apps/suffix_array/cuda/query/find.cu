@@ -5,7 +5,7 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/cuda/host_copies.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/event_timer.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/run_report.hpp"
 
@@ -43,7 +43,7 @@ Occurrences<Pos> locate(const Context& context, const TextView& text, std::span<
   const Inputs<Pos> inputs(call, "the suffix array query", text, suffixes);
   const DevicePatterns on_device(patterns, call.stream);
   DeviceOccurrences<Pos> found;
-  EventTimer timer;
+  EventPair timer;
   const double seconds = timer.time(call.stream, [&] {
     found = locate_on_device<Pos>(context, inputs.text(), inputs.array(), on_device.view(),
                                   most_hits, call.stream);

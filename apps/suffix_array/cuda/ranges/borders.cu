@@ -5,11 +5,11 @@
 #include <cub/device/device_merge_sort.cuh>
 #include <utility>
 
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/ranges/range_plan.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 
@@ -49,17 +49,17 @@ struct WriteWindows {
 // candidates that are not after it: by windows in shared memory, and among candidates with the same
 // window by whole suffixes. Counts are accumulated per block and added to the totals at its end.
 template <class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     count_between_kernel(SuffixOrder<Index> order, std::uint64_t symbols, const Index* candidates,
                          const std::uint64_t* windows, unsigned count, unsigned long long* counts) {
   extern __shared__ std::uint64_t shared_windows[];
   auto* const shared_counts = reinterpret_cast<std::uint32_t*>(shared_windows + count);
-  for (unsigned i = threadIdx.x; i < count; i += block_threads) shared_windows[i] = windows[i];
-  for (unsigned i = threadIdx.x; i <= count; i += block_threads) shared_counts[i] = 0;
+  for (unsigned i = threadIdx.x; i < count; i += element_threads) shared_windows[i] = windows[i];
+  for (unsigned i = threadIdx.x; i <= count; i += element_threads) shared_counts[i] = 0;
   __syncthreads();
 
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
-  for (std::uint64_t at = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; at < symbols;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * element_threads;
+  for (std::uint64_t at = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x; at < symbols;
        at += stride) {
     const auto position = static_cast<Index>(at);
     const auto window = order.text.template window<std::uint64_t>(at);
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(block_threads)
     atomicAdd(&shared_counts[begin], 1U);
   }
   __syncthreads();
-  for (unsigned i = threadIdx.x; i <= count; i += block_threads) {
+  for (unsigned i = threadIdx.x; i <= count; i += element_threads) {
     if (shared_counts[i] != 0) {
       atomicAdd(&counts[i], static_cast<unsigned long long>(shared_counts[i]));
     }
@@ -150,9 +150,9 @@ Counted<Index> count_between(const SuffixOrder<Index>& order, std::uint64_t symb
   // Enough to fill the largest GPU; no block counts 2^32 suffixes.
   constexpr std::uint64_t least_blocks = 1024;
   const std::uint64_t blocks =
-      std::min<std::uint64_t>((symbols + block_threads - 1) / block_threads,
+      std::min<std::uint64_t>((symbols + element_threads - 1) / element_threads,
                               std::max<std::uint64_t>(least_blocks, symbols >> 30));
-  count_between_kernel<<<static_cast<unsigned>(blocks), block_threads, shared_bytes, stream>>>(
+  count_between_kernel<<<static_cast<unsigned>(blocks), element_threads, shared_bytes, stream>>>(
       order, symbols, positions.data(), windows.data(), static_cast<unsigned>(count),
       device_counts.data());
   check_cuda(cudaGetLastError());

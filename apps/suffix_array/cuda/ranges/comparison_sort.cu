@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/ranges/comparison_sort.hpp"
+#include "primitives/cuda/warp.cuh"
 
 #include <cub/device/device_merge_sort.cuh>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/group_bounds.cuh"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -23,18 +24,17 @@ struct LargeSets {
 // Thread j handles member j of the list. In a small group it counts the members that precede its
 // own, which gives its slot; large groups are recorded.
 template <class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     place_in_small_groups_kernel(SuffixOrder<Index> order, std::uint64_t depth, const Index* items,
                                  const Index* slots, const std::uint8_t* heads,
                                  std::uint64_t members, Index* suffixes, LargeSets<Index> large) {
   const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t thread = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   if (thread - lane >= members) return;  // the whole warp
   const auto group = HeadVotes(heads, members, thread - lane, lane).bounds<Index>();
   const bool is_member = thread < members;
-  const unsigned in_large = __ballot_sync(0xffffffffU, is_member && !group.small);
-  const unsigned begins =
-      __ballot_sync(0xffffffffU, is_member && !group.small && heads[thread] != 0);
+  const unsigned in_large = __ballot_sync(full_warp, is_member && !group.small);
+  const unsigned begins = __ballot_sync(full_warp, is_member && !group.small && heads[thread] != 0);
   if (lane == 0 && in_large != 0) {
     large.members.words[thread / 32].bits = in_large;
     large.heads.words[thread / 32].bits = begins;
@@ -108,7 +108,7 @@ void sort_by_comparisons(const SuffixOrder<Index>& order, TextSorted<Index>& sor
   NumberedSetBuffer<Index> large_members(list.members, stream);
   NumberedSetBuffer<Index> large_heads(list.members, stream);
   const LargeSets<Index> large{large_members.set(), large_heads.set()};
-  place_in_small_groups_kernel<<<blocks_for(list.members), block_threads, 0, stream>>>(
+  place_in_small_groups_kernel<<<blocks_for(list.members), element_threads, 0, stream>>>(
       order, sorted.depth, list.items.data(), list.slots.data(), list.heads.data(), list.members,
       sorted.suffixes.data(), large);
   check_cuda(cudaGetLastError());

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 #include "apps/suffix_array/cuda/ranges/window_key.cuh"
 #include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {

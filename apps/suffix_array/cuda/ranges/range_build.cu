@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "apps/suffix_array/cuda/device_phase.hpp"
 #include "apps/suffix_array/cuda/ranges/borders.hpp"
 #include "apps/suffix_array/cuda/ranges/cover_ranks.hpp"
 #include "apps/suffix_array/cuda/ranges/range_sort.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "sortie/error.hpp"
@@ -30,11 +30,11 @@ PrefixCode without_rare_letters(const PrefixCode& code) {
 template <class Callback>
 PackedText pack(const DeviceContext& context, const TextView& text, const Callback& when_known) {
   const cudaStream_t stream = context.stream;
-  DevicePhase copy_in(context, "copy in", text.size());
+  WaitingPhase copy_in(context, "copy in", text.size());
   const DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
   const DeviceBuffer<std::uint64_t> separators(text.separators, stream);
-  copy_in.finish();
-  DevicePhase packing(context, "pack", 2 * text.size());
+  copy_in.stop();
+  WaitingPhase packing(context, "pack", 2 * text.size());
   const DeviceText on_device{{symbols.data(), symbols.size()},
                              {separators.data(), separators.size()}};
   const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(on_device, stream);
@@ -42,7 +42,7 @@ PackedText pack(const DeviceContext& context, const TextView& text, const Callba
       without_rare_letters(plan_first_sort(on_device, separator_bits.data(), 32, stream));
   when_known(symbol_bits(code));
   PackedText packed = pack_text(on_device, separator_bits.data(), code, stream);
-  packing.finish();
+  packing.stop();
   return packed;
 }
 
@@ -59,23 +59,23 @@ void build_from_packed(const DeviceContext& context, const SymbolStream& text,
                        std::uint64_t symbols, const RangePlan& plan, bool tight,
                        const RangeSink<Index>& sink) {
   const cudaStream_t stream = context.stream;
-  DevicePhase ranking(context, "cover");
+  WaitingPhase ranking(context, "cover");
   if (tight) close_gaps(stream);
   const RankedCover<Index> cover = rank_cover<Index>(text, symbols, plan.cover_order, stream);
   if (tight) close_gaps(stream);
-  ranking.finish();
+  ranking.stop();
 
   const SuffixOrder<Index> order{text, cover.view()};
-  DevicePhase cutting(context, "borders");
+  WaitingPhase cutting(context, "borders");
   const std::vector<SuffixRange> ranges = find_ranges(order, symbols, plan.members, stream);
-  cutting.finish();
+  cutting.stop();
 
   RangeFigures figures;
   std::uint64_t done = 0;
   for (const SuffixRange& range : ranges) {
-    DevicePhase sorting(context, "ranges");
+    WaitingPhase sorting(context, "ranges");
     DeviceBuffer<Index> suffixes = sort_range(order, symbols, range, figures, stream);
-    sorting.finish();
+    sorting.stop();
     sink(std::move(suffixes));
     done += range.members;
     if (context.progress) context.progress("ranges", done, symbols);

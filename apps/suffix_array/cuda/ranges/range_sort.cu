@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/ranges/range_sort.hpp"
+#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <utility>
 
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "apps/suffix_array/cuda/ranges/comparison_sort.hpp"
 #include "apps/suffix_array/cuda/ranges/range_plan.hpp"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 #include "apps/suffix_array/cuda/ranges/window_key.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -45,11 +46,11 @@ struct InRange {
 
 // Thread j tests the suffix at first + j; a warp writes one word of the set by a vote.
 template <class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     mark_members_kernel(InRange<Index> in_range, std::uint64_t first, std::uint64_t count,
                         NumberedSet<Index> members) {
-  const std::uint64_t j = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
-  const unsigned votes = __ballot_sync(0xffffffffU, j < count && in_range(first + j));
+  const std::uint64_t j = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  const unsigned votes = __ballot_sync(full_warp, j < count && in_range(first + j));
   if (threadIdx.x % 32 == 0 && j < count) members.words[j / 32].bits = votes;
 }
 
@@ -77,8 +78,8 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
   for (std::uint64_t first = 0; first < symbols; first += chunk) {
     const std::uint64_t count = std::min(chunk, symbols - first);
     NumberedSetBuffer<Index> members(count, stream);
-    mark_members_kernel<<<blocks_for(count), block_threads, 0, stream>>>(in_range, first, count,
-                                                                         members.set());
+    mark_members_kernel<<<blocks_for(count), element_threads, 0, stream>>>(in_range, first, count,
+                                                                           members.set());
     check_cuda(cudaGetLastError());
     const std::uint64_t here = members.number_and_count(stream);
     if (here > wanted - found) break;

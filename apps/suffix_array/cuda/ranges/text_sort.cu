@@ -5,8 +5,8 @@
 
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
 #include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/ranges/window_key.cuh"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {

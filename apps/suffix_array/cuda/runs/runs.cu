@@ -5,11 +5,11 @@
 
 #include "apps/suffix_array/cuda/build/large_groups.cuh"
 #include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/runs/runs.cuh"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_segmented_sort.hpp"
 #include "sortie/error.hpp"
 
@@ -153,10 +153,7 @@ AllRuns<Index> split(const SymbolStream& text, const DeviceBuffer<Index>& suffix
         {text, suffix_array.data() + group.begin, group.count, group.depth, group.code},
         runs.of(i),
         device_totals.data() + i};
-    std::size_t bytes = 0;
-    scan_items<Counts<Index>>(nullptr, bytes, pass, AddCounts{}, group.count, stream);
-    DeviceBuffer<std::byte> scratch(bytes, stream);
-    scan_items<Counts<Index>>(scratch.data(), bytes, pass, AddCounts{}, group.count, stream);
+    scan_items<Counts<Index>>(pass, AddCounts{}, group.count, stream);
   }
   std::vector<Counts<Index>> totals(found.size());
   device_totals.copy_to(totals);
@@ -203,7 +200,6 @@ void sort_runs(const std::vector<Found<Index>>& found, AllRuns<Index>& runs, cud
     few = few && members <= most_pairs_counted;  // so that the square does not overflow
     pairs += few ? members * members : 0;
   }
-  std::size_t bytes = 0;
   if (few && pairs <= most_pairs_counted) {
     count_in_large_groups(SortByCounting<Index, Index>{keys.Current(), order.Current(),
                                                        keys.Alternate(), order.Alternate()},
@@ -211,13 +207,10 @@ void sort_runs(const std::vector<Found<Index>>& found, AllRuns<Index>& runs, cud
   } else {
     const auto items = static_cast<std::int64_t>(count);
     const auto groups = static_cast<std::int64_t>(found.size());
-    check_cuda(DeviceSegmentedSort::SortPairs(nullptr, bytes, keys, order, items, groups,
-                                              device_begins.data(), device_begins.data() + 1,
-                                              stream));
-    DeviceBuffer<std::byte> scratch(bytes, stream);
-    check_cuda(DeviceSegmentedSort::SortPairs(scratch.data(), bytes, keys, order, items, groups,
-                                              device_begins.data(), device_begins.data() + 1,
-                                              stream));
+    call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+      return DeviceSegmentedSort::SortPairs(scratch, bytes, keys, order, items, groups,
+                                            device_begins.data(), device_begins.data() + 1, stream);
+    });
     if (keys.Current() != runs.extra.data()) std::swap(runs.extra, runs.sums);
     if (order.Current() != runs.order.data()) std::swap(runs.order, order_alternate);
   }
@@ -227,10 +220,7 @@ void sort_runs(const std::vector<Found<Index>>& found, AllRuns<Index>& runs, cud
                          stream);
   }
   const SumLetters<Index> pass{runs.extra.data(), runs.sums.data()};
-  scan_items<Index>(nullptr, bytes, pass, AddCounts{}, static_cast<Index>(count), stream);
-  DeviceBuffer<std::byte> scan_scratch(bytes, stream);
-  scan_items<Index>(scan_scratch.data(), bytes, pass, AddCounts{}, static_cast<Index>(count),
-                    stream);
+  scan_items<Index>(pass, AddCounts{}, static_cast<Index>(count), stream);
 }
 
 /// Computes the remainder of each group. Waits for the stream.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/samples/group_slots.hpp"
+#include "primitives/cuda/warp.cuh"
 
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -10,12 +11,11 @@ namespace {
 // Thread j inserts member j. Slots ascend, so the members of one word are in neighbouring lanes:
 // these combine their bits, and the first of them writes the word.
 template <class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     insert_slots_kernel(const Index* slots, const std::uint8_t* heads, std::uint64_t count,
                         GroupSlotsView<Index> sets) {
-  constexpr unsigned all_lanes = 0xffffffffU;
   const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t j = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t j = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   const bool is_member = j < count;
   const Index slot = is_member ? slots[j] : Index{0};
   const Index word = is_member ? slot / 32 : ~Index{0};
@@ -23,15 +23,15 @@ __global__ void __launch_bounds__(block_threads)
   std::uint32_t head_bits = is_member && heads[j] != 0 ? member_bits : 0U;
 #pragma unroll
   for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const Index other_word = __shfl_down_sync(all_lanes, word, distance);
-    const std::uint32_t members = __shfl_down_sync(all_lanes, member_bits, distance);
-    const std::uint32_t begins = __shfl_down_sync(all_lanes, head_bits, distance);
+    const Index other_word = __shfl_down_sync(full_warp, word, distance);
+    const std::uint32_t members = __shfl_down_sync(full_warp, member_bits, distance);
+    const std::uint32_t begins = __shfl_down_sync(full_warp, head_bits, distance);
     if (lane + distance < 32 && other_word == word) {
       member_bits |= members;
       head_bits |= begins;
     }
   }
-  const Index previous = __shfl_up_sync(all_lanes, word, 1);
+  const Index previous = __shfl_up_sync(full_warp, word, 1);
   if (!is_member || (lane != 0 && previous == word)) return;
   atomicOr(&sets.members.words[word].bits, member_bits);
   if (head_bits != 0) atomicOr(&sets.heads.words[word].bits, head_bits);
@@ -70,7 +70,7 @@ GroupSlots<Index>::GroupSlots(const SuffixGroups<Index>& list, std::uint64_t beg
   if (empty_) return;
   members_ = {slots, stream};
   heads_ = {slots, stream};
-  insert_slots_kernel<<<blocks_for(end - begin), block_threads, 0, stream>>>(
+  insert_slots_kernel<<<blocks_for(end - begin), element_threads, 0, stream>>>(
       list.slots.data() + begin, list.heads.data() + begin, end - begin, view());
   check_cuda(cudaGetLastError());
   if (ranked) static_cast<void>(members_.number(stream));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
+#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +9,8 @@
 #include "apps/suffix_array/cuda/build/group_bounds.cuh"
 #include "apps/suffix_array/cuda/build/large_groups.cuh"
 #include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -110,12 +111,12 @@ struct MembersInPlace {
 
 // Thread j handles member j of a small group.
 template <class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     rank_small_groups_kernel(MembersInPlace<Index> list) {
   const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t thread = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   const bool takes_part = thread < list.members && list.takes_part(static_cast<Index>(thread));
-  if (__ballot_sync(0xffffffffU, takes_part) == 0) return;
+  if (__ballot_sync(full_warp, takes_part) == 0) return;
   const auto group = HeadVotes(list.heads, list.members, thread - lane, lane).bounds<Index>();
   if (!takes_part || !group.small) return;
   const auto j = static_cast<Index>(thread);
@@ -163,7 +164,7 @@ std::uint64_t double_steps_in_place(const SuffixGroups<Index>& list, DeviceBuffe
           list.items.data(), list.slots.data(), list.heads.data(),
           members,           own_ranks.data(),  keys.data(),
           ranks.data(),      settled.data(),    device_unsettled.data() + i};
-      rank_small_groups_kernel<<<blocks_for(members), block_threads, 0, stream>>>(in_place);
+      rank_small_groups_kernel<<<blocks_for(members), element_threads, 0, stream>>>(in_place);
       check_cuda(cudaGetLastError());
       count_in_large_groups(in_place, list.large_begins.data(), list.large_ends.data(),
                             list.large_groups, stream);

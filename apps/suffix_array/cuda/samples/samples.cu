@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/samples/samples.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
+#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "apps/suffix_array/cuda/samples/group_slots.hpp"
 #include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
 #include "apps/suffix_array/cuda/samples/sampling.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_scope.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -81,11 +83,11 @@ struct SlotsInGroups {
 // Thread j handles slot j of the suffix array. A sample that is in no group gets its rank; samples
 // in groups are selected, 32 slots by one vote.
 template <class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     find_samples_kernel(NumberedSet<Index> samples, SlotsInGroups<Index> groups,
                         const Index* suffix_array, std::uint64_t slots, Index* ranks,
                         NumberedSet<Index> selected) {
-  const std::uint64_t slot = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t slot = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   bool is_selected = false;
   if (slot < slots) {
     const Index position = suffix_array[slot];
@@ -95,7 +97,7 @@ __global__ void __launch_bounds__(block_threads)
       if (!is_selected) ranks[word.rank(position)] = static_cast<Index>(slot);
     }
   }
-  const unsigned votes = __ballot_sync(0xffffffffU, is_selected);
+  const unsigned votes = __ballot_sync(full_warp, is_selected);
   if (threadIdx.x % 32 == 0 && slot < slots) selected.words[slot / 32].bits = votes;
 }
 
@@ -297,7 +299,7 @@ SuffixGroups<Index> Finish<Index>::select(const SlotsInGroups<Index>& groups,
   const std::uint64_t slots = suffix_array_.size();
   ranks_ = {count_, stream_};
   NumberedSetBuffer<Index> selected(slots, stream_);
-  find_samples_kernel<<<blocks_for(slots), block_threads, 0, stream_>>>(
+  find_samples_kernel<<<blocks_for(slots), element_threads, 0, stream_>>>(
       samples_.set(), groups, suffix_array_.data(), slots, ranks_.data(), selected.set());
   check_cuda(cudaGetLastError());
   steps_ = {count_, stream_};

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/text/pack.hpp"
+#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 
-#include "apps/suffix_array/cuda/for_each_item.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/text_chunk.cuh"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
 /// Positions per thread, and per block, for which write_first_keys_kernel writes keys.
 constexpr unsigned thread_positions = 16;
-constexpr unsigned tile_positions = thread_positions * block_threads;
+constexpr unsigned tile_positions = thread_positions * element_threads;
 
 /// Result of find_letters_kernel: a bit for each byte that is a letter, and how often each letter
 /// begins a run, in a sample of the text.
@@ -63,18 +64,18 @@ struct MarkSeparator {
 // finds are bits of eight words of its own in shared memory, where it can index them; words of
 // neighbouring threads are adjacent, so a warp has no bank conflicts. Every sampling_stride-th
 // chunk is also searched for the begins of runs.
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     find_letters_kernel(TextReader text, std::uint64_t chunks, std::uint64_t sampling_stride,
                         LettersFound* found) {
-  __shared__ std::uint32_t met[8][block_threads];
+  __shared__ std::uint32_t met[8][element_threads];
   __shared__ std::uint32_t starts[256];
-  static_assert(block_threads == 256, "thread t serves the starts of byte t");
+  static_assert(element_threads == 256, "thread t serves the starts of byte t");
   for (unsigned word = 0; word < 8; ++word) met[word][threadIdx.x] = 0;
   starts[threadIdx.x] = 0;
   __syncthreads();
 
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
-  for (std::uint64_t chunk = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * element_threads;
+  for (std::uint64_t chunk = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
        chunk < chunks; chunk += stride) {
     const TextChunk read(text, chunk * TextChunk::symbols);
     // Whole warps sample, so that other warps do not diverge.
@@ -95,10 +96,8 @@ __global__ void __launch_bounds__(block_threads)
   const unsigned word = threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
   std::uint32_t letters = 0;
-  for (unsigned thread = lane; thread < block_threads; thread += 32) letters |= met[word][thread];
-  for (int distance = 16; distance > 0; distance /= 2) {
-    letters |= __shfl_xor_sync(0xffffffffU, letters, distance);
-  }
+  for (unsigned thread = lane; thread < element_threads; thread += 32) letters |= met[word][thread];
+  letters = or_in_warp(letters);
   if (lane == 0 && letters != 0) atomicOr(&found->occurs[word], letters);
   if (starts[threadIdx.x] != 0) atomicAdd(&found->starts[threadIdx.x], starts[threadIdx.x]);
 }
@@ -126,13 +125,13 @@ struct KeyTile {
 //   thread t     keys of positions 16 t .. 16 t + 15 of the tile, each from the previous one; they
 //                go through shared memory, so that a warp writes consecutive keys.
 template <class Key, class Index>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(element_threads)
     write_first_keys_kernel(TextReader text, const __grid_constant__ KeyTable<Key> table, Key* keys,
                             Index* positions) {
   extern __shared__ std::uint64_t shared[];
   KeyTile<Key>& tile = *reinterpret_cast<KeyTile<Key>*>(shared);
 
-  static_assert(block_threads == 256, "thread t copies the entry of byte t");
+  static_assert(element_threads == 256, "thread t copies the entry of byte t");
   tile.letter_of[threadIdx.x] = table.letters[threadIdx.x];
   __syncthreads();
 
@@ -140,7 +139,7 @@ __global__ void __launch_bounds__(block_threads)
   const auto symbols = static_cast<unsigned>(table.symbols);
   constexpr unsigned chunk_symbols = TextChunk::symbols;
   const unsigned chunks = (tile_positions + symbols + chunk_symbols - 1) / chunk_symbols;
-  for (unsigned chunk = threadIdx.x; chunk < chunks; chunk += block_threads) {
+  for (unsigned chunk = threadIdx.x; chunk < chunks; chunk += element_threads) {
     const TextChunk read(text, first + chunk * chunk_symbols);
 #pragma unroll
     for (unsigned i = 0; i < chunk_symbols; ++i) {
@@ -193,7 +192,7 @@ __global__ void __launch_bounds__(block_threads)
   }
   __syncthreads();
 
-  for (unsigned at = threadIdx.x; at < tile_positions; at += block_threads) {
+  for (unsigned at = threadIdx.x; at < tile_positions; at += element_threads) {
     const std::uint64_t position = first + at;
     if (position >= text.size) return;
     keys[position] = tile.keys[padded(at)];
@@ -278,7 +277,7 @@ PrefixCode plan_first_sort(const DeviceText& text, const std::uint32_t* separato
   // A few times the blocks that are resident on the largest GPU: enough to read at full speed, few
   // enough that combining the results of the blocks costs nothing.
   constexpr unsigned most_blocks = 2048;
-  find_letters_kernel<<<std::min(blocks_for(chunks), most_blocks), block_threads, 0, stream>>>(
+  find_letters_kernel<<<std::min(blocks_for(chunks), most_blocks), element_threads, 0, stream>>>(
       reader(text, separator_bits), chunks, sampling_stride, found.data());
   check_cuda(cudaGetLastError());
 
@@ -318,8 +317,8 @@ void write_first_keys(const DeviceText& text, const std::uint32_t* separator_bit
   constexpr std::size_t shared_bytes = sizeof(KeyTile<Key>);
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes)));
-  kernel<<<blocks_for(text.symbols.size(), tile_positions), block_threads, shared_bytes, stream>>>(
-      reader(text, separator_bits), table, keys, positions);
+  kernel<<<blocks_for(text.symbols.size(), tile_positions), element_threads, shared_bytes,
+           stream>>>(reader(text, separator_bits), table, keys, positions);
   check_cuda(cudaGetLastError());
 }
 
