@@ -88,7 +88,7 @@ WorkSpace fused_work_space(const Context& context, const ProductSize& size) {
                                large_row_bytes_per_product * products;
   // Row bitmaps, and staging of small and medium rows with up to seven padding entries per row.
   constexpr auto longest_sorted =
-      static_cast<std::uint64_t>(RowBins::limits[RowBins::first_large - 1]);
+      static_cast<std::uint64_t>(row_bins[first_large_bin - 1].max_products);
   const std::uint64_t helpful =
       2 * products +
       entry * std::min(8 * products, std::min(products, longest_sorted * rows) + 7 * rows);

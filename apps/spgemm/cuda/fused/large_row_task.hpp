@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "apps/spgemm/cuda/fused/policy.hpp"
+
 namespace sortie::spgemm::cuda {
 
 /// Most columns of C. The shared memory of the bitmap of a row grows with the number of columns.
@@ -21,19 +23,11 @@ struct PanelTask {
   std::uint16_t end_panel;
 };
 
-/// Classes of tasks by number of entries of C. The last class has parts of rows.
-inline constexpr int task_classes = 6;
-
-/// Most entries of a task of each class; a single panel with more is a task of the last class.
-constexpr std::uint32_t max_class_entries(int task_class) {
-  return task_class < 4 ? 512u << task_class : 6144u;
-}
-
 /// Results of the counting kernels that the host reads.
 struct LargeRowCounters {
   unsigned long long bitmap_words;
-  std::int64_t entries;               ///< of C in all rows, small and medium rows included
-  std::uint32_t tasks[task_classes];  ///< of each class
+  std::int64_t entries;                      ///< of C in all rows, small and medium rows included
+  std::uint32_t tasks[task_classes.size()];  ///< of each class
 };
 
 }  // namespace sortie::spgemm::cuda

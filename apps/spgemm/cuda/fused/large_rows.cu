@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cub/block/block_scan.cuh>
 #include <numeric>
+#include <utility>
 
 #include "apps/spgemm/cuda/fused/count_large_rows.cuh"
 #include "apps/spgemm/cuda/fused/large_rows.hpp"
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(kBoundsThreads)
 
 struct TaskLists {
   PanelTask* first;
-  std::uint32_t begin[task_classes];
+  std::uint32_t begin[task_classes.size()];
 };
 
 /// Per-row results of counting.
@@ -109,8 +110,8 @@ __global__ void __launch_bounds__(element_threads)
     list_tasks_kernel(std::uint32_t rows, const RowCounts counted,
                       const std::uint32_t* panel_starts, std::uint32_t first_panel_row,
                       LargeRowCounters* counters, TaskLists lists) {
-  constexpr int parts = task_classes - 1;
-  constexpr std::uint32_t max_entries = max_class_entries(parts);
+  constexpr auto parts = static_cast<int>(task_classes.size()) - 1;
+  constexpr std::uint32_t max_entries = task_classes[parts].max_entries;
   static_assert(column_panels == 64);
   const auto row = static_cast<std::uint32_t>(global_thread());
   if (row < (rows + 31) / 32 * 32) {
@@ -119,8 +120,7 @@ __global__ void __launch_bounds__(element_threads)
       const std::uint32_t representative = counted_row(counted.bitmap_at, row);
       const std::uint32_t entries = counted.entries[representative];
       if (representative != row) counted.counts[counted.rows[row]] = entries;
-      task_class = 0;
-      while (task_class < parts && entries > max_class_entries(task_class)) ++task_class;
+      task_class = class_of(entries);
     }
     const std::uint32_t place = take_places(counters->tasks, task_class == parts ? -1 : task_class);
     if (task_class < 0 || task_class == parts) return;
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(element_threads)
   const std::uint32_t own = first_panel_row + (row - (rows + 31) / 32 * 32) / 32;
   if (own >= rows) return;
   const std::uint32_t representative = counted_row(counted.bitmap_at, own);
-  if (counted.entries[representative] <= max_class_entries(parts - 1)) return;
+  if (counted.entries[representative] <= task_classes[parts - 1].max_entries) return;
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t* const starts =
       panel_starts + std::size_t{representative - first_panel_row} * (column_panels + 1);
@@ -173,21 +173,17 @@ __global__ void publish_counters_kernel(const LargeRowCounters* counters,
 
 // --- Launches ------------------------------------------------------------------------------------
 
-/// Layout of the counting kernel.
-/// \param available  bytes of shared memory. A block of 32 warps uses them to cover all column
-///                   blocks of C, which saves further passes over the products of a large row
-LargeRowLayout layout_to_count(int warps, std::int64_t columns, std::size_t available) {
+/// Layout of the counting kernel for a bin.
+/// \param available  bytes of shared memory. The last bin uses them to cover all column blocks of C,
+///                   which saves further passes over the products of a large row
+LargeRowLayout layout_to_count(int bin, std::int64_t columns, std::size_t available) {
+  const CountingMemory& memory = row_bins[bin].memory;
   const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
-  // With more words, the bitmap would be large compared with the products of the row.
-  const std::uint32_t max_one_level_blocks = warps < 4 ? 1280u : warps < 8 ? 2560u : 5120u;
-  if (blocks <= max_one_level_blocks) return {0, blocks, 0};
+  if (blocks <= memory.one_level_blocks) return {0, blocks, 0};
   const std::uint32_t upper = (blocks + 31) / 32;
-  const std::uint32_t capacity = warps < 8 ? max_one_level_blocks : 8192u;
-  // A bitmap over more blocks exceeds the layout of the computing kernel, which would then read it
-  // in two passes.
-  const std::uint32_t near_blocks = upper + (warps < 4 ? 320u : warps < 8 ? 640u : 1600u);
-  const LargeRowLayout layout{upper, capacity, 0, std::min(capacity, near_blocks)};
-  if (warps == 32 && blocks > layout.lower) {
+  const std::uint32_t capacity = memory.lower_blocks;
+  const LargeRowLayout layout{upper, capacity, 0, std::min(capacity, upper + memory.near_blocks)};
+  if (bin + 1 == RowBins::count && blocks > layout.lower) {
     LargeRowLayout all = layout;
     all.lower = blocks;
     if (all.bytes_to_count() <= available) return all;
@@ -197,45 +193,53 @@ LargeRowLayout layout_to_count(int warps, std::int64_t columns, std::size_t avai
 
 /// Layout of the computing kernel for a task class.
 template <class Value>
-LargeRowLayout layout_to_make(int task_class, std::int64_t columns) {
+LargeRowLayout layout_to_make(const TaskClass& tasks, std::int64_t columns) {
   const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
-  const std::uint32_t entries = max_class_entries(task_class);
-  // For larger values, as many as fit the space of 6144 doubles.
-  const std::uint32_t sums = std::min(entries, std::uint32_t{49152 / sizeof(Value)});
-  if (blocks <= (entries < 4096 ? 1280u : 2560u)) return {0, blocks, sums};
-  return {(blocks + 31) / 32, std::min(entries, 3072u), sums};
+  if (blocks <= tasks.one_level_blocks) return {0, blocks, tasks.sums<Value>()};
+  return {(blocks + 31) / 32, tasks.lower_blocks, tasks.sums<Value>()};
 }
 
-template <int Warps, class Value>
+template <int Bin, class Value>
 std::size_t bytes_to_count(const LargeRowLayout& layout) {
-  return sizeof(BlockEntries<Value, Warps>) + layout.bytes_to_count();
+  return sizeof(BlockEntries<Value, row_bins[Bin].warps>) + layout.bytes_to_count();
 }
 
-template <int Warps, class Value>
-std::size_t bytes_to_make(int task_class, std::int64_t columns) {
-  return sizeof(BlockEntries<Value, Warps>) +
-         layout_to_make<Value>(task_class, columns).template bytes_to_make<Value>();
+template <int Class, class Value>
+std::size_t bytes_to_make(std::int64_t columns) {
+  return sizeof(BlockEntries<Value, task_classes[Class].warps>) +
+         layout_to_make<Value>(task_classes[Class], columns).template bytes_to_make<Value>();
 }
 
-template <int Warps, class Value>
-void launch_count(LargeRowArguments<Value> args, const RowBins& bins, int bin, KernelGroup& group) {
-  if (bins.size(bin) == 0) return;
-  args.layout = layout_to_count(Warps, args.columns,
-                                max_dynamic_shared_memory() - bytes_to_count<Warps, Value>({}));
-  args.first_row = bins.begin[bin] - bins.begin[RowBins::first_large];
-  group.launch(count_large_rows_kernel<Warps, Value>, bins.size(bin), 32 * Warps,
-               bytes_to_count<Warps, Value>(args.layout), args);
+template <int Bin, class Value>
+void launch_count(LargeRowArguments<Value> args, const RowBins& bins, KernelGroup& group) {
+  constexpr int warps = row_bins[Bin].warps;
+  if (bins.size(Bin) == 0) return;
+  args.layout = layout_to_count(Bin, args.columns,
+                                max_dynamic_shared_memory() - bytes_to_count<Bin, Value>({}));
+  args.first_row = bins.begin[Bin] - bins.begin[first_large_bin];
+  group.launch(count_large_rows_kernel<warps, Value>, bins.size(Bin), 32 * warps,
+               bytes_to_count<Bin, Value>(args.layout), args);
 }
 
-template <int Warps, bool IsRanged, class Value>
+template <int Class, class Value>
 void launch_make(LargeRowArguments<Value> args, const LargeRows& rows,
-                 const LargeRowCounters& found, int task_class, KernelGroup& group) {
-  if (found.tasks[task_class] == 0) return;
-  args.layout = layout_to_make<Value>(task_class, args.columns);
+                 const LargeRowCounters& found, KernelGroup& group) {
+  constexpr TaskClass tasks = task_classes[Class];
+  if (found.tasks[Class] == 0) return;
+  args.layout = layout_to_make<Value>(tasks, args.columns);
   args.tasks = rows.tasks;
-  for (int i = 0; i < task_class; ++i) args.tasks += rows.capacity[i];
-  group.launch(make_large_rows_kernel<Warps, IsRanged, Value>, found.tasks[task_class], 32 * Warps,
-               bytes_to_make<Warps, Value>(task_class, args.columns), args);
+  for (int i = 0; i < Class; ++i) args.tasks += rows.capacity[i];
+  group.launch(make_large_rows_kernel<tasks.warps, tasks.is_ranged, Value>, found.tasks[Class],
+               32 * tasks.warps, bytes_to_make<Class, Value>(args.columns), args);
+}
+
+/// Calls launch.operator()<i>() for i = Count - 1, ..., 0: the largest rows first.
+template <int Count, class Launch>
+void for_each_descending(const Launch& launch) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (launch.template operator()<Count - 1 - I>(), ...);
+  }
+  (std::make_integer_sequence<int, Count>{});
 }
 
 template <class Value>
@@ -243,7 +247,7 @@ LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands, c
                                        const LargeRows& rows) {
   LargeRowArguments<Value> args{operands.a, operands.b};
   args.columns = static_cast<std::uint32_t>(operands.columns);
-  args.rows = bins.rows.data() + bins.begin[RowBins::first_large];
+  args.rows = bins.rows.data() + bins.begin[first_large_bin];
   args.panel_bounds = rows.panel_bounds;
   args.first_panel_row = rows.first_panel_row;
   args.panel_starts = rows.panel_starts;
@@ -261,11 +265,14 @@ std::size_t max_dynamic_shared_memory() {
 
 template <class Value>
 std::size_t large_row_shared_memory(std::int64_t columns) {
-  constexpr std::size_t no_bytes = 0;
-  return std::max({bytes_to_count<32, Value>(layout_to_count(32, columns, no_bytes)),
-                   bytes_to_count<8, Value>(layout_to_count(8, columns, no_bytes)),
-                   bytes_to_make<12, Value>(5, columns), bytes_to_make<12, Value>(4, columns),
-                   bytes_to_make<8, Value>(3, columns)});
+  std::size_t bytes = 0;
+  for_each_descending<RowBins::count - first_large_bin>([&]<int I> {
+    constexpr int bin = first_large_bin + I;
+    bytes = std::max(bytes, bytes_to_count<bin, Value>(layout_to_count(bin, columns, 0)));
+  });
+  for_each_descending<static_cast<int>(task_classes.size())>(
+      [&]<int Class> { bytes = std::max(bytes, bytes_to_make<Class, Value>(columns)); });
+  return bytes;
 }
 
 template <class Value>
@@ -274,11 +281,10 @@ LargeRows plan_large_rows(const ProductOperands<Value>& operands, const RowBins&
   LargeRows rows;
   const std::uint32_t count = bins.large_rows();
   if (count == 0) return rows;
-  constexpr int first_panel_bin = RowBins::count - 2;
-  rows.first_panel_row = bins.begin[first_panel_bin] - bins.begin[RowBins::first_large];
+  rows.first_panel_row = bins.begin[first_panel_bin] - bins.begin[first_large_bin];
   const std::uint32_t panel_rows = count - rows.first_panel_row;
-  for (int i = 0; i < task_classes; ++i) rows.capacity[i] = count;
-  rows.capacity[task_classes - 1] = panel_rows * column_panels;
+  rows.capacity.fill(count);
+  rows.capacity.back() = panel_rows * column_panels;
   const auto tasks = std::accumulate(rows.capacity.begin(), rows.capacity.end(), std::size_t{0});
   const auto assign = [&](std::byte* begin) {
     std::size_t end = 0;
@@ -315,10 +321,8 @@ void count_large_rows(const ProductOperands<Value>& operands, const RowBins& bin
   args.counters = rows.counters;
   args.entries = rows.counts;
   args.counts = counts;
-  launch_count<32>(args, bins, RowBins::first_large + 3, group);
-  launch_count<8>(args, bins, RowBins::first_large + 2, group);
-  launch_count<4>(args, bins, RowBins::first_large + 1, group);
-  launch_count<2>(args, bins, RowBins::first_large, group);
+  for_each_descending<RowBins::count - first_large_bin>(
+      [&]<int I> { launch_count<first_large_bin + I>(args, bins, group); });
 }
 
 void list_panel_tasks(const RowBins& bins, LargeRows& rows, std::int64_t* counts,
@@ -326,11 +330,12 @@ void list_panel_tasks(const RowBins& bins, LargeRows& rows, std::int64_t* counts
   const std::uint32_t count = bins.large_rows();
   if (count == 0) return;
   TaskLists lists{rows.tasks, {}};
-  for (int i = 0; i + 1 < task_classes; ++i) lists.begin[i + 1] = lists.begin[i] + rows.capacity[i];
+  for (std::size_t i = 0; i + 1 < task_classes.size(); ++i)
+    lists.begin[i + 1] = lists.begin[i] + rows.capacity[i];
   const std::int64_t threads = (count + 31) / 32 * 32 + (count - rows.first_panel_row) * 32ll;
   list_tasks_kernel<<<blocks_for(threads), element_threads, 0, stream>>>(
       count,
-      RowCounts{bins.rows.data() + bins.begin[RowBins::first_large], rows.bitmap_at, rows.counts,
+      RowCounts{bins.rows.data() + bins.begin[first_large_bin], rows.bitmap_at, rows.counts,
                 counts},
       rows.panel_starts, rows.first_panel_row, rows.counters, lists);
   check_cuda(cudaGetLastError());
@@ -351,12 +356,8 @@ void make_large_rows(const ProductOperands<Value>& operands, const RowBins& bins
   args.c_row_ptr = c.row_ptr;
   args.c_col_idx = c.col_idx;
   args.c_values = c.values;
-  launch_make<12, true>(args, rows, found, 5, group);
-  launch_make<12, false>(args, rows, found, 4, group);
-  launch_make<8, false>(args, rows, found, 3, group);
-  launch_make<8, false>(args, rows, found, 2, group);
-  launch_make<4, false>(args, rows, found, 1, group);
-  launch_make<2, false>(args, rows, found, 0, group);
+  for_each_descending<static_cast<int>(task_classes.size())>(
+      [&]<int Class> { launch_make<Class>(args, rows, found, group); });
 }
 
 #define SORTIE_INSTANTIATE(Value)                                                                 \

@@ -26,7 +26,7 @@ struct LargeRows {
   std::uint64_t* bitmap_at{};           ///< offset of each row's bitmap, or a special value
   PanelTask* tasks{};                   ///< one list per class
   std::uint32_t first_panel_row = 0;    ///< first row that has panel_starts
-  std::array<std::uint32_t, task_classes> capacity{};  ///< of each list
+  std::array<std::uint32_t, task_classes.size()> capacity{};  ///< of each list
 };
 
 /// Largest dynamic shared memory per block on the current device, less 1 KiB for static arrays.

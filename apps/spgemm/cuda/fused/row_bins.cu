@@ -42,17 +42,8 @@ struct Counters {
 constexpr std::size_t kCounterWords = sizeof(Counters) / sizeof(std::uint64_t);
 static_assert(sizeof(Counters) % sizeof(std::uint64_t) == 0);
 
-__device__ __forceinline__ int bin_of(std::uint64_t products) {
-  constexpr auto limits = RowBins::limits;
-  int bin = 0;
-#pragma unroll
-  for (int i = 0; i + 1 < RowBins::count; ++i)
-    bin += products > static_cast<std::uint64_t>(limits[i]) ? 1 : 0;
-  return bin;
-}
-
 __device__ __forceinline__ bool has_slots(int bin) {
-  return bin > 0 && bin < RowBins::first_large;
+  return bin > 0 && bin < first_large_bin;
 }
 
 /// Totals of a block, accumulated in registers and shared memory before one addition to the totals

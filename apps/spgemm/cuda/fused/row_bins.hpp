@@ -6,21 +6,15 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 
+#include "apps/spgemm/cuda/fused/policy.hpp"
 #include "sortie/device_csr.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// Rows of C = A * B by number of products. Small rows (up to 32 products) and medium rows (up to
-/// 512) are sorted by a part of a warp or by a warp; large rows use bitmaps and column panels.
+/// Rows of C = A * B by number of products, in the bins of policy.hpp.
 struct RowBins {
-  static constexpr int first_large =
-      8;  ///< bins 1 .. 7: small and medium rows; from 8 on: large rows
-  static constexpr int count = 12;
-  /// Largest number of products of a row in each bin.
-  static constexpr std::array<std::int64_t, count> limits{
-      0, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 32768, std::numeric_limits<std::int64_t>::max()};
+  static constexpr int count = static_cast<int>(row_bins.size());
 
   /// The rows of bin 1, then those of bin 2, and so on. Rows of bin 0 are not listed.
   DeviceBuffer<std::uint32_t> rows;
@@ -33,7 +27,7 @@ struct RowBins {
 
   [[nodiscard]] std::uint32_t size(int bin) const { return begin[bin + 1] - begin[bin]; }
   /// Number of large rows.
-  [[nodiscard]] std::uint32_t large_rows() const { return begin[count] - begin[first_large]; }
+  [[nodiscard]] std::uint32_t large_rows() const { return begin[count] - begin[first_large_bin]; }
 };
 
 /// Counts the products of every row of A * B and sorts the rows into bins. The host waits for the

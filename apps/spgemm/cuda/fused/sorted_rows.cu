@@ -20,37 +20,39 @@ template <bool WithValues, class Value>
 void launch_small(const ProductOperands<Value>& operands, const RowBins& bins,
                   const RowsOut<Value>& out, KernelGroup& group) {
   unsigned blocks = 0;
-  const auto listed = [&](int bin, int lanes) {
+  const auto listed = [&](int bin) {
     const BinRows rows(bins, bin);
     const ListedRows listed{rows.rows, rows.count, blocks};
-    blocks += blocks_for(rows.count, 32 * sorting_warps / lanes);
+    blocks += blocks_for(rows.count, 32 * sorting_warps / row_bins[bin].lanes);
     return listed;
   };
   SmallBins small{};
-  small.of_32 = listed(3, 32);
-  small.of_16 = listed(2, 16);
-  small.of_8 = listed(1, 8);
+  small.of_32 = listed(3);
+  small.of_16 = listed(2);
+  small.of_8 = listed(1);
   if (blocks == 0) return;
   group.launch(small_rows_kernel<WithValues, Value>, blocks, 32 * sorting_warps, 0, operands.a,
                operands.b, small, out);
 }
 
-template <int Items, bool WithValues, class Value>
-void launch_medium(const MatrixArrays<Value>& a, const MatrixArrays<Value>& b, const BinRows& bin,
+template <int Bin, bool WithValues, class Value>
+void launch_medium(const ProductOperands<Value>& operands, const RowBins& bins,
                    const RowsOut<Value>& out, KernelGroup& group) {
-  if (bin.count == 0) return;
-  constexpr std::size_t bytes = sorting_warps * sizeof(SortedRowShared<Value, Items, WithValues>);
-  group.launch(medium_rows_kernel<Items, WithValues, Value>, blocks_for(bin.count, sorting_warps),
-               32 * sorting_warps, bytes, a, b, bin.rows, bin.count, out);
+  constexpr int items = row_bins[Bin].items;
+  const BinRows rows(bins, Bin);
+  if (rows.count == 0) return;
+  constexpr std::size_t bytes = sorting_warps * sizeof(SortedRowShared<Value, items, WithValues>);
+  group.launch(medium_rows_kernel<items, WithValues, Value>, blocks_for(rows.count, sorting_warps),
+               32 * sorting_warps, bytes, operands.a, operands.b, rows.rows, rows.count, out);
 }
 
 template <bool WithValues, class Value>
 void launch_all(const ProductOperands<Value>& operands, const RowBins& bins,
                 const RowsOut<Value>& out, KernelGroup& group) {
-  launch_medium<16, WithValues>(operands.a, operands.b, BinRows(bins, 7), out, group);
-  launch_medium<8, WithValues>(operands.a, operands.b, BinRows(bins, 6), out, group);
-  launch_medium<4, WithValues>(operands.a, operands.b, BinRows(bins, 5), out, group);
-  launch_medium<2, WithValues>(operands.a, operands.b, BinRows(bins, 4), out, group);
+  launch_medium<7, WithValues>(operands, bins, out, group);
+  launch_medium<6, WithValues>(operands, bins, out, group);
+  launch_medium<5, WithValues>(operands, bins, out, group);
+  launch_medium<4, WithValues>(operands, bins, out, group);
   launch_small<WithValues>(operands, bins, out, group);
 }
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+/// Which kernel computes which rows of C, and with how much shared memory. The rate of each bin is in
+/// docs/performance.md ("Rows by number of products"), with the command that measures it.
+namespace sortie::spgemm::cuda {
+
+/// Shared memory of the counting kernel for large rows, in column blocks of 32 columns.
+struct CountingMemory {
+  /// C with at most this many blocks has a bitmap of one level. With more words, the bitmap would
+  /// be large compared with the products of the row.
+  std::uint32_t one_level_blocks = 0;
+  /// Capacity of the lower of two levels.
+  std::uint32_t lower_blocks = 0;
+  /// Beside a word per column group: rows whose columns lie within this many blocks use one level.
+  /// With more, the bitmap exceeds the memory of the computing kernel, which would then read it in
+  /// two passes.
+  std::uint32_t near_blocks = 0;
+};
+
+/// Rows of C by number of products.
+struct RowBin {
+  std::int64_t max_products;
+  int lanes = 0;  ///< small rows: lanes per row; sorted in registers, one product per lane
+  int items = 0;  ///< medium rows: products per lane; a warp sorts the row
+  int warps = 0;  ///< large rows: warps per row; a block counts the entries in a bitmap
+  CountingMemory memory = {};
+};
+
+/// Bin 0 has the empty rows, which no kernel processes. Bins 1 to 3: small, 4 to 7: medium, from
+/// first_large_bin on: large rows.
+inline constexpr std::array<RowBin, 12> row_bins{{
+    {.max_products = 0},
+    {.max_products = 8, .lanes = 8},
+    {.max_products = 16, .lanes = 16},
+    {.max_products = 32, .lanes = 32},
+    {.max_products = 64, .items = 2},
+    {.max_products = 128, .items = 4},
+    {.max_products = 256, .items = 8},
+    {.max_products = 512, .items = 16},
+    {.max_products = 1024, .warps = 2, .memory = {1280, 1280, 320}},
+    {.max_products = 2048, .warps = 4, .memory = {2560, 2560, 640}},
+    {.max_products = 32768, .warps = 8, .memory = {5120, 8192, 1600}},
+    {.max_products = std::numeric_limits<std::int64_t>::max(),
+     .warps = 32,
+     .memory = {5120, 8192, 1600}},
+}};
+/// The bin of a row with this many products.
+[[nodiscard]] constexpr int bin_of(std::uint64_t products) {
+  constexpr auto bins = row_bins;  // a copy: device code has no address of the original
+  int bin = 0;
+  for (const RowBin& one : bins) bin += products > static_cast<std::uint64_t>(one.max_products);
+  return bin;
+}
+inline constexpr int first_large_bin = 8;
+/// Rows of this bin and the following may be divided into tasks.
+inline constexpr int first_panel_bin = 10;
+
+/// Tasks of large rows, once the entries of C are counted; one block per task.
+struct TaskClass {
+  std::uint32_t max_entries;  ///< of C
+  int warps;                  ///< per block
+  bool is_ranged = false;     ///< a range of column panels; otherwise whole rows
+  /// C with at most this many column blocks has a bitmap of one level.
+  std::uint32_t one_level_blocks;
+  /// Capacity of the lower of two levels.
+  std::uint32_t lower_blocks;
+
+  /// Entries that shared memory holds: of values wider than double, as many as fit the space of
+  /// 6144 doubles.
+  template <class Value>
+  [[nodiscard]] constexpr std::uint32_t sums() const {
+    return std::min(max_entries, std::uint32_t{49152 / sizeof(Value)});
+  }
+};
+
+/// The last class has parts of rows; a single panel with more entries is a task of it, too.
+inline constexpr std::array<TaskClass, 6> task_classes{{
+    {.max_entries = 512, .warps = 2, .one_level_blocks = 1280, .lower_blocks = 512},
+    {.max_entries = 1024, .warps = 4, .one_level_blocks = 1280, .lower_blocks = 1024},
+    {.max_entries = 2048, .warps = 8, .one_level_blocks = 1280, .lower_blocks = 2048},
+    {.max_entries = 4096, .warps = 8, .one_level_blocks = 2560, .lower_blocks = 3072},
+    {.max_entries = 6144, .warps = 12, .one_level_blocks = 2560, .lower_blocks = 3072},
+    {.max_entries = 6144,
+     .warps = 12,
+     .is_ranged = true,
+     .one_level_blocks = 2560,
+     .lower_blocks = 3072},
+}};
+/// The class of a whole row with this many entries; the last class if it has to be divided.
+[[nodiscard]] constexpr int class_of(std::uint32_t entries) {
+  constexpr auto classes = task_classes;
+  int number = 0;
+  while (number + 1 < static_cast<int>(classes.size()) && entries > classes[number].max_entries)
+    ++number;
+  return number;
+}
+
+}  // namespace sortie::spgemm::cuda
