@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <optional>
 
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
@@ -109,51 +110,19 @@ template <Scalar Value, Index Idx>
 /// In a build without CUDA these throw Error (unavailable).
 namespace cuda {
 
-/// Expansion, segmented sort and compression of row chunks on the device.
+/// C by any algorithm that runs on CUDA. `automatic` is fused if it can compute C, otherwise essc.
+/// \throws Error (unavailable) fused, and too many columns
 template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_essc(const Context& context, const Csr<Value, Idx>& a,
-                                            const Csr<Value, Idx>& b);
+[[nodiscard]] Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a,
+                                       const Csr<Value, Idx>& b, Algorithm algorithm);
+/// \pre makes_chunks(algorithm)
 template <Scalar Value, Index Idx>
-void multiply_essc_in_chunks(const Context& context, const Csr<Value, Idx>& a,
-                             const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
+void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                        const ProductSink<Value, Idx>& sink, Algorithm algorithm);
+/// No value for algorithms of other libraries.
 template <Scalar Value, Index Idx>
-[[nodiscard]] WorkSpace essc_work_space(const Context& context, const ProductSize& size);
-
-/// Each row in registers and shared memory; see FusedProduct.
-/// \throws Error (unavailable) too many columns
-template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_fused(const Context& context, const Csr<Value, Idx>& a,
-                                             const Csr<Value, Idx>& b);
-
-template <Scalar Value, Index Idx>
-void multiply_fused_in_chunks(const Context& context, const Csr<Value, Idx>& a,
-                              const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
-
-/// If fused cannot compute the product, the work space of essc, which multiply_automatic() uses.
-template <Scalar Value, Index Idx>
-[[nodiscard]] WorkSpace fused_work_space(const Context& context, const ProductSize& size);
-
-/// multiply_fused() if it can compute the product, otherwise multiply_essc().
-template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_automatic(const Context& context, const Csr<Value, Idx>& a,
-                                                 const Csr<Value, Idx>& b);
-
-template <Scalar Value, Index Idx>
-void multiply_automatic_in_chunks(const Context& context, const Csr<Value, Idx>& a,
-                                  const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink);
-
-/// Expansion, one global sort by (row, column), compression.
-template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_esc(const Context& context, const Csr<Value, Idx>& a,
-                                           const Csr<Value, Idx>& b);
-template <Scalar Value, Index Idx>
-[[nodiscard]] WorkSpace esc_work_space(const Context& context, const ProductSize& size);
-
-/// A product of another library: cuSPARSE, or CUSP in builds that found it.
-/// \param which  one of the cusparse_... algorithms, or cusp
-template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply_cusparse(const Context& context, const Csr<Value, Idx>& a,
-                                                const Csr<Value, Idx>& b, Algorithm which);
+[[nodiscard]] std::optional<WorkSpace> work_space(const Context& context, const ProductSize& size,
+                                                  Algorithm algorithm);
 
 }  // namespace cuda
 
@@ -167,3 +136,12 @@ template <Scalar Value, Index Idx>
   INSTANTIATE(double, std::int64_t)               \
   INSTANTIATE(std::complex<double>, std::int32_t) \
   INSTANTIATE(std::complex<double>, std::int64_t)
+
+/// Calls `INSTANTIATE(Value, Column)` for every pair of types of the device functions.
+#define SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(INSTANTIATE) \
+  INSTANTIATE(float, std::uint32_t)                     \
+  INSTANTIATE(float, std::uint64_t)                     \
+  INSTANTIATE(double, std::uint32_t)                    \
+  INSTANTIATE(double, std::uint64_t)                    \
+  INSTANTIATE(std::complex<double>, std::uint32_t)      \
+  INSTANTIATE(std::complex<double>, std::uint64_t)

@@ -20,18 +20,14 @@ namespace {
 template <class Value, class Idx>
 void make_chunks(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                  const ProductSink<Value, Idx>& sink, Algorithm algorithm, Backend backend) {
-  const bool on_cuda = backend == Backend::cuda;
+  if (backend == Backend::cuda && makes_chunks(algorithm))
+    return cuda::multiply_in_chunks(context, a, b, sink, algorithm);
   switch (algorithm) {
     case Algorithm::automatic:
-      return on_cuda ? cuda::multiply_automatic_in_chunks(context, a, b, sink)
-                     : host::multiply_row_wise_in_chunks(context, a, b, sink);
-    case Algorithm::essc:
-      return on_cuda ? cuda::multiply_essc_in_chunks(context, a, b, sink)
-                     : host::multiply_essc_in_chunks(context, a, b, sink);
-    case Algorithm::fused:
-      return cuda::multiply_fused_in_chunks(context, a, b, sink);
     case Algorithm::row_wise:
       return host::multiply_row_wise_in_chunks(context, a, b, sink);
+    case Algorithm::essc:
+      return host::multiply_essc_in_chunks(context, a, b, sink);
     default:
       Csr<Value, Idx> c = multiply(context, a, b, algorithm);
       if (c.rows != 0) sink(c);

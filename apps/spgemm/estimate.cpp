@@ -29,22 +29,6 @@ std::optional<WorkSpace> host_work_space(const Context& context, const ProductSi
   }
 }
 
-template <Scalar Value, Index Idx>
-std::optional<WorkSpace> cuda_work_space(const Context& context, const ProductSize& size,
-                                         Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::automatic:
-    case Algorithm::fused:
-      return cuda::fused_work_space<Value, Idx>(context, size);
-    case Algorithm::essc:
-      return cuda::essc_work_space<Value, Idx>(context, size);
-    case Algorithm::esc:
-      return cuda::esc_work_space<Value, Idx>(context, size);
-    default:
-      return std::nullopt;
-  }
-}
-
 }  // namespace
 
 template <Scalar Value, Index Idx>
@@ -77,7 +61,7 @@ template <Scalar Value, Index Idx>
 std::optional<WorkSpace> work_space(const Context& context, const ProductSize& size,
                                     Algorithm algorithm) {
   return choose_backend(context, algorithm) == Backend::cuda
-             ? cuda_work_space<Value, Idx>(context, size, algorithm)
+             ? cuda::work_space<Value, Idx>(context, size, algorithm)
              : host_work_space<Value, Idx>(context, size, algorithm);
 }
 

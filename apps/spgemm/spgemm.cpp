@@ -131,23 +131,6 @@ Matrix multiply_on_host(const Context& context, const Matrix& a, const Matrix& b
   }
 }
 
-template <class Matrix>
-Matrix multiply_on_cuda(const Context& context, const Matrix& a, const Matrix& b,
-                        Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::automatic:
-      return cuda::multiply_automatic(context, a, b);
-    case Algorithm::essc:
-      return cuda::multiply_essc(context, a, b);
-    case Algorithm::fused:
-      return cuda::multiply_fused(context, a, b);
-    case Algorithm::esc:
-      return cuda::multiply_esc(context, a, b);
-    default:
-      return cuda::multiply_cusparse(context, a, b, algorithm);
-  }
-}
-
 }  // namespace
 
 std::string_view name(Algorithm algorithm) {
@@ -190,7 +173,7 @@ matrices::Csr<Value, Idx> multiply(const Context& context, const matrices::Csr<V
   const Backend backend = choose_backend(context, algorithm);
   try {
     matrices::Csr<Value, Idx> c = backend == Backend::cuda
-                                      ? multiply_on_cuda(context, a, b, algorithm)
+                                      ? cuda::multiply(context, a, b, algorithm)
                                       : multiply_on_host(context, a, b, algorithm);
     if (context.report != nullptr) {
       context.report->set("products", count_products(a, b));

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <concepts>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -29,6 +30,20 @@ struct ProductChunk {
   DeviceBuffer<Value> values;
 };
 
+/// A product C = A * B on the device: its constructor counts rows or products, next() computes the
+/// next rows of C until all are done. multiply(), multiply_in_chunks() and multiply_on_device() are
+/// written once for all products (product.cpp).
+template <class Product>
+concept DeviceProduct = requires(Product product) {
+  {product.next()->col_idx.data()};
+  {product.next()->values.data()};
+  {
+    product.row_ptr()
+    } -> std::same_as<DeviceBuffer<std::int64_t>&>;  // complete after the last chunk
+  { product.nnz() } -> std::same_as<std::int64_t>;
+  { product.rows_done() } -> std::same_as<std::int64_t>;  // rows that next() has returned
+};
+
 /// Concatenates the buffers `member` of all chunks, and empties them.
 template <class Chunk, class T>
 [[nodiscard]] DeviceBuffer<T> joined(std::vector<Chunk>& chunks, std::int64_t size,
@@ -46,10 +61,9 @@ template <class Chunk, class T>
 }
 
 /// All rows of C on the device. With several chunks, two copies of C exist while they are joined.
-/// \param product  has next(), row_ptr() and nnz() like ChunkedProduct
-template <class Product, class Value, class Column>
+template <DeviceProduct Product, class Value, class Column>
 [[nodiscard]] DeviceCsr<Value, Column> product_on_device(const DeviceContext& context,
-                                                         Product&& product,
+                                                         Product& product,
                                                          const DeviceCsrView<Value, Column>& a,
                                                          const DeviceCsrView<Value, Column>& b) {
   std::vector<ProductChunk<Value, Column>> chunks;
@@ -70,9 +84,9 @@ template <class Product, class Value, class Column>
 }
 
 /// All rows of C on the host, copied chunk by chunk, so that C may exceed the device memory.
-template <class Idx, class Product, class Value, class Column>
+template <class Idx, DeviceProduct Product, class Value, class Column>
 [[nodiscard]] matrices::Csr<Value, Idx> product_on_host(const DeviceContext& context,
-                                                        Product&& product,
+                                                        Product& product,
                                                         const DeviceCsrView<Value, Column>& a,
                                                         const DeviceCsrView<Value, Column>& b) {
   matrices::Csr<Value, Idx> c;
@@ -90,9 +104,8 @@ template <class Idx, class Product, class Value, class Column>
 }
 
 /// Passes the rows of C to `sink` in chunks on the host. C never exists as a whole.
-/// \param product  has next(), rows_done() and row_ptr() like ChunkedProduct
-/// \param cols     columns of C
-template <class Product, class Value, class Idx>
+/// \param cols  columns of C
+template <DeviceProduct Product, class Value, class Idx>
 void product_in_chunks(const DeviceContext& context, Product& product, std::int64_t cols,
                        const ProductSink<Value, Idx>& sink) {
   const std::int64_t* const row_ptr = product.row_ptr().data();

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/cuda/baselines/cusparse.hpp"
 #include "apps/spgemm/cuda/essc/expansion.hpp"
 #include "apps/spgemm/cuda/essc/payload.hpp"
 #include "apps/spgemm/cuda/fused/counted_rows.hpp"
@@ -52,8 +53,6 @@ bool wide_columns(const ProductSize& size) {
   return sizeof(Idx) == sizeof(std::int64_t) && needs_wide_columns(size.cols);
 }
 
-}  // namespace
-
 template <Scalar Value, Index Idx>
 WorkSpace essc_work_space(const Context& context, const ProductSize& size) {
   return wide_columns<Idx>(size)
@@ -61,13 +60,7 @@ WorkSpace essc_work_space(const Context& context, const ProductSize& size) {
              : expansion_work_space<Value, std::uint32_t, std::uint32_t>(context, size);
 }
 
-template <Scalar Value, Index Idx>
-WorkSpace esc_work_space(const Context& context, const ProductSize& size) {
-  return wide_columns<Idx>(size)
-             ? expansion_work_space<Value, std::uint64_t, std::uint64_t>(context, size)
-             : expansion_work_space<Value, std::uint32_t, std::uint64_t>(context, size);
-}
-
+/// If fused cannot compute the product, the work space of essc, which `automatic` uses then.
 template <Scalar Value, Index Idx>
 WorkSpace fused_work_space(const Context& context, const ProductSize& size) {
   const DeviceScope scope(context);
@@ -99,10 +92,22 @@ WorkSpace fused_work_space(const Context& context, const ProductSize& size) {
   return space;
 }
 
-#define SORTIE_INSTANTIATE(Value, Idx)                                                \
-  template WorkSpace essc_work_space<Value, Idx>(const Context&, const ProductSize&); \
-  template WorkSpace esc_work_space<Value, Idx>(const Context&, const ProductSize&);  \
-  template WorkSpace fused_work_space<Value, Idx>(const Context&, const ProductSize&);
+}  // namespace
+
+template <Scalar Value, Index Idx>
+std::optional<WorkSpace> work_space(const Context& context, const ProductSize& size,
+                                    Algorithm algorithm) {
+  if (is_cusparse(algorithm)) return std::nullopt;
+  if (algorithm == Algorithm::essc) return essc_work_space<Value, Idx>(context, size);
+  if (algorithm != Algorithm::esc) return fused_work_space<Value, Idx>(context, size);
+  return wide_columns<Idx>(size)
+             ? expansion_work_space<Value, std::uint64_t, std::uint64_t>(context, size)
+             : expansion_work_space<Value, std::uint32_t, std::uint64_t>(context, size);
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                                         \
+  template std::optional<WorkSpace> work_space<Value, Idx>(const Context&, const ProductSize&, \
+                                                           Algorithm);
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE
 
