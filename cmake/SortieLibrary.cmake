@@ -29,6 +29,7 @@ function(sortie_add_part name)
     target_compile_definitions(sortie_${name} PRIVATE SORTIE_HAVE_CUDA=1)
   endif()
   target_link_libraries(sortie_${name} PRIVATE sortie_tree ${ARG_PRIVATE})
+  sortie_compile_together(sortie_${name})
   set_property(GLOBAL APPEND PROPERTY SORTIE_PARTS ${name})
   # Header-only libraries are not required of users of an installed Sortie.
   list(FILTER ARG_PRIVATE EXCLUDE REGEX "^(nlohmann_json::.*|Eigen3::.*)$")

@@ -14,6 +14,11 @@ namespace sortie {
 /// CPU seconds (user and system) used so far by all threads of this process.
 [[nodiscard]] double process_cpu_seconds();
 
+[[nodiscard]] inline double seconds_between(std::chrono::steady_clock::time_point from,
+                                            std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
 /// Times a scope and adds it to the context's report, if there is one. Asynchronous work on a CUDA
 /// stream counts only if the scope waits for it.
 class PhaseTimer {

@@ -26,11 +26,6 @@ using Json = nlohmann::ordered_json;
 /// hold in a long-running loop.
 constexpr std::size_t most_pending = 1024;
 
-double seconds_between(std::chrono::steady_clock::time_point from,
-                       std::chrono::steady_clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
 std::string host_name() {
   std::array<char, 256> name = {};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";

@@ -10,14 +10,14 @@
 namespace sortie::sequences {
 namespace {
 
-constexpr std::array<bool, 256> make_bases() {
-  std::array<bool, 256> bases{};
+constexpr std::array<bool, 256> make_base_table() {
+  std::array<bool, 256> table{};
   for (const char letter : std::string_view("ACGTUacgtu")) {
-    bases[static_cast<std::uint8_t>(letter)] = true;
+    table[static_cast<std::uint8_t>(letter)] = true;
   }
-  return bases;
+  return table;
 }
-constexpr std::array<bool, 256> bases = make_bases();
+constexpr std::array<bool, 256> base_table = make_base_table();
 
 }  // namespace
 
@@ -41,13 +41,13 @@ Ambiguity parse_ambiguity(std::string_view text) {
               fmt::format("ambiguity: found {}, expected keep, unify or separate", quoted(text)));
 }
 
-bool is_base(std::uint8_t symbol) {
-  return bases[symbol];
+bool base_table(std::uint8_t symbol) {
+  return base_table[symbol];
 }
 
 void unify_ambiguous(std::span<std::uint8_t> symbols) {
   for (std::uint8_t& symbol : symbols) {
-    if (is_base(symbol) || symbol == Text::separator) continue;
+    if (base_table(symbol) || symbol == Text::separator) continue;
     symbol = symbol >= 'a' && symbol <= 'z' ? 'n' : 'N';
   }
 }
@@ -56,7 +56,7 @@ std::vector<std::uint64_t> separate_ambiguous(Text& text) {
   std::vector<std::uint64_t> separators;
   for (std::uint64_t position = 0; position < text.symbols.size(); ++position) {
     std::uint8_t& symbol = text.symbols[position];
-    if (is_base(symbol)) continue;
+    if (base_table(symbol)) continue;
     symbol = Text::separator;
     separators.push_back(position);
   }

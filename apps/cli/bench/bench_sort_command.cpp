@@ -12,7 +12,7 @@
 namespace sortie::cli {
 namespace {
 
-const std::map<std::string, int> value_types = {
+const std::map<std::string, int> sort_value_types = {
     {"none", 0}, {"u32", 4}, {"f32", 4}, {"u64", 8}, {"f64", 8}};
 
 constexpr const char* items_on_cuda = "256M";
@@ -50,7 +50,7 @@ void run(Job& job, const SortBenchCommand& command) {
     options.items = on_cuda ? parse_bytes(items_on_cuda) : bench::default_sort_items_on_host;
   }
   options.key = parse_key_type(command.type);
-  options.value_bytes = value_types.at(command.values);
+  options.value_bytes = sort_value_types.at(command.values);
   options.devices = command.devices;
   for (const std::string& name : command.algorithms)
     options.algorithms.push_back(parse_sort_algorithm(name));
@@ -80,7 +80,7 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
                    "Keys: u32, i32, f32, u64, i64 or f64; on CUDA also u8, i8, u16 or i16")
       ->capture_default_str();
   parser->add_option("--values", options->values, "Type of values; only the width matters")
-      ->check(CLI::IsMember(value_types))
+      ->check(CLI::IsMember(sort_value_types))
       ->capture_default_str();
   parser
       ->add_option(

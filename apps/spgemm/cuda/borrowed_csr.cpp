@@ -138,5 +138,6 @@ BorrowedCsr<Value, Column>::BorrowedCsr(const cusparseSpMatDescr* descriptor, CU
 SORTIE_INSTANTIATE(float)
 SORTIE_INSTANTIATE(double)
 SORTIE_INSTANTIATE(std::complex<double>)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

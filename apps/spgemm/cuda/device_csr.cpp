@@ -76,5 +76,6 @@ matrices::Csr<Value, Idx> to_host(const DeviceCsr<Value, Column>& device) {
 SORTIE_INSTANTIATE_VALUE(float)
 SORTIE_INSTANTIATE_VALUE(double)
 SORTIE_INSTANTIATE_VALUE(std::complex<double>)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

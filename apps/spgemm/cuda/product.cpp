@@ -108,5 +108,6 @@ SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
       const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&, \
       CUstream_st*);
 SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

@@ -98,5 +98,6 @@ DeviceCsr<Value, Column> cusparse_on_device(const DeviceContext& context,
       const DeviceContext&, const DeviceCsrView<Value, Column>&, \
       const DeviceCsrView<Value, Column>&, Algorithm);
 SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

@@ -52,5 +52,6 @@ void make_rows(const ProductOperands<Value>& operands, const RowBins& bins,
 SORTIE_INSTANTIATE(float)
 SORTIE_INSTANTIATE(double)
 SORTIE_INSTANTIATE(std::complex<double>)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda
