@@ -115,13 +115,9 @@ void check_bounded_order(const HostContext& context, const TextView& text,
                           fault, suffixes[fault], suffixes[fault - 1]));
 }
 
-template void bound_order(const Context&, std::span<std::uint32_t>, std::span<std::uint32_t>,
-                          std::uint64_t);
-template void bound_order(const Context&, std::span<std::uint64_t>, std::span<std::uint64_t>,
-                          std::uint64_t);
-template void check_bounded_order(const HostContext&, const TextView&,
-                                  std::span<const std::uint32_t>, std::uint64_t);
-template void check_bounded_order(const HostContext&, const TextView&,
-                                  std::span<const std::uint64_t>, std::uint64_t);
+template decltype(bound_order<std::uint32_t>) bound_order<std::uint32_t>;
+template decltype(bound_order<std::uint64_t>) bound_order<std::uint64_t>;
+template decltype(check_bounded_order<std::uint32_t>) check_bounded_order<std::uint32_t>;
+template decltype(check_bounded_order<std::uint64_t>) check_bounded_order<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

@@ -95,9 +95,7 @@ template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, con
                                                              std::span<const std::uint32_t>);
 template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
                                                              std::span<const std::uint64_t>);
-template void check_burrows_wheeler(const HostContext&, const TextView&,
-                                    std::span<const std::uint32_t>, std::span<const std::uint8_t>);
-template void check_burrows_wheeler(const HostContext&, const TextView&,
-                                    std::span<const std::uint64_t>, std::span<const std::uint8_t>);
+template decltype(check_burrows_wheeler<std::uint32_t>) check_burrows_wheeler<std::uint32_t>;
+template decltype(check_burrows_wheeler<std::uint64_t>) check_burrows_wheeler<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

@@ -114,7 +114,7 @@ void check(const HostContext& context, const TextView& text, std::span<const Pos
   check_letters(text, suffixes, inverse.get());
 }
 
-template void check(const HostContext&, const TextView&, std::span<const std::uint32_t>);
-template void check(const HostContext&, const TextView&, std::span<const std::uint64_t>);
+template decltype(check<std::uint32_t>) check<std::uint32_t>;
+template decltype(check<std::uint64_t>) check<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

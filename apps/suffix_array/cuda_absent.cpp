@@ -50,33 +50,23 @@ std::vector<std::uint32_t> document_array(const Context&, std::span<const Pos>,
   throw Error(ErrorKind::unavailable, "document array: this build of Sortie has no CUDA");
 }
 
-template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
-template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
-template std::vector<std::uint32_t> build_dc3(const Context&, const TextView&);
-template std::vector<std::uint64_t> build_dc3(const Context&, const TextView&);
-template std::vector<std::uint32_t> invert(const Context&, std::span<const std::uint32_t>);
-template std::vector<std::uint64_t> invert(const Context&, std::span<const std::uint64_t>);
-template std::vector<std::uint32_t> lcp_array(const Context&, const TextView&,
-                                              std::span<const std::uint32_t>);
-template std::vector<std::uint64_t> lcp_array(const Context&, const TextView&,
-                                              std::span<const std::uint64_t>);
-template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
-                                                             std::span<const std::uint32_t>);
-template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
-                                                             std::span<const std::uint64_t>);
-template std::vector<EntryRange> find(const Context&, const TextView&,
-                                      std::span<const std::uint32_t>, const PatternView&);
-template std::vector<EntryRange> find(const Context&, const TextView&,
-                                      std::span<const std::uint64_t>, const PatternView&);
-template Occurrences<std::uint32_t> locate(const Context&, const TextView&,
-                                           std::span<const std::uint32_t>, const PatternView&,
-                                           std::uint64_t);
-template Occurrences<std::uint64_t> locate(const Context&, const TextView&,
-                                           std::span<const std::uint64_t>, const PatternView&,
-                                           std::uint64_t);
-template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint32_t>,
-                                                   std::span<const std::uint64_t>);
-template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint64_t>,
-                                                   std::span<const std::uint64_t>);
+template decltype(build_prefix_doubling<std::uint32_t>) build_prefix_doubling<std::uint32_t>;
+template decltype(build_prefix_doubling<std::uint64_t>) build_prefix_doubling<std::uint64_t>;
+template decltype(build_dc3<std::uint32_t>) build_dc3<std::uint32_t>;
+template decltype(build_dc3<std::uint64_t>) build_dc3<std::uint64_t>;
+template decltype(invert<std::uint32_t>) invert<std::uint32_t>;
+template decltype(invert<std::uint64_t>) invert<std::uint64_t>;
+template decltype(lcp_array<std::uint32_t>) lcp_array<std::uint32_t>;
+template decltype(lcp_array<std::uint64_t>) lcp_array<std::uint64_t>;
+template decltype(burrows_wheeler_transform<std::uint32_t>)
+    burrows_wheeler_transform<std::uint32_t>;
+template decltype(burrows_wheeler_transform<std::uint64_t>)
+    burrows_wheeler_transform<std::uint64_t>;
+template decltype(find<std::uint32_t>) find<std::uint32_t>;
+template decltype(find<std::uint64_t>) find<std::uint64_t>;
+template decltype(locate<std::uint32_t>) locate<std::uint32_t>;
+template decltype(locate<std::uint64_t>) locate<std::uint64_t>;
+template decltype(document_array<std::uint32_t>) document_array<std::uint32_t>;
+template decltype(document_array<std::uint64_t>) document_array<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

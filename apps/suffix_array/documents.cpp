@@ -109,9 +109,7 @@ template std::vector<std::uint32_t> document_array(const Context&, std::span<con
                                                    std::span<const std::uint64_t>);
 template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint64_t>,
                                                    std::span<const std::uint64_t>);
-template void check_document_array(const HostContext&, std::span<const std::uint32_t>,
-                                   std::span<const std::uint64_t>, std::span<const std::uint32_t>);
-template void check_document_array(const HostContext&, std::span<const std::uint64_t>,
-                                   std::span<const std::uint64_t>, std::span<const std::uint32_t>);
+template decltype(check_document_array<std::uint32_t>) check_document_array<std::uint32_t>;
+template decltype(check_document_array<std::uint64_t>) check_document_array<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

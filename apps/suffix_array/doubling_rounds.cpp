@@ -44,7 +44,7 @@ std::vector<DoublingRound> doubling_rounds(std::span<const Pos> lcp, std::uint64
   }
 }
 
-template std::vector<DoublingRound> doubling_rounds(std::span<const std::uint32_t>, std::uint64_t);
-template std::vector<DoublingRound> doubling_rounds(std::span<const std::uint64_t>, std::uint64_t);
+template decltype(doubling_rounds<std::uint32_t>) doubling_rounds<std::uint32_t>;
+template decltype(doubling_rounds<std::uint64_t>) doubling_rounds<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

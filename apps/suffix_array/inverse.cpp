@@ -39,11 +39,9 @@ std::vector<Pos> inverse_suffix_array(const Context& context, std::span<const Po
       [&](const Context& here) { return host::invert(here, suffixes); });
 }
 
-template std::vector<std::uint32_t> host::invert(const Context&, std::span<const std::uint32_t>);
-template std::vector<std::uint64_t> host::invert(const Context&, std::span<const std::uint64_t>);
-template std::vector<std::uint32_t> inverse_suffix_array(const Context&,
-                                                         std::span<const std::uint32_t>);
-template std::vector<std::uint64_t> inverse_suffix_array(const Context&,
-                                                         std::span<const std::uint64_t>);
+template decltype(host::invert<std::uint32_t>) host::invert<std::uint32_t>;
+template decltype(host::invert<std::uint64_t>) host::invert<std::uint64_t>;
+template decltype(inverse_suffix_array<std::uint32_t>) inverse_suffix_array<std::uint32_t>;
+template decltype(inverse_suffix_array<std::uint64_t>) inverse_suffix_array<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

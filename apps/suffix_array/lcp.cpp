@@ -101,13 +101,9 @@ void check_lcp(const HostContext& context, const TextView& text, std::span<const
                                    letters(culprit)));
 }
 
-template std::vector<std::uint32_t> lcp_array(const Context&, const TextView&,
-                                              std::span<const std::uint32_t>);
-template std::vector<std::uint64_t> lcp_array(const Context&, const TextView&,
-                                              std::span<const std::uint64_t>);
-template void check_lcp(const HostContext&, const TextView&, std::span<const std::uint32_t>,
-                        std::span<const std::uint32_t>);
-template void check_lcp(const HostContext&, const TextView&, std::span<const std::uint64_t>,
-                        std::span<const std::uint64_t>);
+template decltype(lcp_array<std::uint32_t>) lcp_array<std::uint32_t>;
+template decltype(lcp_array<std::uint64_t>) lcp_array<std::uint64_t>;
+template decltype(check_lcp<std::uint32_t>) check_lcp<std::uint32_t>;
+template decltype(check_lcp<std::uint64_t>) check_lcp<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

@@ -222,9 +222,7 @@ void check_occurrences(const HostContext& context, const TextView& text,
   }
 }
 
-template void check_occurrences(const HostContext&, const TextView&, const PatternView&,
-                                const Occurrences<std::uint32_t>&, std::uint64_t);
-template void check_occurrences(const HostContext&, const TextView&, const PatternView&,
-                                const Occurrences<std::uint64_t>&, std::uint64_t);
+template decltype(check_occurrences<std::uint32_t>) check_occurrences<std::uint32_t>;
+template decltype(check_occurrences<std::uint64_t>) check_occurrences<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

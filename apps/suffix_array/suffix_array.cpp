@@ -118,7 +118,7 @@ std::vector<Pos> build(const Context& context, const TextView& text, Algorithm a
   }
 }
 
-template std::vector<std::uint32_t> build(const Context&, const TextView&, Algorithm);
-template std::vector<std::uint64_t> build(const Context&, const TextView&, Algorithm);
+template decltype(build<std::uint32_t>) build<std::uint32_t>;
+template decltype(build<std::uint64_t>) build<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/append_to_host.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "sortie/device_suffix_array.hpp"
-#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 
@@ -35,8 +35,7 @@ struct Inputs {
          std::span<const Pos> array) {
     const std::uint64_t wanted =
         text.symbols.size_bytes() + text.separators.size_bytes() + array.size_bytes();
-    const std::uint64_t budget = device_memory_budget(context);
-    if (wanted > budget) throw out_of_memory_error(what, wanted, budget);
+    require(context, what, wanted);
     WaitingPhase copy_in(context, "copy in", wanted);
     symbols = {text.symbols, context.stream};
     separators = {text.separators, context.stream};

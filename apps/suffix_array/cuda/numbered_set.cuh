@@ -5,9 +5,6 @@
 
 #include <cstdint>
 
-#include "apps/suffix_array/cuda/counts.cuh"
-#include "apps/suffix_array/cuda/scan.cuh"
-#include "core/cuda/check.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -45,46 +42,19 @@ struct NumberedSet {
   }
 };
 
-/// The scan that numbers a set.
-template <class Index>
-struct NumberWords {
-  NumberedWord<Index>* words;
-  Index count;  ///< number of words
-  Index* all;
-
-  __device__ Index operator()(Index i) const { return static_cast<Index>(__popc(words[i].bits)); }
-  __device__ void operator()(Index i, const Index& prefix) const {
-    words[i].before = prefix - static_cast<Index>(__popc(words[i].bits));
-    if (i + 1 == count) *all = prefix;
-  }
-};
-
 /// A NumberedSet and its memory: sizeof(Index) / 16 bytes for each number below the bound.
 template <class Index>
 class NumberedSetBuffer {
  public:
   NumberedSetBuffer() = default;
   /// Creates an empty set for numbers below `bound`.
-  NumberedSetBuffer(std::uint64_t bound, cudaStream_t stream) : words_(bound / 32 + 1, stream) {
-    check_cuda(cudaMemsetAsync(words_.data(), 0, words_.bytes(), stream));
-  }
+  NumberedSetBuffer(std::uint64_t bound, cudaStream_t stream);
 
   /// Numbers the set. Call it after the last insertion and before rank().
   /// \return the size of the set, in device memory
-  DeviceBuffer<Index> number(cudaStream_t stream) {
-    DeviceBuffer<Index> all(1, stream);
-    const NumberWords<Index> pass{words_.data(), static_cast<Index>(words_.size()), all.data()};
-    scan_items<Index>(pass, AddCounts{}, pass.count, stream);
-    return all;
-  }
+  DeviceBuffer<Index> number(cudaStream_t stream);
   /// Numbers the set and returns its size. Waits for the stream.
-  std::uint64_t number_and_count(cudaStream_t stream) {
-    const DeviceBuffer<Index> all = number(stream);
-    Index count = 0;
-    all.copy_to({&count, 1});
-    check_cuda(cudaStreamSynchronize(stream));
-    return count;
-  }
+  std::uint64_t number_and_count(cudaStream_t stream);
 
   [[nodiscard]] NumberedSet<Index> set() { return {words_.data()}; }
   [[nodiscard]] std::uint64_t bytes() const { return words_.bytes(); }

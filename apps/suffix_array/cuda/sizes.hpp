@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
+#include "core/cuda/device_scope.hpp"
+#include "sortie/error.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -22,5 +25,14 @@ inline constexpr std::uint64_t most_bytes_a_symbol = 8 * sizeof(Index);
 /// excluded. Defined in build/device_build.cu.
 template <Position Index>
 [[nodiscard]] std::uint64_t bytes_before_rounds(std::uint64_t symbols);
+
+/// \throws Error (out_of_memory)  `bytes` exceeds the budget
+inline void require(std::uint64_t budget, std::string_view what, std::uint64_t bytes) {
+  if (bytes > budget) throw out_of_memory_error(what, bytes, budget);
+}
+/// The same for the context's budget of device memory.
+inline void require(const Context& context, std::string_view what, std::uint64_t bytes) {
+  require(device_memory_budget(context), what, bytes);
+}
 
 }  // namespace sortie::suffix_array::cuda

@@ -85,9 +85,7 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
   return lcp;
 }
 
-template std::vector<std::uint32_t> lcp_array(const Context&, const TextView&,
-                                              std::span<const std::uint32_t>);
-template std::vector<std::uint64_t> lcp_array(const Context&, const TextView&,
-                                              std::span<const std::uint64_t>);
+template decltype(lcp_array<std::uint32_t>) lcp_array<std::uint32_t>;
+template decltype(lcp_array<std::uint64_t>) lcp_array<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::host

@@ -5,7 +5,7 @@
 
 #include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
-#include "apps/suffix_array/cuda/ranges/window_key.cuh"
+#include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 #include "tests/suffix_array/host_stream.hpp"
 #include "tests/suffix_array/lcp_definition.hpp"
 #include "tests/suffix_array/texts.hpp"

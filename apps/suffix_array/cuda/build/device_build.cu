@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prefix doubling on a GPU, from device memory to device memory: build_on_device.
+// Prefix doubling on a GPU, from device memory to device memory: build_on_device. And from host
+// memory to host memory: build_prefix_doubling, which builds in ranges (ranges/range_build.cu) where
+// build_on_device does not fit.
 //
 // Steps:
 //   1. Map the first symbols of every suffix to the number of a leaf in a tree over common letters
@@ -43,21 +45,27 @@
 // (SIAM J. Comput. 1993); Larsson, Sadakane (Theoretical Computer Science 387, 2007). Samples
 // chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
-#include "apps/suffix_array/cuda/sizes.hpp"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
 #include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/build/runs.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "apps/suffix_array/cuda/runs/runs.hpp"
+#include "apps/suffix_array/cuda/host_copies.hpp"
+#include "apps/suffix_array/cuda/ranges/range_build.hpp"
+#include "apps/suffix_array/cuda/ranges/ranges_to_host.hpp"
 #include "apps/suffix_array/cuda/samples/samples.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
+#include "core/cuda/append_to_host.hpp"
+#include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
+#include "core/phase_timer.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
@@ -96,10 +104,6 @@ struct WriteWindows {
         text.window<Key>(position + depth + static_cast<std::uint64_t>(text.first_depth(position)));
   }
 };
-
-void require(std::uint64_t budget, std::string_view what, std::uint64_t bytes) {
-  if (bytes > budget) throw out_of_memory_error(what, bytes, budget);
-}
 
 /// One construction. The steps run in the order of their declaration. The context and the text must
 /// outlive the object.
@@ -283,8 +287,7 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
                                       std::to_string(8 * sizeof(Index)) + "-bit positions");
   }
   if (size == 0) return {};
-  require(device_memory_budget(call), "the first sort of prefix doubling",
-          bytes_before_rounds<Index>(size));
+  require(call, "the first sort of prefix doubling", bytes_before_rounds<Index>(size));
 
   Construction<Index> construction(call, text);
   if (size <= longest_with_short_keys) {
@@ -296,11 +299,105 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
   return construction.take_suffix_array();
 }
 
-template std::uint64_t bytes_before_rounds<std::uint32_t>(std::uint64_t);
-template std::uint64_t bytes_before_rounds<std::uint64_t>(std::uint64_t);
-template DeviceBuffer<std::uint32_t> build_on_device(const Context&, const DeviceText&,
-                                                     CUstream_st*);
-template DeviceBuffer<std::uint64_t> build_on_device(const Context&, const DeviceText&,
-                                                     CUstream_st*);
+// From host memory to host memory: in one step if that fits, else in ranges.
+namespace {
+
+struct Widen {
+  const std::uint32_t* narrow;
+  std::uint64_t* wide;
+
+  __device__ void operator()(std::uint64_t i) const { wide[i] = narrow[i]; }
+};
+
+/// Converts positions to the width of the result. Widened on the device, where that costs nothing
+/// compared with the copy, in memory that the construction has freed.
+template <class Pos, class Index>
+DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream) {
+  if constexpr (sizeof(Pos) == sizeof(Index)) {
+    return positions;
+  } else {
+    DeviceBuffer<Pos> wide(positions.size(), stream);
+    for_each_item<std::uint64_t>(wide.size(), Widen{positions.data(), wide.data()}, stream);
+    return wide;
+  }
+}
+
+/// Whether the steps before the rounds fit. The rounds check their own memory.
+template <class Index>
+bool fits_before_rounds(const DeviceContext& context, const TextView& text) {
+  const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
+                               bytes_before_rounds<Index>(text.size());
+  return wanted <= device_memory_budget(context);
+}
+
+/// Builds in one step, with positions of type Index on the device.
+/// \throws Error (out_of_memory, device)
+template <class Pos, class Index>
+std::vector<Pos> build_at_once(const DeviceContext& context, const TextView& text) {
+  const cudaStream_t stream = context.stream;
+  WaitingPhase copy_in(context, "copy in", text.size());
+  DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
+  DeviceBuffer<std::uint64_t> separators(text.separators, stream);
+  copy_in.stop();
+
+  DeviceBuffer<Index> positions = build_on_device<Index>(
+      beside(context, symbols.bytes() + separators.bytes()),
+      {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}}, stream);
+
+  WaitingPhase copy_out(context, "copy out", text.size() * sizeof(Pos));
+  const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), stream);
+  std::vector<Pos> suffixes;
+  append_to_host(result.data(), result.size(), suffixes, stream);
+  copy_out.stop();
+  return suffixes;
+}
+
+/// Builds one range after another; the copy of a range overlaps the sort of the next.
+template <class Pos, class Index>
+std::vector<Pos> build_by_ranges(const DeviceContext& context, const TextView& text) {
+  RangesToHost<Pos> to_host(context, text.size());
+  build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
+    WaitingPhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
+    to_host.wait();
+    to_host.start(with_width<Pos>(std::move(positions), context.stream));
+    copy_out.stop();
+  });
+  const PhaseTimer copy_out(context, "copy out");
+  return to_host.finish();
+}
+
+/// Builds in one step if that fits, else in ranges.
+template <class Pos, class Index>
+std::vector<Pos> build_by(const DeviceContext& context, const TextView& text) {
+  if (fits_before_rounds<Index>(context, text)) {
+    try {
+      return build_at_once<Pos, Index>(context, text);
+    } catch (const Error& error) {
+      // The rounds do not fit: the text has too many long repeats.
+      if (error.kind() != ErrorKind::out_of_memory) throw;
+    }
+  }
+  return build_by_ranges<Pos, Index>(context, text);
+}
+
+}  // namespace
+
+template <Position Pos>
+std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text) {
+  const DeviceCall call(context);
+  if (text.size() <= max_symbols<std::uint32_t>) return build_by<Pos, std::uint32_t>(call, text);
+  if constexpr (sizeof(Pos) == sizeof(std::uint64_t)) {
+    return build_by<Pos, std::uint64_t>(call, text);
+  }
+  throw Error(ErrorKind::usage,
+              "suffix array: found more symbols than 32-bit positions can address");
+}
+
+template decltype(bytes_before_rounds<std::uint32_t>) bytes_before_rounds<std::uint32_t>;
+template decltype(bytes_before_rounds<std::uint64_t>) bytes_before_rounds<std::uint64_t>;
+template decltype(build_on_device<std::uint32_t>) build_on_device<std::uint32_t>;
+template decltype(build_on_device<std::uint64_t>) build_on_device<std::uint64_t>;
+template decltype(build_prefix_doubling<std::uint32_t>) build_prefix_doubling<std::uint32_t>;
+template decltype(build_prefix_doubling<std::uint64_t>) build_prefix_doubling<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

@@ -14,6 +14,16 @@
 
 namespace sortie::suffix_array::cuda {
 
+/// Most bytes of scratch that sort_by_key() allocates.
+template <class Key, Position Index>
+[[nodiscard]] std::size_t sort_by_key_scratch(std::uint64_t items) {
+  RadixBuffers none;
+  std::size_t bytes = 0;
+  check_cuda(device_radix_sort(nullptr, bytes, none, items, sizeof(Key), sizeof(Index), 0,
+                               8 * sizeof(Key), nullptr));
+  return bytes;
+}
+
 /// Sorts (key, position) by key, stable, by bits 0 .. key_bits - 1. The result is in `keys` and
 /// `positions`, whichever buffer the sort ended in; the contents of the alternates are undefined.
 /// \throws Error (out_of_memory, device)
@@ -23,23 +33,13 @@ void sort_by_key(DeviceBuffer<Key>& keys, DeviceBuffer<Key>& keys_alternate,
                  int key_bits, cudaStream_t stream) {
   RadixBuffers buffers{keys.data(), keys_alternate.data(), positions.data(),
                        positions_alternate.data()};
-  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-    return device_radix_sort(scratch, bytes, buffers, keys.size(), sizeof(Key), sizeof(Index), 0,
-                             key_bits, stream);
-  });
+  std::size_t bytes = sort_by_key_scratch<Key, Index>(keys.size());
+  DeviceBuffer<std::byte> scratch(bytes, stream);
+  check_cuda(device_radix_sort(scratch.data(), bytes, buffers, keys.size(), sizeof(Key),
+                               sizeof(Index), 0, key_bits, stream));
   if (buffers.keys == keys.data()) return;
   std::swap(keys, keys_alternate);
   std::swap(positions, positions_alternate);
-}
-
-/// Bytes of scratch that sort_by_key() allocates.
-template <class Key, Position Index>
-[[nodiscard]] std::size_t sort_by_key_scratch(std::uint64_t items) {
-  RadixBuffers buffers;
-  std::size_t bytes = 0;
-  check_cuda(device_radix_sort(nullptr, bytes, buffers, items, sizeof(Key), sizeof(Index), 0,
-                               8 * static_cast<int>(sizeof(Key)), nullptr));
-  return bytes;
 }
 
 }  // namespace sortie::suffix_array::cuda

@@ -4,10 +4,8 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <cub/block/block_scan.cuh>
 
-#include "apps/suffix_array/cuda/sizes.hpp"
-#include "core/cuda/check.hpp"
+#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
@@ -25,11 +23,9 @@ inline constexpr unsigned large_chunk = 32;
 /// round-robin to the blocks. A block scans as many groups at a time as it has threads.
 template <class Index>
 class LargeChunks {
-  using Scan = cub::BlockScan<Index, element_threads>;
-
  public:
   struct Storage {
-    typename Scan::TempStorage scan;
+    Index warp_sums[element_threads / 32];
     Index ends[element_threads];  ///< inclusive sums of the chunks of the scanned groups
   };
 
@@ -43,11 +39,11 @@ class LargeChunks {
     for (Index group = 0; group < groups_; group += element_threads) {
       const Index own = group + threadIdx.x;
       const Index members = own < groups_ ? ends_[own] - begins_[own] : Index{0};
-      Index end = 0;
-      Scan(storage_.scan).InclusiveSum((members + large_chunk - 1) / large_chunk, end);
-      storage_.ends[threadIdx.x] = end;
+      const Index chunks = (members + large_chunk - 1) / large_chunk;
+      const auto sum = prefix_sum_in_block<element_threads / 32>(chunks, storage_.warp_sums);
+      storage_.ends[threadIdx.x] = sum.before + chunks;
       __syncthreads();
-      const Index all = storage_.ends[element_threads - 1];
+      const Index all = sum.total;
       for (; next_ < all; next_ += gridDim.x) {
         const unsigned at = group_of(next_);
         const Index chunk = next_ - (at == 0 ? Index{0} : storage_.ends[at - 1]);
@@ -135,6 +131,7 @@ __global__ void __launch_bounds__(element_threads)
       });
 }
 
+#ifdef __CUDACC__
 /// Runs `task` on all pairs of members within each of the `groups` large groups.
 template <class Task, class Index>
 void count_in_large_groups(const Task& task, const Index* begins, const Index* ends,
@@ -145,6 +142,7 @@ void count_in_large_groups(const Task& task, const Index* begins, const Index* e
                                                                        static_cast<Index>(groups));
   check_cuda(cudaGetLastError());
 }
+#endif
 
 /// The task that sorts keys with their items, stably.
 template <class Key, class Index>

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
+
 /// Refinement after a sort: a pass over the sorted items that finds the groups of equal items, and
 /// keeps the items that are not alone, with their groups, for the next round.
 ///
@@ -185,5 +188,82 @@ struct TileFlags {
     return sum;
   }
 };
+
+__device__ inline std::uint64_t tile_of_thread() {
+  return (std::uint64_t{blockIdx.x} * element_threads + threadIdx.x) / lanes;
+}
+
+// Warp w computes the totals of tile w.
+template <class Items, class Index>
+__global__ void __launch_bounds__(element_threads)
+    total_kernel(Items items, std::uint64_t count, std::uint64_t tiles,
+                 RefinementTotals<Index>* totals) {
+  const std::uint64_t tile = tile_of_thread();
+  if (tile >= tiles) return;
+  const unsigned lane = threadIdx.x % lanes;
+  const TileFlags flags(items, count, tile, lane);
+  if (lane == 0) totals[tile] = flags.totals<Index>(tile, count);
+}
+
+/// The totals of all tiles before `tile`, computed by a warp.
+template <class Index>
+__device__ RefinementTotals<Index> add_totals(const RefinementTotals<Index>* totals,
+                                              std::uint64_t tile, unsigned lane) {
+  RefinementTotals<Index> sum{};
+  for (std::uint64_t t = lane; t < tile; t += lanes) sum = sum + totals[t];
+  return {sum_in_warp(sum.members), sum_in_warp(sum.groups),
+          reduce_in_warp(sum.last_begin, [](Index a, Index b) { return a > b ? a : b; })};
+}
+
+// Warp w writes the remaining items of tile w. `before` holds the totals of each tile or, if these
+// are summed already, of all tiles before it.
+template <class Items, class Use, class Index>
+__global__ void __launch_bounds__(element_threads)
+    keep_kernel(Items items, Use use, std::uint64_t count, std::uint64_t tiles,
+                const RefinementTotals<Index>* before, bool added_up,
+                RefinementOutput<Index> output) {
+  const std::uint64_t tile = tile_of_thread();
+  if (tile >= tiles) return;
+  const unsigned lane = threadIdx.x % lanes;
+  const unsigned up_to_lane = full_warp >> (lanes - 1 - lane);
+  const TileFlags flags(items, count, tile, lane);
+  RefinementTotals<Index> sum = added_up ? before[tile] : add_totals(before, tile, lane);
+#pragma unroll
+  for (unsigned chunk = 0; chunk < tile_chunks; ++chunk) {
+    const std::uint64_t from = tile * refinement_tile + chunk * lanes;
+    if (from >= count) break;
+    const unsigned begins = flags.begins[chunk];
+    const unsigned stays = flags.stays[chunk];
+    const auto j = static_cast<Index>(from + lane);
+    const unsigned begins_so_far = begins & up_to_lane;
+    const Index group_begin =
+        begins_so_far == 0
+            ? sum.last_begin
+            : static_cast<Index>(from + lanes - 1 -
+                                 static_cast<unsigned>(__clz(static_cast<int>(begins_so_far))));
+    if (from + lane < count) use(items, j, group_begin);
+    if ((stays >> lane & 1U) != 0) {
+      const bool is_begin = (begins >> lane & 1U) != 0;
+      const Index at = sum.members + static_cast<Index>(__popc(stays & up_to_lane)) - 1;
+      output.items[at] = items.item(j);
+      output.slots[at] = items.slot(j);
+      output.heads[at] = is_begin ? 1 : 0;
+      if (is_begin) {
+        output.offsets[sum.groups + static_cast<Index>(__popc(stays & begins & up_to_lane)) - 1] =
+            at;
+      }
+    }
+    sum.members += static_cast<Index>(__popc(stays));
+    sum.groups += static_cast<Index>(__popc(stays & begins));
+    if (begins != 0) {
+      sum.last_begin = static_cast<Index>(from + lanes - 1 -
+                                          static_cast<unsigned>(__clz(static_cast<int>(begins))));
+    }
+  }
+  if (tile + 1 == tiles && lane == 0) {
+    output.offsets[sum.groups] = sum.members;
+    *output.all = sum;
+  }
+}
 
 }  // namespace sortie::suffix_array::cuda

@@ -39,27 +39,6 @@ struct ListLargeGroups {
   }
 };
 
-// Thread j moves member j of a small group to its slot, found by counting the members before it:
-// those with a smaller key, and those with the same key at a lower index. Neighbouring threads read
-// the same few keys, which the cache holds.
-template <class Key, class Index>
-__global__ void __launch_bounds__(element_threads)
-    sort_by_counting_kernel(const std::uint8_t* heads, std::uint64_t members, const Key* keys,
-                            const Index* items, Key* sorted_keys, Index* sorted_items) {
-  const unsigned lane = threadIdx.x % 32;
-  const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
-  if (thread - lane >= members) return;  // the whole warp
-  const auto group = HeadVotes(heads, members, thread - lane, lane).bounds<Index>();
-  if (thread >= members || !group.small) return;
-  const auto j = static_cast<Index>(thread);
-  const Key key = keys[j];
-  Index at = group.begin;
-  for (Index i = group.begin; i < j; ++i) at += keys[i] <= key ? 1 : 0;
-  for (Index i = j + 1; i < group.end; ++i) at += keys[i] < key ? 1 : 0;
-  sorted_keys[at] = key;
-  sorted_items[at] = items[j];
-}
-
 }  // namespace
 
 template <Position Index>

@@ -21,7 +21,6 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
-#include "apps/suffix_array/cuda/call_iterator.cuh"
 #include "apps/suffix_array/cuda/counts.cuh"
 #include "apps/suffix_array/cuda/dc3/skew_order.cuh"
 #include "apps/suffix_array/cuda/host_copies.hpp"

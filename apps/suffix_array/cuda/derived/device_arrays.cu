@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Inverse suffix array and Burrows-Wheeler transform: gathers and scatters of single items.
+// Inverse suffix array, Burrows-Wheeler transform and document array: gathers, scatters and binary
+// searches of single items.
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/device_suffix_array.hpp"
 
+#include "apps/suffix_array/binary_search.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "primitives/cuda/launch.cuh"
-#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -51,10 +53,18 @@ struct GatherSymbolsBefore {
   }
 };
 
-void require(const Context& context, const char* what, std::uint64_t bytes) {
-  const std::uint64_t budget = device_memory_budget(context);
-  if (bytes > budget) throw out_of_memory_error(what, bytes, budget);
-}
+// Thread i owns entry i. The first steps of all searches read the same begins, which stay in L1.
+template <class Index>
+struct FindRecord {
+  const Index* suffixes;
+  const std::uint64_t* begins;
+  std::uint64_t records;
+  std::uint32_t* documents;
+
+  __device__ void operator()(std::uint64_t i) const {
+    documents[i] = record_at(begins, records, suffixes[i]);
+  }
+};
 
 }  // namespace
 
@@ -89,17 +99,32 @@ DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(const Context& context, con
   return transform;
 }
 
-template DeviceBuffer<std::uint32_t> inverse_on_device(const Context&,
-                                                       std::span<const std::uint32_t>,
-                                                       CUstream_st*);
-template DeviceBuffer<std::uint64_t> inverse_on_device(const Context&,
-                                                       std::span<const std::uint64_t>,
-                                                       CUstream_st*);
-template DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(const Context&, const DeviceText&,
-                                                              std::span<const std::uint32_t>,
-                                                              CUstream_st*);
-template DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(const Context&, const DeviceText&,
-                                                              std::span<const std::uint64_t>,
-                                                              CUstream_st*);
+template <Position Index>
+DeviceBuffer<std::uint32_t> documents_on_device(const Context& context,
+                                                std::span<const Index> suffixes,
+                                                std::span<const std::uint64_t> record_begins,
+                                                CUstream_st* stream) {
+  const DeviceCall call(context, stream);
+  if (suffixes.empty()) return {};
+  const std::uint64_t wanted = suffixes.size() * sizeof(std::uint32_t);
+  require(call, "the document array", wanted);
+  WaitingPhase phase(call, "documents", suffixes.size_bytes() + wanted);
+  DeviceBuffer<std::uint32_t> documents(suffixes.size(), stream);
+  for_each_item<std::uint64_t>(suffixes.size(),
+                               FindRecord<Index>{suffixes.data(), record_begins.data(),
+                                                 record_begins.size(), documents.data()},
+                               stream);
+  phase.stop();
+  return documents;
+}
+
+template decltype(inverse_on_device<std::uint32_t>) inverse_on_device<std::uint32_t>;
+template decltype(inverse_on_device<std::uint64_t>) inverse_on_device<std::uint64_t>;
+template decltype(burrows_wheeler_on_device<std::uint32_t>)
+    burrows_wheeler_on_device<std::uint32_t>;
+template decltype(burrows_wheeler_on_device<std::uint64_t>)
+    burrows_wheeler_on_device<std::uint64_t>;
+template decltype(documents_on_device<std::uint32_t>) documents_on_device<std::uint32_t>;
+template decltype(documents_on_device<std::uint64_t>) documents_on_device<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

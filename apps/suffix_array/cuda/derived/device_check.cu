@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "apps/suffix_array/cuda/text/text_chunk.cuh"
 #include "core/cuda/check.hpp"
@@ -97,9 +98,7 @@ void check_on_device(const Context& context, const DeviceText& text,
                                       " entries, expected " + std::to_string(size));
   }
   if (size == 0) return;
-  const std::uint64_t wanted = size * sizeof(Index) + size / 8;
-  const std::uint64_t budget = device_memory_budget(call);
-  if (wanted > budget) throw out_of_memory_error("the check of a suffix array", wanted, budget);
+  require(call, "the check of a suffix array", size * sizeof(Index) + size / 8);
 
   const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text, stream);
   DeviceBuffer<Index> slots(size, stream);
@@ -122,9 +121,7 @@ void check_on_device(const Context& context, const DeviceText& text,
   require_no_fault(first_fault, size);
 }
 
-template void check_on_device(const Context&, const DeviceText&, std::span<const std::uint32_t>,
-                              CUstream_st*);
-template void check_on_device(const Context&, const DeviceText&, std::span<const std::uint64_t>,
-                              CUstream_st*);
+template decltype(check_on_device<std::uint32_t>) check_on_device<std::uint32_t>;
+template decltype(check_on_device<std::uint64_t>) check_on_device<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

@@ -39,7 +39,6 @@
 #include "apps/suffix_array/cuda/derived/lcp_entry.cuh"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
-#include "apps/suffix_array/cuda/text/common_symbols.cuh"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -47,12 +46,12 @@
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 #include "sortie/device_suffix_array.hpp"
-#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
 constexpr int warp_threads = 32;
+
 /// Windows that a thread compares after the first one. The other lanes of its warp wait meanwhile,
 /// so it is few: 84 bases, more than most repeats of a genome agree in. On an H200, 2 or 8 change
 /// the time by less than 1 % (chrX, four S. aureus genomes, yeast).
@@ -147,7 +146,7 @@ __device__ bool extend_by_warp(const CommonSymbols& text, std::uint64_t left, st
     const auto more = static_cast<unsigned>(text.common(left + offset, right + offset));
     const unsigned stopped = __ballot_sync(full_warp, more < window);
     if (stopped != 0) {
-      const int first = __ffs(static_cast<int>(stopped)) - 1;
+      const int first = first_lane(stopped);
       common += static_cast<unsigned>(first) * window + from_lane(more, first);
       return true;
     }
@@ -168,7 +167,7 @@ __global__ void __launch_bounds__(element_threads)
   unsigned left_over = __ballot_sync(full_warp, marked);
   const auto window = static_cast<std::uint64_t>(entries.text.window());
   while (left_over != 0) {
-    const auto chosen = static_cast<unsigned>(__ffs(static_cast<int>(left_over)) - 1);
+    const auto chosen = static_cast<unsigned>(first_lane(left_over));
     left_over &= left_over - 1;
     const std::uint64_t i = own - lane + chosen;
     const std::uint64_t left = entries.suffixes[i - 1];
@@ -278,8 +277,7 @@ void require_memory(const Context& context, std::uint64_t size) {
   constexpr std::uint64_t constant_scratch = 1 << 20;
   const std::uint64_t wanted = 2 * size * sizeof(Index) + size / 8 * 11 +
                                long_capacity(size) * sizeof(Index) + size / 64 + constant_scratch;
-  const std::uint64_t budget = device_memory_budget(context);
-  if (wanted > budget) throw out_of_memory_error("the LCP array", wanted, budget);
+  require(context, "the LCP array", wanted);
 }
 
 /// Letters of the code that decides how the text is packed; only its alphabet matters here.
@@ -325,9 +323,7 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
   return lcp;
 }
 
-template DeviceBuffer<std::uint32_t> lcp_on_device(const Context&, const DeviceText&,
-                                                   std::span<const std::uint32_t>, CUstream_st*);
-template DeviceBuffer<std::uint64_t> lcp_on_device(const Context&, const DeviceText&,
-                                                   std::span<const std::uint64_t>, CUstream_st*);
+template decltype(lcp_on_device<std::uint32_t>) lcp_on_device<std::uint32_t>;
+template decltype(lcp_on_device<std::uint64_t>) lcp_on_device<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "apps/suffix_array/cuda/ranges/range_plan.hpp"
-#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -31,17 +30,6 @@ struct IsBefore {
   // Not inlined: a merge sort contains dozens of comparisons, and the code of before() is long.
   __device__ __noinline__ bool operator()(const Index& left, const Index& right) const {
     return order.before(left, right);
-  }
-};
-
-template <class Index>
-struct WriteWindows {
-  SymbolStream text;
-  const Index* positions;
-  std::uint64_t* windows;
-
-  __device__ void operator()(Index i) const {
-    windows[i] = text.window<std::uint64_t>(positions[i]);
   }
 };
 
@@ -132,16 +120,12 @@ Counted<Index> count_between(const SuffixOrder<Index>& order, std::uint64_t symb
                              std::vector<Index> candidates, cudaStream_t stream) {
   const std::uint64_t count = candidates.size();
   DeviceBuffer<Index> positions(candidates, stream);
-  {
-    std::size_t bytes = 0;
-    check_cuda(cub::DeviceMergeSort::SortKeys(nullptr, bytes, positions.data(), count,
-                                              IsBefore<Index>{order}, stream));
-    DeviceBuffer<std::byte> scratch(bytes, stream);
-    check_cuda(cub::DeviceMergeSort::SortKeys(scratch.data(), bytes, positions.data(), count,
-                                              IsBefore<Index>{order}, stream));
-  }
+  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceMergeSort::SortKeys(scratch, bytes, positions.data(), count,
+                                          IsBefore<Index>{order}, stream);
+  });
   DeviceBuffer<std::uint64_t> windows(count, stream);
-  for_each_item<Index>(count, WriteWindows<Index>{order.text, positions.data(), windows.data()},
+  for_each_item<Index>(count, WriteWindows<Index>{order.text, positions.data(), 0, windows.data()},
                        stream);
   DeviceBuffer<unsigned long long> device_counts(count + 1, stream);
   check_cuda(cudaMemsetAsync(device_counts.data(), 0, device_counts.bytes(), stream));
@@ -204,9 +188,7 @@ std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order, std::uint6
   throw Error(ErrorKind::device, "suffix array: the suffixes cannot be divided into ranges");
 }
 
-template std::vector<SuffixRange> find_ranges(const SuffixOrder<std::uint32_t>&, std::uint64_t,
-                                              std::uint64_t, cudaStream_t);
-template std::vector<SuffixRange> find_ranges(const SuffixOrder<std::uint64_t>&, std::uint64_t,
-                                              std::uint64_t, cudaStream_t);
+template decltype(find_ranges<std::uint32_t>) find_ranges<std::uint32_t>;
+template decltype(find_ranges<std::uint64_t>) find_ranges<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

@@ -6,7 +6,6 @@
 #include "apps/suffix_array/cuda/build/refine.hpp"
 #include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
-#include "apps/suffix_array/cuda/ranges/window_key.cuh"
 #include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
 #include "primitives/cuda/launch.cuh"
 
@@ -108,9 +107,7 @@ RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
   return ranked;
 }
 
-template RankedCover<std::uint32_t> rank_cover(const SymbolStream&, std::uint64_t, std::uint32_t,
-                                               cudaStream_t);
-template RankedCover<std::uint64_t> rank_cover(const SymbolStream&, std::uint64_t, std::uint32_t,
-                                               cudaStream_t);
+template decltype(rank_cover<std::uint32_t>) rank_cover<std::uint32_t>;
+template decltype(rank_cover<std::uint64_t>) rank_cover<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

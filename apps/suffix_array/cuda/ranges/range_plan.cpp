@@ -122,13 +122,13 @@ std::vector<std::size_t> join_counts(const std::vector<std::uint64_t>& counts, s
   return ends;
 }
 
-template std::uint64_t bytes_to_rank<std::uint32_t>(const TextShape&, std::uint32_t);
-template std::uint64_t bytes_to_rank<std::uint64_t>(const TextShape&, std::uint32_t);
-template std::uint64_t bytes_to_sort<std::uint32_t>(const TextShape&, const RangePlan&);
-template std::uint64_t bytes_to_sort<std::uint64_t>(const TextShape&, const RangePlan&);
-template std::uint64_t least_bytes<std::uint32_t>(const TextShape&);
-template std::uint64_t least_bytes<std::uint64_t>(const TextShape&);
-template RangePlan plan_ranges<std::uint32_t>(const TextShape&, std::uint64_t);
-template RangePlan plan_ranges<std::uint64_t>(const TextShape&, std::uint64_t);
+template decltype(bytes_to_rank<std::uint32_t>) bytes_to_rank<std::uint32_t>;
+template decltype(bytes_to_rank<std::uint64_t>) bytes_to_rank<std::uint64_t>;
+template decltype(bytes_to_sort<std::uint32_t>) bytes_to_sort<std::uint32_t>;
+template decltype(bytes_to_sort<std::uint64_t>) bytes_to_sort<std::uint64_t>;
+template decltype(least_bytes<std::uint32_t>) least_bytes<std::uint32_t>;
+template decltype(least_bytes<std::uint64_t>) least_bytes<std::uint64_t>;
+template decltype(plan_ranges<std::uint32_t>) plan_ranges<std::uint32_t>;
+template decltype(plan_ranges<std::uint64_t>) plan_ranges<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

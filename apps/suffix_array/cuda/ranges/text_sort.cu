@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
 #include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/ranges/window_key.cuh"
+#include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
@@ -18,20 +19,6 @@ struct WriteWindowKeys {
   std::uint64_t* keys;
 
   __device__ void operator()(Index j) const { keys[j] = key(positions[j]); }
-};
-
-// Members of groups have letters in all symbols compared so far, so `depth` leads at most to their
-// ends.
-template <class Index>
-struct WriteNextWindows {
-  SymbolStream text;
-  const Index* positions;
-  std::uint64_t depth;
-  std::uint64_t* keys;
-
-  __device__ void operator()(Index j) const {
-    keys[j] = text.window<std::uint64_t>(positions[j] + depth);
-  }
 };
 
 }  // namespace
@@ -63,8 +50,7 @@ TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> pos
     const std::uint64_t before = list.members;
     DeviceBuffer<std::uint64_t> keys(before, stream);
     for_each_item<Index>(
-        before, WriteNextWindows<Index>{text, list.items.data(), sorted.depth, keys.data()},
-        stream);
+        before, WriteWindows<Index>{text, list.items.data(), sorted.depth, keys.data()}, stream);
     sort_groups(list, keys, stream);
     refine_suffixes(list, keys, text.last_symbol_mask(), sorted.suffixes, stream);
     sorted.depth += static_cast<std::uint64_t>(text.window_symbols(64));
@@ -73,9 +59,7 @@ TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> pos
   return sorted;
 }
 
-template TextSorted<std::uint32_t> sort_by_text(const SymbolStream&, DeviceBuffer<std::uint32_t>,
-                                                int, const TextSortEnd&, cudaStream_t);
-template TextSorted<std::uint64_t> sort_by_text(const SymbolStream&, DeviceBuffer<std::uint64_t>,
-                                                int, const TextSortEnd&, cudaStream_t);
+template decltype(sort_by_text<std::uint32_t>) sort_by_text<std::uint32_t>;
+template decltype(sort_by_text<std::uint64_t>) sort_by_text<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

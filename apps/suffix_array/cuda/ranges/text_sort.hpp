@@ -11,6 +11,24 @@
 
 namespace sortie::suffix_array::cuda {
 
+/// The first sort keys of a range: as many symbols of the packed text as 63 bits hold, zeros after
+/// an end, and in the lowest bit whether there is an end. So suffixes with equal odd keys are in
+/// their final order, as first_groups() requires.
+struct WindowKey {
+  SymbolStream text;
+
+  /// Symbols that a key covers.
+  __host__ __device__ int symbols() const { return 63 / text.bits; }
+  /// Bits of the greatest key.
+  __host__ __device__ int bits() const { return symbols() * text.bits + 1; }
+
+  __host__ __device__ std::uint64_t operator()(std::uint64_t position) const {
+    const std::uint64_t window =
+        text.window<std::uint64_t>(position) >> ((text.window_symbols(64) - symbols()) * text.bits);
+    return window << 1 | ((window & text.last_symbol_mask()) == 0 ? 1U : 0U);
+  }
+};
+
 /// A set of suffixes of a text, sorted by the symbols compared so far.
 template <Position Index>
 struct TextSorted {
@@ -27,7 +45,7 @@ struct TextSortEnd {
   bool when_slow;
 };
 
-/// Sorts suffixes by the symbols of the packed text alone: by one radix sort (window_key.cuh), then
+/// Sorts suffixes by the symbols of the packed text alone: by one radix sort by WindowKey, then
 /// groups by windows of 64 bits. Waits for the stream once, and once a round.
 ///
 /// \param positions  ascending

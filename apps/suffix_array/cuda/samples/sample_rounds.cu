@@ -206,9 +206,7 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
   return rounds;
 }
 
-template std::uint64_t double_steps(SuffixGroups<std::uint32_t>, DeviceBuffer<std::uint32_t>&,
-                                    DeviceBuffer<std::uint32_t>, cudaStream_t);
-template std::uint64_t double_steps(SuffixGroups<std::uint64_t>, DeviceBuffer<std::uint64_t>&,
-                                    DeviceBuffer<std::uint64_t>, cudaStream_t);
+template decltype(double_steps<std::uint32_t>) double_steps<std::uint32_t>;
+template decltype(double_steps<std::uint64_t>) double_steps<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

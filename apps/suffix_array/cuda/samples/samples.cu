@@ -8,13 +8,12 @@
 
 #include "apps/suffix_array/cuda/build/refine.hpp"
 #include "apps/suffix_array/cuda/numbered_set.cuh"
-#include "apps/suffix_array/cuda/samples/group_slots.hpp"
+#include "apps/suffix_array/cuda/samples/group_slots.cuh"
 #include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
 #include "apps/suffix_array/cuda/samples/sampling.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "primitives/cuda/launch.cuh"
-#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -373,21 +372,13 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
   finish.choose();
   const std::uint64_t aim = std::min(budget, suffix_array.size() * most_bytes_a_symbol<Index>);
   const bool free_list = held + finish.bytes(false) > aim;
-  if (free_list && held + finish.bytes(true) > budget) {
-    throw out_of_memory_error("the rounds of samples", held + finish.bytes(true), budget);
-  }
+  if (free_list) require(budget, "the rounds of samples", held + finish.bytes(true));
   const std::uint64_t rounds = finish.rank_samples(free_list);
   finish.place();
   return rounds;
 }
 
-template std::uint64_t finish_by_samples(const SymbolStream&, LongRuns<std::uint32_t>,
-                                         SuffixGroups<std::uint32_t>, std::uint64_t,
-                                         DeviceBuffer<std::uint32_t>&, std::uint64_t, std::uint64_t,
-                                         cudaStream_t);
-template std::uint64_t finish_by_samples(const SymbolStream&, LongRuns<std::uint64_t>,
-                                         SuffixGroups<std::uint64_t>, std::uint64_t,
-                                         DeviceBuffer<std::uint64_t>&, std::uint64_t, std::uint64_t,
-                                         cudaStream_t);
+template decltype(finish_by_samples<std::uint32_t>) finish_by_samples<std::uint32_t>;
+template decltype(finish_by_samples<std::uint64_t>) finish_by_samples<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

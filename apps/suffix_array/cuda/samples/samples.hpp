@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "apps/suffix_array/cuda/build/runs.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "apps/suffix_array/cuda/runs/runs.hpp"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 #include "sortie/device_suffix_array.hpp"
 

@@ -46,15 +46,20 @@ struct SymbolStream {
     constexpr int window_bits = 8 * static_cast<int>(sizeof(Key));
     const int used = window_symbols(window_bits) * bits;
     const std::uint64_t all = bits_from(position) >> (64 - used);
-    // Sets the lowest bit of each symbol if any bit of the symbol is set.
-    std::uint64_t nonzero = all;
-    for (int i = 1; i < bits; ++i) nonzero |= all >> i;
     const std::uint64_t window_mask =
         used == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1;
-    const std::uint64_t ends = ~nonzero & lowest_bits & window_mask;
+    const std::uint64_t ends = ends_in(all) & window_mask;
     if (ends == 0) return static_cast<Key>(all);
     const int first_end = 63 - count_leading_zeros(ends);
     return static_cast<Key>(all >> first_end << first_end);
+  }
+
+  /// The lowest bit of each symbol of a window that is 0, the end of a record.
+  __host__ __device__ std::uint64_t ends_in(std::uint64_t window) const {
+    // Sets the lowest bit of each symbol if any bit of the symbol is set.
+    std::uint64_t nonzero = window;
+    for (int i = 1; i < bits; ++i) nonzero |= window >> i;
+    return ~nonzero & lowest_bits;
   }
 
   /// The mask of a window's last symbol, which is 0 if and only if a record ends in the window.
@@ -77,7 +82,6 @@ struct SymbolStream {
     return to_rare < first_symbols ? to_rare : first_symbols;
   }
 
- private:
   __host__ __device__ static int count_leading_zeros(std::uint64_t word) {
 #ifdef __CUDA_ARCH__
     return __clzll(static_cast<long long>(word));
@@ -85,6 +89,8 @@ struct SymbolStream {
     return __builtin_clzll(word);
 #endif
   }
+
+ private:
   __host__ __device__ static int count_trailing_zeros(std::uint32_t word) {
 #ifdef __CUDA_ARCH__
     return __ffs(static_cast<int>(word)) - 1;

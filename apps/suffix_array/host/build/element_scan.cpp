@@ -206,7 +206,7 @@ void write_positions(const std::uint64_t* elements, std::uint64_t n, int positio
   copy_positions(elements, n, mask, positions);
 }
 
-template void write_positions(const std::uint64_t*, std::uint64_t, int, std::uint32_t*, VectorUnit);
-template void write_positions(const std::uint64_t*, std::uint64_t, int, std::uint64_t*, VectorUnit);
+template decltype(write_positions<std::uint32_t>) write_positions<std::uint32_t>;
+template decltype(write_positions<std::uint64_t>) write_positions<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::host

@@ -342,13 +342,11 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
   return order;
 }
 
-#define SORTIE_INSTANTIATE(Pos)                                                                \
-  template struct BucketCounts<Pos>;                                                           \
-  template BucketCounts<Pos> count_buckets(const TextView&, const PrefixPlan&);                \
-  template FirstOrder<Pos> sort_first(const TextView&, const PrefixPlan&, const SymbolStream&, \
-                                      BucketCounts<Pos>&, std::uint64_t, std::uint64_t)
-SORTIE_INSTANTIATE(std::uint32_t);
-SORTIE_INSTANTIATE(std::uint64_t);
-#undef SORTIE_INSTANTIATE
+template struct BucketCounts<std::uint32_t>;
+template struct BucketCounts<std::uint64_t>;
+template decltype(count_buckets<std::uint32_t>) count_buckets<std::uint32_t>;
+template decltype(count_buckets<std::uint64_t>) count_buckets<std::uint64_t>;
+template decltype(sort_first<std::uint32_t>) sort_first<std::uint32_t>;
+template decltype(sort_first<std::uint64_t>) sort_first<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::host

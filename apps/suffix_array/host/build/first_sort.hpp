@@ -6,7 +6,7 @@
 
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/bit_set.hpp"
-#include "apps/suffix_array/host/runs/runs.hpp"
+#include "apps/suffix_array/host/build/runs.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
 #include "apps/suffix_array/host/text/symbol_stream.hpp"
 

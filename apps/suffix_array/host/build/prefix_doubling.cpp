@@ -116,7 +116,7 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
   return std::move(order.suffixes);
 }
 
-template std::vector<std::uint32_t> build_prefix_doubling(const Context&, const TextView&);
-template std::vector<std::uint64_t> build_prefix_doubling(const Context&, const TextView&);
+template decltype(build_prefix_doubling<std::uint32_t>) build_prefix_doubling<std::uint32_t>;
+template decltype(build_prefix_doubling<std::uint64_t>) build_prefix_doubling<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::host

@@ -11,7 +11,7 @@ namespace sortie::suffix_array::host {
 
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i
 /// sorts by the rank of the sample 2^i steps ahead. A first round separates runs of samples with
-/// equal ranks, which periodic texts have, by their lengths (sample_runs.hpp).
+/// equal ranks, which periodic texts have, by their lengths.
 ///
 /// \param ranks  ranks of all samples, by number: equal for samples that are not separated yet, and
 ///               the gap to the next rank is at least the number of these; on return, all ranks are

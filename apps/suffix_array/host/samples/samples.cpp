@@ -291,12 +291,7 @@ std::uint64_t finish_by_samples(const Context& context, const TextView& text,
   return Finish<Pos>(context, text, plan, stream, depth_limit, runs, order).run();
 }
 
-#define SORTIE_INSTANTIATE(Pos)                                                                \
-  template std::uint64_t finish_by_samples(const Context&, const TextView&, const PrefixPlan&, \
-                                           const SymbolStream&, std::uint64_t,                 \
-                                           std::span<const LongRun<Pos>>, FirstOrder<Pos>&)
-SORTIE_INSTANTIATE(std::uint32_t);
-SORTIE_INSTANTIATE(std::uint64_t);
-#undef SORTIE_INSTANTIATE
+template decltype(finish_by_samples<std::uint32_t>) finish_by_samples<std::uint32_t>;
+template decltype(finish_by_samples<std::uint64_t>) finish_by_samples<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::host

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 
+#include "apps/suffix_array/divisibility.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::host {
@@ -14,30 +14,6 @@ using LetterCounts = std::array<std::uint64_t, 256>;
 
 /// Counts on all host threads. O(n).
 [[nodiscard]] LetterCounts count_letters(const TextView& text);
-
-/// Tests whether numbers are multiples of a divisor, by a multiplication, which takes a fifth of a
-/// division's time: multiplied by the inverse of the odd part modulo 2^64, exactly the multiples
-/// become their quotients (Granlund, Montgomery, PLDI 1994, section 9).
-class DivisibilityTest {
- public:
-  /// \param divisor  at least 1
-  explicit DivisibilityTest(std::uint64_t divisor)
-      : twos_(std::countr_zero(divisor)), greatest_quotient_(~std::uint64_t{0} / divisor) {
-    const std::uint64_t odd = divisor >> twos_;
-    // Newton's iteration: correct in three bits at first, each step doubles these.
-    inverse_ = odd;
-    for (int bits = 3; bits < 64; bits *= 2) inverse_ *= 2 - odd * inverse_;
-  }
-
-  [[nodiscard]] bool divides(std::uint64_t number) const {
-    return std::rotr(number * inverse_, twos_) <= greatest_quotient_;
-  }
-
- private:
-  int twos_;
-  std::uint64_t greatest_quotient_;
-  std::uint64_t inverse_;
-};
 
 /// The plan of the first sort: how the first symbols of a suffix become bucket and key.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/host/runs/runs.hpp"
+#include "apps/suffix_array/host/build/runs.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/runs/runs.hpp"
+#include "apps/suffix_array/cuda/build/runs.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "apps/suffix_array/cuda/build/large_groups.cuh"
 #include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/runs/runs.cuh"
+#include "apps/suffix_array/cuda/build/runs.cuh"
 #include "apps/suffix_array/cuda/scan.cuh"
-#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_segmented_sort.hpp"
-#include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -242,23 +242,20 @@ void find_remainders(std::vector<Found<Index>>& found, const AllRuns<Index>& run
   for (std::size_t i = 0; i < found.size(); ++i) found[i].remainder = remainders[i];
 }
 
-void require(std::uint64_t budget, std::uint64_t bytes) {
-  if (bytes > budget) throw out_of_memory_error("the runs of one letter", bytes, budget);
-}
-
 }  // namespace
 
 template <class Key, Position Index>
 LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
                                DeviceBuffer<Key>& keys, DeviceBuffer<Index>& suffix_array,
                                std::uint64_t budget, std::uint64_t held, cudaStream_t stream) {
+  constexpr std::string_view what = "the runs of one letter";
   LongRuns<Index> result;
   std::vector<Found<Index>> found = find_run_groups<Key, Index>(code, keys, stream);
   if (found.empty()) return result;
 
   std::uint64_t most_runs = 0;
   for (const Found<Index>& group : found) most_runs += group.most_runs;
-  require(budget, held + 3 * sizeof(Index) * most_runs);
+  require(budget, what, held + 3 * sizeof(Index) * most_runs);
   AllRuns<Index> runs = split(text, suffix_array, found, stream);
   std::uint64_t longer = 0;
   std::uint64_t run_count = 0;
@@ -268,7 +265,7 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   }
   if (longer == 0) return result;
   // The sort's scratch is less than sizeof(Index) bytes a run.
-  require(budget, held + sizeof(Index) * (3 * most_runs + 5 * run_count));
+  require(budget, what, held + sizeof(Index) * (3 * most_runs + 5 * run_count));
   sort_runs(found, runs, stream);
   find_remainders(found, runs, stream);
 
@@ -277,8 +274,9 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
     list.members += group.remainder.members;
     list.groups += group.remainder.groups;
   }
-  require(budget, held + sizeof(Index) * (3 * most_runs + 4 * run_count) +
-                      list.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index)));
+  require(budget, what,
+          held + sizeof(Index) * (3 * most_runs + 4 * run_count) +
+              list.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index)));
   if (list.members != 0) {
     const std::uint64_t members = list.members;
     const std::uint64_t groups = list.groups;
@@ -317,14 +315,13 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   return result;
 }
 
-#define SORTIE_INSTANTIATE_LONG_RUNS(Key, Index)                                                   \
-  template LongRuns<Index> sort_long_runs(const PrefixCode&, const SymbolStream&,                  \
-                                          DeviceBuffer<Key>&, DeviceBuffer<Index>&, std::uint64_t, \
-                                          std::uint64_t, cudaStream_t)
-SORTIE_INSTANTIATE_LONG_RUNS(std::uint32_t, std::uint32_t);
-SORTIE_INSTANTIATE_LONG_RUNS(std::uint64_t, std::uint32_t);
-SORTIE_INSTANTIATE_LONG_RUNS(std::uint32_t, std::uint64_t);
-SORTIE_INSTANTIATE_LONG_RUNS(std::uint64_t, std::uint64_t);
-#undef SORTIE_INSTANTIATE_LONG_RUNS
+template decltype(sort_long_runs<std::uint32_t, std::uint32_t>)
+    sort_long_runs<std::uint32_t, std::uint32_t>;
+template decltype(sort_long_runs<std::uint64_t, std::uint32_t>)
+    sort_long_runs<std::uint64_t, std::uint32_t>;
+template decltype(sort_long_runs<std::uint32_t, std::uint64_t>)
+    sort_long_runs<std::uint32_t, std::uint64_t>;
+template decltype(sort_long_runs<std::uint64_t, std::uint64_t>)
+    sort_long_runs<std::uint64_t, std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

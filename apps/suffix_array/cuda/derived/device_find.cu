@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -93,9 +94,7 @@ DeviceBuffer<EntryRange> find_on_device(const Context& context, const DeviceText
                                         const PatternView& patterns, CUstream_st* stream) {
   const DeviceCall call(context, stream);
   const std::uint64_t size = text.symbols.size();
-  const std::uint64_t wanted = patterns.size() * sizeof(EntryRange) + size / 8;
-  const std::uint64_t budget = device_memory_budget(call);
-  if (wanted > budget) throw out_of_memory_error("the suffix array query", wanted, budget);
+  require(call, "the suffix array query", patterns.size() * sizeof(EntryRange) + size / 8);
   WaitingPhase phase(call, "query", patterns.letters.size());
   const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text, stream);
   DeviceBuffer<EntryRange> ranges(patterns.size(), stream);
@@ -124,11 +123,8 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
   check_cuda(cudaMemcpyAsync(&total, found.begins.data() + patterns.size(), sizeof(total),
                              cudaMemcpyDeviceToHost, stream));
   check_cuda(cudaStreamSynchronize(stream));
-  const std::uint64_t budget = device_memory_budget(call);
-  const std::uint64_t wanted = found.ranges.bytes() + found.begins.bytes() + total * sizeof(Index);
-  if (wanted > budget) {
-    throw out_of_memory_error("the positions that a suffix array query found", wanted, budget);
-  }
+  require(call, "the positions that a suffix array query found",
+          found.ranges.bytes() + found.begins.bytes() + total * sizeof(Index));
   phase.set_bytes(2 * total * sizeof(Index));
   found.positions = {total, stream};
   for_each_item<std::uint64_t>(
@@ -140,19 +136,9 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
   return found;
 }
 
-template DeviceBuffer<EntryRange> find_on_device(const Context&, const DeviceText&,
-                                                 std::span<const std::uint32_t>, const PatternView&,
-                                                 CUstream_st*);
-template DeviceBuffer<EntryRange> find_on_device(const Context&, const DeviceText&,
-                                                 std::span<const std::uint64_t>, const PatternView&,
-                                                 CUstream_st*);
-template DeviceOccurrences<std::uint32_t> locate_on_device(const Context&, const DeviceText&,
-                                                           std::span<const std::uint32_t>,
-                                                           const PatternView&, std::uint64_t,
-                                                           CUstream_st*);
-template DeviceOccurrences<std::uint64_t> locate_on_device(const Context&, const DeviceText&,
-                                                           std::span<const std::uint64_t>,
-                                                           const PatternView&, std::uint64_t,
-                                                           CUstream_st*);
+template decltype(find_on_device<std::uint32_t>) find_on_device<std::uint32_t>;
+template decltype(find_on_device<std::uint64_t>) find_on_device<std::uint64_t>;
+template decltype(locate_on_device<std::uint32_t>) locate_on_device<std::uint32_t>;
+template decltype(locate_on_device<std::uint64_t>) locate_on_device<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

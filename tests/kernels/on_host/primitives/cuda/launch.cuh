@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// Replaces primitives/cuda/launch.cuh on the host: what kernels use of it. Tests run the kernels
+/// themselves (cuda_on_host::run_block).
+namespace sortie {
+
+inline constexpr unsigned int element_threads = 256;
+
+}  // namespace sortie
