@@ -41,13 +41,13 @@ Ambiguity parse_ambiguity(std::string_view text) {
               fmt::format("ambiguity: found {}, expected keep, unify or separate", quoted(text)));
 }
 
-bool base_table(std::uint8_t symbol) {
+bool is_base(std::uint8_t symbol) {
   return base_table[symbol];
 }
 
 void unify_ambiguous(std::span<std::uint8_t> symbols) {
   for (std::uint8_t& symbol : symbols) {
-    if (base_table(symbol) || symbol == Text::separator) continue;
+    if (is_base(symbol) || symbol == Text::separator) continue;
     symbol = symbol >= 'a' && symbol <= 'z' ? 'n' : 'N';
   }
 }
@@ -56,7 +56,7 @@ std::vector<std::uint64_t> separate_ambiguous(Text& text) {
   std::vector<std::uint64_t> separators;
   for (std::uint64_t position = 0; position < text.symbols.size(); ++position) {
     std::uint8_t& symbol = text.symbols[position];
-    if (base_table(symbol)) continue;
+    if (is_base(symbol)) continue;
     symbol = Text::separator;
     separators.push_back(position);
   }

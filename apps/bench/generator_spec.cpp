@@ -47,7 +47,7 @@ void GeneratorSpec::require_parameters(std::size_t wanted, const std::string& fo
 void GeneratorSpec::require_parameters(std::size_t fewest, std::size_t most,
                                        const std::string& form) const {
   if (parameters_.size() >= fewest && parameters_.size() <= most) return;
-  throw Error(ErrorKind::usage, fmt::format("found {}, expected {}", quoted(text_), form));
+  throw Error(ErrorKind::usage, fmt::format("found {}, expected {}", sortie::quoted(text_), form));
 }
 
 std::uint64_t GeneratorSpec::count(std::size_t index) const {
@@ -60,7 +60,7 @@ std::uint64_t GeneratorSpec::count(std::size_t index) const {
   std::uint64_t result = 0;
   if (status != std::errc() || factor == 0 || __builtin_mul_overflow(number, factor, &result)) {
     throw Error(ErrorKind::usage, fmt::format("{}: found {}, expected a count such as 4096 or 10M",
-                                              text_, quoted(field)));
+                                              text_, sortie::quoted(field)));
   }
   return result;
 }
@@ -72,13 +72,13 @@ double GeneratorSpec::real(std::size_t index) const {
   const auto [stop, status] = std::from_chars(field.data(), end, number);
   if (status != std::errc() || stop != end) {
     throw Error(ErrorKind::usage,
-                fmt::format("{}: found {}, expected a number", text_, quoted(field)));
+                fmt::format("{}: found {}, expected a number", text_, sortie::quoted(field)));
   }
   return number;
 }
 
 void GeneratorSpec::unknown(const std::string& forms) const {
-  throw Error(ErrorKind::usage, fmt::format("found {}, expected {}", quoted(text_), forms));
+  throw Error(ErrorKind::usage, fmt::format("found {}, expected {}", sortie::quoted(text_), forms));
 }
 
 }  // namespace sortie::bench

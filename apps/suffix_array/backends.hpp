@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "sortie/query.hpp"
@@ -11,6 +12,9 @@
 /// text and that the text is not empty, and behind the arrays derived from a suffix array. Each
 /// exists for both position widths.
 namespace sortie::suffix_array {
+
+/// \throws Error (usage) a suffix array of another size than the text; `title` begins the message
+void require_same_size(std::string_view title, const TextView& text, std::uint64_t entries);
 
 /// Checks patterns. \throws Error (usage) their begins are not ascending within their letters
 void require_patterns(const PatternView& patterns);

@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::string_view title = "Burrows-Wheeler transform";
 
-void require_same_size(const TextView& text, std::uint64_t entries) {
-  if (entries == text.size()) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("{}: found a suffix array of {} entries, expected {}, one for each "
-                          "symbol",
-                          title, entries, text.size()));
-}
-
 /// The symbol before each suffix, by definition.
 template <Position Pos>
 struct SymbolBefore {
@@ -59,7 +51,7 @@ std::vector<std::uint8_t> host::burrows_wheeler_transform(const Context& context
 template <Position Pos>
 std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, const TextView& text,
                                                     std::span<const Pos> suffixes) {
-  require_same_size(text, suffixes.size());
+  require_same_size(title, text, suffixes.size());
   const Backend backend = resolve_backend(context);
   if (suffixes.empty()) return {};
   return device_or_host(
@@ -71,7 +63,7 @@ std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, cons
 template <Position Pos>
 void check_burrows_wheeler(const HostContext& context, const TextView& text,
                            std::span<const Pos> suffixes, std::span<const std::uint8_t> transform) {
-  require_same_size(text, suffixes.size());
+  require_same_size(title, text, suffixes.size());
   if (transform.size() != suffixes.size()) {
     throw Error(ErrorKind::check, fmt::format("{}: found {} symbols, expected {}", title,
                                               transform.size(), suffixes.size()));

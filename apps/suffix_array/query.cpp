@@ -20,14 +20,6 @@ namespace {
 
 constexpr std::string_view title = "suffix array query";
 
-void require_same_size(const TextView& text, std::uint64_t entries) {
-  if (entries == text.size()) return;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("{}: found a suffix array of {} entries, expected {}, one for each symbol", title,
-                  entries, text.size()));
-}
-
 }  // namespace
 
 void require_patterns(const PatternView& patterns) {
@@ -76,7 +68,7 @@ std::vector<EntryRange> host::find(const Context& context, const TextView& text,
 template <Position Pos>
 std::vector<EntryRange> find(const Context& context, const TextView& text,
                              std::span<const Pos> suffixes, const PatternView& patterns) {
-  require_same_size(text, suffixes.size());
+  require_same_size(title, text, suffixes.size());
   require_patterns(patterns);
   const Backend backend = resolve_backend(context);
   if (text.size() == 0 || patterns.size() == 0) return std::vector<EntryRange>(patterns.size());
@@ -112,7 +104,7 @@ Occurrences<Pos> host::locate(const Context& context, const TextView& text,
 template <Position Pos>
 Occurrences<Pos> locate(const Context& context, const TextView& text, std::span<const Pos> suffixes,
                         const PatternView& patterns, std::uint64_t most_hits) {
-  require_same_size(text, suffixes.size());
+  require_same_size(title, text, suffixes.size());
   require_patterns(patterns);
   const Backend backend = resolve_backend(context);
   if (text.size() == 0 || patterns.size() == 0) {

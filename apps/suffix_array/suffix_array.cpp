@@ -11,6 +11,15 @@
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
+
+void require_same_size(std::string_view title, const TextView& text, std::uint64_t entries) {
+  if (entries == text.size()) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: found a suffix array of {} entries, expected {}, one for each symbol", title,
+                  entries, text.size()));
+}
+
 namespace {
 
 #ifdef SORTIE_HAVE_DIVSUFSORT

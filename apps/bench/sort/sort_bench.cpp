@@ -49,7 +49,7 @@ SortCase parse_sort_case(const std::string& text) {
   throw Error(ErrorKind::usage,
               fmt::format("case: found {}, expected uniform, normal[:DEVIATION], zipf[:EXPONENT], "
                           "sorted, reverse, nearly[:PLACES], entropy[:BITS], equal or shared-digit",
-                          quoted(text)));
+                          sortie::quoted(text)));
 }
 
 std::vector<std::string> usual_sort_cases() {
