@@ -6,7 +6,6 @@
 
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
 #include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {

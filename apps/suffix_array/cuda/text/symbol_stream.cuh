@@ -46,9 +46,10 @@ struct SymbolStream {
     constexpr int window_bits = 8 * static_cast<int>(sizeof(Key));
     const int used = window_symbols(window_bits) * bits;
     const std::uint64_t all = bits_from(position) >> (64 - used);
+    const std::uint64_t ends_of_all = ends_in(all);
     const std::uint64_t window_mask =
         used == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1;
-    const std::uint64_t ends = ends_in(all) & window_mask;
+    const std::uint64_t ends = ends_of_all & window_mask;
     if (ends == 0) return static_cast<Key>(all);
     const int first_end = 63 - count_leading_zeros(ends);
     return static_cast<Key>(all >> first_end << first_end);
