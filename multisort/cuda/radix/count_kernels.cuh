@@ -6,6 +6,7 @@
 #include "core/random.hpp"
 #include "multisort/cuda/key_order.hpp"
 #include "multisort/cuda/radix/group_lookup.cuh"
+#include "primitives/cuda/hardware.cuh"
 
 /// Kernels that count the groups of all keys, and of the keys before each tile; that count the
 /// digits of the keys of some buckets; and that take samples.
@@ -189,7 +190,7 @@ __global__ void __launch_bounds__(count_threads)
 /// none. Each block takes a contiguous share of the keys and counts in shared memory.
 template <class Word>
 __global__ void __launch_bounds__(count_threads) refine_kernel(RefineArguments arguments) {
-  extern __shared__ std::uint32_t refined_counts[];
+  auto* const refined_counts = reinterpret_cast<std::uint32_t*>(dynamic_shared_memory());
   const std::uint32_t digits = 1u << arguments.digit_bits;
   const std::uint32_t all = digits * static_cast<std::uint32_t>(arguments.refinements);
   for (std::uint32_t i = threadIdx.x; i <= all; i += count_threads) refined_counts[i] = 0;

@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   }
   __syncthreads();
   // A full unroll with look-ups would exceed the instruction cache.
-  constexpr int unroll = Lookup::is_costly ? 4 : shape.items;
+  [[maybe_unused]] constexpr int unroll = Lookup::is_costly ? 4 : shape.items;
 #pragma unroll unroll
   for (int r = 0; r < shape.items; ++r) {
     const int place = r * shape.threads + thread;

@@ -270,6 +270,10 @@ T atomicOr(T* at, U value) {
   return std::atomic_ref<T>(*at).fetch_or(static_cast<T>(value));
 }
 template <class T, class U>
+T atomicExch(T* at, U value) {
+  return std::atomic_ref<T>(*at).exchange(static_cast<T>(value));
+}
+template <class T, class U>
 T atomicMin(T* at, U value) {
   T old = std::atomic_ref<T>(*at).load();
   while (static_cast<T>(value) < old &&

@@ -5,3 +5,4 @@
 
 /// Replaces CUDA's header of this name on the host: the types that headers of kernels name.
 using cudaStream_t = struct CUstream_st*;
+enum cudaError_t { cudaSuccess };
