@@ -6,7 +6,8 @@ option(SORTIE_APPS "Build the applications and the program `sortie`" ON)
 option(BUILD_SHARED_LIBS "Install libsortie.so instead of libsortie.a" OFF)
 option(SORTIE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(SORTIE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
-option(SORTIE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+set(SORTIE_SANITIZE OFF CACHE STRING "Sanitizers: OFF, address,undefined or thread")
+set_property(CACHE SORTIE_SANITIZE PROPERTY STRINGS OFF address,undefined thread)
 option(SORTIE_UNITY "Compile the host sources of a folder several at a time" ${PROJECT_IS_TOP_LEVEL})
 set(SORTIE_CUDA AUTO CACHE STRING "CUDA backend: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE SORTIE_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -33,9 +34,9 @@ target_compile_options(sortie_flags INTERFACE
 if(SORTIE_SANITIZE)
   # Variable tracking through the sorting networks takes GCC minutes.
   target_compile_options(sortie_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer>
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SORTIE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-var-tracking-assignments>)
-  target_link_options(sortie_flags INTERFACE -fsanitize=address,undefined)
+  target_link_options(sortie_flags INTERFACE -fsanitize=${SORTIE_SANITIZE})
 endif()
 
 # sortie_compile_together(TARGET): host sources share a translation unit, six at a time, since most of their time is that
