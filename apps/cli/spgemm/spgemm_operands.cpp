@@ -69,8 +69,8 @@ Operands<Value, Idx>::Operands(const Context& context, const SpgemmCommand& comm
 }
 
 spgemm::Algorithm checking_algorithm(spgemm::Algorithm checked) {
-  using spgemm::Algorithm;
-  return checked == Algorithm::eigen ? Algorithm::reference : Algorithm::eigen;
+  const spgemm::Algorithm eigen = spgemm::parse_algorithm("eigen");
+  return checked == eigen ? spgemm::parse_algorithm("reference") : eigen;
 }
 
 std::string shape(std::int64_t rows, std::int64_t cols) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/cuda/baselines/sort_rows.hpp"
+#include "baselines/spgemm/cuda/sort_rows.hpp"
 
 #include "apps/spgemm/cuda/essc/payload.hpp"
 #include "core/cuda/check.hpp"

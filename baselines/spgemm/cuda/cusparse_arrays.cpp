@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/cuda/baselines/cusparse_arrays.hpp"
+#include "baselines/spgemm/cuda/cusparse_arrays.hpp"
 
 #include <algorithm>
 #include <complex>
 #include <utility>
 
-#include "apps/spgemm/cuda/baselines/sort_rows.hpp"
 #include "apps/spgemm/cuda/index_arrays.hpp"
+#include "baselines/spgemm/cuda/sort_rows.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/check_cusparse.hpp"
 #include "sortie/error.hpp"
