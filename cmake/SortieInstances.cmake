@@ -28,5 +28,5 @@ ${code}
 }  // namespace ${namespace}
 ")
   target_sources(sortie_${part} PRIVATE ${source})
-  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${source} TARGET_DIRECTORY sortie_${part} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -14,8 +14,8 @@
 #include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/chunked_sort.hpp"
 #include "multisort/cuda/exchange/host_link.hpp"
-#include "multisort/cuda/het_sort.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
 #include "multisort/plan/shares.hpp"
 #include "sortie/device_buffer.hpp"
@@ -162,15 +162,12 @@ void sort_on_cuda(const Context& context, const Request& request) {
   const std::vector<int> ordinals = spread_over_gpus(context, request.options.devices);
   const SortAlgorithm algorithm = request.options.algorithm;
   if (request.num_items == 0) return;
-  if (algorithm == SortAlgorithm::het) {
-    het_sort(context, ordinals, request, SecondPass::merge_on_host);
-    return;
-  }
+  const Algorithm* const other = registered_algorithm(algorithm);
+  if (other != nullptr && other->sort_host != nullptr)
+    return other->sort_host(context, ordinals, request);
   const bool is_radix = algorithm == SortAlgorithm::automatic || algorithm == SortAlgorithm::radix;
-  if (is_radix && !fits(context, ordinals, request)) {
-    het_sort(context, ordinals, request, SecondPass::sort_again);
-    return;
-  }
+  if (is_radix && !fits(context, ordinals, request))
+    return sort_twice_in_chunks(context, ordinals, request);
   static_cast<void>(chunk_sort(algorithm));  // throws before anything is copied
   const DeviceGroup group(ordinals, request.options.transport);
   HostSort(context, group, request).run();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "multisort/plan/shares.hpp"
+#include "papers/papers.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/multisort/device_chunks.hpp"
 
@@ -150,7 +151,7 @@ TEST(DeviceSort, RmgSortsEveryDistribution) {
     for (const std::size_t devices : {1, 2, 3, 5}) {
       for (const Transport transport : {Transport::automatic, Transport::staged}) {
         SortOptions options = options_of(Order::descending, transport);
-        options.algorithm = SortAlgorithm::rmg;
+        options.algorithm = papers::rmg;
         check<DeviceTypes<std::int32_t, void>>(keys, unequal_sizes(keys.size(), devices), options);
         check<DeviceTypes<std::int32_t, std::uint64_t>>(keys, unequal_sizes(keys.size(), devices),
                                                         options);

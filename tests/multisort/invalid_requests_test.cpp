@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "papers/papers.hpp"
 #include "segsort/host/vector_sort.hpp"
 #include "sortie/sort.hpp"
 #include "sortie/sort_chunks.hpp"
@@ -123,8 +124,7 @@ TEST(InvalidSort, AnAlgorithmOfGpusOnTheHost) {
   context.backend = Backend::host;
   expect_error(
       [&] {
-        sort(context, std::span<std::uint64_t>(keys),
-             {Order::ascending, false, SortAlgorithm::rmg});
+        sort(context, std::span<std::uint64_t>(keys), {Order::ascending, false, papers::rmg});
       },
       ErrorKind::unavailable,
       "sort: found algorithm rmg on backend host, expected auto, radix, merge");

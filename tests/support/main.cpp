@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "papers/papers.hpp"
 #include "sortie/devices.hpp"
 #include "tests/support/backend.hpp"
 
@@ -10,6 +11,7 @@
 // ctest counts the program as skipped and not as passed.
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  sortie::papers::register_all();
   if (sortie::test::backend() == sortie::Backend::cuda && sortie::cuda_devices().empty()) {
     std::cout << "SKIPPED: CUDA tests need a GPU: " << sortie::why_no_cuda() << '\n';
     return 77;

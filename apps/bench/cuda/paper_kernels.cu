@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/bench/cuda/kernel_arguments.cuh"
-#include "segsort/cuda/ics17/shared_merge.cuh"
+#include "papers/ics17/shared_merge.cuh"
 
 namespace sortie::bench {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/sort/sort_bench.hpp"
+#include "papers/papers.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -148,7 +149,7 @@ void time_into(Row& row, int repetitions, const Renew& renew, const Sort& sort, 
 }
 
 bool is_stable(SortAlgorithm algorithm) {
-  return algorithm != SortAlgorithm::bitonic && algorithm != SortAlgorithm::tanasic;
+  return algorithm != papers::bitonic && algorithm != papers::tanasic;
 }
 
 /// CUB's radix sort on the context's device; the array and the second buffer are in device memory.
@@ -211,7 +212,7 @@ std::vector<SortAlgorithm> chosen_algorithms(const SortBenchOptions& options) {
   if (!options.algorithms.empty()) return options.algorithms;
   std::vector<SortAlgorithm> chosen;
   for (const SortAlgorithm algorithm : sort_algorithms(Backend::cuda)) {
-    if (algorithm == SortAlgorithm::het && !options.host_to_host) continue;
+    if (algorithm == papers::het && !options.host_to_host) continue;
     chosen.push_back(algorithm);
   }
   return chosen;

@@ -15,9 +15,11 @@
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/merge/local_sort.cuh"
+#include "multisort/cuda/merge/merge_sort.hpp"
 #include "multisort/cuda/merge/sampler.cuh"
 #include "multisort/cuda/merge/two_runs.cuh"
 #include "multisort/plan/exchange.hpp"
+#include "primitives/key_dispatch.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 
@@ -319,4 +321,30 @@ void sort_over_devices(const Context& context, const DeviceGroup& group,
   });
 }
 
+/// Calls sort(chunks, order) with the chunks of a request by their types. \pre request.value_bytes
+/// is 0, 4 or 8
+template <class Word, class Sort>
+void with_typed_chunks(const ChunkRequest& request, Sort sort) {
+  const WordOrder<Word> order(KeyOrder::of(request.key_type, request.options.order));
+  with_value_bytes(request.value_bytes, [&]<class Value>(Value) {
+    std::vector<Chunk<Word, Value>> chunks;
+    for (const DeviceChunk& chunk : request.chunks)
+      chunks.push_back(
+          {{static_cast<Word*>(chunk.keys), static_cast<Value*>(chunk.values)}, chunk.size});
+    sort(chunks, order);
+  });
+}
+
 }  // namespace sortie::multisort::merge
+
+namespace sortie::multisort {
+
+template <class Word>
+void merge_sort_typed(const Context& context, const DeviceGroup& group,
+                      const ChunkRequest& request) {
+  merge::with_typed_chunks<Word>(request, [&](const auto& chunks, const auto& order) {
+    merge::sort_over_devices(context, group, chunks, order);
+  });
+}
+
+}  // namespace sortie::multisort
