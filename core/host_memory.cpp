@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -68,6 +69,30 @@ void touch_pages(char* begin, char* end) {
 std::uint64_t host_memory_available() {
   const std::uint64_t machine = proc_value("/proc/meminfo", "MemAvailable:");
   return std::min(machine, control_group_limits().memory_left.value_or(machine));
+}
+
+std::uint64_t host_memory_limit(const HostContext& context) {
+  return context.memory_budget != 0 ? context.memory_budget : host_memory_available();
+}
+
+std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs) {
+  std::uint64_t bytes = 0;
+  for (const MemoryNeed& need : needs) {
+    std::uint64_t product = 0;
+    if (__builtin_mul_overflow(static_cast<std::uint64_t>(need.count), need.bytes_each, &product) ||
+        __builtin_add_overflow(bytes, product, &bytes))
+      return std::numeric_limits<std::uint64_t>::max();
+  }
+  return bytes;
+}
+
+void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  const std::uint64_t limit = host_memory_limit(context);
+  if (bytes > limit) throw out_of_memory_error(what, bytes, limit);
+}
+
+void require_budget(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  if (context.memory_budget != 0) require_memory(context, what, bytes);
 }
 
 std::uint64_t peak_host_memory() {

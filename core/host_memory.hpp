@@ -3,14 +3,42 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+
+#include "sortie/context.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 
 /// Bytes of host memory that can be allocated without swapping (MemAvailable, limited by the
 /// control group).
 [[nodiscard]] std::uint64_t host_memory_available();
+
+/// Bytes that a call may allocate: the memory budget of its context, or without one what is
+/// available.
+[[nodiscard]] std::uint64_t host_memory_limit(const HostContext& context);
+
+/// `count` elements of `bytes_each` bytes.
+struct MemoryNeed {
+  std::int64_t count = 0;
+  std::uint64_t bytes_each = 0;
+};
+
+/// Bytes of all needs; the greatest number if these are more.
+[[nodiscard]] std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs);
+
+/// Checks before an allocation that `bytes` are within host_memory_limit(): an input that asks for
+/// 10^12 elements must result in an error message, not in the system killing the program.
+/// \throws Error (out_of_memory) naming `what`
+void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes);
+
+/// The same for a budget only; without one, the allocation itself has to fail.
+void require_budget(const HostContext& context, std::string_view what, std::uint64_t bytes);
 
 /// Highest resident size of this process so far, in bytes.
 [[nodiscard]] std::uint64_t peak_host_memory();
@@ -26,6 +54,42 @@ namespace sortie {
 /// page faults and fewer TLB misses. If the system ignores the advice, the pages are small and
 /// nothing else changes.
 void advise_large_pages(void* storage, std::size_t bytes);
+
+struct FreeMemory {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+/// An array whose elements are numbers, or other types without constructors.
+template <class T>
+using HostArray = std::unique_ptr<T[], FreeMemory>;
+
+/// An array whose elements are not initialised, aligned to cache lines. In large pages, where it
+/// contains whole ones: threads that access large arrays at random positions miss the TLB less
+/// often. Pages are faulted in by the threads that use them. \throws std::bad_alloc
+template <class T>
+[[nodiscard]] HostArray<T> allocate_array(std::uint64_t size) {
+  constexpr std::size_t line_bytes = 64;
+  constexpr std::size_t least_advised = std::size_t{2} << 20;
+  static_assert(alignof(T) <= line_bytes);
+  const std::size_t bytes = (size * sizeof(T) / line_bytes + 1) * line_bytes;
+  HostArray<T> array(static_cast<T*>(std::aligned_alloc(line_bytes, bytes)));
+  if (array == nullptr) throw std::bad_alloc();
+  if (bytes >= least_advised) advise_large_pages(array.get(), bytes);
+  return array;
+}
+
+/// The same within the memory budget of the context.
+/// \throws Error (out_of_memory) naming `what`
+template <class T>
+[[nodiscard]] HostArray<T> allocate_array(const HostContext& context, std::string_view what,
+                                          std::uint64_t size) {
+  require_budget(context, what, size * sizeof(T));
+  try {
+    return allocate_array<T>(size);
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory_error(what, size * sizeof(T), host_memory_available());
+  }
+}
 
 /// Takes the page faults of allocated but unused memory on several threads, with large pages where
 /// the system grants them. Overwrites the memory. Does nothing for small blocks.

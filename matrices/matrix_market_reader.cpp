@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "core/byte_source.hpp"
+#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "matrices/entry_parser.hpp"
 #include "matrices/instantiate.hpp"
 #include "matrices/matrix_market_header.hpp"
 #include "matrices/matrix_market_text.hpp"
-#include "matrices/parallel.hpp"
 #include "matrices/row_assembly.hpp"
 #include "matrices/text_lines.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::matrices {
@@ -62,7 +63,7 @@ class ChunkedText {
   }
 
   void number_lines(std::int64_t first_line) {
-    for_ranges(std::ssize(chunks_), 1, [&](std::int64_t i, std::int64_t) {
+    for_each_range(std::int64_t{std::ssize(chunks_)}, 1, [&](std::int64_t i, std::int64_t) {
       Chunk& chunk = chunks_[static_cast<std::size_t>(i)];
       chunk.first_slot = count_newlines(chunk.begin, chunk.end);
     });
@@ -158,10 +159,10 @@ void parse_chunks(const HostContext& context, const MatrixMarketHeader& header,
   const LineFormat format(header);
   const auto parse = chunk_parser<Value, Idx>(header.field);
   const std::int64_t count = std::ssize(chunks);
-  const std::int64_t batch = chunks_per_report * worker_threads();
+  const std::int64_t batch = chunks_per_report * static_cast<std::int64_t>(worker_threads());
   for (std::int64_t first = 0; first < count; first += batch) {
     const std::int64_t last = std::min(count, first + batch);
-    for_ranges(last - first, 1, [&](std::int64_t i, std::int64_t) {
+    for_each_range(last - first, 1, [&](std::int64_t i, std::int64_t) {
       parse(format, store, chunks[static_cast<std::size_t>(first + i)]);
     });
     if (context.progress) {
@@ -223,12 +224,12 @@ Csr<Value, Idx> parse_text(const HostContext& context, std::string_view name,
   const bool numbers = parsed.header.field != Field::pattern;
   const std::size_t entry_bytes =
       (coordinate ? 2 * sizeof(Idx) : 0) + (numbers ? sizeof(Value) : 0);
-  require_host_memory("reading the entries", {{lines.lines(), entry_bytes}});
+  require_memory({}, "reading the entries", bytes_of({{lines.lines(), entry_bytes}}));
   EntryStore<Value, Idx> store(static_cast<std::size_t>(lines.lines()), coordinate, numbers);
   parse_chunks(context, parsed.header, chunks, store);
   report_first_fault(name, parsed, chunks, lines.lines());
 
-  const int parts = partition.parts > 0 ? partition.parts : worker_threads();
+  const int parts = partition.parts > 0 ? partition.parts : static_cast<int>(worker_threads());
   EntryList<Value, Idx> list;
   Coo<Value, Idx> coo;
   std::vector<EntryRange> ranges;

@@ -7,8 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "core/host_memory.hpp"
 #include "matrices/instantiate.hpp"
-#include "matrices/parallel.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::matrices::detail {
 
@@ -55,9 +56,9 @@ class RowAssembly {
     parts_ = std::clamp<std::int64_t>(std::min<std::int64_t>(parts, std::ssize(entries.ranges)), 1,
                                       std::max<std::int64_t>(1, affordable));
     const std::int64_t upper_nnz = symmetry == Symmetry::general ? listed : 2 * listed;
-    require_host_memory("building the rows",
-                        {{rows, sizeof(std::int64_t) * static_cast<std::uint64_t>(1 + parts_)},
-                         {upper_nnz, sizeof(Idx) + sizeof(Value)}});
+    require_memory({}, "building the rows",
+                   bytes_of({{rows, sizeof(std::int64_t) * static_cast<std::uint64_t>(1 + parts_)},
+                             {upper_nnz, sizeof(Idx) + sizeof(Value)}}));
     csr_.rows = rows;
     csr_.cols = cols;
   }
@@ -91,7 +92,7 @@ class RowAssembly {
   // positions_[part * rows + row] counts the entries that the part adds to the row.
   void count_rows() {
     positions_.assign(static_cast<std::size_t>(parts_ * csr_.rows), 0);
-    for_ranges(parts_, 1, [&](std::int64_t part, std::int64_t) {
+    for_each_range(parts_, 1, [&](std::int64_t part, std::int64_t) {
       std::int64_t* counts = positions_.data() + part * csr_.rows;
       for_each_entry(part, [&](Idx row, Idx, std::int64_t, bool) { ++counts[row]; });
     });
@@ -116,7 +117,7 @@ class RowAssembly {
     const auto nnz = static_cast<std::size_t>(csr_.row_ptr.back());
     csr_.col_idx.resize(nnz);
     csr_.values.assign(nnz, Value{1});
-    for_ranges(parts_, 1, [&](std::int64_t part, std::int64_t) {
+    for_each_range(parts_, 1, [&](std::int64_t part, std::int64_t) {
       std::int64_t* positions = positions_.data() + part * csr_.rows;
       Idx* cols = csr_.col_idx.data();
       Value* values = csr_.values.data();
@@ -175,7 +176,7 @@ class RowAssembly {
       Idx col;
       Value value;
     };
-    require_host_memory("sorting rows", {{csr_.row_ptr.back(), sizeof(Pair)}});
+    require_memory({}, "sorting rows", bytes_of({{csr_.row_ptr.back(), sizeof(Pair)}}));
     const auto bytes = static_cast<std::size_t>(csr_.row_ptr.back()) * sizeof(Pair);
     const auto scratch = std::make_unique_for_overwrite<std::byte[]>(bytes + alignof(Pair));
     void* aligned = scratch.get();
@@ -200,7 +201,7 @@ class RowAssembly {
   void sum_duplicates() {
     const std::int64_t nnz = csr_.row_ptr.back() - duplicates_;
     std::vector<std::int64_t> row_ptr(csr_.row_ptr.size(), 0);
-    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+    for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
         row_ptr[static_cast<std::size_t>(row) + 1] = sum_row(row);
       }
@@ -208,7 +209,7 @@ class RowAssembly {
     std::inclusive_scan(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
     std::vector<Idx> col_idx(static_cast<std::size_t>(nnz));
     std::vector<Value> values(static_cast<std::size_t>(nnz));
-    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+    for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
         const std::int64_t from = csr_.row_ptr[static_cast<std::size_t>(row)];
         const std::int64_t to = row_ptr[static_cast<std::size_t>(row)];
@@ -244,7 +245,7 @@ class RowAssembly {
 
   template <class Work>
   void for_each_row(const Work& work) {
-    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+    for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
         work(csr_.row_ptr[static_cast<std::size_t>(row)],
              csr_.row_ptr[static_cast<std::size_t>(row) + 1]);

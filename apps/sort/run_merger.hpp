@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "apps/sort/spill_file.hpp"
-#include "multisort/host/devices.hpp"
+#include "multisort/backends.hpp"
 #include "multisort/host/items.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"
 
@@ -190,8 +190,8 @@ class RunMerger {
   void merge(std::uint64_t n) {
     std::vector<std::uint64_t> sizes;
     for (const State& state : states_) sizes.push_back(state.tail - state.head);
-    std::vector<std::uint64_t> shares = multisort::plan::equal_shares(n, threads_);
-    const std::vector<std::uint64_t> begins = multisort::plan::begins_of(shares);
+    std::vector<std::uint64_t> shares = EqualShares{n, threads_}.sizes();
+    const std::vector<std::uint64_t> begins = begins_of(shares);
     std::vector<std::vector<std::uint64_t>> splits;
     for (const std::uint64_t rank : begins) {
       splits.push_back(multisort::plan::split_at_rank(
@@ -208,7 +208,7 @@ class RunMerger {
                             splits[t + 1][r] - splits[t][r]});
       }
     }
-    multisort::for_each_device(threads_, [&](std::size_t t) {
+    for_each_task(threads_, [&](std::size_t t) {
       multisort::merge_runs(std::move(parts[t]), output_.items().from(begins[t]), std::less<Key>{});
     });
     for (std::size_t r = 0; r < states_.size(); ++r) states_[r].head += splits.back()[r];

@@ -8,9 +8,9 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/segmented_sort.hpp"
@@ -105,10 +105,10 @@ void check_bounded_order(const HostContext& context, const TextView& text,
   const std::vector<std::uint32_t> bits = host::separator_bits(text);
   const RecordEnds is_end{bits.empty() ? nullptr : bits.data(), text.size()};
   const Pos* entries = suffixes.data();
-  const std::uint64_t fault = host::first_fault(1, suffixes.size(), [&](std::uint64_t i) {
+  const std::uint64_t fault = first_index(1, suffixes.size(), [&](std::uint64_t i) {
     return !is_before(text, is_end, entries[i - 1], entries[i], letters);
   });
-  if (fault == host::no_fault) return;
+  if (fault == no_index) return;
   throw Error(ErrorKind::check,
               fmt::format("bounded order, entry {}: found position {} after position {}, expected "
                           "the smaller suffix first",

@@ -6,10 +6,10 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -44,7 +44,7 @@ std::vector<std::uint8_t> host::burrows_wheeler_transform(const Context& context
   std::vector<std::uint8_t> transform = allocate_vector<std::uint8_t>(size);
   std::uint8_t* const result = transform.data();
   const SymbolBefore<Pos> before{text, suffixes.data()};
-  Kokkos::parallel_for("bwt", IndexRange(0, size), [=](std::uint64_t i) { result[i] = before(i); });
+  for_each_index(0, size, [=](std::uint64_t i) { result[i] = before(i); });
   return transform;
 }
 
@@ -72,9 +72,9 @@ void check_burrows_wheeler(const HostContext& context, const TextView& text,
   host::require_positions(title, suffixes, text.size());
   const SymbolBefore<Pos> before{text, suffixes.data()};
   const std::uint8_t* symbols = transform.data();
-  const std::uint64_t wrong = host::first_fault(
-      0, suffixes.size(), [=](std::uint64_t i) { return symbols[i] != before(i); });
-  if (wrong == host::no_fault) return;
+  const std::uint64_t wrong =
+      first_index(0, suffixes.size(), [=](std::uint64_t i) { return symbols[i] != before(i); });
+  if (wrong == no_index) return;
   throw Error(ErrorKind::check, fmt::format("{}, entry {}: found byte {}, expected byte {}", title,
                                             wrong, transform[wrong], before(wrong)));
 }

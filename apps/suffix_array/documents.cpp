@@ -10,10 +10,10 @@
 #include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -56,9 +56,8 @@ std::vector<std::uint32_t> host::document_array(const Context& context,
   const Pos* entries = suffixes.data();
   const std::uint64_t* begins = record_begins.data();
   const std::uint64_t records = record_begins.size();
-  Kokkos::parallel_for("documents", IndexRange(0, size), [=](std::uint64_t i) {
-    result[i] = record_at(begins, records, entries[i]);
-  });
+  for_each_index(0, size,
+                 [=](std::uint64_t i) { result[i] = record_at(begins, records, entries[i]); });
   return documents;
 }
 
@@ -88,12 +87,12 @@ void check_document_array(const HostContext& context, std::span<const Pos> suffi
   const std::uint32_t* found = documents.data();
   const std::uint64_t* begins = record_begins.data();
   const std::uint64_t records = record_begins.size();
-  const std::uint64_t fault = host::first_fault(0, suffixes.size(), [=](std::uint64_t i) {
+  const std::uint64_t fault = first_index(0, suffixes.size(), [=](std::uint64_t i) {
     const std::uint64_t record = found[i];
     return record >= records || entries[i] < begins[record] ||
            (record + 1 < records && entries[i] >= begins[record + 1]);
   });
-  if (fault == host::no_fault) return;
+  if (fault == no_index) return;
   throw Error(ErrorKind::check,
               fmt::format("document array, entry {}: found record {}, expected that of position {}",
                           fault, documents[fault], suffixes[fault]));

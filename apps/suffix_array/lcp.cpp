@@ -9,9 +9,9 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/common_letters.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
@@ -87,8 +87,8 @@ void check_lcp(const HostContext& context, const TextView& text, std::span<const
   const std::vector<Pos> inverse = inverse_suffix_array(on_host, suffixes);
   const EntryCheck<Pos> check{text, suffixes.data(), inverse.data(), lcp.data()};
   const std::uint64_t wrong =
-      host::first_fault(1, lcp.size(), [=](std::uint64_t i) { return !check.is_right(i); });
-  if (wrong == host::no_fault) return;
+      first_index(1, lcp.size(), [=](std::uint64_t i) { return !check.is_right(i); });
+  if (wrong == no_index) return;
   const auto letters = [&](std::uint64_t i) {
     return host::common_letters(text, suffixes[i - 1], suffixes[i]);
   };

@@ -8,10 +8,10 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -19,6 +19,9 @@ namespace sortie::suffix_array {
 namespace {
 
 constexpr std::string_view title = "suffix array query";
+
+/// Patterns of a task: few, since each takes some microseconds, and more where it is frequent.
+constexpr std::uint64_t patterns_of_task = 64;
 
 }  // namespace
 
@@ -59,8 +62,9 @@ std::vector<EntryRange> host::find(const Context& context, const TextView& text,
   EntryRange* const result = ranges.data();
   const std::uint8_t* letters = patterns.letters.data();
   const std::uint64_t* begins = patterns.begins.data();
-  Kokkos::parallel_for("find", IndexRange(0, patterns.size()), [=](std::uint64_t i) {
-    result[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
+  for_each_range(patterns.size(), patterns_of_task, [=](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i)
+      result[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
   });
   return ranges;
 }
@@ -95,8 +99,9 @@ Occurrences<Pos> host::locate(const Context& context, const TextView& text,
   const std::uint64_t* begins = found.begins.data();
   const Pos* entries = suffixes.data();
   Pos* const positions = found.positions.data();
-  Kokkos::parallel_for("locate", IndexRange(0, patterns.size()), [=](std::uint64_t i) {
-    std::copy_n(entries + ranges[i].begin, begins[i + 1] - begins[i], positions + begins[i]);
+  for_each_range(patterns.size(), patterns_of_task, [=](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i)
+      std::copy_n(entries + ranges[i].begin, begins[i + 1] - begins[i], positions + begins[i]);
   });
   return found;
 }

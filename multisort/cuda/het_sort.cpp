@@ -19,7 +19,7 @@
 #include "multisort/host/items.hpp"
 #include "multisort/host/merge_sorted_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -154,8 +154,8 @@ class HetSort {
                                                          request.num_items / preferred_items);
     const std::uint64_t chunks =
         std::max({(request.num_items + most - 1) / most, wanted, std::uint64_t{1}});
-    sizes_ = plan::equal_shares(request.num_items, chunks);
-    begins_ = plan::begins_of(sizes_);
+    sizes_ = EqualShares{request.num_items, chunks}.sizes();
+    begins_ = begins_of(sizes_);
     if (context.report != nullptr) context.report->set("sorted_chunks", chunks);
   }
 

@@ -17,7 +17,7 @@
 #include "multisort/cuda/exchange/host_link.hpp"
 #include "multisort/cuda/het_sort.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {
@@ -34,8 +34,8 @@ class HostSort {
       : context_(context),
         group_(group),
         request_(request),
-        sizes_(plan::equal_shares(request.num_items, group.size())),
-        begins_(plan::begins_of(sizes_)),
+        sizes_(EqualShares{request.num_items, group.size()}.sizes()),
+        begins_(begins_of(sizes_)),
         chunks_{{}, request.key_type, request.value_bytes, request.options} {
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);

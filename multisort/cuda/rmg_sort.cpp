@@ -11,8 +11,8 @@
 #include "multisort/cuda/radix/partition_kernels.hpp"
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/radix_partition.hpp"
-#include "multisort/plan/shares.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 
@@ -39,7 +39,7 @@ class RmgSort {
         exchange_(group),
         shares_(group.size()) {
     for (const DeviceChunk& chunk : request.chunks) sizes_.push_back(chunk.size);
-    begins_ = plan::begins_of(sizes_);
+    begins_ = begins_of(sizes_);
     padding_ = begins_.back() / group.size() / padding_parts;
     for (std::size_t d = 0; d < group.size(); ++d) allocate(d);
   }
@@ -323,7 +323,7 @@ class RmgSort {
 
   void sort_buckets(const plan::RadixPartition& partition) {
     const std::vector<std::vector<plan::SortTask>> tasks = plan::sort_tasks(partition, small_task);
-    const std::vector<std::uint64_t> received = plan::begins_of(partition.destination_sizes());
+    const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
     std::vector<std::vector<plan::Transfer>> transfers(group_.size());
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);

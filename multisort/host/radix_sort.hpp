@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/host/devices.hpp"
 #include "multisort/host/digits.hpp"
 #include "multisort/host/items.hpp"
 #include "multisort/host/local_sort.hpp"
 #include "multisort/host/scatter.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"
@@ -131,10 +131,7 @@ class RadixSort {
   [[nodiscard]] Range opposite_of(const Part& part) const {
     return (part.in_scratch ? items_ : scratch_).from(part.begin);
   }
-  /// Where the share of a device begins in n items.
-  [[nodiscard]] std::uint64_t share_begin(std::uint64_t n, std::size_t device) const {
-    return n / devices_ * device + std::min<std::uint64_t>(n % devices_, device);
-  }
+  [[nodiscard]] EqualShares shares_of(std::uint64_t n) const { return {n, devices_}; }
   /// Items that one device sorts without help.
   [[nodiscard]] std::uint64_t largest_task() const {
     if (devices_ == 1) return n_;
@@ -166,21 +163,20 @@ class RadixSort {
     }
     guess_ = Digit::highest(differing, digit_bits_);
     const bool counts = differing != 0 && !is_for_one_device({0, n_, differing, false});
-    for_each_device(devices_, [&](std::size_t device) {
-      DigitCounts<digit_values> counted;
-      Key differs = 0;
-      const std::uint64_t share_end = share_begin(n_, device + 1);
-      for (std::uint64_t begin = share_begin(n_, device); begin < share_end;
-           begin += encoded_keys) {
-        Key* const keys = items_.keys + begin;
-        const std::uint64_t n = std::min(encoded_keys, share_end - begin);
-        codec_.encode(keys, n);
-        differs |= differing_bits(keys, n, first);
-        if (counts) counted.add(keys, n, guess_);
-      }
-      differing_[device] = differs;
-      if (counts) counted.store(counts_of(device), places());
-    });
+    for_each_share(shares_of(n_),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t share_end) {
+                     DigitCounts<digit_values> counted;
+                     Key differs = 0;
+                     for (; begin < share_end; begin += encoded_keys) {
+                       Key* const keys = items_.keys + begin;
+                       const std::uint64_t n = std::min(encoded_keys, share_end - begin);
+                       codec_.encode(keys, n);
+                       differs |= differing_bits(keys, n, first);
+                       if (counts) counted.add(keys, n, guess_);
+                     }
+                     differing_[device] = differs;
+                     if (counts) counted.store(counts_of(device), places());
+                   });
     return counts;
   }
 
@@ -194,11 +190,10 @@ class RadixSort {
   [[nodiscard]] Key find_differing(const Part& part) {
     const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
     const Key* const keys = place_of(part).keys;
-    for_each_device(devices_, [&](std::size_t device) {
-      const std::uint64_t begin = share_begin(part.size, device);
-      differing_[device] =
-          differing_bits(keys + begin, share_begin(part.size, device + 1) - begin, keys[0]);
-    });
+    for_each_share(shares_of(part.size),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
+                     differing_[device] = differing_bits(keys + begin, end - begin, keys[0]);
+                   });
     return joined_differing();
   }
 
@@ -248,12 +243,12 @@ class RadixSort {
   void count(const Part& part, Digit digit) {
     const PhaseTimer timer(context_, "histogram", part.size * sizeof(Key));
     const Key* const keys = place_of(part).keys;
-    for_each_device(devices_, [&](std::size_t device) {
-      const std::uint64_t begin = share_begin(part.size, device);
-      DigitCounts<digit_values> counted;
-      counted.add(keys + begin, share_begin(part.size, device + 1) - begin, digit);
-      counted.store(counts_of(device), places());
-    });
+    for_each_share(shares_of(part.size),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
+                     DigitCounts<digit_values> counted;
+                     counted.add(keys + begin, end - begin, digit);
+                     counted.store(counts_of(device), places());
+                   });
   }
 
   /// Moves the items of a part to their buckets in the other array. Each device fills a range of
@@ -267,11 +262,11 @@ class RadixSort {
         sum += std::exchange(count, sum);
       }
     }
-    for_each_device(devices_, [&](std::size_t device) {
-      const std::uint64_t begin = share_begin(part.size, device);
-      scatters_[device](place_of(part).from(begin), share_begin(part.size, device + 1) - begin,
-                        counts_of(device), digit, opposite_of(part));
-    });
+    for_each_share(shares_of(part.size),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
+                     scatters_[device](place_of(part).from(begin), end - begin, counts_of(device),
+                                       digit, opposite_of(part));
+                   });
   }
 
   /// Sorts the parts into the items.
@@ -282,7 +277,7 @@ class RadixSort {
                 [](const Part& a, const Part& b) { return a.size > b.size; });
     }
     std::atomic<std::size_t> next{0};
-    for_each_device(devices_, [&](std::size_t device) {
+    for_each_task(devices_, [&](std::size_t device) {
       for (std::size_t i = next++; i < small_.size(); i = next++) {
         const Part& part = small_[i];
         const Range result = items_.from(part.begin);

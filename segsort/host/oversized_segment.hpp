@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "segsort/host/parallel_parts.hpp"
+#include "primitives/host/parallel.hpp"
 #include "segsort/host/radix_sort.hpp"
 
 namespace sortie::segsort {
@@ -21,7 +21,7 @@ namespace sortie::segsort {
 template <std::unsigned_integral UKey, class Value>
 class OversizedSegment {
  public:
-  OversizedSegment(UKey* keys, Value* values, Parts parts)
+  OversizedSegment(UKey* keys, Value* values, EqualShares parts)
       : keys_(keys), values_(values), parts_(parts) {}
 
   /// Partitions the items by the highest digit in which any keys differ.
@@ -32,19 +32,19 @@ class OversizedSegment {
     if (differing == 0) return {};
     const detail::Digit digit = detail::highest_digit(differing);
     std::vector<detail::DigitStarts> starts(parts_.count);
-    parallel_for(parts_.count, [&](std::uint64_t part) {
+    for_each_task(parts_.count, [&](std::uint64_t part) {
       starts[part].fill(0);
       detail::count_digits(keys_ + parts_.begin(part), parts_.size(part), digit, starts[part]);
     });
     std::vector<std::uint64_t> ends = counts_to_starts(starts);
-    parallel_for(parts_.count, [&](std::uint64_t part) {
+    for_each_task(parts_.count, [&](std::uint64_t part) {
       const std::uint64_t first = parts_.begin(part);
       detail::scatter_far(keys_ + first, value_at(values_, first), parts_.size(part), digit,
                           starts[part], key_scratch, value_scratch);
     });
-    parts_.parallel_for_each([&](std::uint64_t first, std::uint64_t n) {
-      detail::copy_items(key_scratch + first, value_at(value_scratch, first), n, keys_ + first,
-                         value_at(values_, first));
+    for_each_share(parts_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+      detail::copy_items(key_scratch + first, value_at(value_scratch, first), end - first,
+                         keys_ + first, value_at(values_, first));
     });
     return ends;
   }
@@ -57,7 +57,7 @@ class OversizedSegment {
   /// Bits in which the keys differ.
   [[nodiscard]] UKey differing_bits() const {
     std::vector<UKey> differing(parts_.count);
-    parallel_for(parts_.count, [&](std::uint64_t part) {
+    for_each_task(parts_.count, [&](std::uint64_t part) {
       const UKey* const keys = keys_ + parts_.begin(part);
       differing[part] = detail::differing_bits(keys, parts_.size(part)) | (keys[0] ^ keys_[0]);
     });
@@ -81,7 +81,7 @@ class OversizedSegment {
 
   UKey* keys_;
   Value* values_;
-  Parts parts_;
+  EqualShares parts_;
 };
 
 }  // namespace sortie::segsort

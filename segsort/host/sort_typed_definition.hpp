@@ -32,14 +32,14 @@ class PayloadWords {
   static constexpr bool hold_items = alone || sizeof(UKey) + sizeof(Value) == 8;
   using Word = std::conditional_t<alone, UKey, std::uint64_t>;
 
-  PayloadWords(const ScratchAllocator& allocator, UKey* keys, Value* values, std::uint64_t n)
-      : allocator_(allocator),
+  PayloadWords(const HostContext& context, UKey* keys, Value* values, std::uint64_t n)
+      : context_(context),
         keys_(keys),
         values_(values),
-        items_{n, thread_count()},
-        words_(allocator.allocate<Opaque<Word>>(n)) {
-    items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
-      for (std::uint64_t i = first; i < first + count; ++i) words_[i].word = word(i);
+        items_{n, worker_threads()},
+        words_(allocate_scratch<Opaque<Word>>(context, n)) {
+    for_each_share(items_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+      for (std::uint64_t i = first; i < end; ++i) words_[i].word = word(i);
     });
   }
 
@@ -49,8 +49,8 @@ class PayloadWords {
   /// \param scratch  as many keys
   void write_back(UKey* scratch) const {
     if constexpr (hold_items) {
-      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
-        for (std::uint64_t i = first; i < first + count; ++i) {
+      for_each_share(items_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t i = first; i < end; ++i) {
           if constexpr (alone) {
             keys_[i] = words_[i].word;
           } else {
@@ -60,15 +60,15 @@ class PayloadWords {
         }
       });
     } else {
-      const auto value_scratch = allocator_.template allocate<Value>(items_.items);
-      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
-        for (std::uint64_t i = first; i < first + count; ++i) {
+      const auto value_scratch = allocate_scratch<Value>(context_, items_.items);
+      for_each_share(items_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t i = first; i < end; ++i) {
           scratch[i] = keys_[words_[i].word];
           value_scratch[i] = values_[words_[i].word];
         }
       });
-      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
-        copy_items(scratch + first, value_scratch.get() + first, count, keys_ + first,
+      for_each_share(items_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+        copy_items(scratch + first, value_scratch.get() + first, end - first, keys_ + first,
                    values_ + first);
       });
     }
@@ -85,29 +85,29 @@ class PayloadWords {
     }
   }
 
-  const ScratchAllocator& allocator_;
+  const HostContext& context_;
   UKey* keys_;
   Value* values_;
-  Parts items_;
-  std::unique_ptr<Opaque<Word>[]> words_;
+  EqualShares items_;
+  HostArray<Opaque<Word>> words_;
 };
 
 /// Sorts by some bits of the keys: these bits become the key, and the original key and value are
 /// the payload.
 template <class UKey, class Value>
 void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segments& segments,
-                  const ScratchAllocator& allocator) {
+                  const HostContext& context) {
   const int bits = request.options.end_bit - request.options.begin_bit;
   const auto mask = static_cast<UKey>((UKey{1} << bits) - 1);
   const UKey flipped = request.options.order == Order::descending ? mask : 0;
-  const auto parts = allocator.allocate<UKey>(request.num_items);
-  const Parts items{request.num_items, thread_count()};
-  items.parallel_for_each([&](std::uint64_t first, std::uint64_t n) {
-    for (std::uint64_t i = first; i < first + n; ++i)
+  const auto parts = allocate_scratch<UKey>(context, request.num_items);
+  const EqualShares items{request.num_items, worker_threads()};
+  for_each_share(items, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t i = first; i < end; ++i)
       parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
   });
-  PayloadWords<UKey, Value> payload(allocator, keys, values, request.num_items);
-  SegmentSorter(parts.get(), payload.words(), {}, allocator).sort(segments);
+  PayloadWords<UKey, Value> payload(context, keys, values, request.num_items);
+  SegmentSorter(parts.get(), payload.words(), {}, context).sort(segments);
   payload.write_back(parts.get());
 }
 
@@ -117,15 +117,14 @@ void sort_typed(const Context& context, const Request& request) {
   Value none;
   Value* const values = has_values<Value> ? static_cast<Value*>(request.values) : &none;
   const Segments segments{request.begin_offsets, request.end_offsets, request.num_items};
-  const ScratchAllocator allocator(context);
   const int bits = request.options.end_bit - request.options.begin_bit;
   if (bits == 0)  // all keys count as equal and keep their order
     return check_offsets(segments.begins, segments.ends, segments.num_items);
   if (bits < static_cast<int>(8 * sizeof(UKey))) {
-    sort_by_bits(keys, values, request, segments, allocator);
+    sort_by_bits(keys, values, request, segments, context);
   } else {
     const KeyCodec<UKey> codec(kind_of(request.key_type), request.options.order);
-    SegmentSorter(keys, values, codec, allocator).sort(segments);
+    SegmentSorter(keys, values, codec, context).sort(segments);
   }
 }
 

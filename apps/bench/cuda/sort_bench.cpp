@@ -15,8 +15,8 @@
 #include "core/cuda/device_scope.hpp"
 #include "core/cuda/pinned_buffer.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
-#include "multisort/plan/shares.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -33,8 +33,8 @@ class ArrayOnDevices {
   ArrayOnDevices(const Context& context, const SortBenchOptions& options, int devices)
       : options_(options),
         group_(multisort::spread_over_gpus(context, devices), options.transport),
-        sizes_(multisort::plan::equal_shares(options.items, group_.size())),
-        begins_(multisort::plan::begins_of(sizes_)) {
+        sizes_(EqualShares{options.items, group_.size()}.sizes()),
+        begins_(begins_of(sizes_)) {
     request_.key_type = options.key;
     request_.value_bytes = options.value_bytes;
     request_.options.transport = options.transport;

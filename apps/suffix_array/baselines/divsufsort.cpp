@@ -141,7 +141,7 @@ std::vector<Pos> decode(const EncodedText& encoded, std::vector<Pos> suffixes) {
 
 template <Position Pos>
 std::vector<Pos> build_divsufsort(const Context& context, const TextView& text) {
-  host::require_memory(context, "suffix array by libdivsufsort", text.size() * (sizeof(Pos) + 1));
+  require_memory(context, "suffix array by libdivsufsort", text.size() * (sizeof(Pos) + 1));
   if (text.separators.empty()) return sort_bytes<Pos>(text.symbols);
   const EncodedText encoded = encode(text);
   if (encoded.symbols.size() > std::numeric_limits<Pos>::max()) {

@@ -70,8 +70,7 @@ std::uint64_t elements_at_once(const Context& context, std::uint64_t size, const
   const std::uint64_t least = std::max(counts.largest_bucket(), counts.elements() / 16);
   const std::uint64_t element = sizeof(std::uint64_t);
   require_memory(context, "suffix array", lasting + std::max(finish, least * element));
-  const std::uint64_t limit =
-      context.memory_budget != 0 ? context.memory_budget : host_memory_available();
+  const std::uint64_t limit = host_memory_limit(context);
   return std::clamp<std::uint64_t>((limit - lasting) / element, std::max<std::uint64_t>(least, 1),
                                    std::max<std::uint64_t>(counts.elements(), 1));
 }

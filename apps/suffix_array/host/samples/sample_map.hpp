@@ -8,9 +8,9 @@
 
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/bit_set.hpp"
-#include "apps/suffix_array/host/chunks.hpp"
 #include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
+#include "primitives/host/parallel.hpp"
 #include "segsort/host/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
