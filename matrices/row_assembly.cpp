@@ -10,6 +10,7 @@
 #include "core/host_memory.hpp"
 #include "matrices/instantiate.hpp"
 #include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 namespace sortie::matrices::detail {
 
@@ -101,16 +102,12 @@ class RowAssembly {
   // Converts the counts to first positions: rows ascending and, within a row, parts ascending. This
   // preserves the list order within a row for any number of parts.
   void place_rows() {
-    csr_.row_ptr.assign(static_cast<std::size_t>(csr_.rows) + 1, 0);
-    std::int64_t next = 0;
-    for (std::int64_t row = 0; row < csr_.rows; ++row) {
-      csr_.row_ptr[static_cast<std::size_t>(row)] = next;
-      for (std::int64_t part = 0; part < parts_; ++part) {
-        std::int64_t& position = positions_[static_cast<std::size_t>(part * csr_.rows + row)];
-        next += std::exchange(position, next);
-      }
-    }
-    csr_.row_ptr.back() = next;
+    const auto rows = static_cast<std::size_t>(csr_.rows);
+    const std::int64_t nnz =
+        counts_to_starts(positions_.data(), rows, static_cast<std::size_t>(parts_));
+    csr_.row_ptr.reserve(rows + 1);
+    csr_.row_ptr.assign(positions_.begin(), positions_.begin() + csr_.rows);
+    csr_.row_ptr.push_back(nnz);
   }
 
   void scatter() {

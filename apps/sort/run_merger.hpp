@@ -12,24 +12,21 @@
 
 #include "apps/sort/spill_file.hpp"
 #include "multisort/backends.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"
+#include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"
 
 namespace sortie::sorting {
 
-using multisort::Items;
-using multisort::ItemStorage;
-
 /// Converts between items in arrays and records in a file, through a buffer. Keys alone need no
 /// conversion and no buffer.
 template <std::unsigned_integral Key, class Value>
 class RecordPacker {
  public:
-  static constexpr std::size_t record_bytes = multisort::item_bytes<Key, Value>;
+  static constexpr std::size_t record_bytes = item_bytes<Key, Value>;
 
   /// \param buffer_bytes  size of the buffer; it holds at least one record
   explicit RecordPacker(std::uint64_t buffer_bytes)
@@ -147,7 +144,7 @@ class RunMerger {
 
   void refill(State& state) {
     const std::uint64_t left = state.tail - state.head;
-    multisort::copy_items(state.block.from(state.head), left, state.block);
+    copy_items(state.block.from(state.head), left, state.block);
     const std::uint64_t count = std::min(block_items_ - left, state.end - state.next);
     const Range into = state.block.from(left);
     constexpr std::size_t bytes = RecordPacker<Key, Value>::record_bytes;

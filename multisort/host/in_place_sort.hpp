@@ -14,11 +14,12 @@
 
 #include "core/phase_timer.hpp"
 #include "multisort/host/block_partition.hpp"
-#include "multisort/host/digits.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/local_sort.hpp"
 #include "multisort/host/word_sort.hpp"
+#include "primitives/host/digits.hpp"
+#include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"
 #include "segsort/host/vector_sort.hpp"
 #include "sortie/context.hpp"
@@ -234,7 +235,7 @@ class InPlaceSort {
   /// Counts how often each key occurs, and writes each as often.
   void sort_by_counting(Key differing) {
     const Digit digit = Digit::highest(differing, 8 * static_cast<int>(sizeof(Key)));
-    const std::size_t values = digit.mask + 1;
+    const std::size_t values = digit.values();
     const Key common = static_cast<Key>(items_.keys[0] & ~static_cast<Key>(digit.mask));
     std::vector<std::uint64_t> counts(devices_ * values);
     std::vector<std::uint64_t> ends(values);
@@ -250,7 +251,7 @@ class InPlaceSort {
                          few.add(keys, n, digit);
                          few.store(counted, values);
                        } else {
-                         for (std::uint64_t i = 0; i < n; ++i) ++counted[digit(keys[i])];
+                         count_keys(keys, n, digit, counted);
                        }
                      });
     }

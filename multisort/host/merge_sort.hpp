@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/multi_sequence.hpp"
+#include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "multisort/backends.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"
+#include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 
@@ -62,9 +62,9 @@ std::function<void()> prepare_keys(const Context& context, const Request& reques
     case 0:
       return prepare<Key, NoValue>(context, request, run_sizes);
     case 4:
-      return prepare<Key, Opaque<4>>(context, request, run_sizes);
+      return prepare<Key, Opaque<std::uint32_t>>(context, request, run_sizes);
     default:
-      return prepare<Key, Opaque<8>>(context, request, run_sizes);
+      return prepare<Key, Opaque<std::uint64_t>>(context, request, run_sizes);
   }
 }
 

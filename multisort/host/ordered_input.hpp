@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "core/phase_timer.hpp"
-#include "multisort/host/items.hpp"
+#include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"

@@ -7,15 +7,15 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/host/digits.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/local_sort.hpp"
-#include "multisort/host/scatter.hpp"
+#include "primitives/host/digits.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/line_scatter.hpp"
 #include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"
@@ -74,10 +74,8 @@ class RadixSort {
         scratch_(storage_.items()),
         counts_(devices * places()),
         differing_(devices),
-        sorters_(devices) {
-    scatters_.reserve(devices);
-    for (std::size_t device = 0; device < devices; ++device) scatters_.emplace_back(places());
-  }
+        scatters_(devices),
+        sorters_(devices) {}
 
   /// \throws std::bad_alloc  no memory for the list of buckets; the items are in any order then
   void run() {
@@ -120,6 +118,7 @@ class RadixSort {
   static constexpr std::uint64_t parts_of_share = 8;
 
   static constexpr std::size_t digit_values = std::size_t{1} << widest_digit;
+  using Scatter = LineScatter<Key, Value, digit_values, true>;
 
   [[nodiscard]] std::size_t places() const { return std::size_t{1} << digit_bits_; }
   [[nodiscard]] std::uint64_t* counts_of(std::size_t device) {
@@ -255,17 +254,11 @@ class RadixSort {
   /// each bucket, in the order of devices. The counts become the ends of these ranges.
   void scatter(const Part& part, Digit digit) {
     const PhaseTimer timer(context_, "scatter", 2 * part.size * item_bytes<Key, Value>);
-    std::uint64_t sum = 0;
-    for (std::size_t value = 0; value < places(); ++value) {
-      for (std::size_t device = 0; device < devices_; ++device) {
-        std::uint64_t& count = counts_of(device)[value];
-        sum += std::exchange(count, sum);
-      }
-    }
+    counts_to_starts(counts_.data(), places(), devices_);
     for_each_share(shares_of(part.size),
                    [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
                      scatters_[device](place_of(part).from(begin), end - begin, counts_of(device),
-                                       digit, opposite_of(part));
+                                       digit, opposite_of(part), places());
                    });
   }
 
@@ -307,7 +300,7 @@ class RadixSort {
   Range scratch_;
   std::vector<std::uint64_t> counts_;  ///< for each device, of each value of a digit
   std::vector<Key> differing_;         ///< for each device
-  std::vector<LineScatter<Key, Value>> scatters_;
+  std::vector<Scatter> scatters_;
   std::vector<Sorter> sorters_;
   Digit guess_;              ///< the digit that the survey counts
   std::vector<Part> large_;  ///< to be divided by all devices

@@ -7,9 +7,9 @@
 #include "core/phase_timer.hpp"
 #include "core/progress.hpp"
 #include "multisort/backends.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/multi_sequence.hpp"
+#include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
@@ -25,7 +25,7 @@ void sort_records(const Context& context, const RecordSort& sort, int devices) {
   const std::vector<std::uint64_t> sizes = EqualShares{sort.count, count}.sizes();
   const std::vector<std::uint64_t> begins = begins_of(sizes);
   const std::uint64_t bytes = sort.count * sort.record_bytes;
-  const multisort::ItemStorage<std::byte, NoValue> storage(context, bytes, "scratch of the sort");
+  const ItemStorage<std::byte, NoValue> storage(context, bytes, "scratch of the sort");
   auto* const records = static_cast<std::byte*>(sort.records);
   std::byte* const scratch = storage.items().keys;
   const auto at = [&](std::byte* array, std::uint64_t index) {

@@ -10,11 +10,11 @@
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/host/in_place_sort.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/local_sort.hpp"
 #include "multisort/host/merge_sort.hpp"
 #include "multisort/host/ordered_input.hpp"
 #include "multisort/host/radix_sort.hpp"
+#include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/run_report.hpp"
@@ -125,9 +125,9 @@ void sort_keys_of(const Context& context, const Request& request, std::size_t de
     case 0:
       return sort_typed<Key, NoValue>(context, request, devices);
     case 4:
-      return sort_typed<Key, Opaque<4>>(context, request, devices);
+      return sort_typed<Key, Opaque<std::uint32_t>>(context, request, devices);
     default:
-      return sort_typed<Key, Opaque<8>>(context, request, devices);
+      return sort_typed<Key, Opaque<std::uint64_t>>(context, request, devices);
   }
 }
 

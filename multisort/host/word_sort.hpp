@@ -3,8 +3,7 @@
 
 #include <cstdint>
 
-#include "multisort/host/item_words.hpp"
-#include "multisort/host/items.hpp"
+#include "primitives/host/items.hpp"
 #include "segsort/host/vector_sort.hpp"
 
 namespace sortie::multisort {

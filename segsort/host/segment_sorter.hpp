@@ -128,8 +128,8 @@ class SegmentSorter {
     }
     const Scratch<UKey, Value> scratch(context_, n);
     SegmentParts divided;
-    divided.ends = OversizedSegment(keys, values_at(begin), parts)
-                       .split(scratch.keys.get(), scratch.values.get());
+    divided.ends = OversizedSegment<UKey, Value>({keys, values_at(begin)}, parts)
+                       .split({scratch.keys.get(), scratch.values.get()});
     if (divided.ends.empty()) return divided;
     divided.begins.assign(divided.ends.size(), 0);
     std::copy(divided.ends.begin(), divided.ends.end() - 1, divided.begins.begin() + 1);

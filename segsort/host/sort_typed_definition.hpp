@@ -4,7 +4,6 @@
 // Definition of sort_keys_of(), which CMake instantiates in one source file per key width.
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 #include "segsort/backends.hpp"
@@ -14,13 +13,6 @@
 namespace sortie::segsort {
 
 namespace detail {
-
-/// A value of any type and alignment: only its bytes matter. Held as a word rather than as bytes,
-/// because compilers must assume that stores through byte types alias everything.
-template <class Word>
-struct [[gnu::packed]] Opaque {
-  Word word;
-};
 
 /// Payload of a sort by some bits of the keys: one word per item. The word holds the key, or key
 /// and value where both fit; otherwise it holds the index of the item. Word types are value types
@@ -32,13 +24,12 @@ class PayloadWords {
   static constexpr bool hold_items = alone || sizeof(UKey) + sizeof(Value) == 8;
   using Word = std::conditional_t<alone, UKey, std::uint64_t>;
 
-  PayloadWords(const HostContext& context, UKey* keys, Value* values, std::uint64_t n)
+  PayloadWords(const HostContext& context, Items<UKey, Value> items, std::uint64_t n)
       : context_(context),
-        keys_(keys),
-        values_(values),
-        items_{n, worker_threads()},
+        items_(items),
+        shares_{n, worker_threads()},
         words_(allocate_scratch<Opaque<Word>>(context, n)) {
-    for_each_share(items_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+    for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
       for (std::uint64_t i = first; i < end; ++i) words_[i].word = word(i);
     });
   }
@@ -49,27 +40,27 @@ class PayloadWords {
   /// \param scratch  as many keys
   void write_back(UKey* scratch) const {
     if constexpr (hold_items) {
-      for_each_share(items_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
         for (std::uint64_t i = first; i < end; ++i) {
           if constexpr (alone) {
-            keys_[i] = words_[i].word;
+            items_.keys[i] = words_[i].word;
           } else {
-            keys_[i] = static_cast<UKey>(words_[i].word >> 32);
-            values_[i].word = static_cast<std::uint32_t>(words_[i].word);
+            items_.keys[i] = static_cast<UKey>(words_[i].word >> 32);
+            items_.values[i].word = static_cast<std::uint32_t>(words_[i].word);
           }
         }
       });
     } else {
-      const auto value_scratch = allocate_scratch<Value>(context_, items_.items);
-      for_each_share(items_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+      const auto value_scratch = allocate_scratch<Value>(context_, shares_.items);
+      const Items<UKey, Value> sorted{scratch, value_scratch.get()};
+      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
         for (std::uint64_t i = first; i < end; ++i) {
-          scratch[i] = keys_[words_[i].word];
-          value_scratch[i] = values_[words_[i].word];
+          sorted.keys[i] = items_.keys[words_[i].word];
+          sorted.values[i] = items_.values[words_[i].word];
         }
       });
-      for_each_share(items_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-        copy_items(scratch + first, value_scratch.get() + first, end - first, keys_ + first,
-                   values_ + first);
+      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+        copy_items(sorted.from(first), end - first, items_.from(first));
       });
     }
   }
@@ -77,18 +68,17 @@ class PayloadWords {
  private:
   [[nodiscard]] Word word(std::uint64_t i) const {
     if constexpr (alone) {
-      return keys_[i];
+      return items_.keys[i];
     } else if constexpr (hold_items) {
-      return std::uint64_t{keys_[i]} << 32 | values_[i].word;
+      return word_of(items_, i);
     } else {
       return i;
     }
   }
 
   const HostContext& context_;
-  UKey* keys_;
-  Value* values_;
-  EqualShares items_;
+  Items<UKey, Value> items_;
+  EqualShares shares_;
   HostArray<Opaque<Word>> words_;
 };
 
@@ -106,7 +96,7 @@ void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segme
     for (std::uint64_t i = first; i < end; ++i)
       parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
   });
-  PayloadWords<UKey, Value> payload(context, keys, values, request.num_items);
+  PayloadWords<UKey, Value> payload(context, {keys, values}, request.num_items);
   SegmentSorter(parts.get(), payload.words(), {}, context).sort(segments);
   payload.write_back(parts.get());
 }
@@ -136,9 +126,9 @@ void sort_keys_of(const Context& context, const Request& request) {
     case 0:
       return detail::sort_typed<UKey, NoValue>(context, request);
     case 4:
-      return detail::sort_typed<UKey, detail::Opaque<std::uint32_t>>(context, request);
+      return detail::sort_typed<UKey, Opaque<std::uint32_t>>(context, request);
     default:
-      return detail::sort_typed<UKey, detail::Opaque<std::uint64_t>>(context, request);
+      return detail::sort_typed<UKey, Opaque<std::uint64_t>>(context, request);
   }
 }
 

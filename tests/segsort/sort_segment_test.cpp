@@ -118,42 +118,5 @@ TYPED_TEST(SortSegmentTest, SortsSegmentsBeyondTheCache) {
   check<Key, Value>(draw_keys<Key>(n, Key{0x3ff}, 4));
 }
 
-/// Wherever the arrays begin in their cache lines, and with nothing written before or behind.
-TYPED_TEST(SortSegmentTest, ScattersByLines) {
-  using Key = typename TypeParam::K;
-  using Value = typename TypeParam::V;
-  constexpr std::size_t room = 16;  // items before and behind
-  for (const std::size_t n : {0, 1, 7, 300, 5'000}) {
-    for (const std::uint64_t digits : {1, 3, 256}) {
-      for (std::size_t shift = 0; shift < room; shift += n < 1'000 ? 1 : 5) {
-        SCOPED_TRACE(testing::Message() << n << " items, " << digits << " digits, from " << shift);
-        Random random(n + digits);
-        std::vector<Key> keys(n);
-        for (Key& key : keys) key = static_cast<Key>(random.below(digits) * 7 % 256 << 8);
-        std::vector<Value> values;
-        for (std::size_t i = 0; i < n; ++i) values.push_back(make_value<Value>(i + 1));
-        const detail::Digit digit{8};
-        detail::DigitStarts starts{};
-        detail::count_digits(keys.data(), n, digit, starts);
-        detail::counts_to_starts(starts);
-        detail::DigitStarts expected_ends = starts;
-        std::vector<Key> expected_keys(n + 2 * room, Key{5});
-        std::vector<Value> expected_values(n + 2 * room, make_value<Value>(0));
-        std::vector<Key> found_keys = expected_keys;
-        std::vector<Value> found_values = expected_values;
-        const std::size_t value_shift = room - 1 - shift;
-        detail::scatter(keys.data(), values.data(), n, digit, expected_ends,
-                        expected_keys.data() + shift, expected_values.data() + value_shift);
-        detail::scatter_by_lines(keys.data(), values.data(), n, digit, starts,
-                                 found_keys.data() + shift, found_values.data() + value_shift);
-        ASSERT_EQ(starts, expected_ends);
-        ASSERT_EQ(found_keys, expected_keys);
-        for (std::size_t i = 0; i < found_values.size(); ++i)
-          ASSERT_EQ(item_of(found_values[i]), item_of(expected_values[i])) << i;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace sortie::segsort

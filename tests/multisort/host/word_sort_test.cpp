@@ -15,7 +15,6 @@
 namespace sortie::test {
 namespace {
 
-using multisort::Items;
 using multisort::sort_as_words;
 
 /// Values descend, so that pairs of equal keys have to change places.

@@ -104,19 +104,18 @@ class RangeSorter {
               std::vector<Range>& parts) const {
     const std::uint64_t size = range.end - range.begin;
     std::uint64_t* const first = elements + range.begin;
-    const int key_bits =
-        size <= limit ? 0 : detail::differing_bits(first, size) - plan_.position_bits;
-    if (key_bits <= 0) {
+    const std::uint64_t differing = size <= limit ? 0 : differing_bits(first, size);
+    if (differing >> plan_.position_bits == 0) {
       parts.push_back(range);
       return;
     }
-    const int bits = std::min(key_bits, detail::widest_digit_in_place);
-    const detail::Digit digit{plan_.position_bits + key_bits - bits, bits};
+    const Digit digit =
+        Digit::highest(differing, detail::widest_digit_in_place, plan_.position_bits);
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
     detail::divide_in_place(first, size, digit, starts.data(), ends.data());
     std::uint64_t begin = 0;
-    for (std::uint32_t part = 0; part < 1U << bits; ++part) {
+    for (std::size_t part = 0; part < digit.values(); ++part) {
       const std::uint64_t end = ends[part];
       if (begin < end) {
         divide(elements, {range.begin + begin, range.begin + end, range.slot + begin}, limit,
@@ -281,15 +280,10 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
   });
   counts.runs = joined_runs(runs);
   counts.run_slots = slots_of_runs(text, plan, counts.runs);
-  counts.starts.resize(plan.buckets + 1);
-  Pos element = 0;
-  for (std::uint64_t bucket = 0; bucket < plan.buckets; ++bucket) {
-    counts.starts[bucket] = element;
-    for (std::uint64_t chunk = 0; chunk < chunks.count; ++chunk) {
-      element += std::exchange(counts.next[chunk * plan.buckets + bucket], element);
-    }
-  }
-  counts.starts[plan.buckets] = element;
+  const Pos elements = counts_to_starts(counts.next.data(), plan.buckets, chunks.count);
+  counts.starts.assign(counts.next.begin(),
+                       counts.next.begin() + static_cast<std::ptrdiff_t>(plan.buckets));
+  counts.starts.push_back(elements);
   return counts;
 }
 

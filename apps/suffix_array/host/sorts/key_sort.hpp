@@ -47,19 +47,16 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
   const int elements_a_counter_bits = by_vectors ? 4 : 1;
   const int bits = std::clamp(static_cast<int>(std::bit_width(size)) - elements_a_counter_bits, 1,
                               key_digits.bits());
-  std::array<std::uint32_t, KeyDigits::most_digits + 1> starts;
-  const std::uint32_t digits = 1U << bits;
-  std::fill_n(starts.begin(), digits + 1, 0U);
-  for (std::uint64_t i = 0; i < size; ++i) ++starts[key_digits.of(elements[i], bits) + 1];
-  for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
-  for (std::uint64_t i = 0; i < size; ++i) {
-    scratch[starts[key_digits.of(elements[i], bits)]++] = elements[i];
-  }
+  const std::size_t digits = std::size_t{1} << bits;
+  std::array<std::uint32_t, KeyDigits::most_digits> ends;
+  const auto digit = [&](std::uint64_t element) { return key_digits.of(element, bits); };
+  radix_pass<std::uint64_t, NoValue>({elements}, size, digit, ends.data(), digits,
+                                     {scratch.data()});
   if (by_vectors) {
     std::uint64_t sorted = 0;
     std::uint64_t begin = 0;
-    for (std::uint32_t i = 0; i < digits; ++i) {
-      const std::uint64_t end = starts[i];
+    for (std::size_t i = 0; i < digits; ++i) {
+      const std::uint64_t end = ends[i];
       if (end - begin > longest_vector_part) {
         sort_parts(scratch.data() + sorted, elements + sorted, begin - sorted);
         const std::span<std::uint64_t> part = scratch.subspan(begin, end - begin);
@@ -75,8 +72,8 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
   }
   std::memcpy(elements, scratch.data(), size * sizeof(*elements));
   std::uint64_t begin = 0;
-  for (std::uint32_t i = 0; i < digits; ++i) {
-    const std::uint64_t end = starts[i];
+  for (std::size_t i = 0; i < digits; ++i) {
+    const std::uint64_t end = ends[i];
     if (end - begin > detail::longest_inserted) {
       sort_elements(elements + begin, end - begin, scratch, key_shift, false);
     }

@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "multisort/host/scatter.hpp"
+#include "primitives/host/line_scatter.hpp"
 
 namespace sortie::test {
 namespace {
-
-using multisort::Items;
-using multisort::LineScatter;
 
 template <class K, class V>
 struct Types {
@@ -33,7 +30,7 @@ using AllTypes =
 TYPED_TEST_SUITE(LineScatterTest, AllTypes);
 
 /// Scatters `n` items to places that begin `lead` items into aligned arrays, values `skew` further.
-template <class Key, class Value>
+template <class Key, class Value, bool OnHeap>
 void check(std::uint64_t n, std::size_t buckets, std::size_t lead, std::size_t skew) {
   constexpr std::size_t guard = 130;
   const auto bucket_of = [&](Key key) { return static_cast<std::size_t>(key % buckets); };
@@ -46,18 +43,17 @@ void check(std::uint64_t n, std::size_t buckets, std::size_t lead, std::size_t s
     if constexpr (has_values<Value>) values[i] = static_cast<Value>(i);
     ++starts[bucket_of(keys[i])];
   }
-  std::uint64_t sum = 0;
-  for (std::uint64_t& start : starts) sum += std::exchange(start, sum);
+  EXPECT_EQ(counts_to_starts(starts.data(), buckets), n);
   std::vector<std::uint64_t> expected_starts = starts;
-  const multisort::ItemStorage<Key, Value> storage({}, lead + skew + n + guard, "a test");
+  const ItemStorage<Key, Value> storage({}, lead + skew + n + guard, "a test");
   const std::uint64_t size = lead + skew + n + guard;
   std::fill_n(storage.items().keys, size, Key{77});
   if constexpr (has_values<Value>) std::fill_n(storage.items().values, size, Value{78});
   Items<Key, Value> to = storage.items().from(lead);
   if constexpr (has_values<Value>) to.values += skew;
 
-  LineScatter<Key, Value> scatter(buckets);
-  scatter({keys.data(), values.data()}, n, starts.data(), bucket_of, to);
+  LineScatter<Key, Value, 1024, OnHeap> scatter;
+  scatter({keys.data(), values.data()}, n, starts.data(), bucket_of, to, buckets);
   for (std::uint64_t i = 0; i < n; ++i) {
     const std::uint64_t place = expected_starts[bucket_of(keys[i])]++;
     ASSERT_EQ(to.keys[place], keys[i]) << "item " << i;
@@ -79,8 +75,8 @@ TYPED_TEST(LineScatterTest, AnyNumberOfBucketsAtAnyPlace) {
   for (const std::size_t buckets : {1, 2, 7, 256, 1024}) {
     for (const std::uint64_t n : {0, 1, 15, 64, 1'000, 40'003}) {
       for (const std::size_t lead : {0, 1, 13, 64}) {
-        check<typename TypeParam::Key, typename TypeParam::Value>(n, buckets, lead, 0);
-        check<typename TypeParam::Key, typename TypeParam::Value>(n, buckets, lead, 1);
+        check<typename TypeParam::Key, typename TypeParam::Value, true>(n, buckets, lead, 0);
+        check<typename TypeParam::Key, typename TypeParam::Value, false>(n, buckets, lead, 1);
         if (this->HasFatalFailure()) return;
       }
     }

@@ -2,16 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <type_traits>
+
+#include "primitives/host/items.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-namespace sortie::segsort::detail {
+namespace sortie {
 
 /// Buffer in which items are collected until they fill a cache line.
 struct alignas(64) CacheLine {
@@ -99,18 +104,76 @@ class LineWriter {
   std::size_t phase_;  ///< index of slot 0 within its line
 };
 
-/// Buffers a key and a value for `place`, the next slot of a bucket whose items begin at `first`.
-template <class Key, class Value>
-[[gnu::always_inline]] inline void put_pair(LineWriter<Key>& keys, LineWriter<Value>& values,
-                                            std::size_t bucket, const std::size_t& first,
-                                            std::size_t place, const Key& key, const Value& value) {
-  const bool fills_keys = keys.put(bucket, place, key);
-  const bool fills_values = values.put(bucket, place, value);
-  // Mostly both lines fill up at once, so one branch suffices in the common case.
-  if (fills_keys | fills_values) {
-    if (fills_keys) keys.write_line(bucket, first, place + 1);
-    if (fills_values) values.write_line(bucket, first, place + 1);
+/// The stable scatter() by whole lines, for arrays beyond the caches. Within the second-level cache
+/// scatter() is faster. Values of which no line holds a whole number are scattered directly.
+/// \tparam Buckets  most buckets; each takes 72 bytes of work space, with values 136
+/// \tparam OnHeap   whether the constructor allocates the work space, one array after the other:
+///                  unused arrays below the threshold of mmap cost little. Otherwise the object
+///                  holds it.
+template <class Key, class Value, std::size_t Buckets, bool OnHeap>
+class LineScatter {
+ public:
+  LineScatter() {
+    if constexpr (OnHeap) {
+      key_lines_ = std::make_unique_for_overwrite<CacheLine[]>(Buckets);
+      value_lines_ = std::make_unique_for_overwrite<CacheLine[]>(has_values<Value> ? Buckets : 0);
+      firsts_ = std::make_unique_for_overwrite<std::uint64_t[]>(Buckets);
+    }
   }
-}
 
-}  // namespace sortie::segsort::detail
+  /// \param buckets  numbers that bucket_of() returns
+  /// Does not allocate and does not throw.
+  template <class Start, class BucketOf>
+  void operator()(Items<Key, Value> from, std::uint64_t n, Start* starts, BucketOf bucket_of,
+                  Items<Key, Value> to, std::size_t buckets = Buckets) {
+    if constexpr (!has_values<Value>) {
+      std::copy_n(starts, buckets, &firsts_[0]);
+      LineWriter<Key> keys(&key_lines_[0], to.keys);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const Key key = from.keys[i];
+        const std::size_t bucket = bucket_of(key);
+        const std::uint64_t place = starts[bucket]++;
+        if (keys.put(bucket, place, key)) keys.write_line(bucket, firsts_[bucket], place + 1);
+      }
+      finish(keys, starts, buckets);
+    } else if constexpr (fills_lines<Value>) {
+      if (!LineWriter<Value>::fits(to.values)) return scatter(from, n, starts, bucket_of, to);
+      std::copy_n(starts, buckets, &firsts_[0]);
+      LineWriter<Key> keys(&key_lines_[0], to.keys);
+      LineWriter<Value> values(&value_lines_[0], to.values);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const Key key = from.keys[i];
+        const std::size_t bucket = bucket_of(key);
+        const std::uint64_t place = starts[bucket]++;
+        const bool fills_keys = keys.put(bucket, place, key);
+        const bool fills_values = values.put(bucket, place, from.values[i]);
+        // Mostly both lines fill up at once, so one branch suffices in the common case.
+        if (fills_keys | fills_values) {
+          if (fills_keys) keys.write_line(bucket, firsts_[bucket], place + 1);
+          if (fills_values) values.write_line(bucket, firsts_[bucket], place + 1);
+        }
+      }
+      finish(keys, starts, buckets);
+      finish(values, starts, buckets);
+    } else {
+      scatter(from, n, starts, bucket_of, to);
+    }
+  }
+
+ private:
+  template <class Item, class Start>
+  void finish(LineWriter<Item>& writer, const Start* ends, std::size_t buckets) {
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket)
+      writer.finish(bucket, firsts_[bucket], ends[bucket]);
+    writer.make_visible();
+  }
+
+  template <class T, std::size_t Size>
+  using Array = std::conditional_t<OnHeap, std::unique_ptr<T[]>, std::array<T, Size>>;
+
+  Array<CacheLine, Buckets> key_lines_;
+  Array<CacheLine, has_values<Value> ? Buckets : 1> value_lines_;
+  Array<std::uint64_t, Buckets> firsts_;  ///< where the items of each bucket begin
+};
+
+}  // namespace sortie
