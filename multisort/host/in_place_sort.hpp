@@ -21,7 +21,7 @@
 #include "primitives/host/parallel.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "sortie/context.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -132,7 +132,7 @@ class InPlaceSort {
     /// Sorts items that differ in no bits but the lowest `bits`.
     void sort(Range items, std::uint64_t n, int bits) {
       if constexpr (are_pair_words) {
-        if (segsort::has_vector_sort() && n <= cached_items) {
+        if (has_vector_sort() && n <= cached_items) {
           if (bits > 0) sort_as_words(items, n, storage.items().keys);
           return;
         }

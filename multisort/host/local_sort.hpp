@@ -13,9 +13,9 @@
 #include "primitives/host/items.hpp"
 #include "primitives/host/line_scatter.hpp"
 #include "primitives/host/radix_pass.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/short/packed_sort.hpp"
 #include "segsort/host/sort_segment.hpp"
-#include "segsort/host/vector_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -47,8 +47,7 @@ class LocalSort {
   /// \param most_cached  items that are sorted within the cache: more where two passes in it take
   ///                     less time than one beyond it; tests make it small
   /// \param vectors  whether to use the vector sort of words, which the processor must have
-  explicit LocalSort(std::uint64_t most_cached = cached_items,
-                     bool vectors = segsort::has_vector_sort())
+  explicit LocalSort(std::uint64_t most_cached = cached_items, bool vectors = has_vector_sort())
       : most_cached_(most_cached), vectors_(vectors && is_wide) {}
 
   /// Most items that sort() sorts in place with a scratch of short_part items.
@@ -109,7 +108,7 @@ class LocalSort {
   static void sort_by_vectors(Range items, Range scratch, std::uint64_t n, int bits, Range result) {
     if constexpr (is_wide) {
       if constexpr (!has_values<Value>) {
-        segsort::sort_words(items.keys, n);
+        sort_words(items.keys, n);
         if (result.keys != items.keys) copy_items(items, n, result);
       } else {
         if (result.keys == items.keys) {
@@ -134,14 +133,14 @@ class LocalSort {
       const int width =
           std::clamp(static_cast<int>(std::bit_width(n / packed_items)), 4, digit_bits);
       by_highest_digit(items, scratch, n, Digit::highest(differing, width), result,
-                       scatter<Key, Value, std::uint64_t, Digit>);
+                       DirectScatter{});
     } else if (n >= shortest_least_digit) {
       by_least_digits(items, scratch, n, differing, result);
     } else {
       const int width =
           std::clamp(static_cast<int>(std::bit_width(n / items_per_digit)), 4, digit_bits);
       by_highest_digit(items, scratch, n, Digit::highest(differing, width), result,
-                       scatter<Key, Value, std::uint64_t, Digit>);
+                       DirectScatter{});
     }
   }
 

@@ -46,22 +46,24 @@ void scatter(Items<Key, Value> from, std::uint64_t n, Start* starts, BucketOf bu
   }
 }
 
+/// scatter() as a function object.
+struct DirectScatter {
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const {
+    scatter(arguments...);
+  }
+};
+
 /// One pass of a radix sort: moves the items to `to`, by ascending bucket. Stable.
 /// \param ends  receives the end of each of `buckets` buckets
-/// \param move  scatter(), or another function of its form (LineScatter)
-template <class Key, class Value, class End, class BucketOf, class Move>
+/// \param move  has the form of scatter(), as LineScatter does
+template <class Key, class Value, class End, class BucketOf, class Move = DirectScatter>
 void radix_pass(Items<Key, Value> from, std::uint64_t n, BucketOf bucket_of, End* ends,
-                std::size_t buckets, Items<Key, Value> to, Move&& move) {
+                std::size_t buckets, Items<Key, Value> to, const Move& move = {}) {
   std::fill_n(ends, buckets, End{0});
   count_keys(from.keys, n, bucket_of, ends);
   counts_to_starts(ends, buckets);
   move(from, n, ends, bucket_of, to);
-}
-template <class Key, class Value, class End, class BucketOf>
-void radix_pass(Items<Key, Value> from, std::uint64_t n, BucketOf bucket_of, End* ends,
-                std::size_t buckets, Items<Key, Value> to) {
-  radix_pass(from, n, bucket_of, ends, buckets, to,
-             [](auto... arguments) { scatter(arguments...); });
 }
 
 /// Bits of a digit of sort_by_least_digits().

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "primitives/host/parallel.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 
 namespace sortie::segsort {
 

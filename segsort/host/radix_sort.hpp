@@ -9,9 +9,9 @@
 
 #include "primitives/host/line_scatter.hpp"
 #include "primitives/host/radix_pass.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/short/packed_sort.hpp"
 #include "segsort/host/short/short_sort.hpp"
-#include "segsort/host/vector_sort.hpp"
 
 /// Radix sort with 8-bit digits, on one thread.
 

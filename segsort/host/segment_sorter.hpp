@@ -11,13 +11,13 @@
 #include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "segsort/host/divide_segment.hpp"
 #include "segsort/host/oversized_segment.hpp"
 #include "segsort/host/segment_queue.hpp"
 #include "segsort/host/short/segment_tile.hpp"
 #include "segsort/host/short/short_segments.hpp"
 #include "segsort/host/sort_segment.hpp"
-#include "segsort/host/vector_unit.hpp"
 #include "sortie/context.hpp"
 
 namespace sortie::segsort {

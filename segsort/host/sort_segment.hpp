@@ -4,10 +4,10 @@
 #include <concepts>
 #include <cstddef>
 
+#include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/radix_sort.hpp"
 #include "segsort/host/short/packed_sort.hpp"
 #include "segsort/host/short/short_sort.hpp"
-#include "segsort/host/vector_sort.hpp"
 
 namespace sortie::segsort {
 

@@ -9,8 +9,11 @@
 #include <limits>
 #include <vector>
 
+#include "core/host_runtime.hpp"
 #include "core/random.hpp"
+#include "segsort/host/divide_segment.hpp"
 #include "segsort/host/sort_segment.hpp"
+#include "tests/segsort/key_patterns.hpp"
 
 namespace sortie::segsort {
 namespace {
@@ -116,6 +119,30 @@ TYPED_TEST(SortSegmentTest, SortsSegmentsBeyondTheCache) {
   const std::size_t n = detail::cached_items + 12'345;
   check<Key, Value>(draw_keys<Key>(n, ~Key{0}, 3));
   check<Key, Value>(draw_keys<Key>(n, Key{0x3ff}, 4));
+}
+
+template <class T>
+class DivideSegmentTest : public testing::Test {};
+using DividedKeys = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(DivideSegmentTest, DividedKeys);
+
+/// Divides keys to parts of a few, and sorts those.
+TYPED_TEST(DivideSegmentTest, UntilPartsAreShort) {
+  if (!has_vector_sort()) GTEST_SKIP() << "this processor has no AVX-512";
+  start_host_runtime(0);
+  for (const test::NamedKeyPattern& named : test::key_patterns) {
+    SCOPED_TRACE(named.name);
+    std::vector<TypeParam> keys = test::make_keys<TypeParam>(named.pattern, 150'001);
+    std::vector<TypeParam> expected = keys;
+    std::sort(expected.begin(), expected.end());
+    const SegmentParts parts = divide_segment(keys.data(), keys.size(), 2'000);
+    ASSERT_EQ(parts.begins.size(), parts.ends.size());
+    for (std::size_t i = 0; i < parts.ends.size(); ++i) {
+      ASSERT_LE(parts.ends[i] - parts.begins[i], 2'000U);
+      std::sort(keys.data() + parts.begins[i], keys.data() + parts.ends[i]);
+    }
+    ASSERT_TRUE(keys == expected);
+  }
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST(SymbolHashes, AreTheSameWithVectorsAndWithout) {
         std::vector<std::uint32_t> plain(n);
         std::vector<std::uint32_t> found(n);
         const std::uint64_t first = text.symbols.size() - 70 - n;
-        hash_symbols(stream, hashed, first, n, plain.data(), segsort::VectorUnit::baseline);
+        hash_symbols(stream, hashed, first, n, plain.data(), VectorUnit::baseline);
         hash_symbols(stream, hashed, first, n, found.data());
         ASSERT_EQ(found, plain) << letters << " letters, " << hashed << " hashed";
         for (std::uint64_t i = 0; i < n; ++i) {

@@ -14,7 +14,7 @@
 
 #include "apps/suffix_array/host/sorts/part_sort.hpp"
 #include "primitives/host/radix_pass.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -164,12 +164,12 @@ void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint6
 ///                    all numbers agree in these bits, they keep their order
 /// \param scratch     overwritten. Parts longer than it are partitioned in place, at about half the
 ///                    speed, until they fit.
-/// \param by_vectors  segsort::has_vector_sort(), or false: then short parts of 64-bit numbers are
+/// \param by_vectors  has_vector_sort(), or false: then short parts of 64-bit numbers are
 ///                    sorted without vectors, as longer numbers are
 /// Complexity: O(n) a digit; digits in which all numbers agree are skipped.
 template <class Element>
 void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
-                   int key_shift = 0, bool by_vectors = segsort::has_vector_sort()) {
+                   int key_shift = 0, bool by_vectors = has_vector_sort()) {
   constexpr bool vectors_hold_them = std::is_same_v<Element, std::uint64_t>;
   by_vectors = by_vectors && vectors_hold_them;
   if (n <= (by_vectors ? detail::longest_inserted_beside_vectors : detail::longest_inserted)) {
@@ -185,7 +185,7 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   if constexpr (vectors_hold_them) {
     if (by_vectors &&
         (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift)))
-      return segsort::sort_words(elements, n, key_shift);
+      return sort_words(elements, n, key_shift);
   }
   const Element differing = differing_bits(elements, n);
   if (differing >> key_shift == 0) return;

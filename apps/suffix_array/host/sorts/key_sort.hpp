@@ -12,7 +12,7 @@
 #include "apps/suffix_array/host/sorts/key_digits.hpp"
 #include "apps/suffix_array/host/sorts/part_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -24,11 +24,10 @@ namespace sortie::suffix_array::host {
 /// insertion sorts them.
 ///
 /// \param scratch     overwritten; buckets longer than it are sorted by bits, without key digits
-/// \param by_vectors  segsort::has_vector_sort(), or false
+/// \param by_vectors  has_vector_sort(), or false
 inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
                          std::uint64_t* elements, std::uint64_t size,
-                         std::span<std::uint64_t> scratch,
-                         bool by_vectors = segsort::has_vector_sort()) {
+                         std::span<std::uint64_t> scratch, bool by_vectors = has_vector_sort()) {
   // Without vectors, parts of longer buckets are too long for insertion.
   constexpr std::uint64_t most_without_vectors = std::uint64_t{1} << 15;
   const int key_shift = plan.position_bits;
@@ -61,7 +60,7 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
         sort_parts(scratch.data() + sorted, elements + sorted, begin - sorted);
         const std::span<std::uint64_t> part = scratch.subspan(begin, end - begin);
         const std::span<std::uint64_t> place(elements + begin, part.size());
-        segsort::sort_words(part.data(), part.size(), key_shift);
+        sort_words(part.data(), part.size(), key_shift);
         std::copy(part.begin(), part.end(), place.begin());
         sorted = end;
       }

@@ -2,12 +2,10 @@
 #include "apps/suffix_array/host/text/symbol_hashes.hpp"
 
 #include "apps/suffix_array/host/text/word_reader.hpp"
-#include "segsort/host/vector_intrinsics.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
-
-using segsort::VectorUnit;
 
 // Multiplicative hashing by 2^64 / golden ratio; the fold mixes the highest bits, which depend on
 // all symbols, into the others.

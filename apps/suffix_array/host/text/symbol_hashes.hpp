@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "apps/suffix_array/host/text/symbol_stream.hpp"
-#include "segsort/host/vector_unit.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -15,9 +15,8 @@ namespace sortie::suffix_array::host {
 /// \param hashed  1 to stream.symbols()
 /// \param first   position of the first hash; all symbols that are read lie within the text
 /// \param hashes  n of them
-/// \param unit    segsort::vector_unit(), or a lesser unit
+/// \param unit    vector_unit(), or a lesser unit
 void hash_symbols(const SymbolStream& stream, std::uint64_t hashed, std::uint64_t first,
-                  std::uint64_t n, std::uint32_t* hashes,
-                  segsort::VectorUnit unit = segsort::vector_unit());
+                  std::uint64_t n, std::uint32_t* hashes, VectorUnit unit = vector_unit());
 
 }  // namespace sortie::suffix_array::host

@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The quicksort of words by vectors, and its sort in registers.
+// The quicksort of words by vectors, its sort in registers, and its network.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <vector>
 
-#include "core/host_runtime.hpp"
 #include "core/random.hpp"
-#include "segsort/host/divide_segment.hpp"
-#include "segsort/host/vector_sort.hpp"
-#include "sortie/context.hpp"
+#include "primitives/simd/exchange_network.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "tests/segsort/key_patterns.hpp"
 
-namespace sortie::segsort {
+namespace sortie::test {
 namespace {
+
+// The 0-1 principle: what sorts all sequences of zeros and ones sorts all.
+TEST(ExchangeNetwork, SortsAllZerosAndOnes) {
+  for (std::size_t rows = 0; rows <= 17; ++rows) {
+    for (std::uint32_t bits = 0; bits < (1U << rows); ++bits) {
+      std::uint32_t sorted = bits;
+      exchange_network(rows, [&](std::size_t first, std::size_t second, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+          ASSERT_LT(second + i, rows);
+          const bool swap = (sorted >> (first + i) & 1) > (sorted >> (second + i) & 1);
+          if (swap) sorted ^= 1U << (first + i) | 1U << (second + i);
+        }
+      });
+      const auto ones = static_cast<std::size_t>(std::popcount(bits));
+      ASSERT_EQ(sorted, ((1U << ones) - 1) << (rows - ones)) << rows << " rows, " << bits;
+    }
+  }
+}
 
 template <class T>
 class VectorSortTest : public testing::Test {
@@ -61,32 +78,13 @@ TYPED_TEST(VectorSortTest, EveryLength) {
 }
 
 TYPED_TEST(VectorSortTest, EveryPattern) {
-  for (const test::NamedKeyPattern& named : test::key_patterns) {
+  for (const NamedKeyPattern& named : key_patterns) {
     SCOPED_TRACE(named.name);
     for (const std::size_t n : {100, 1'000, 10'007, 200'003}) {
-      check(test::make_keys<TypeParam>(named.pattern, n),
+      check(make_keys<TypeParam>(named.pattern, n),
             [](TypeParam* words, std::size_t count) { sort_words(words, count); });
       if (this->HasFatalFailure()) return;
     }
-  }
-}
-
-/// Divides keys to parts of a few, and sorts those.
-TYPED_TEST(VectorSortTest, GiantsAreDividedUntilPartsAreShort) {
-  Context context;
-  context.backend = Backend::host;
-  start_host_runtime(context.threads);
-  for (const test::NamedKeyPattern& named : test::key_patterns) {
-    SCOPED_TRACE(named.name);
-    check(test::make_keys<TypeParam>(named.pattern, 150'001), [](TypeParam* keys, std::size_t n) {
-      const SegmentParts parts = divide_segment(keys, n, 2'000);
-      ASSERT_EQ(parts.begins.size(), parts.ends.size());
-      for (std::size_t i = 0; i < parts.ends.size(); ++i) {
-        ASSERT_LE(parts.ends[i] - parts.begins[i], 2'000U);
-        std::sort(keys + parts.begins[i], keys + parts.ends[i]);
-      }
-    });
-    if (this->HasFatalFailure()) return;
   }
 }
 
@@ -94,9 +92,8 @@ TYPED_TEST(VectorSortTest, GiantsAreDividedUntilPartsAreShort) {
 TYPED_TEST(VectorSortTest, AnyDepth) {
   for (const int depth : {0, 1, 2, 5}) {
     SCOPED_TRACE(depth);
-    check(
-        test::make_keys<TypeParam>(test::KeyPattern::random_bits, 20'000),
-        [&](TypeParam* words, std::size_t n) { detail::sort_words_to_depth(words, n, 0, depth); });
+    check(make_keys<TypeParam>(KeyPattern::random_bits, 20'000),
+          [&](TypeParam* words, std::size_t n) { sort_words_to_depth(words, n, 0, depth); });
     if (this->HasFatalFailure()) return;
   }
 }
@@ -109,7 +106,7 @@ void check_upper_bits(std::vector<Word> words, int low_bits, int depth) {
   const Word guard{123};
   words.insert(words.begin(), guard);
   words.push_back(guard);
-  detail::sort_words_to_depth(words.data() + 1, expected.size(), low_bits, depth);
+  sort_words_to_depth(words.data() + 1, expected.size(), low_bits, depth);
   ASSERT_EQ(words.front(), guard);
   ASSERT_EQ(words.back(), guard);
   words.pop_back();
@@ -168,4 +165,4 @@ TYPED_TEST(VectorSortTest, OneKeyHidesTheOthers) {
 }
 
 }  // namespace
-}  // namespace sortie::segsort
+}  // namespace sortie::test

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "segsort/host/vector_unit.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 /// Quicksort of words with AVX-512 instructions, in place, on the calling thread.
 
-namespace sortie::segsort {
+namespace sortie {
 
 /// Whether sort_words() is available, and faster than a radix sort: on processors with AVX-512.
 [[nodiscard]] inline bool has_vector_sort() {
@@ -40,21 +40,17 @@ void sort_words(Word* words, std::size_t n, int low_bits = 0);
 template <std::unsigned_integral Word>
 [[nodiscard]] std::size_t divide_words(Word* words, std::size_t n);
 
-namespace detail {
-
 /// sort_words() with an explicit depth limit.
 /// \param depth  nested divisions before std::sort takes over
 template <std::unsigned_integral Word>
 void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth);
-
-}  // namespace detail
 
 // Compiled once, in vector_sort.cpp.
 extern template void sort_words(std::uint32_t*, std::size_t, int);
 extern template void sort_words(std::uint64_t*, std::size_t, int);
 extern template std::size_t divide_words(std::uint32_t*, std::size_t);
 extern template std::size_t divide_words(std::uint64_t*, std::size_t);
-extern template void detail::sort_words_to_depth(std::uint32_t*, std::size_t, int, int);
-extern template void detail::sort_words_to_depth(std::uint64_t*, std::size_t, int, int);
+extern template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int);
+extern template void sort_words_to_depth(std::uint64_t*, std::size_t, int, int);
 
-}  // namespace sortie::segsort
+}  // namespace sortie

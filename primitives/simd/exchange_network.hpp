@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
 
-namespace sortie::segsort::detail {
+#include "primitives/simd/vector_unit.hpp"
+
+namespace sortie {
 
 /// Batcher's odd-even merge sort of `rows` rows. Calls exchange(first, second, count) to compare
 /// rows first + i and second + i, for i < count, and to move the lesser to the former.
@@ -58,4 +61,17 @@ inline constexpr std::array<Comparator, count_comparators<Rows>()> comparators =
   return all;
 }();
 
-}  // namespace sortie::segsort::detail
+/// Sorts `Rows` rows of one register each by the network: Exchange::exchange(first, second) leaves
+/// the lesser words in the first row. No step depends on a word, and all indices are constants, so
+/// the rows stay in registers.
+template <class Exchange, std::size_t Rows, class Row, std::size_t... I>
+[[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_network([[maybe_unused]] Row* rows,
+                                                                        std::index_sequence<I...>) {
+  (Exchange::exchange(rows[comparators<Rows>[I].first], rows[comparators<Rows>[I].second]), ...);
+}
+template <class Exchange, std::size_t Rows, class Row>
+[[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_network(Row* rows) {
+  sort_by_network<Exchange, Rows>(rows, std::make_index_sequence<count_comparators<Rows>()>());
+}
+
+}  // namespace sortie

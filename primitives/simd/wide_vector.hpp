@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "segsort/host/vector_intrinsics.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -11,7 +11,7 @@
 
 SORTIE_BEGIN_INTRINSICS
 
-namespace sortie::segsort::detail {
+namespace sortie {
 
 /// An AVX-512 register of words: the instructions that sort_words() needs, with the same names for
 /// words of 32 and 64 bits.
@@ -186,7 +186,7 @@ template <std::unsigned_integral Word>
   return static_cast<typename WideVector<Word>::Mask>(_bzhi_u32(~0U, bits));
 }
 
-}  // namespace sortie::segsort::detail
+}  // namespace sortie
 
 SORTIE_END_INTRINSICS
 

@@ -32,7 +32,25 @@
 #define SORTIE_INDEPENDENT_ITERATIONS
 #endif
 
-namespace sortie::segsort {
+/// Intrinsics, for operations that compilers do not generate from plain loops: permutations,
+/// compression, gathers.
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+#include <immintrin.h>
+
+/// Enclose functions that use intrinsics. In the headers of GCC 12, lanes that no mask selects are
+/// left uninitialised, and GCC warns where these functions are inlined (GCC bug 105593).
+#if defined(__clang__)
+#define SORTIE_BEGIN_INTRINSICS
+#define SORTIE_END_INTRINSICS
+#else
+#define SORTIE_BEGIN_INTRINSICS                                                        \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") \
+      _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
+#define SORTIE_END_INTRINSICS _Pragma("GCC diagnostic pop")
+#endif
+#endif
+
+namespace sortie {
 
 /// Kinds of processor that some functions are compiled for. Each includes the instructions of those
 /// before it.
@@ -60,4 +78,4 @@ enum class VectorUnit {
 #endif
 }
 
-}  // namespace sortie::segsort
+}  // namespace sortie

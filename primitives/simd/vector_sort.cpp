@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
 
-#include "segsort/host/register_sort.hpp"
+#include "primitives/simd/register_sort.hpp"
 #include "sortie/error.hpp"
 
-namespace sortie::segsort {
+namespace sortie {
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
 SORTIE_BEGIN_INTRINSICS
 
 namespace {
-
-using detail::low_lanes;
-using detail::RegisterSort;
-using detail::WideVector;
 
 /// Partitions words by a pivot, in place.
 ///
@@ -226,7 +222,7 @@ class VectorSort {
 SORTIE_END_INTRINSICS
 
 template <std::unsigned_integral Word>
-void detail::sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth) {
+void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth) {
   const auto below_key = static_cast<Word>((Word{1} << low_bits) - 1);
   VectorSort<Word>::sort(words, n, below_key, depth);
 }
@@ -247,7 +243,7 @@ namespace {
 }  // namespace
 
 template <std::unsigned_integral Word>
-void detail::sort_words_to_depth(Word*, std::size_t, int, int) {
+void sort_words_to_depth(Word*, std::size_t, int, int) {
   refuse();
 }
 
@@ -261,14 +257,14 @@ std::size_t divide_words(Word*, std::size_t) {
 template <std::unsigned_integral Word>
 void sort_words(Word* words, std::size_t n, int low_bits) {
   // Twice the depth that good pivots take.
-  detail::sort_words_to_depth(words, n, low_bits, 2 * static_cast<int>(std::bit_width(n)));
+  sort_words_to_depth(words, n, low_bits, 2 * static_cast<int>(std::bit_width(n)));
 }
 
 template void sort_words(std::uint32_t*, std::size_t, int);
 template void sort_words(std::uint64_t*, std::size_t, int);
 template std::size_t divide_words(std::uint32_t*, std::size_t);
 template std::size_t divide_words(std::uint64_t*, std::size_t);
-template void detail::sort_words_to_depth(std::uint32_t*, std::size_t, int, int);
-template void detail::sort_words_to_depth(std::uint64_t*, std::size_t, int, int);
+template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int);
+template void sort_words_to_depth(std::uint64_t*, std::size_t, int, int);
 
-}  // namespace sortie::segsort
+}  // namespace sortie

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "segsort/host/wide_vector.hpp"
+#include "primitives/simd/wide_vector.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -9,11 +9,10 @@
 #include <concepts>
 #include <cstddef>
 #include <limits>
-#include <utility>
 
-#include "segsort/host/exchange_network.hpp"
+#include "primitives/simd/exchange_network.hpp"
 
-namespace sortie::segsort::detail {
+namespace sortie {
 
 /// Sorts a few words in AVX-512 registers, by a network: no branch depends on a word.
 ///
@@ -55,7 +54,7 @@ class RegisterSort {
   /// Sorts the words of `Rows` registers; the first register receives the least.
   template <std::size_t Rows>
   [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_rows(Vector* rows) {
-    sort_columns<Rows>(rows, std::make_index_sequence<count_comparators<Rows>()>());
+    sort_by_network<Vector, Rows>(rows);
     merge_columns<Rows, 1>(rows);
   }
 
@@ -77,12 +76,6 @@ class RegisterSort {
   }
 
  private:
-  template <std::size_t Rows, std::size_t... I>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_columns(
-      [[maybe_unused]] Vector* rows, std::index_sequence<I...>) {
-    (Vector::exchange(rows[comparators<Rows>[I].first], rows[comparators<Rows>[I].second]), ...);
-  }
-
   /// Steps of bitonic mergers that compare different rows. Afterwards, within each group of Flip +
   /// 1 columns, no word of a row exceeds a word of a later row.
   ///
@@ -189,6 +182,6 @@ class RegisterSort {
   }
 };
 
-}  // namespace sortie::segsort::detail
+}  // namespace sortie
 
 #endif
