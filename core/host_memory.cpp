@@ -9,6 +9,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <thread>
@@ -144,6 +146,25 @@ void advise_large_pages([[maybe_unused]] void* storage, [[maybe_unused]] std::si
     static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
   }
 #endif
+}
+
+void* allocate_lines(std::size_t bytes) {
+  constexpr std::size_t line_bytes = 64;
+  constexpr std::size_t least_advised = std::size_t{2} << 20;
+  void* const block = std::malloc(bytes + sizeof(void*) + line_bytes);
+  if (block == nullptr) return nullptr;
+  const auto behind = reinterpret_cast<std::uintptr_t>(block) + sizeof(void*);
+  auto* const memory = static_cast<char*>(block) + sizeof(void*) + (0 - behind) % line_bytes;
+  std::memcpy(memory - sizeof(void*), &block, sizeof(void*));
+  if (bytes >= least_advised) advise_large_pages(memory, bytes);
+  return memory;
+}
+
+void free_lines(void* memory) {
+  if (memory == nullptr) return;
+  void* block = nullptr;
+  std::memcpy(&block, static_cast<char*>(memory) - sizeof(void*), sizeof(void*));
+  std::free(block);
 }
 
 // Uses plain threads: Kokkos before 4.0 accepts parallel work only from the thread that started it,

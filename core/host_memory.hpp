@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <new>
@@ -55,26 +54,30 @@ void require_budget(const HostContext& context, std::string_view what, std::uint
 /// nothing else changes.
 void advise_large_pages(void* storage, std::size_t bytes);
 
+/// Allocates memory that begins at a cache line, in large pages where it contains whole ones; null
+/// if there is none. Not by std::aligned_alloc(): up to glibc 2.37, its blocks are not used again
+/// for requests of the same size, so each of several calls takes all page faults anew.
+[[nodiscard]] void* allocate_lines(std::size_t bytes);
+
+/// Frees memory of allocate_lines(), or null.
+void free_lines(void* memory);
+
 struct FreeMemory {
-  void operator()(void* memory) const { std::free(memory); }
+  void operator()(void* memory) const { free_lines(memory); }
 };
 
 /// An array whose elements are numbers, or other types without constructors.
 template <class T>
 using HostArray = std::unique_ptr<T[], FreeMemory>;
 
-/// An array whose elements are not initialised, aligned to cache lines. In large pages, where it
-/// contains whole ones: threads that access large arrays at random positions miss the TLB less
-/// often. Pages are faulted in by the threads that use them. \throws std::bad_alloc
+/// An array whose elements are not initialised, aligned to cache lines, in large pages: threads that
+/// access large arrays at random positions miss the TLB less often. Pages are faulted in by the
+/// threads that use them. \throws std::bad_alloc
 template <class T>
 [[nodiscard]] HostArray<T> allocate_array(std::uint64_t size) {
-  constexpr std::size_t line_bytes = 64;
-  constexpr std::size_t least_advised = std::size_t{2} << 20;
-  static_assert(alignof(T) <= line_bytes);
-  const std::size_t bytes = (size * sizeof(T) / line_bytes + 1) * line_bytes;
-  HostArray<T> array(static_cast<T*>(std::aligned_alloc(line_bytes, bytes)));
+  static_assert(alignof(T) <= 64);
+  HostArray<T> array(static_cast<T*>(allocate_lines(size * sizeof(T))));
   if (array == nullptr) throw std::bad_alloc();
-  if (bytes >= least_advised) advise_large_pages(array.get(), bytes);
   return array;
 }
 
