@@ -39,7 +39,6 @@ install(FILES ${PROJECT_BINARY_DIR}/cmake/SortieConfig.cmake ${PROJECT_BINARY_DI
 set(SORTIE_PC_PRIVATE "-lfmt -lz ${kokkos_flags} -fopenmp -ldl -lpthread")
 set(SORTIE_PC_CFLAGS "")
 if(SORTIE_APPS)
-  string(APPEND SORTIE_PC_PRIVATE " ${DIVSUFSORT_LIBRARY} ${DIVSUFSORT64_LIBRARY}")
   if(SORTIE_HAVE_GRAPHBLAS)
     string(APPEND SORTIE_PC_PRIVATE " ${GRAPHBLAS_LIBRARY}")
   endif()

@@ -223,7 +223,8 @@ std::vector<Row> run_file(const Context& context, const SpgemmOptions& options,
   const std::string shown = source == "-" ? "<stdin>" : source;
   ByteBuffer text = read_all(source);
   const auto run = [&]<class Value>(Value) {
-    Csr<Value> matrix = matrices::parse_matrix_market<Value>(context, shown, text.span());
+    Csr<Value> matrix = matrices::parse_matrix_market<Value>(
+        {.threads = context.threads, .progress = {}}, shown, text.span());
     text = {};
     return run_case(context, options, source, std::move(matrix));
   };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/command.hpp"
+#include "baselines/suffix_array/list.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cli {
@@ -78,5 +79,6 @@ int run_program(int count, char** values) {
 }  // namespace sortie::cli
 
 int main(int count, char** values) {
+  sortie::suffix_array::register_baselines();
   return sortie::cli::run_program(count, values);
 }

@@ -9,7 +9,11 @@
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/first_fault.hpp"
 #include "core/host_runtime.hpp"
+#include "core/memory_budget.hpp"
+#include "core/phase_timer.hpp"
+#include "core/progress.hpp"
 #include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array {
@@ -107,11 +111,15 @@ void check(const HostContext& context, const TextView& text, std::span<const Pos
                 fmt::format("suffix array: found {} entries, expected {}, one for each symbol",
                             suffixes.size(), text.size()));
   }
+  require_memory(context, "check of the suffix array", suffixes.size_bytes());
   start_host_runtime(context.threads);
+  report_progress(context, "check", 0, suffixes.size());
+  const PhaseTimer timer(context, "check");
   const auto inverse = host::allocate<Pos>(suffixes.size());
   invert(suffixes, inverse.get());
   check_separators(text, suffixes);
   check_letters(text, suffixes, inverse.get());
+  report_progress(context, "check", suffixes.size(), suffixes.size());
 }
 
 template decltype(check<std::uint32_t>) check<std::uint32_t>;

@@ -7,7 +7,9 @@
 #include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "core/memory_budget.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -19,6 +21,7 @@ std::vector<Pos> host::invert(const Context& context, std::span<const Pos> suffi
   require_memory(context, "inverse suffix array", size * sizeof(Pos));
   start_host_runtime(context.threads);
   require_positions("inverse suffix array", suffixes, size);
+  report_progress(context, "inverse", 0, size);
   PhaseTimer timer(context, "inverse", 2 * size * sizeof(Pos));
   std::vector<Pos> inverse = allocate_vector<Pos>(size);
   const Pos* entries = suffixes.data();
@@ -27,6 +30,7 @@ std::vector<Pos> host::invert(const Context& context, std::span<const Pos> suffi
   Kokkos::parallel_for("invert", IndexRange(0, size), [=](std::uint64_t i) {
     std::atomic_ref<Pos>(ranks[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
   });
+  report_progress(context, "inverse", size, size);
   return inverse;
 }
 

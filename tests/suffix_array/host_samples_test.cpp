@@ -12,7 +12,6 @@
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/group_batch.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "apps/suffix_array/host/text/symbol_hashes.hpp"
 #include "apps/suffix_array/host/text/symbol_stream.hpp"
 #include "core/host_runtime.hpp"
 #include "core/random.hpp"

@@ -3,6 +3,9 @@
 
 #include <iostream>
 
+#ifdef SORTIE_APPS
+#include "baselines/suffix_array/list.hpp"
+#endif
 #include "sortie/devices.hpp"
 #include "tests/support/backend.hpp"
 
@@ -14,5 +17,8 @@ int main(int argc, char** argv) {
     std::cout << "SKIPPED: CUDA tests need a GPU: " << sortie::why_no_cuda() << '\n';
     return 77;
   }
+#ifdef SORTIE_APPS
+  sortie::suffix_array::register_baselines();
+#endif
   return RUN_ALL_TESTS();
 }

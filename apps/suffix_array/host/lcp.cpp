@@ -18,7 +18,9 @@
 #include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "core/memory_budget.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array::host {
@@ -61,6 +63,7 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
   require_memory(context, "LCP array", 2 * size * sizeof(Pos));
   start_host_runtime(context.threads);
   require_positions("LCP array", suffixes, size);
+  report_progress(context, "lcp", 0, size);
   PhaseTimer timer(context, "lcp", size * (1 + 3 * sizeof(Pos)));
   const Pos* entries = suffixes.data();
   const auto array = allocate<Pos>(size);
@@ -82,6 +85,7 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
   Pos* const result = lcp.data();
   Kokkos::parallel_for("gather_lcp", IndexRange(0, size),
                        [=](std::uint64_t i) { result[i] = permuted[entries[i]]; });
+  report_progress(context, "lcp", size, size);
   return lcp;
 }
 

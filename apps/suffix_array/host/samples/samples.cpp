@@ -10,13 +10,13 @@
 
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/chunks.hpp"
-#include "apps/suffix_array/host/preconditions.hpp"
 #include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/samples/sample_rounds.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/host/sorts/group_batch.hpp"
+#include "core/memory_budget.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {

@@ -2,9 +2,9 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include "apps/suffix_array/cuda/dc3/device_dc3.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "papers/dc3/device_dc3.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/suffix_array/texts.hpp"
@@ -27,27 +27,21 @@ std::vector<std::uint32_t> skew_of(const Context& given, const TextView& text) {
 }
 
 TEST(DeviceSkew, EqualsReferenceOnTrickyTexts) {
-  Context host;
-  host.backend = Backend::host;
   for (const test::NamedText& text : test::tricky_texts()) {
     SCOPED_TRACE(text.name);
-    EXPECT_EQ(skew_of(test::context(), text.view()),
-              build<std::uint32_t>(host, text.view(), Algorithm::reference));
+    EXPECT_EQ(skew_of(test::context(), text.view()), test::reference<std::uint32_t>(text.view()));
   }
 }
 
 // Lengths of every remainder of 3, so short that the recursion ends at strings of one symbol.
 TEST(DeviceSkew, EqualsReferenceOnShortTextsOfEveryLength) {
-  Context host;
-  host.backend = Backend::host;
   for (std::size_t length = 1; length <= 20; ++length) {
     for (const test::NamedText& text :
          {test::single("one letter", std::string(length, 'A')),
           test::single("two letters", test::random_letters(length, 2, 'A', length)),
           test::joined("records", {test::random_letters(length, 2, 'A', 1), "", "A"})}) {
       SCOPED_TRACE(text.name + std::to_string(length));
-      EXPECT_EQ(skew_of(test::context(), text.view()),
-                build<std::uint32_t>(host, text.view(), Algorithm::reference));
+      EXPECT_EQ(skew_of(test::context(), text.view()), test::reference<std::uint32_t>(text.view()));
     }
   }
 }

@@ -3,7 +3,7 @@
 #include <compare>
 #include <numeric>
 
-#include "apps/suffix_array/backends.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::baselines {
 namespace {
@@ -17,6 +17,8 @@ std::span<const std::uint8_t> letters_of(const TextView& text, std::uint64_t pos
 
 }  // namespace
 
+/// std::sort of all suffixes, compared letter by letter: O(n log n) comparisons of O(longest repeat)
+/// each. Sequential; no memory besides the result.
 template <Position Pos>
 std::vector<Pos> build_reference(const Context&, const TextView& text) {
   std::vector<Pos> suffixes(text.size());

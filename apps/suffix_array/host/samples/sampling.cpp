@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/host/text/symbol_hashes.hpp"
+#include "apps/suffix_array/host/samples/sampling.hpp"
 
 #include "apps/suffix_array/host/text/word_reader.hpp"
 #include "segsort/host/vector_intrinsics.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/dc3/device_dc3.hpp"
+#include "papers/dc3/device_dc3.hpp"
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -19,15 +19,14 @@
 #include <thrust/merge.h>
 #endif
 
-#include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
 #include "apps/suffix_array/cuda/counts.cuh"
-#include "apps/suffix_array/cuda/dc3/skew_order.cuh"
-#include "apps/suffix_array/cuda/host_copies.hpp"
 #include "apps/suffix_array/cuda/scan.cuh"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
+#include "papers/dc3/skew_order.cuh"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
@@ -374,21 +373,5 @@ DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context, const De
   if (context.report != nullptr) context.report->set("dc3_levels", skew.levels());
   return positions;
 }
-
-template <Position Pos>
-std::vector<Pos> build_dc3(const Context& context, const TextView& text) {
-  const DeviceCall call(context);
-  const Inputs<std::uint32_t> inputs(call, "dc3", text, {});
-  std::vector<std::uint32_t> suffixes = to_host(
-      call, build_dc3_on_device(beside(context, inputs.bytes()), inputs.text(), call.stream));
-  if constexpr (sizeof(Pos) == sizeof(std::uint32_t)) {
-    return suffixes;
-  } else {
-    return {suffixes.begin(), suffixes.end()};
-  }
-}
-
-template std::vector<std::uint32_t> build_dc3(const Context&, const TextView&);
-template std::vector<std::uint64_t> build_dc3(const Context&, const TextView&);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <divsufsort.h>
+#include <divsufsort64.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,18 +8,12 @@
 #include <cstddef>
 #include <limits>
 
-#include "apps/suffix_array/backends.hpp"
-#include "apps/suffix_array/host/preconditions.hpp"
+#include "core/memory_budget.hpp"
 #include "sortie/error.hpp"
-
-#ifdef SORTIE_HAVE_DIVSUFSORT
-#include <divsufsort.h>
-#include <divsufsort64.h>
-#endif
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::baselines {
 
-#ifdef SORTIE_HAVE_DIVSUFSORT
 namespace {
 
 // libdivsufsort takes signed positions; C++ allows access to an unsigned integer through the signed
@@ -139,9 +135,12 @@ std::vector<Pos> decode(const EncodedText& encoded, std::vector<Pos> suffixes) {
 
 }  // namespace
 
+/// libdivsufsort, sequential. A text with separators is recoded, so that separators become ascending
+/// numbers below all letters.
+/// \throws Error (usage) separators and more than 254 distinct letters
 template <Position Pos>
 std::vector<Pos> build_divsufsort(const Context& context, const TextView& text) {
-  host::require_memory(context, "suffix array by libdivsufsort", text.size() * (sizeof(Pos) + 1));
+  require_memory(context, "suffix array by libdivsufsort", text.size() * (sizeof(Pos) + 1));
   if (text.separators.empty()) return sort_bytes<Pos>(text.symbols);
   const EncodedText encoded = encode(text);
   if (encoded.symbols.size() > std::numeric_limits<Pos>::max()) {
@@ -153,17 +152,6 @@ std::vector<Pos> build_divsufsort(const Context& context, const TextView& text) 
   }
   return decode(encoded, sort_bytes<Pos>(encoded.symbols));
 }
-
-#else
-
-template <Position Pos>
-std::vector<Pos> build_divsufsort(const Context&, const TextView&) {
-  throw Error(ErrorKind::unavailable,
-              "suffix array: this build of Sortie has no libdivsufsort (Debian: "
-              "libdivsufsort-dev)");
-}
-
-#endif
 
 template std::vector<std::uint32_t> build_divsufsort(const Context&, const TextView&);
 template std::vector<std::uint64_t> build_divsufsort(const Context&, const TextView&);
