@@ -7,9 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
-#include "sortie/error.hpp"
+#include "core/memory_budget.hpp"
 
 namespace sortie::matrices::detail {
 
@@ -45,18 +44,20 @@ void for_ranges(std::int64_t count, std::int64_t grain,
   }
 }
 
-void require_host_memory(const char* what, std::initializer_list<MemoryNeed> needs) {
+std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs) {
   std::uint64_t bytes = 0;
   for (const MemoryNeed& need : needs) {
     std::uint64_t product = 0;
     if (__builtin_mul_overflow(static_cast<std::uint64_t>(need.count), need.bytes_each, &product) ||
         __builtin_add_overflow(bytes, product, &bytes)) {
-      bytes = std::numeric_limits<std::uint64_t>::max();
-      break;
+      return std::numeric_limits<std::uint64_t>::max();
     }
   }
-  const std::uint64_t available = host_memory_available();
-  if (bytes > available) throw out_of_memory_error(what, bytes, available);
+  return bytes;
+}
+
+void require_host_memory(const char* what, std::initializer_list<MemoryNeed> needs) {
+  require_memory({}, what, bytes_of(needs));
 }
 
 }  // namespace sortie::matrices::detail

@@ -25,6 +25,9 @@ struct MemoryNeed {
   std::uint64_t bytes_each = 0;
 };
 
+/// Bytes of all needs; the greatest number if these are more.
+[[nodiscard]] std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs);
+
 /// Checks that memory is available before it is allocated: a size line with 10^12 rows must result
 /// in an error message, not in the system killing the program.
 /// \throws Error (out_of_memory) naming `what`
