@@ -38,12 +38,6 @@ install(FILES ${PROJECT_BINARY_DIR}/cmake/SortieConfig.cmake ${PROJECT_BINARY_DI
 # pkg-config: a static library is linked by `pkg-config --static --libs sortie`.
 set(SORTIE_PC_PRIVATE "-lfmt -lz ${kokkos_flags} -fopenmp -ldl -lpthread")
 set(SORTIE_PC_CFLAGS "")
-if(SORTIE_APPS)
-  string(APPEND SORTIE_PC_PRIVATE " ${DIVSUFSORT_LIBRARY} ${DIVSUFSORT64_LIBRARY}")
-  if(SORTIE_HAVE_GRAPHBLAS)
-    string(APPEND SORTIE_PC_PRIVATE " ${GRAPHBLAS_LIBRARY}")
-  endif()
-endif()
 if(SORTIE_HAVE_CUDA)
   set(SORTIE_PC_CFLAGS " -I${CUDAToolkit_INCLUDE_DIRS}")
   string(APPEND SORTIE_PC_PRIVATE " -L${CUDAToolkit_LIBRARY_DIR} -lcusparse -lcudart_static -lrt")

@@ -17,6 +17,9 @@ set(SORTIE_SEGMENT_KEY_WIDTHS ${SORTIE_KEY_WIDTHS})
 list(FILTER SORTIE_SEGMENT_KEY_WIDTHS INCLUDE REGEX "32|64")
 # Bits of the payload values; 0: keys only.
 set(SORTIE_VALUE_WIDTHS 0 32 64)
+set(SORTIE_VALUE_TYPE_0 NoValue)
+set(SORTIE_VALUE_TYPE_32 std::uint32_t)
+set(SORTIE_VALUE_TYPE_64 std::uint64_t)
 
 # sortie_add_instance(PART NAME HEADER NAMESPACE CODE): the source NAME, which includes HEADER and contains CODE.
 function(sortie_add_instance part name header namespace code)
@@ -28,5 +31,5 @@ ${code}
 }  // namespace ${namespace}
 ")
   target_sources(sortie_${part} PRIVATE ${source})
-  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${source} TARGET_DIRECTORY sortie_${part} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -32,7 +32,7 @@ function(sortie_add_part name)
   sortie_compile_together(sortie_${name})
   set_property(GLOBAL APPEND PROPERTY SORTIE_PARTS ${name})
   # Header-only libraries are not required of users of an installed Sortie.
-  list(FILTER ARG_PRIVATE EXCLUDE REGEX "^(nlohmann_json::.*|Eigen3::.*)$")
+  list(FILTER ARG_PRIVATE EXCLUDE REGEX "^nlohmann_json::")
   set_property(GLOBAL APPEND PROPERTY SORTIE_LIBRARIES_OF_PARTS ${ARG_PRIVATE})
 endfunction()
 

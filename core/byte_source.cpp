@@ -264,27 +264,34 @@ std::uint64_t ByteSource::content_size_hint() const {
 
 namespace {
 
-ByteBuffer allocate(std::size_t size, const std::string& name) {
+/// \throws Error (out_of_memory) `size` and the `held` bytes exceed the budget, or the memory
+ByteBuffer allocate(std::size_t size, std::size_t held, std::uint64_t budget,
+                    const std::string& name) {
+  const auto refusal = [&](std::uint64_t wanted, std::uint64_t free) {
+    const Error error = out_of_memory_error("reading the file", wanted, free);
+    return Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+  };
+  if (budget != 0 && held + size > budget) throw refusal(held + size, budget);
   try {
     return {std::make_unique_for_overwrite<char[]>(size), size};
   } catch (const std::bad_alloc&) {
-    const Error error = out_of_memory_error("reading the file", size, host_memory_available());
-    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+    throw refusal(size, host_memory_available());
   }
 }
 
 }  // namespace
 
-ByteBuffer read_all(const std::string& path) {
+ByteBuffer read_all(const std::string& path, std::uint64_t memory_budget) {
   ByteSource source(path);
   const std::uint64_t hint = source.content_size_hint();
   // With one byte more than expected, the first read reaches the end of the file.
-  ByteBuffer buffer = allocate(hint > 0 ? hint + 1 : unknown_size_start, source.name());
+  ByteBuffer buffer =
+      allocate(hint > 0 ? hint + 1 : unknown_size_start, 0, memory_budget, source.name());
   std::size_t filled = 0;
   while (true) {
     filled += source.read({buffer.data.get() + filled, buffer.size - filled});
     if (filled < buffer.size) break;
-    ByteBuffer larger = allocate(2 * buffer.size, source.name());
+    ByteBuffer larger = allocate(2 * buffer.size, buffer.size, memory_budget, source.name());
     std::memcpy(larger.data.get(), buffer.data.get(), filled);
     buffer = std::move(larger);
   }

@@ -52,7 +52,8 @@ struct ByteBuffer {
 };
 
 /// Reads the whole content of `path` ("-": standard input), decompressed.
+/// \param memory_budget  bytes that the call may take; 0: no limit
 /// \throws Error as for ByteSource, (out_of_memory)
-[[nodiscard]] ByteBuffer read_all(const std::string& path);
+[[nodiscard]] ByteBuffer read_all(const std::string& path, std::uint64_t memory_budget = 0);
 
 }  // namespace sortie

@@ -9,7 +9,10 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <limits>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,6 +73,30 @@ std::uint64_t host_memory_available() {
   return std::min(machine, control_group_limits().memory_left.value_or(machine));
 }
 
+std::uint64_t host_memory_limit(const HostContext& context) {
+  return context.memory_budget != 0 ? context.memory_budget : host_memory_available();
+}
+
+std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs) {
+  std::uint64_t bytes = 0;
+  for (const MemoryNeed& need : needs) {
+    std::uint64_t product = 0;
+    if (__builtin_mul_overflow(static_cast<std::uint64_t>(need.count), need.bytes_each, &product) ||
+        __builtin_add_overflow(bytes, product, &bytes))
+      return std::numeric_limits<std::uint64_t>::max();
+  }
+  return bytes;
+}
+
+void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  const std::uint64_t limit = host_memory_limit(context);
+  if (bytes > limit) throw out_of_memory_error(what, bytes, limit);
+}
+
+void require_budget(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  if (context.memory_budget != 0) require_memory(context, what, bytes);
+}
+
 std::uint64_t peak_host_memory() {
   return proc_value("/proc/self/status", "VmHWM:");
 }
@@ -119,6 +146,25 @@ void advise_large_pages([[maybe_unused]] void* storage, [[maybe_unused]] std::si
     static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
   }
 #endif
+}
+
+void* allocate_lines(std::size_t bytes) {
+  constexpr std::size_t line_bytes = 64;
+  constexpr std::size_t least_advised = std::size_t{2} << 20;
+  void* const block = std::malloc(bytes + sizeof(void*) + line_bytes);
+  if (block == nullptr) return nullptr;
+  const auto behind = reinterpret_cast<std::uintptr_t>(block) + sizeof(void*);
+  auto* const memory = static_cast<char*>(block) + sizeof(void*) + (0 - behind) % line_bytes;
+  std::memcpy(memory - sizeof(void*), &block, sizeof(void*));
+  if (bytes >= least_advised) advise_large_pages(memory, bytes);
+  return memory;
+}
+
+void free_lines(void* memory) {
+  if (memory == nullptr) return;
+  void* block = nullptr;
+  std::memcpy(&block, static_cast<char*>(memory) - sizeof(void*), sizeof(void*));
+  std::free(block);
 }
 
 // Uses plain threads: Kokkos before 4.0 accepts parallel work only from the thread that started it,

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "matrices/instantiate.hpp"
-#include "matrices/parallel.hpp"
 #include "matrices/row_assembly.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::matrices {
@@ -34,7 +34,7 @@ std::vector<Idx> expand_rows(const Csr<Value, Idx>& csr) {
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> assemble(std::int64_t rows, std::int64_t cols, const std::vector<Idx>& row_idx,
                          const std::vector<Idx>& col_idx, const std::vector<Value>& values) {
-  const int parts = detail::worker_threads();
+  const int parts = static_cast<int>(worker_threads());
   const auto ranges = detail::even_ranges(std::ssize(row_idx), parts);
   const detail::EntryList<Value, Idx> list{row_idx.data(), col_idx.data(), values.data(), ranges};
   return detail::assemble_rows(rows, cols, list, Symmetry::general, parts);

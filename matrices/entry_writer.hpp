@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/whole_file.hpp"
-#include "matrices/parallel.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/csr.hpp"
 
 /// Internal to matrices: writer for the entry lines of a Matrix Market file.
@@ -84,12 +84,12 @@ template <class Matrix, class Tell>
 void write_entries(WholeFile& file, const Matrix& matrix, std::int64_t first_row,
                    const Tell& tell) {
   const std::int64_t blocks = (matrix.nnz() + entries_per_block - 1) / entries_per_block;
-  const std::int64_t batch = std::min<std::int64_t>(blocks, worker_threads());
+  const std::int64_t batch = std::min(blocks, static_cast<std::int64_t>(worker_threads()));
   std::vector<std::vector<char>> buffers(static_cast<std::size_t>(batch));
   std::vector<std::string_view> texts(static_cast<std::size_t>(batch));
   for (std::int64_t first = 0; first < blocks; first += batch) {
     const std::int64_t count = std::min(batch, blocks - first);
-    for_ranges(count, 1, [&](std::int64_t i, std::int64_t) {
+    for_each_range(count, 1, [&](std::int64_t i, std::int64_t) {
       const std::int64_t begin = (first + i) * entries_per_block;
       const std::int64_t end = std::min(matrix.nnz(), begin + entries_per_block);
       texts[static_cast<std::size_t>(i)] =

@@ -14,8 +14,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/host_memory.hpp"
 #include "core/random.hpp"
-#include "matrices/parallel.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
 
@@ -85,7 +86,7 @@ template <Scalar Value, Index Idx, class Length, class Fill>
 Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& length,
                            const Fill& fill) {
   Csr<Value, Idx> csr{.rows = rows, .cols = cols, .row_ptr = {}, .col_idx = {}, .values = {}};
-  require_host_memory("a generated matrix", {{rows, sizeof(std::int64_t)}});
+  require_memory({}, "a generated matrix", bytes_of({{rows, sizeof(std::int64_t)}}));
   csr.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
   std::int64_t nnz = 0;
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -93,10 +94,10 @@ Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& l
     csr.row_ptr[static_cast<std::size_t>(row) + 1] = nnz;
   }
   require(nnz >= 0, "more than 2^63 entries", "fewer");
-  require_host_memory("a generated matrix", {{nnz, sizeof(Value) + sizeof(Idx)}});
+  require_memory({}, "a generated matrix", bytes_of({{nnz, sizeof(Value) + sizeof(Idx)}}));
   csr.col_idx.resize(static_cast<std::size_t>(nnz));
   csr.values.resize(static_cast<std::size_t>(nnz));
-  for_ranges(rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+  for_each_range(rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row) {
       const std::int64_t begin = csr.row_ptr[static_cast<std::size_t>(row)];
       fill(row, csr.col_idx.data() + begin, csr.values.data() + begin);

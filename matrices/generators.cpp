@@ -11,10 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/host_memory.hpp"
 #include "core/random.hpp"
 #include "matrices/generator_parts.hpp"
 #include "matrices/instantiate.hpp"
-#include "matrices/parallel.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::matrices {
@@ -89,12 +90,12 @@ Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed) {
   require(edge_factor >= 0 && edge_factor <= factor_limit,
           fmt::format("edge factor {}", edge_factor), fmt::format("0 to {}", factor_limit));
   const std::int64_t edges = edge_factor * size;
-  detail::require_host_memory("an edge list", {{edges, 2 * sizeof(Idx) + sizeof(Value)}});
+  require_memory({}, "an edge list", bytes_of({{edges, 2 * sizeof(Idx) + sizeof(Value)}}));
   Coo<Value, Idx> coo{.rows = size, .cols = size, .row_idx = {}, .col_idx = {}, .values = {}};
   coo.row_idx.resize(static_cast<std::size_t>(edges));
   coo.col_idx.resize(static_cast<std::size_t>(edges));
   coo.values.resize(static_cast<std::size_t>(edges));
-  detail::for_ranges(edges, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+  for_each_range(edges, rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t edge = first; edge < last; ++edge) {
       Random random(seed, static_cast<std::uint64_t>(edge));
       const auto [row, col] = draw_edge(random, scale);

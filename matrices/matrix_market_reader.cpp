@@ -8,15 +8,19 @@
 #include <vector>
 
 #include "core/byte_source.hpp"
+#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "core/progress.hpp"
 #include "matrices/entry_parser.hpp"
 #include "matrices/instantiate.hpp"
 #include "matrices/matrix_market_header.hpp"
 #include "matrices/matrix_market_text.hpp"
-#include "matrices/parallel.hpp"
 #include "matrices/row_assembly.hpp"
 #include "matrices/text_lines.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::matrices {
 
@@ -62,7 +66,7 @@ class ChunkedText {
   }
 
   void number_lines(std::int64_t first_line) {
-    for_ranges(std::ssize(chunks_), 1, [&](std::int64_t i, std::int64_t) {
+    for_each_range(std::int64_t{std::ssize(chunks_)}, 1, [&](std::int64_t i, std::int64_t) {
       Chunk& chunk = chunks_[static_cast<std::size_t>(i)];
       chunk.first_slot = count_newlines(chunk.begin, chunk.end);
     });
@@ -158,16 +162,14 @@ void parse_chunks(const HostContext& context, const MatrixMarketHeader& header,
   const LineFormat format(header);
   const auto parse = chunk_parser<Value, Idx>(header.field);
   const std::int64_t count = std::ssize(chunks);
-  const std::int64_t batch = chunks_per_report * worker_threads();
+  const std::int64_t batch = chunks_per_report * static_cast<std::int64_t>(worker_threads());
   for (std::int64_t first = 0; first < count; first += batch) {
     const std::int64_t last = std::min(count, first + batch);
-    for_ranges(last - first, 1, [&](std::int64_t i, std::int64_t) {
+    for_each_range(last - first, 1, [&](std::int64_t i, std::int64_t) {
       parse(format, store, chunks[static_cast<std::size_t>(first + i)]);
     });
-    if (context.progress) {
-      context.progress("parse matrix", static_cast<std::uint64_t>(last),
-                       static_cast<std::uint64_t>(count));
-    }
+    report_progress(context, "parse matrix", static_cast<std::uint64_t>(last),
+                    static_cast<std::uint64_t>(count));
     const bool fault = std::any_of(chunks.begin() + first, chunks.begin() + last,
                                    [](const Chunk& chunk) { return chunk.fault.has_value(); });
     if (fault) return;  // the caller reports the first one; later chunks cannot contain it
@@ -186,9 +188,21 @@ std::vector<EntryRange> entry_ranges(const std::vector<Chunk>& chunks) {
 // column; in symmetric files each column starts at the diagonal, in skew-symmetric files below it.
 template <Scalar Value, Index Idx>
 Coo<Value, Idx> array_entries(const MatrixMarketHeader& header, const std::vector<Chunk>& chunks,
-                              const EntryStore<Value, Idx>& store) {
+                              const EntryStore<Value, Idx>& store, HostMemoryBudget& budget) {
+  std::int64_t nonzeros = 0;
+  for (const EntryRange range : entry_ranges(chunks)) {
+    nonzeros += std::count_if(store.values.get() + range.begin, store.values.get() + range.end,
+                              [](Value value) { return value != Value{0}; });
+  }
+  const std::uint64_t bytes =
+      static_cast<std::uint64_t>(nonzeros) * (2 * sizeof(Idx) + sizeof(Value));
+  budget.require("the entries of a dense matrix", bytes);
+  budget.hold(bytes);
   Coo<Value, Idx> coo{
       .rows = header.rows, .cols = header.cols, .row_idx = {}, .col_idx = {}, .values = {}};
+  coo.row_idx.reserve(static_cast<std::size_t>(nonzeros));
+  coo.col_idx.reserve(static_cast<std::size_t>(nonzeros));
+  coo.values.reserve(static_cast<std::size_t>(nonzeros));
   const auto first_row = [&](std::int64_t col) {
     if (header.symmetry == Symmetry::general) return std::int64_t{0};
     return header.symmetry == Symmetry::skew_symmetric ? col + 1 : col;
@@ -211,7 +225,8 @@ Coo<Value, Idx> array_entries(const MatrixMarketHeader& header, const std::vecto
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> parse_text(const HostContext& context, std::string_view name,
                            std::span<const char> text, MatrixMarketHeader* header,
-                           const TextPartition& partition) {
+                           const TextPartition& partition, HostMemoryBudget budget) {
+  const PhaseTimer timer(context, "parse matrix", text.size());
   const std::string_view whole(text.data(), text.size());
   const ParsedHeader parsed = parse_header(name, whole, true).value();
   if (header != nullptr) *header = parsed.header;
@@ -223,12 +238,13 @@ Csr<Value, Idx> parse_text(const HostContext& context, std::string_view name,
   const bool numbers = parsed.header.field != Field::pattern;
   const std::size_t entry_bytes =
       (coordinate ? 2 * sizeof(Idx) : 0) + (numbers ? sizeof(Value) : 0);
-  require_host_memory("reading the entries", {{lines.lines(), entry_bytes}});
+  budget.require("reading the entries", bytes_of({{lines.lines(), entry_bytes}}));
+  budget.hold(static_cast<std::uint64_t>(lines.lines()) * entry_bytes);
   EntryStore<Value, Idx> store(static_cast<std::size_t>(lines.lines()), coordinate, numbers);
   parse_chunks(context, parsed.header, chunks, store);
   report_first_fault(name, parsed, chunks, lines.lines());
 
-  const int parts = partition.parts > 0 ? partition.parts : worker_threads();
+  const int parts = partition.parts > 0 ? partition.parts : static_cast<int>(worker_threads());
   EntryList<Value, Idx> list;
   Coo<Value, Idx> coo;
   std::vector<EntryRange> ranges;
@@ -236,11 +252,27 @@ Csr<Value, Idx> parse_text(const HostContext& context, std::string_view name,
     ranges = entry_ranges(chunks);
     list = {store.rows.get(), store.cols.get(), store.values.get(), ranges};
   } else {
-    coo = array_entries(parsed.header, chunks, store);
+    coo = array_entries(parsed.header, chunks, store, budget);
     ranges = even_ranges(coo.nnz(), parts);
     list = {coo.row_idx.data(), coo.col_idx.data(), coo.values.data(), ranges};
   }
-  return assemble_rows(parsed.header.rows, parsed.header.cols, list, parsed.header.symmetry, parts);
+  return assemble_rows(parsed.header.rows, parsed.header.cols, list, parsed.header.symmetry, parts,
+                       budget);
+}
+
+/// \param budget  what is left of the context's budget
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> parse_within(const HostContext& context, std::string_view name,
+                             std::span<const char> text, MatrixMarketHeader* header,
+                             const TextPartition& partition, const HostMemoryBudget& budget) {
+  start_host_runtime(context.threads);
+  try {
+    return parse_text<Value, Idx>(context, name, text, header, partition, budget);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::out_of_memory) throw;
+    // Input errors already begin with the name of the file; memory errors do not.
+    throw Error(error.kind(), fmt::format("{}: {}", name == "-" ? "<stdin>" : name, error.what()));
+  }
 }
 
 }  // namespace
@@ -249,21 +281,22 @@ template <Scalar Value, Index Idx>
 Csr<Value, Idx> parse_matrix_market(const HostContext& context, std::string_view name,
                                     std::span<const char> text, MatrixMarketHeader* header,
                                     const TextPartition& partition) {
-  start_host_runtime(context.threads);
-  try {
-    return parse_text<Value, Idx>(context, name, text, header, partition);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::out_of_memory) throw;
-    // Input errors already begin with the name of the file; memory errors do not.
-    throw Error(error.kind(), fmt::format("{}: {}", name == "-" ? "<stdin>" : name, error.what()));
-  }
+  return parse_within<Value, Idx>(context, name, text, header, partition,
+                                  HostMemoryBudget(context));
 }
 
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> read_matrix_market(const HostContext& context, const std::string& path,
                                    MatrixMarketHeader* header) {
-  const ByteBuffer text = read_all(path);
-  return parse_matrix_market<Value, Idx>(context, path, text.span(), header);
+  report_progress(context, "read", 0, 0);
+  PhaseTimer timer(context, "read");
+  const ByteBuffer text = read_all(path, context.memory_budget);
+  timer.set_bytes(text.size);
+  timer.stop();
+  report_progress(context, "read", text.size, text.size);
+  HostMemoryBudget budget(context);
+  budget.hold(text.size);
+  return parse_within<Value, Idx>(context, path, text.span(), header, {}, budget);
 }
 
 MatrixMarketHeader parse_matrix_market_header(std::string_view name, std::span<const char> text) {

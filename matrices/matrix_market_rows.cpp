@@ -5,11 +5,14 @@
 #include <limits>
 
 #include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "core/progress.hpp"
 #include "core/whole_file.hpp"
 #include "matrices/entry_writer.hpp"
 #include "matrices/instantiate.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::matrices {
 
@@ -27,6 +30,7 @@ const std::string& require_rewritable(const std::string& path) {
 
 template <Scalar Value, Index Idx>
 struct MatrixMarketRows<Value, Idx>::State {
+  HostContext context;
   std::string path;
   std::int64_t rows;
   std::int64_t cols;
@@ -35,8 +39,13 @@ struct MatrixMarketRows<Value, Idx>::State {
   std::int64_t nnz = 0;
   std::uint64_t sizes_at = 0;  ///< first byte of sizes() in the file
 
-  State(const std::string& name, std::int64_t all_rows, std::int64_t all_cols)
-      : path(name), rows(all_rows), cols(all_cols), file(require_rewritable(name)) {}
+  State(const HostContext& given, const std::string& name, std::int64_t all_rows,
+        std::int64_t all_cols)
+      : context(given),
+        path(name),
+        rows(all_rows),
+        cols(all_cols),
+        file(require_rewritable(name)) {}
 
   /// The comment and the size line; the total length is the same for any number of entries.
   [[nodiscard]] std::string sizes() const {
@@ -50,7 +59,7 @@ struct MatrixMarketRows<Value, Idx>::State {
 template <Scalar Value, Index Idx>
 MatrixMarketRows<Value, Idx>::MatrixMarketRows(const HostContext& context, const std::string& path,
                                                std::int64_t rows, std::int64_t cols)
-    : state_(std::make_unique<State>(path, rows, cols)) {
+    : state_(std::make_unique<State>(context, path, rows, cols)) {
   start_host_runtime(context.threads);
   state_->file.write(fmt::format("%%MatrixMarket matrix coordinate {} general\n",
                                  detail::EntryForm<Csr<Value, Idx>>::field));
@@ -84,10 +93,13 @@ void MatrixMarketRows<Value, Idx>::append(const Csr<Value, Idx>& rows) {
                 fmt::format("{}: found {} x {} rows to append, expected at most {} x {}",
                             state_->path, rows.rows, rows.cols, rows_left, state_->cols));
   }
+  const PhaseTimer timer(state_->context, "write matrix");
   detail::write_entries(state_->file, rows, state_->rows_written,
                         [](std::int64_t, std::int64_t) {});
   state_->rows_written += rows.rows;
   state_->nnz += rows.nnz();
+  report_progress(state_->context, "write matrix", static_cast<std::uint64_t>(state_->rows_written),
+                  static_cast<std::uint64_t>(state_->rows));
 }
 
 template <Scalar Value, Index Idx>

@@ -7,8 +7,10 @@
 #include <numeric>
 #include <utility>
 
+#include "core/host_memory.hpp"
 #include "matrices/instantiate.hpp"
-#include "matrices/parallel.hpp"
+#include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 namespace sortie::matrices::detail {
 
@@ -47,17 +49,17 @@ template <Scalar Value, Index Idx>
 class RowAssembly {
  public:
   RowAssembly(std::int64_t rows, std::int64_t cols, const EntryList<Value, Idx>& entries,
-              Symmetry symmetry, int parts)
-      : entries_(entries), symmetry_(symmetry) {
+              Symmetry symmetry, int parts, const HostMemoryBudget& budget)
+      : entries_(entries), symmetry_(symmetry), budget_(budget) {
     std::int64_t listed = 0;
     for (const EntryRange& range : entries.ranges) listed += range.end - range.begin;
     const std::int64_t affordable = 2 * listed / std::max<std::int64_t>(1, rows);
     parts_ = std::clamp<std::int64_t>(std::min<std::int64_t>(parts, std::ssize(entries.ranges)), 1,
                                       std::max<std::int64_t>(1, affordable));
     const std::int64_t upper_nnz = symmetry == Symmetry::general ? listed : 2 * listed;
-    require_host_memory("building the rows",
-                        {{rows, sizeof(std::int64_t) * static_cast<std::uint64_t>(1 + parts_)},
-                         {upper_nnz, sizeof(Idx) + sizeof(Value)}});
+    budget_.require("building the rows",
+                    bytes_of({{rows, sizeof(std::int64_t) * static_cast<std::uint64_t>(1 + parts_)},
+                              {upper_nnz, sizeof(Idx) + sizeof(Value)}}));
     csr_.rows = rows;
     csr_.cols = cols;
   }
@@ -91,7 +93,7 @@ class RowAssembly {
   // positions_[part * rows + row] counts the entries that the part adds to the row.
   void count_rows() {
     positions_.assign(static_cast<std::size_t>(parts_ * csr_.rows), 0);
-    for_ranges(parts_, 1, [&](std::int64_t part, std::int64_t) {
+    for_each_range(parts_, 1, [&](std::int64_t part, std::int64_t) {
       std::int64_t* counts = positions_.data() + part * csr_.rows;
       for_each_entry(part, [&](Idx row, Idx, std::int64_t, bool) { ++counts[row]; });
     });
@@ -100,23 +102,20 @@ class RowAssembly {
   // Converts the counts to first positions: rows ascending and, within a row, parts ascending. This
   // preserves the list order within a row for any number of parts.
   void place_rows() {
-    csr_.row_ptr.assign(static_cast<std::size_t>(csr_.rows) + 1, 0);
-    std::int64_t next = 0;
-    for (std::int64_t row = 0; row < csr_.rows; ++row) {
-      csr_.row_ptr[static_cast<std::size_t>(row)] = next;
-      for (std::int64_t part = 0; part < parts_; ++part) {
-        std::int64_t& position = positions_[static_cast<std::size_t>(part * csr_.rows + row)];
-        next += std::exchange(position, next);
-      }
-    }
-    csr_.row_ptr.back() = next;
+    const auto rows = static_cast<std::size_t>(csr_.rows);
+    const std::int64_t nnz =
+        counts_to_starts(positions_.data(), rows, static_cast<std::size_t>(parts_));
+    csr_.row_ptr.reserve(rows + 1);
+    csr_.row_ptr.assign(positions_.begin(), positions_.begin() + csr_.rows);
+    csr_.row_ptr.push_back(nnz);
   }
 
   void scatter() {
     const auto nnz = static_cast<std::size_t>(csr_.row_ptr.back());
     csr_.col_idx.resize(nnz);
     csr_.values.assign(nnz, Value{1});
-    for_ranges(parts_, 1, [&](std::int64_t part, std::int64_t) {
+    budget_.hold(csr_bytes(nnz));
+    for_each_range(parts_, 1, [&](std::int64_t part, std::int64_t) {
       std::int64_t* positions = positions_.data() + part * csr_.rows;
       Idx* cols = csr_.col_idx.data();
       Value* values = csr_.values.data();
@@ -175,7 +174,7 @@ class RowAssembly {
       Idx col;
       Value value;
     };
-    require_host_memory("sorting rows", {{csr_.row_ptr.back(), sizeof(Pair)}});
+    budget_.require("sorting rows", bytes_of({{csr_.row_ptr.back(), sizeof(Pair)}}));
     const auto bytes = static_cast<std::size_t>(csr_.row_ptr.back()) * sizeof(Pair);
     const auto scratch = std::make_unique_for_overwrite<std::byte[]>(bytes + alignof(Pair));
     void* aligned = scratch.get();
@@ -199,8 +198,9 @@ class RowAssembly {
   // Compacts runs of equal columns to the front of their row, then removes the gaps between rows.
   void sum_duplicates() {
     const std::int64_t nnz = csr_.row_ptr.back() - duplicates_;
+    budget_.require("summing duplicates", csr_bytes(static_cast<std::size_t>(nnz)));
     std::vector<std::int64_t> row_ptr(csr_.row_ptr.size(), 0);
-    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+    for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
         row_ptr[static_cast<std::size_t>(row) + 1] = sum_row(row);
       }
@@ -208,7 +208,7 @@ class RowAssembly {
     std::inclusive_scan(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
     std::vector<Idx> col_idx(static_cast<std::size_t>(nnz));
     std::vector<Value> values(static_cast<std::size_t>(nnz));
-    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+    for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
         const std::int64_t from = csr_.row_ptr[static_cast<std::size_t>(row)];
         const std::int64_t to = row_ptr[static_cast<std::size_t>(row)];
@@ -220,6 +220,10 @@ class RowAssembly {
     csr_.row_ptr = std::move(row_ptr);
     csr_.col_idx = std::move(col_idx);
     csr_.values = std::move(values);
+  }
+
+  [[nodiscard]] std::uint64_t csr_bytes(std::size_t nnz) const {
+    return csr_.row_ptr.size() * sizeof(std::int64_t) + nnz * (sizeof(Idx) + sizeof(Value));
   }
 
   // Returns the number of distinct columns in the row.
@@ -244,7 +248,7 @@ class RowAssembly {
 
   template <class Work>
   void for_each_row(const Work& work) {
-    for_ranges(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+    for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
         work(csr_.row_ptr[static_cast<std::size_t>(row)],
              csr_.row_ptr[static_cast<std::size_t>(row) + 1]);
@@ -254,6 +258,7 @@ class RowAssembly {
 
   const EntryList<Value, Idx>& entries_;
   Symmetry symmetry_;
+  HostMemoryBudget budget_;
   std::int64_t parts_ = 1;
   std::vector<std::int64_t> positions_;
   std::atomic<std::int64_t> duplicates_ = 0;
@@ -264,13 +269,14 @@ class RowAssembly {
 
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> assemble_rows(std::int64_t rows, std::int64_t cols,
-                              const EntryList<Value, Idx>& entries, Symmetry symmetry, int parts) {
-  return RowAssembly<Value, Idx>(rows, cols, entries, symmetry, parts).run();
+                              const EntryList<Value, Idx>& entries, Symmetry symmetry, int parts,
+                              const HostMemoryBudget& budget) {
+  return RowAssembly<Value, Idx>(rows, cols, entries, symmetry, parts, budget).run();
 }
 
 #define SORTIE_INSTANTIATE(Value, Idx)                                                             \
   template Csr<Value, Idx> assemble_rows(std::int64_t, std::int64_t, const EntryList<Value, Idx>&, \
-                                         Symmetry, int);
+                                         Symmetry, int, const HostMemoryBudget&);
 SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/host_memory.hpp"
 #include "sortie/csr.hpp"
 #include "sortie/matrix_market.hpp"
 
@@ -40,12 +41,14 @@ struct EntryList {
 /// \param parts     number of parts, and tasks, of the counting sort. Fewer parts are used if the
 ///                  positions would take more memory than the entries. The result does not depend
 ///                  on it.
+/// \param budget    bytes that the workspace and the result may take
+/// \throws Error (out_of_memory)
 /// \pre indices are inside the matrix
 /// Complexity: O(entries + rows) plus O(n log n) for every unsorted row of n entries.
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> assemble_rows(std::int64_t rows, std::int64_t cols,
                                             const EntryList<Value, Idx>& entries, Symmetry symmetry,
-                                            int parts);
+                                            int parts, const HostMemoryBudget& budget = {});
 
 /// Divides [0, count) into `parts` ranges of nearly equal size.
 [[nodiscard]] std::vector<EntryRange> even_ranges(std::int64_t count, int parts);

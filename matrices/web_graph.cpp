@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/host_memory.hpp"
 #include "matrices/generator_parts.hpp"
 #include "matrices/generators.hpp"
 #include "matrices/instantiate.hpp"
@@ -160,7 +161,7 @@ class Links {
 };
 
 std::vector<std::int64_t> draw_lengths(const WebGraph& graph, std::uint64_t seed) {
-  detail::require_host_memory("a generated matrix", {{graph.rows, sizeof(std::int64_t)}});
+  require_memory({}, "a generated matrix", bytes_of({{graph.rows, sizeof(std::int64_t)}}));
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(graph.rows) + 1, 0);
   const double mean = static_cast<double>(graph.nnz) / static_cast<double>(graph.rows);
   const PowerLaw law(exponent_of(mean, graph.max_row_nnz), graph.max_row_nnz);

@@ -19,8 +19,9 @@ void sort_on_cuda(const Context&, const Request&) {
   refuse();
 }
 
-void sort_chunks_on_cuda(const Context&, const ChunkRequest&) {
-  refuse();
+void sort_chunks(const Context& context, const ChunkRequest& request) {
+  check_chunks(context, request);
+  if (!request.chunks.empty()) refuse();
 }
 
 std::span<const SortAlgorithm> cuda_sort_algorithms() {

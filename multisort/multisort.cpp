@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "core/progress.hpp"
 #include "multisort/backends.hpp"
@@ -16,42 +17,39 @@ namespace sortie {
 
 namespace {
 
-constexpr std::array all_algorithms = {
-    SortAlgorithm::automatic, SortAlgorithm::radix, SortAlgorithm::merge,  SortAlgorithm::rmg,
-    SortAlgorithm::tanasic,   SortAlgorithm::het,   SortAlgorithm::bitonic};
 constexpr std::array host_algorithms = {SortAlgorithm::radix, SortAlgorithm::merge};
 constexpr std::array all_transports = {Transport::automatic, Transport::peer, Transport::staged};
+
+/// The library's own algorithms, and those that the program has registered.
+std::vector<multisort::Algorithm>& algorithms() {
+  static std::vector<multisort::Algorithm> table = {{SortAlgorithm::automatic, "auto"},
+                                                    {SortAlgorithm::radix, "radix"},
+                                                    {SortAlgorithm::merge, "merge"}};
+  return table;
+}
+
+const multisort::Algorithm* find_algorithm(SortAlgorithm id) {
+  for (const multisort::Algorithm& one : algorithms())
+    if (one.id == id) return &one;
+  return nullptr;
+}
 
 }  // namespace
 
 std::string_view name(SortAlgorithm algorithm) {
-  switch (algorithm) {
-    case SortAlgorithm::automatic:
-      return "auto";
-    case SortAlgorithm::radix:
-      return "radix";
-    case SortAlgorithm::merge:
-      return "merge";
-    case SortAlgorithm::rmg:
-      return "rmg";
-    case SortAlgorithm::tanasic:
-      return "tanasic";
-    case SortAlgorithm::het:
-      return "het";
-    case SortAlgorithm::bitonic:
-      return "bitonic";
-  }
-  return "unknown";
+  const multisort::Algorithm* const found = find_algorithm(algorithm);
+  return found == nullptr ? "unknown" : found->name;
 }
 
 SortAlgorithm parse_sort_algorithm(std::string_view text) {
-  for (const SortAlgorithm algorithm : all_algorithms)
-    if (text == name(algorithm)) return algorithm;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("sort algorithm: found {}, expected auto, radix, merge, rmg, tanasic, het "
-                  "or bitonic",
-                  quoted(text)));
+  std::string expected;
+  for (const multisort::Algorithm& one : algorithms()) {
+    if (text == one.name) return one.id;
+    if (!expected.empty()) expected += &one == &algorithms().back() ? " or " : ", ";
+    expected += one.name;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("sort algorithm: found {}, expected {}", quoted(text), expected));
 }
 
 std::string_view name(Transport transport) {
@@ -73,9 +71,13 @@ Transport parse_transport(std::string_view text) {
               fmt::format("transport: found {}, expected auto, peer or staged", quoted(text)));
 }
 
-std::span<const SortAlgorithm> sort_algorithms(Backend backend) {
-  if (backend == Backend::cuda) return multisort::cuda_sort_algorithms();
-  return host_algorithms;
+std::vector<SortAlgorithm> sort_algorithms(Backend backend) {
+  if (backend != Backend::cuda) return {host_algorithms.begin(), host_algorithms.end()};
+  const auto own = multisort::cuda_sort_algorithms();
+  std::vector<SortAlgorithm> all(own.begin(), own.end());
+  for (const multisort::Algorithm& one : algorithms())
+    if (one.is_built()) all.push_back(one.id);
+  return all;
 }
 
 namespace multisort {
@@ -90,9 +92,18 @@ void check_values(int value_bytes) {
 
 }  // namespace
 
+void register_algorithm(const Algorithm& algorithm) {
+  if (find_algorithm(algorithm.id) == nullptr) algorithms().push_back(algorithm);
+}
+
+const Algorithm* registered_algorithm(SortAlgorithm id) {
+  const Algorithm* const found = find_algorithm(id);
+  return found != nullptr && found->is_built() ? found : nullptr;
+}
+
 void require_algorithm(const Context& context, SortAlgorithm algorithm) {
   const Backend backend = resolve_backend(context);
-  const std::span<const SortAlgorithm> known = sort_algorithms(backend);
+  const std::vector<SortAlgorithm> known = sort_algorithms(backend);
   if (algorithm == SortAlgorithm::automatic ||
       std::find(known.begin(), known.end(), algorithm) != known.end())
     return;
@@ -118,12 +129,11 @@ void sort(const Context& context, const Request& request) {
   report_progress(context, "sort", request.num_items, request.num_items);
 }
 
-void sort_chunks(const Context& context, const ChunkRequest& request) {
+void check_chunks(const Context& context, const ChunkRequest& request) {
   check_values(request.value_bytes);
   if (context.backend == Backend::host)
     throw Error(ErrorKind::unavailable,
                 "sort: found backend host, expected cuda: the chunks lie on GPUs");
-  if (request.chunks.empty()) return;
   for (std::size_t i = 0; i < request.chunks.size(); ++i) {
     const DeviceChunk& chunk = request.chunks[i];
     if (chunk.size == 0) continue;
@@ -133,9 +143,6 @@ void sort_chunks(const Context& context, const ChunkRequest& request) {
                               "device memory",
                               chunk.size, chunk.keys == nullptr ? "keys" : "values", i));
   }
-  report_progress(context, "sort", 0, request.num_items());
-  sort_chunks_on_cuda(context, request);
-  report_progress(context, "sort", request.num_items(), request.num_items());
 }
 
 }  // namespace multisort

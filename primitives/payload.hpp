@@ -12,4 +12,11 @@ struct NoValue {};
 template <class Value>
 inline constexpr bool has_values = !std::same_as<Value, NoValue>;
 
+/// A value of any type and alignment: only its bytes matter. Held as a word rather than as bytes,
+/// because compilers must assume that stores through byte types alias everything.
+template <std::unsigned_integral Word>
+struct [[gnu::packed]] Opaque {
+  Word word;
+};
+
 }  // namespace sortie

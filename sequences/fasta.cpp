@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/byte_source.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
 #include "core/whole_file.hpp"
 #include "sequences/record_parser.hpp"
 #include "sortie/run_report.hpp"
@@ -26,7 +28,7 @@ Text read_fasta(const HostContext& context, const std::string& path, const ReadO
   PhaseTimer timer(context, "read");
   ByteSource source(path);
   const std::uint64_t hint = source.size_hint() * (source.compressed() ? usual_compression : 1);
-  RecordParser parser(source.name(), options, hint);
+  RecordParser parser(source.name(), options, hint, HostMemoryBudget(context).left());
   std::vector<char> block(block_bytes);
   std::uint64_t bytes = 0;
   std::size_t kept = 0;  // 1 if the block ended with a carriage return, kept for the next block
@@ -39,7 +41,7 @@ Text read_fasta(const HostContext& context, const std::string& path, const ReadO
     kept = filled != 0 && block[filled - 1] == '\r' ? 1 : 0;
     parser.feed(std::span(block).first(filled - kept));
     if (kept != 0) block.front() = '\r';
-    if (context.progress) context.progress("read", bytes, source.compressed() ? 0 : hint);
+    report_progress(context, "read", bytes, source.compressed() ? 0 : hint);
   }
   timer.set_bytes(bytes);
   return parser.finish();

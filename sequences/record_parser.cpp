@@ -45,14 +45,24 @@ SymbolTable::SymbolTable(const ReadOptions& options) {
 }
 
 RecordParser::RecordParser(std::string file, const ReadOptions& options,
-                           std::uint64_t expected_bytes)
-    : file_(std::move(file)), options_(options), table_(options) {
-  text_.symbols.reserve(expected_bytes);
+                           std::uint64_t expected_bytes, std::uint64_t most_bytes)
+    : file_(std::move(file)), options_(options), table_(options), most_bytes_(most_bytes) {
+  text_.symbols.reserve(std::min(expected_bytes, most_bytes));
+}
+
+void RecordParser::grow(std::uint64_t size) {
+  const std::uint64_t copied = size > text_.symbols.capacity() ? text_.symbols.size() : 0;
+  const std::uint64_t wanted = copied + size + text_.records.size() * sizeof(Record);
+  if (wanted > most_bytes_) {
+    const Error error = out_of_memory_error("the text", wanted, most_bytes_);
+    throw Error(error.kind(), fmt::format("{}: {}", file_, error.what()));
+  }
+  text_.symbols.resize(size);
 }
 
 void RecordParser::feed(std::span<const char> block) {
   // A byte yields at most one symbol: a separator takes the place of the '>' or '@' of its header.
-  if (text_.symbols.size() < size_ + block.size()) text_.symbols.resize(size_ + block.size());
+  if (text_.symbols.size() < size_ + block.size()) grow(size_ + block.size());
   const char* position = block.data();
   const char* const end = position + block.size();
   while (position != end) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,9 +30,12 @@ class RecordParser {
  public:
   /// \param file            file name for messages
   /// \param expected_bytes  estimated total bytes, used to reserve memory; 0 if unknown
-  RecordParser(std::string file, const ReadOptions& options, std::uint64_t expected_bytes);
+  /// \param most_bytes      bytes that the text may take
+  RecordParser(std::string file, const ReadOptions& options, std::uint64_t expected_bytes,
+               std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max());
 
-  /// Parses the next bytes, which must not end between CR and LF. \throws Error (input)
+  /// Parses the next bytes, which must not end between CR and LF.
+  /// \throws Error (input, out_of_memory)
   void feed(std::span<const char> block);
 
   /// Ends the last record and returns the text. \throws Error (input) no record, or an incomplete
@@ -42,6 +46,7 @@ class RecordParser {
   enum class Format { unknown, fasta, fastq };
   enum class Line { blank, header, sequence, plus, quality };
 
+  void grow(std::uint64_t size);
   void take(std::string_view piece);
   void end_line();
   [[nodiscard]] Line kind_of_line(char first);
@@ -57,6 +62,7 @@ class RecordParser {
   std::string file_;
   ReadOptions options_;
   SymbolTable table_;
+  std::uint64_t most_bytes_;
   Text text_;
   std::uint64_t size_ = 0;  ///< symbols stored; text_.symbols may be larger
 

@@ -12,6 +12,7 @@
 
 #include "apps/bench/generator_spec.hpp"
 #include "apps/bench/timing.hpp"
+#include "apps/spgemm/baseline.hpp"
 #include "core/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "matrices/generators.hpp"
@@ -75,16 +76,12 @@ Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
 }
 
 bool is_peer(spgemm::Algorithm algorithm) {
-  return algorithm != spgemm::Algorithm::automatic && algorithm != spgemm::Algorithm::essc &&
-         algorithm != spgemm::Algorithm::fused && algorithm != spgemm::Algorithm::row_wise;
+  return spgemm::find_baseline(algorithm) != nullptr;
 }
 
-/// True for the algorithms that report phases: Sortie's own, its ESC, GraphBLAS (copies and
-/// product) and KokkosKernels (product and sort of the rows).
 bool reports_phases(spgemm::Algorithm algorithm) {
-  return !is_peer(algorithm) || algorithm == spgemm::Algorithm::esc ||
-         algorithm == spgemm::Algorithm::graphblas ||
-         algorithm == spgemm::Algorithm::kokkos_kernels;
+  const spgemm::Baseline* const baseline = spgemm::find_baseline(algorithm);
+  return baseline == nullptr || baseline->reports_phases;
 }
 
 template <class Value>
@@ -223,7 +220,8 @@ std::vector<Row> run_file(const Context& context, const SpgemmOptions& options,
   const std::string shown = source == "-" ? "<stdin>" : source;
   ByteBuffer text = read_all(source);
   const auto run = [&]<class Value>(Value) {
-    Csr<Value> matrix = matrices::parse_matrix_market<Value>(context, shown, text.span());
+    Csr<Value> matrix = matrices::parse_matrix_market<Value>(
+        {.threads = context.threads, .progress = {}}, shown, text.span());
     text = {};
     return run_case(context, options, source, std::move(matrix));
   };

@@ -26,7 +26,7 @@ struct SpgemmOptions {
   std::uint64_t seed = 1;
   std::vector<spgemm::Algorithm> algorithms;  ///< empty: all of the backend
   /// Reference for results, computed on the host once per source (spgemm::ProductCheck).
-  spgemm::Algorithm checked_by = spgemm::Algorithm::eigen;
+  spgemm::Algorithm checked_by = spgemm::parse_algorithm("eigen");
   bool transpose_b = false;  ///< A * A^T instead of A * A
   bool transfers = false;    ///< CUDA: also measure from host memory to host memory
 };

@@ -17,9 +17,9 @@ namespace sortie::bench {
 namespace {
 
 using sequences::Text;
-using suffix_array::Algorithm;
+using suffix_array::ConstructionAlgorithm;
 
-Text generate(const Context& context, const GeneratorSpec& spec, std::uint64_t seed) {
+Text generate(const HostContext& context, const GeneratorSpec& spec, std::uint64_t seed) {
   if (spec.kind() == "mutated") {
     spec.require_parameters(3, "gen:mutated:FILE:N:RATE");
     const std::uint64_t length = spec.count(1);
@@ -39,19 +39,15 @@ Text generate(const Context& context, const GeneratorSpec& spec, std::uint64_t s
   return sequences::one_letter(spec.count(0));
 }
 
-Text make_text(const Context& context, const std::string& source, std::uint64_t seed) {
+Text make_text(const HostContext& context, const std::string& source, std::uint64_t seed) {
   if (GeneratorSpec::matches(source)) return generate(context, GeneratorSpec(source), seed);
   return sequences::read_fasta(context, source);
 }
 
-std::vector<Algorithm> methods_for(const SuffixArrayOptions& options, Backend backend) {
+std::vector<ConstructionAlgorithm> methods_for(const SuffixArrayOptions& options, Backend backend) {
   if (!options.algorithms.empty()) return options.algorithms;
-  std::vector<Algorithm> chosen;
-  for (const Algorithm algorithm : suffix_array::algorithms(backend)) {
-    if (algorithm != Algorithm::automatic && algorithm != Algorithm::reference) {
-      chosen.push_back(algorithm);
-    }
-  }
+  std::vector<ConstructionAlgorithm> chosen = suffix_array::algorithms_on(backend);
+  std::erase_if(chosen, [](const ConstructionAlgorithm& known) { return !known.measured; });
   return chosen;
 }
 
@@ -73,11 +69,9 @@ class SuffixArrayCase {
 #ifdef SORTIE_HAVE_CUDA
     std::vector<DeviceRow> on_device;
 #endif
-    for (const Algorithm algorithm : methods_for(options, context_.backend)) {
+    for (const ConstructionAlgorithm& algorithm : methods_for(options, context_.backend)) {
 #ifdef SORTIE_HAVE_CUDA
-      const bool is_of_cuda =
-          algorithm == Algorithm::prefix_doubling || algorithm == Algorithm::dc3;
-      if (context_.backend == Backend::cuda && is_of_cuda) {
+      if (context_.backend == Backend::cuda && algorithm.runs_on(Backend::cuda)) {
         on_device.push_back({algorithm, row(algorithm)});
         on_device.back().row.case_name += " on the device";
         if (!options.transfers) continue;
@@ -100,12 +94,12 @@ class SuffixArrayCase {
   }
 
  private:
-  [[nodiscard]] Row row(Algorithm algorithm) const {
+  [[nodiscard]] Row row(const ConstructionAlgorithm& algorithm) const {
     Row row;
     row.case_name = source_;
-    row.method = suffix_array::name(algorithm);
+    row.method = algorithm.name;
     row.backend = name(context_.backend);
-    row.baseline = algorithm != Algorithm::prefix_doubling;
+    row.baseline = algorithm.name != suffix_array::parse_algorithm("auto").name;
     row.items = view_.size();
     row.unit = "MB/s";
     row.items_a_unit = 1e6;
@@ -127,16 +121,16 @@ class SuffixArrayCase {
     row.rounds = suffix_array::doubling_rounds<Pos>(lcp, first_depth);
   }
 
-  Method method(Algorithm algorithm) {
+  Method method(const ConstructionAlgorithm& algorithm) {
     auto result = std::make_shared<std::vector<Pos>>();
     Method method;
     method.row = row(algorithm);
     method.prepare = [result] { *result = {}; };
     method.run = [this, result, algorithm] {
-      *result = suffix_array::build<Pos>(context_, view_, algorithm);
+      *result = suffix_array::build_by<Pos>(algorithm, context_, view_);
     };
     method.check = [this, result] {
-      suffix_array::check<Pos>(context_, view_, *result);
+      suffix_array::check<Pos>({.threads = context_.threads, .progress = {}}, view_, *result);
       *result = {};
       return true;
     };
@@ -155,9 +149,7 @@ std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& 
                               const RowSink& sink) {
   std::vector<Row> all;
   for (const std::string& source : options.sources) {
-    Context reading = context;
-    reading.report = nullptr;
-    const Text text = make_text(reading, source, options.seed);
+    const Text text = text_of_source(context, source, options.seed);
     const bool wide = text.symbols.size() >= std::numeric_limits<std::uint32_t>::max();
     std::vector<Row> rows =
         wide ? SuffixArrayCase<std::uint64_t>(context, source, text).run(options)
@@ -170,7 +162,7 @@ std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& 
 
 sequences::Text text_of_source(const Context& context, const std::string& source,
                                std::uint64_t seed) {
-  return make_text(context, source, seed);
+  return make_text({.threads = context.threads, .progress = context.progress}, source, seed);
 }
 
 }  // namespace sortie::bench

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/bench/bench.hpp"
+#include "apps/suffix_array/construction.hpp"
 #include "sortie/context.hpp"
-#include "sortie/suffix_array.hpp"
 #include "sortie/text.hpp"
 
 namespace sortie::bench {
@@ -19,7 +19,7 @@ struct SuffixArrayOptions {
   int repetitions = 5;
   std::uint64_t seed = 1;
   /// Empty: all algorithms of the backend except the reference, which is quadratic in repeats.
-  std::vector<suffix_array::Algorithm> algorithms;
+  std::vector<suffix_array::ConstructionAlgorithm> algorithms;
   bool transfers = false;  ///< on CUDA: also measure from host memory to host memory
   /// Letters of the first sort from which Row::rounds of each source's first row is computed;
   /// 0: not computed.
@@ -42,7 +42,7 @@ std::vector<Row> suffix_array(const Context& context, const SuffixArrayOptions& 
 
 /// A row of a method that works in device memory: all fields except seconds and agrees.
 struct DeviceRow {
-  suffix_array::Algorithm algorithm;
+  suffix_array::ConstructionAlgorithm algorithm;
   Row row;
 };
 

@@ -26,7 +26,9 @@ IndexedText read_indexed_text(const Context& context, const std::string& path,
                               const TextPolicy& policy) {
   IndexedText result;
   sequences::Text& text = result.text;
-  text = sequences::read_fasta(context, path, {policy.letter_case, policy.alphabet});
+  HostContext reading = context;
+  reading.memory_budget = 0;  // --max-memory is of the work space of the command's algorithm
+  text = sequences::read_fasta(reading, path, {policy.letter_case, policy.alphabet});
   result.alphabet = sequences::detect_alphabet(text);
   if (policy.ambiguity != Ambiguity::keep || policy.reverse_complement) {
     require_nucleotides(path, result.alphabet);

@@ -64,9 +64,15 @@ Json names(std::span<const Algorithm> algorithms) {
   return list;
 }
 
+Json suffix_array_algorithms(Backend backend) {
+  Json list = Json::array();
+  for (const auto& algorithm : suffix_array::algorithms_on(backend)) list.push_back(algorithm.name);
+  return list;
+}
+
 Json algorithms(Backend backend) {
   Json list = {{"spgemm", names(spgemm::algorithms(backend))},
-               {"suffix-array", names(suffix_array::algorithms(backend))}};
+               {"suffix-array", suffix_array_algorithms(backend)}};
   const auto sorts = sort_algorithms(backend);
   if (!sorts.empty()) list["sort"] = names(sorts);
   return list;

@@ -54,6 +54,13 @@ Job::Job(const CommonOptions& options, std::vector<std::string> command)
   if (context_.backend == Backend::cuda) reset_peak_device_memory(context_.device);
 }
 
+HostContext Job::host_context() const {
+  HostContext context = context_;
+  context.memory_budget = 0;
+  context.report = nullptr;
+  return context;
+}
+
 void Job::announce_output(const std::string& path) const {
   if (path == "-" && options_.json == "-") {
     throw Error(ErrorKind::usage, "found two results for standard output, expected at most one");

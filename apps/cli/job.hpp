@@ -25,6 +25,9 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   [[nodiscard]] const Context& context() const { return context_; }
+  /// The settings of readers, writers and checks, which a command times itself. --max-memory is of
+  /// the work space of the command's algorithm, and does not limit them.
+  [[nodiscard]] HostContext host_context() const;
   [[nodiscard]] RunReport& report() { return report_; }
   [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "apps/cli/command.hpp"
+#include "baselines/baselines.hpp"
+#include "papers/papers.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cli {
@@ -78,5 +80,7 @@ int run_program(int count, char** values) {
 }  // namespace sortie::cli
 
 int main(int count, char** values) {
+  sortie::papers::register_all();
+  sortie::baselines::register_all();
   return sortie::cli::run_program(count, values);
 }

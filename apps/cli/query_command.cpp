@@ -86,7 +86,7 @@ class Query {
   void require_suffix_array_of_text() const {
     PhaseTimer timer(job_.context(), "check array");
     try {
-      suffix_array::check<Pos>(job_.context(), text_.view(), suffixes_);
+      suffix_array::check<Pos>(job_.host_context(), text_.view(), suffixes_);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::check) throw;
       throw Error(ErrorKind::input, fmt::format("{} does not belong to {}: {}", description_.path,

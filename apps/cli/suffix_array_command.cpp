@@ -9,6 +9,7 @@
 #include "apps/cli/indexed_text.hpp"
 #include "apps/cli/suffix_array_file.hpp"
 #include "apps/suffix_array/bounded_order.hpp"
+#include "apps/suffix_array/construction.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/documents.hpp"
@@ -80,7 +81,7 @@ class Indexing {
     const auto algorithm = suffix_array::parse_algorithm(command_.algorithm);
     const double seconds = job_.repeated([&] {
       suffixes_ = {};
-      suffixes_ = suffix_array::build<Pos>(job_.context(), view_, algorithm);
+      suffixes_ = suffix_array::build_by<Pos>(algorithm, job_.context(), view_);
     });
     report(seconds);
     derive();
@@ -142,22 +143,21 @@ class Indexing {
 
   void verify() {
     PhaseTimer timer(job_.context(), "verify");
+    const HostContext context = job_.host_context();
     if (command_.max_context != 0) {
-      suffix_array::check_bounded_order<Pos>(job_.context(), view_, suffixes_,
-                                             command_.max_context);
+      suffix_array::check_bounded_order<Pos>(context, view_, suffixes_, command_.max_context);
     } else {
-      suffix_array::check<Pos>(job_.context(), view_, suffixes_);
+      suffix_array::check<Pos>(context, view_, suffixes_);
       if (!command_.lcp.empty()) {
-        suffix_array::check_lcp<Pos>(job_.context(), view_, suffixes_, lcp_);
+        suffix_array::check_lcp<Pos>(context, view_, suffixes_, lcp_);
       }
     }
     if (!command_.bwt.empty()) {
-      suffix_array::check_burrows_wheeler<Pos>(job_.context(), view_, suffixes_, bwt_);
+      suffix_array::check_burrows_wheeler<Pos>(context, view_, suffixes_, bwt_);
     }
     if (!command_.inverse.empty()) verify_inverse();
     if (!command_.documents.empty()) {
-      suffix_array::check_document_array<Pos>(job_.context(), suffixes_, record_begins_,
-                                              documents_);
+      suffix_array::check_document_array<Pos>(context, suffixes_, record_begins_, documents_);
     }
   }
 
@@ -350,9 +350,7 @@ Command add_suffix_array_command(CLI::App& program) {
           "Order suffixes by this number of letters only, equal ones by position (default: "
           "all letters)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
-  parser
-      ->add_option("--algorithm", command->algorithm,
-                   "auto, prefix-doubling, dc3, divsufsort or reference")
+  parser->add_option("--algorithm", command->algorithm, suffix_array::algorithm_names())
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
                    "Check all written arrays, in linear time; exit 3 if wrong");

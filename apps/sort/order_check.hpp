@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "multisort/host/items.hpp"
+#include "primitives/host/items.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::sorting {
@@ -18,7 +18,7 @@ namespace sortie::sorting {
 class Fingerprint {
  public:
   template <class Key, class Value>
-  void add(multisort::Items<Key, Value> items, std::uint64_t n) {
+  void add(Items<Key, Value> items, std::uint64_t n) {
     for (std::uint64_t i = 0; i < n; ++i) {
       std::uint64_t record = mix(items.keys[i]);
       if constexpr (has_values<Value>) {
@@ -50,7 +50,7 @@ template <std::unsigned_integral Key, class Value>
 class OrderCheck {
  public:
   /// \throws Error (check) names the first record out of order
-  void add(multisort::Items<Key, Value> items, std::uint64_t n) {
+  void add(Items<Key, Value> items, std::uint64_t n) {
     for (std::uint64_t i = 0; i < n; ++i) {
       if (items.keys[i] < last_) {
         throw Error(ErrorKind::check,

@@ -73,15 +73,17 @@ class RecordSorter {
     std::optional<ItemStorage<Key, Value>> original;
     if (request_.repeat > 1) {
       original.emplace(context_, n, "the records once more, for --repeat");
-      multisort::copy_items(items, n, original->items());
+      copy_items(items, n, original->items());
     }
     std::vector<double> seconds;
+    report_progress("sort", 0, n);
     for (int round = 0; round < request_.repeat; ++round) {
-      if (round > 0) multisort::copy_items(original->items(), n, items);
+      if (round > 0) copy_items(original->items(), n, items);
       PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
       sort(items, n);
       seconds.push_back(timer.stop());
     }
+    report_progress("sort", n, n);
     std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
     result_.seconds = seconds[seconds.size() / 2];
     if (request_.verify) {

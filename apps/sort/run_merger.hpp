@@ -11,25 +11,22 @@
 #include <vector>
 
 #include "apps/sort/spill_file.hpp"
-#include "multisort/host/devices.hpp"
-#include "multisort/host/items.hpp"
+#include "multisort/backends.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"
 
 namespace sortie::sorting {
-
-using multisort::Items;
-using multisort::ItemStorage;
 
 /// Converts between items in arrays and records in a file, through a buffer. Keys alone need no
 /// conversion and no buffer.
 template <std::unsigned_integral Key, class Value>
 class RecordPacker {
  public:
-  static constexpr std::size_t record_bytes = multisort::item_bytes<Key, Value>;
+  static constexpr std::size_t record_bytes = item_bytes<Key, Value>;
 
   /// \param buffer_bytes  size of the buffer; it holds at least one record
   explicit RecordPacker(std::uint64_t buffer_bytes)
@@ -147,7 +144,7 @@ class RunMerger {
 
   void refill(State& state) {
     const std::uint64_t left = state.tail - state.head;
-    multisort::copy_items(state.block.from(state.head), left, state.block);
+    copy_items(state.block.from(state.head), left, state.block);
     const std::uint64_t count = std::min(block_items_ - left, state.end - state.next);
     const Range into = state.block.from(left);
     constexpr std::size_t bytes = RecordPacker<Key, Value>::record_bytes;
@@ -190,8 +187,8 @@ class RunMerger {
   void merge(std::uint64_t n) {
     std::vector<std::uint64_t> sizes;
     for (const State& state : states_) sizes.push_back(state.tail - state.head);
-    std::vector<std::uint64_t> shares = multisort::plan::equal_shares(n, threads_);
-    const std::vector<std::uint64_t> begins = multisort::plan::begins_of(shares);
+    std::vector<std::uint64_t> shares = EqualShares{n, threads_}.sizes();
+    const std::vector<std::uint64_t> begins = begins_of(shares);
     std::vector<std::vector<std::uint64_t>> splits;
     for (const std::uint64_t rank : begins) {
       splits.push_back(multisort::plan::split_at_rank(
@@ -208,7 +205,7 @@ class RunMerger {
                             splits[t + 1][r] - splits[t][r]});
       }
     }
-    multisort::for_each_device(threads_, [&](std::size_t t) {
+    for_each_task(threads_, [&](std::size_t t) {
       multisort::merge_runs(std::move(parts[t]), output_.items().from(begins[t]), std::less<Key>{});
     });
     for (std::size_t r = 0; r < states_.size(); ++r) states_[r].head += splits.back()[r];

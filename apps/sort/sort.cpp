@@ -18,9 +18,9 @@ SortResult sort_keys_of(const Context& context, RecordSource& source,
     case 0:
       return RecordSorter<Key, NoValue>(context, source, request).run();
     case 4:
-      return RecordSorter<Key, multisort::Opaque<4>>(context, source, request).run();
+      return RecordSorter<Key, Opaque<std::uint32_t>>(context, source, request).run();
     default:
-      return RecordSorter<Key, multisort::Opaque<8>>(context, source, request).run();
+      return RecordSorter<Key, Opaque<std::uint64_t>>(context, source, request).run();
   }
 }
 

@@ -27,18 +27,10 @@ void multiply_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value,
 }
 
 template <Scalar Value, Index Idx>
-std::optional<WorkSpace> work_space(const Context&, const ProductSize&, Algorithm) {
+WorkSpace work_space(const Context&, const ProductSize&, Algorithm) {
   throw_unavailable();
 }
 
-#define INSTANTIATE(Value, Idx)                                                                    \
-  template Csr<Value, Idx> multiply(const Context&, const Csr<Value, Idx>&,                        \
-                                    const Csr<Value, Idx>&, Algorithm);                            \
-  template void multiply_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
-                                   const ProductSink<Value, Idx>&, Algorithm);                     \
-  template std::optional<WorkSpace> work_space<Value, Idx>(const Context&, const ProductSize&,     \
-                                                           Algorithm);
-SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
-#undef INSTANTIATE
+SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)
 
 }  // namespace sortie::spgemm::cuda

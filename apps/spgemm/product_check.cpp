@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/baseline.hpp"
 #include "apps/spgemm/difference.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
 #include "apps/spgemm/host/result_arrays.hpp"
@@ -41,8 +42,11 @@ ProductCheck<Value, Idx>::ProductCheck(const HostContext& context, const Matrix&
   host.memory_budget = 0;
   if (a.cols != b.rows) throw shapes_error(a.rows, a.cols, b.rows, b.cols);
   start_host_runtime(context.threads);
-  expected_ = algorithm == Algorithm::eigen ? baselines::multiply_eigen_by_blocks(a, b)
-                                            : multiply(host, a, b, algorithm);
+  const Baseline* const baseline = find_baseline(algorithm);
+  const auto on_all_threads =
+      baseline != nullptr ? baseline->multiply_on_all_threads.of<Value, Idx>() : nullptr;
+  expected_ =
+      on_all_threads != nullptr ? on_all_threads(host, a, b) : multiply(host, a, b, algorithm);
   find_bounds(a, b);
 }
 

@@ -4,92 +4,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <new>
 
 #include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/baseline.hpp"
 #include "core/host_memory.hpp"
-#include "sortie/devices.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::spgemm {
-
-namespace {
-
-struct NamedAlgorithm {
-  Algorithm algorithm;
-  std::string_view name;
-};
-
-constexpr std::array names{
-    NamedAlgorithm{Algorithm::automatic, "auto"},
-    NamedAlgorithm{Algorithm::essc, "essc"},
-    NamedAlgorithm{Algorithm::fused, "fused"},
-    NamedAlgorithm{Algorithm::row_wise, "row-wise"},
-    NamedAlgorithm{Algorithm::reference, "reference"},
-    NamedAlgorithm{Algorithm::eigen, "eigen"},
-    NamedAlgorithm{Algorithm::esc, "esc"},
-    NamedAlgorithm{Algorithm::cusparse_default, "cusparse"},
-    NamedAlgorithm{Algorithm::cusparse_alg1, "cusparse-alg1"},
-    NamedAlgorithm{Algorithm::cusparse_alg2, "cusparse-alg2"},
-    NamedAlgorithm{Algorithm::cusparse_alg3, "cusparse-alg3"},
-    NamedAlgorithm{Algorithm::cusparse_reuse, "cusparse-reuse"},
-    NamedAlgorithm{Algorithm::cusp, "cusp"},
-    NamedAlgorithm{Algorithm::kokkos_kernels, "kokkos-kernels"},
-    NamedAlgorithm{Algorithm::graphblas, "graphblas"},
-};
-
-constexpr std::array host_algorithms{
-    Algorithm::essc,           Algorithm::row_wise, Algorithm::reference, Algorithm::eigen,
-#ifdef SORTIE_HAVE_KOKKOS_KERNELS
-    Algorithm::kokkos_kernels,
-#endif
-#ifdef SORTIE_HAVE_GRAPHBLAS
-    Algorithm::graphblas,
-#endif
-};
-constexpr std::array cuda_algorithms{
-    Algorithm::fused,         Algorithm::essc,
-    Algorithm::esc,           Algorithm::cusparse_default,
-    Algorithm::cusparse_alg1, Algorithm::cusparse_alg2,
-    Algorithm::cusparse_alg3, Algorithm::cusparse_reuse,
-#ifdef SORTIE_HAVE_CUSP
-    Algorithm::cusp,
-#endif
-};
-
-bool is_one_of(std::span<const Algorithm> list, Algorithm algorithm) {
-  return std::find(list.begin(), list.end(), algorithm) != list.end();
-}
-
-}  // namespace
-
-Backend choose_backend(const Context& context, Algorithm algorithm) {
-  const auto require_built = [&](std::span<const Algorithm> built, Algorithm library,
-                                 const char* reason) {
-    if (algorithm != library || is_one_of(built, library)) return;
-    throw Error(ErrorKind::unavailable,
-                fmt::format("SpGEMM: algorithm {} is not in this build: CMake found no {}",
-                            name(library), reason));
-  };
-  require_built(host_algorithms, Algorithm::kokkos_kernels,
-                "KokkosKernels that goes with its Kokkos");
-  require_built(host_algorithms, Algorithm::graphblas, "SuiteSparse:GraphBLAS");
-  require_built(cuda_algorithms, Algorithm::cusp, "CUSP that goes with its CUDA");
-  const bool on_host = algorithm == Algorithm::automatic || is_one_of(host_algorithms, algorithm);
-  const bool on_cuda = algorithm == Algorithm::automatic || is_one_of(cuda_algorithms, algorithm);
-  Context wanted = context;
-  if (context.backend == Backend::automatic && !on_cuda) wanted.backend = Backend::host;
-  if (context.backend == Backend::automatic && !on_host) wanted.backend = Backend::cuda;
-  const Backend backend = resolve_backend(wanted);
-  if (backend == Backend::host ? !on_host : !on_cuda) {
-    throw Error(ErrorKind::unavailable,
-                fmt::format("SpGEMM: algorithm {} does not run on the backend {}", name(algorithm),
-                            name(backend)));
-  }
-  return backend;
-}
 
 Error shapes_error(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
                    std::int64_t cols_b) {
@@ -104,94 +27,139 @@ namespace {
 
 template <class Matrix>
 void check_shapes(const Matrix& a, const Matrix& b) {
-  if (a.cols == b.rows) return;
-  throw shapes_error(a.rows, a.cols, b.rows, b.cols);
+  if (a.cols != b.rows) throw shapes_error(a.rows, a.cols, b.rows, b.cols);
 }
 
-template <class Matrix>
-Matrix multiply_on_host(const Context& context, const Matrix& a, const Matrix& b,
-                        Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::essc:
-      return host::multiply_essc(context, a, b);
-    case Algorithm::reference:
-      return baselines::multiply_reference(a, b);
-    case Algorithm::eigen:
-      return baselines::multiply_eigen(a, b);
-#ifdef SORTIE_HAVE_KOKKOS_KERNELS
-    case Algorithm::kokkos_kernels:
-      return baselines::multiply_kokkos_kernels(context, a, b);
-#endif
-#ifdef SORTIE_HAVE_GRAPHBLAS
-    case Algorithm::graphblas:
-      return baselines::multiply_graphblas(context, a, b);
-#endif
-    default:
-      return host::multiply_row_wise(context, a, b);
-  }
+/// Bytes of the entries of C at most: one per scalar product.
+template <class Value, class Idx>
+std::uint64_t max_entry_bytes(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
+  return static_cast<std::uint64_t>(count_products(a, b)) * (sizeof(Value) + sizeof(Idx));
+}
+
+template <class Value, class Idx>
+void report_figures(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                    std::int64_t nnz_c) {
+  if (context.report == nullptr) return;
+  context.report->set("products", count_products(a, b));
+  context.report->set("nnz_c", nnz_c);
+}
+
+template <class Value, class Idx>
+std::uint64_t csr_bytes(std::int64_t rows, std::int64_t nnz) {
+  return sizeof(std::int64_t) * (static_cast<std::uint64_t>(rows) + 1) +
+         (sizeof(Idx) + sizeof(Value)) * static_cast<std::uint64_t>(nnz);
 }
 
 }  // namespace
 
-std::string_view name(Algorithm algorithm) {
-  return std::find_if(names.begin(), names.end(),
-                      [&](const NamedAlgorithm& named) { return named.algorithm == algorithm; })
-      ->name;
-}
-
-Algorithm parse_algorithm(std::string_view text) {
-  std::string known;
-  for (const NamedAlgorithm& named : names) {
-    if (named.name == text) return named.algorithm;
-    known += known.empty() ? "" : ", ";
-    known += named.name;
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("algorithm: found {}, expected one of {}", quoted(text), known));
-}
-
-std::span<const Algorithm> algorithms(Backend backend) {
-  if (backend == Backend::automatic) backend = resolve_backend(Context{});
-  if (backend == Backend::host) return host_algorithms;
-  if (cuda_devices().empty()) return {};
-  return cuda_algorithms;
-}
-
-template <matrices::Scalar Value, matrices::Index Idx>
-std::int64_t count_products(const matrices::Csr<Value, Idx>& a,
-                            const matrices::Csr<Value, Idx>& b) {
+template <Scalar Value, Index Idx>
+std::int64_t count_products(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
   check_shapes(a, b);
   std::int64_t products = 0;
   for (const std::int64_t k : a.col_idx) products += b.row_ptr[k + 1] - b.row_ptr[k];
   return products;
 }
 
-template <matrices::Scalar Value, matrices::Index Idx>
-matrices::Csr<Value, Idx> multiply(const Context& context, const matrices::Csr<Value, Idx>& a,
-                                   const matrices::Csr<Value, Idx>& b, Algorithm algorithm) {
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                         Algorithm algorithm) {
   check_shapes(a, b);
   const Backend backend = choose_backend(context, algorithm);
+  const Baseline* const baseline = find_baseline(algorithm);
+  const auto by_baseline = baseline != nullptr ? baseline->multiply.of<Value, Idx>() : nullptr;
   try {
-    matrices::Csr<Value, Idx> c = backend == Backend::cuda
-                                      ? cuda::multiply(context, a, b, algorithm)
-                                      : multiply_on_host(context, a, b, algorithm);
-    if (context.report != nullptr) {
-      context.report->set("products", count_products(a, b));
-      context.report->set("nnz_c", c.nnz());
-    }
+    Csr<Value, Idx> c = by_baseline != nullptr     ? by_baseline(context, a, b)
+                        : backend == Backend::cuda ? cuda::multiply(context, a, b, algorithm)
+                                                   : host::multiply(context, a, b, algorithm);
+    report_figures(context, a, b, c.nnz());
     return c;
   } catch (const std::bad_alloc&) {
-    // C has at most one entry per scalar product.
-    throw out_of_memory_error("A * B, at most,",
-                              count_products(a, b) * (sizeof(Value) + sizeof(Idx)),
-                              host_memory_available());
+    throw out_of_memory_error("A * B, at most,", max_entry_bytes(a, b), host_memory_available());
   }
 }
 
-#define INSTANTIATE(Value, Idx)                                                         \
-  template std::int64_t count_products(const Csr<Value, Idx>&, const Csr<Value, Idx>&); \
-  template Csr<Value, Idx> multiply(const Context&, const Csr<Value, Idx>&,             \
-                                    const Csr<Value, Idx>&, Algorithm);
+template <Scalar Value, Index Idx>
+void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                        const std::type_identity_t<ProductSink<Value, Idx>>& sink,
+                        Algorithm algorithm) {
+  check_shapes(a, b);
+  const Backend backend = choose_backend(context, algorithm);
+  std::int64_t nnz = 0;
+  const ProductSink<Value, Idx> counting = [&](Csr<Value, Idx>& rows) {
+    nnz += rows.nnz();
+    sink(rows);
+  };
+  try {
+    if (a.nnz() == 0 || b.nnz() == 0) {  // C has no entries and is one chunk
+      Csr<Value, Idx> c;
+      c.rows = a.rows;
+      c.cols = b.cols;
+      c.row_ptr.assign(static_cast<std::size_t>(a.rows) + 1, 0);
+      if (c.rows != 0) counting(c);
+    } else if (!makes_chunks(algorithm)) {
+      Csr<Value, Idx> c = multiply(context, a, b, algorithm);
+      if (c.rows != 0) counting(c);
+    } else if (backend == Backend::cuda) {
+      cuda::multiply_in_chunks(context, a, b, counting, algorithm);
+    } else {
+      host::multiply_in_chunks(context, a, b, counting, algorithm);
+    }
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory_error("a chunk of A * B, at most,", max_entry_bytes(a, b),
+                              host_memory_available());
+  }
+  report_figures(context, a, b, nnz);
+}
+
+template <Scalar Value, Index Idx>
+ProductSize product_size(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
+  ProductSize size;
+  size.products = count_products(a, b);  // checks the shapes
+  size.rows = a.rows;
+  size.cols = b.cols;
+  size.nnz_a = a.nnz();
+  size.nnz_b = b.nnz();
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    std::int64_t products = 0;
+    for (std::int64_t i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i) {
+      const std::int64_t k = a.col_idx[i];
+      products += b.row_ptr[k + 1] - b.row_ptr[k];
+    }
+    if (row == 0 || products > size.longest_row_products) {
+      size.longest_row = row;
+      size.longest_row_products = products;
+    }
+    size.nnz_c_bound += std::min(products, b.cols);
+  }
+  size.bytes_a = csr_bytes<Value, Idx>(a.rows, a.nnz());
+  size.bytes_b = csr_bytes<Value, Idx>(b.rows, b.nnz());
+  size.bytes_c_bound = csr_bytes<Value, Idx>(size.rows, size.nnz_c_bound);
+  return size;
+}
+
+template <Scalar Value, Index Idx>
+std::optional<WorkSpace> work_space(const Context& context, const ProductSize& size,
+                                    Algorithm algorithm) {
+  const Backend backend = choose_backend(context, algorithm);
+  if (const Baseline* const baseline = find_baseline(algorithm)) {
+    const auto by_baseline = baseline->work_space.of<Value, Idx>();
+    if (by_baseline == nullptr) return std::nullopt;
+    return by_baseline(context, size, OperandTypes<Value, Idx>{});
+  }
+  return backend == Backend::cuda ? cuda::work_space<Value, Idx>(context, size, algorithm)
+                                  : host::work_space<Value, Idx>(context, size, algorithm);
+}
+
+#define INSTANTIATE(Value, Idx)                                                                    \
+  template std::int64_t count_products(const Csr<Value, Idx>&, const Csr<Value, Idx>&);            \
+  template Csr<Value, Idx> multiply(const Context&, const Csr<Value, Idx>&,                        \
+                                    const Csr<Value, Idx>&, Algorithm);                            \
+  template void multiply_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
+                                   const std::type_identity_t<ProductSink<Value, Idx>>&,           \
+                                   Algorithm);                                                     \
+  template ProductSize product_size(const Csr<Value, Idx>&, const Csr<Value, Idx>&);               \
+  template std::optional<WorkSpace> work_space<Value, Idx>(const Context&, const ProductSize&,     \
+                                                           Algorithm);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -65,66 +65,33 @@ template <Position Pos>
 
 }  // namespace host
 
+/// The same on a GPU. \throws Error (unavailable) in a build without CUDA
 namespace cuda {
 
-/// Prefix doubling on a GPU. \throws Error (unavailable) in a build without CUDA
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
-
-/// The skew algorithm DC3 on a GPU (cuda/dc3/device_dc3.hpp).
-/// \throws Error (unavailable) in a build without CUDA
-template <Position Pos>
-[[nodiscard]] std::vector<Pos> build_dc3(const Context& context, const TextView& text);
-
-/// suffix_array::inverse_suffix_array for suffix arrays that are not empty.
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes);
-
-/// suffix_array::lcp_array for texts that are not empty.
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> lcp_array(const Context& context, const TextView& text,
                                          std::span<const Pos> suffixes);
-
-/// suffix_array::burrows_wheeler_transform for texts that are not empty.
 template <Position Pos>
 [[nodiscard]] std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context,
                                                                   const TextView& text,
                                                                   std::span<const Pos> suffixes);
-
-/// suffix_array::find for texts and patterns that are not empty.
 template <Position Pos>
 [[nodiscard]] std::vector<EntryRange> find(const Context& context, const TextView& text,
                                            std::span<const Pos> suffixes,
                                            const PatternView& patterns);
-
-/// suffix_array::locate for texts and patterns that are not empty.
 template <Position Pos>
 [[nodiscard]] Occurrences<Pos> locate(const Context& context, const TextView& text,
                                       std::span<const Pos> suffixes, const PatternView& patterns,
                                       std::uint64_t most_hits);
-
-/// suffix_array::document_array for suffix arrays that are not empty.
 template <Position Pos>
 [[nodiscard]] std::vector<std::uint32_t> document_array(
     const Context& context, std::span<const Pos> suffixes,
     std::span<const std::uint64_t> record_begins);
 
 }  // namespace cuda
-
-namespace baselines {
-
-/// std::sort of all suffixes, compared letter by letter: O(n log n) comparisons of
-/// O(longest repeat) each. Sequential; no memory besides the result.
-template <Position Pos>
-[[nodiscard]] std::vector<Pos> build_reference(const Context& context, const TextView& text);
-
-/// libdivsufsort, sequential. A text with separators is recoded so that separators become ascending
-/// numbers below all letters; see baselines/divsufsort.cpp.
-/// \throws Error (unavailable) in a build without libdivsufsort
-/// \throws Error (usage) separators and more than 254 distinct letters
-template <Position Pos>
-[[nodiscard]] std::vector<Pos> build_divsufsort(const Context& context, const TextView& text);
-
-}  // namespace baselines
 
 }  // namespace sortie::suffix_array

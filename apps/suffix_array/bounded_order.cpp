@@ -8,9 +8,11 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "core/host_runtime.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/segmented_sort.hpp"
@@ -23,6 +25,8 @@ template <class Pos>
 struct Segments {
   std::vector<Pos> begins;
   std::vector<Pos> ends;
+
+  [[nodiscard]] std::uint64_t bytes() const { return 2 * begins.size() * sizeof(Pos); }
 };
 
 template <Position Pos>
@@ -85,6 +89,12 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
   const Segments<Pos> segments = segments_of<Pos>(lcp, letters);
   Context sorting = context;
   sorting.report = nullptr;  // the sort counts as part of this phase
+  if (context.memory_budget != 0 && resolve_backend(context) == Backend::host) {
+    HostMemoryBudget budget(context);
+    budget.require("bounded order", segments.bytes());
+    budget.hold(segments.bytes());
+    sorting.memory_budget = std::max<std::uint64_t>(1, budget.left());
+  }
   segmented_sort(sorting, suffixes, std::span<const Pos>(segments.begins),
                  std::span<const Pos>(segments.ends));
   for (Pos& entry : lcp) {
@@ -100,15 +110,22 @@ void check_bounded_order(const HostContext& context, const TextView& text,
                 fmt::format("bounded order: found {} entries, expected {}, one for each symbol",
                             suffixes.size(), text.size()));
   }
+  require_memory(context, "check of the bounded order",
+                 text.size() / 8 * (text.separators.empty() ? 1 : 2));
   start_host_runtime(context.threads);
+  report_progress(context, "check bounded order", 0, suffixes.size());
+  const PhaseTimer timer(context, "check bounded order");
   require_permutation(suffixes);
   const std::vector<std::uint32_t> bits = host::separator_bits(text);
   const RecordEnds is_end{bits.empty() ? nullptr : bits.data(), text.size()};
   const Pos* entries = suffixes.data();
-  const std::uint64_t fault = host::first_fault(1, suffixes.size(), [&](std::uint64_t i) {
+  const std::uint64_t fault = first_index(1, suffixes.size(), [&](std::uint64_t i) {
     return !is_before(text, is_end, entries[i - 1], entries[i], letters);
   });
-  if (fault == host::no_fault) return;
+  if (fault == no_index) {
+    report_progress(context, "check bounded order", suffixes.size(), suffixes.size());
+    return;
+  }
   throw Error(ErrorKind::check,
               fmt::format("bounded order, entry {}: found position {} after position {}, expected "
                           "the smaller suffix first",

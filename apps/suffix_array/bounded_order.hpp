@@ -16,8 +16,8 @@ namespace sortie::suffix_array {
 /// Suffixes that agree are neighbours already: they are the segments of one segmented sort of
 /// positions.
 ///
-/// \param context   backend of the sort, device, threads, memory budget, report (phase "bounded
-///                  order")
+/// \param context   backend of the sort, device, threads, memory budget, progress of the sort,
+///                  report (phase "bounded order")
 /// \param suffixes  a suffix array; reordered in place
 /// \param lcp       its LCP array; on return that of the bounded order, no entry above `letters`
 /// \param letters   at least 1
@@ -31,6 +31,7 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
 
 /// Checks by definition that `suffixes` are all positions of the text in bounded order. Runs on the
 /// host.
+/// \param context  threads, memory budget, progress, report (phase "check bounded order")
 /// \throws Error (check)  names the first wrong entry
 /// Complexity: O(n) and, for each two neighbours, the letters that they have in common, up to
 /// `letters`. Extra memory: n bits, and as many if there are separators.

@@ -6,10 +6,12 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -40,11 +42,13 @@ std::vector<std::uint8_t> host::burrows_wheeler_transform(const Context& context
   require_memory(context, title, size);
   start_host_runtime(context.threads);
   require_positions(title, suffixes, size);
+  report_progress(context, "bwt", 0, size);
   PhaseTimer timer(context, "bwt", size * (2 + sizeof(Pos)));
   std::vector<std::uint8_t> transform = allocate_vector<std::uint8_t>(size);
   std::uint8_t* const result = transform.data();
   const SymbolBefore<Pos> before{text, suffixes.data()};
-  Kokkos::parallel_for("bwt", IndexRange(0, size), [=](std::uint64_t i) { result[i] = before(i); });
+  for_each_index(0, size, [=](std::uint64_t i) { result[i] = before(i); });
+  report_progress(context, "bwt", size, size);
   return transform;
 }
 
@@ -69,24 +73,29 @@ void check_burrows_wheeler(const HostContext& context, const TextView& text,
                                               transform.size(), suffixes.size()));
   }
   start_host_runtime(context.threads);
+  report_progress(context, "check bwt", 0, suffixes.size());
+  const PhaseTimer timer(context, "check bwt");
   host::require_positions(title, suffixes, text.size());
   const SymbolBefore<Pos> before{text, suffixes.data()};
   const std::uint8_t* symbols = transform.data();
-  const std::uint64_t wrong = host::first_fault(
+  const std::uint64_t wrong = first_index(
       0, suffixes.size(), [=](std::uint64_t i) { return symbols[i] != before(i); });
-  if (wrong == host::no_fault) return;
+  if (wrong == no_index) {
+    report_progress(context, "check bwt", suffixes.size(), suffixes.size());
+    return;
+  }
   throw Error(ErrorKind::check, fmt::format("{}, entry {}: found byte {}, expected byte {}", title,
                                             wrong, transform[wrong], before(wrong)));
 }
 
-template std::vector<std::uint8_t> host::burrows_wheeler_transform(const Context&, const TextView&,
-                                                                   std::span<const std::uint32_t>);
-template std::vector<std::uint8_t> host::burrows_wheeler_transform(const Context&, const TextView&,
-                                                                   std::span<const std::uint64_t>);
-template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
-                                                             std::span<const std::uint32_t>);
-template std::vector<std::uint8_t> burrows_wheeler_transform(const Context&, const TextView&,
-                                                             std::span<const std::uint64_t>);
+template decltype(host::burrows_wheeler_transform<std::uint32_t>)
+    host::burrows_wheeler_transform<std::uint32_t>;
+template decltype(host::burrows_wheeler_transform<std::uint64_t>)
+    host::burrows_wheeler_transform<std::uint64_t>;
+template decltype(burrows_wheeler_transform<std::uint32_t>)
+    burrows_wheeler_transform<std::uint32_t>;
+template decltype(burrows_wheeler_transform<std::uint64_t>)
+    burrows_wheeler_transform<std::uint64_t>;
 template decltype(check_burrows_wheeler<std::uint32_t>) check_burrows_wheeler<std::uint32_t>;
 template decltype(check_burrows_wheeler<std::uint64_t>) check_burrows_wheeler<std::uint64_t>;
 

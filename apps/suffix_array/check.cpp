@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <atomic>
 #include <limits>
 
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "core/host_runtime.hpp"
+#include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array {
 namespace {
 
-using Range = host::IndexRange;
-using host::first_fault;
-
-constexpr std::uint64_t none = host::no_fault;
+constexpr std::uint64_t none = no_index;
 
 Error fault(std::uint64_t entry, const std::string& words) {
   return {ErrorKind::check, fmt::format("suffix array, entry {}: {}", entry, words)};
@@ -46,21 +46,20 @@ void invert(std::span<const Pos> suffixes, Pos* inverse) {
   const std::uint64_t size = suffixes.size();
   const Pos* entries = suffixes.data();
   const std::uint64_t beyond =
-      first_fault(0, size, [=](std::uint64_t i) { return entries[i] >= size; });
+      first_index(0, size, [=](std::uint64_t i) { return entries[i] >= size; });
   if (beyond != none) {
     throw fault(beyond, fmt::format("found position {}, expected a position below {}",
                                     suffixes[beyond], size));
   }
   constexpr Pos unseen = std::numeric_limits<Pos>::max();
-  Kokkos::parallel_for("clear_inverse", Range(0, size),
-                       [=](std::uint64_t position) { inverse[position] = unseen; });
+  for_each_index(0, size, [=](std::uint64_t position) { inverse[position] = unseen; });
   // A position that occurs twice is written twice, possibly at the same time; then another position
   // is not written at all.
-  Kokkos::parallel_for("invert", Range(0, size), [=](std::uint64_t i) {
+  for_each_index(0, size, [=](std::uint64_t i) {
     std::atomic_ref<Pos>(inverse[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
   });
   const std::uint64_t missing =
-      first_fault(0, size, [=](std::uint64_t position) { return inverse[position] == unseen; });
+      first_index(0, size, [=](std::uint64_t position) { return inverse[position] == unseen; });
   if (missing != none) throw duplicate_error(suffixes);
 }
 
@@ -86,7 +85,7 @@ void check_letters(const TextView& text, std::span<const Pos> suffixes, const Po
     const std::uint64_t entry = inverse[position];
     return entry < separators ? entry : entry + 1;
   };
-  const std::uint64_t unordered = first_fault(separators + 1, size, [=](std::uint64_t i) {
+  const std::uint64_t unordered = first_index(separators + 1, size, [=](std::uint64_t i) {
     const std::uint64_t left = entries[i - 1];
     const std::uint64_t right = entries[i];
     if (symbols[left] != symbols[right]) return symbols[left] > symbols[right];
@@ -107,11 +106,15 @@ void check(const HostContext& context, const TextView& text, std::span<const Pos
                 fmt::format("suffix array: found {} entries, expected {}, one for each symbol",
                             suffixes.size(), text.size()));
   }
+  require_memory(context, "check of the suffix array", suffixes.size_bytes());
   start_host_runtime(context.threads);
+  report_progress(context, "check", 0, suffixes.size());
+  const PhaseTimer timer(context, "check");
   const auto inverse = host::allocate<Pos>(suffixes.size());
   invert(suffixes, inverse.get());
   check_separators(text, suffixes);
   check_letters(text, suffixes, inverse.get());
+  report_progress(context, "check", suffixes.size(), suffixes.size());
 }
 
 template decltype(check<std::uint32_t>) check<std::uint32_t>;

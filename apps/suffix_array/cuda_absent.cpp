@@ -11,11 +11,6 @@ std::vector<Pos> build_prefix_doubling(const Context&, const TextView&) {
 }
 
 template <Position Pos>
-std::vector<Pos> build_dc3(const Context&, const TextView&) {
-  throw Error(ErrorKind::unavailable, "suffix array: this build of Sortie has no CUDA");
-}
-
-template <Position Pos>
 std::vector<Pos> invert(const Context&, std::span<const Pos>) {
   throw Error(ErrorKind::unavailable, "inverse suffix array: this build of Sortie has no CUDA");
 }
@@ -52,8 +47,6 @@ std::vector<std::uint32_t> document_array(const Context&, std::span<const Pos>,
 
 template decltype(build_prefix_doubling<std::uint32_t>) build_prefix_doubling<std::uint32_t>;
 template decltype(build_prefix_doubling<std::uint64_t>) build_prefix_doubling<std::uint64_t>;
-template decltype(build_dc3<std::uint32_t>) build_dc3<std::uint32_t>;
-template decltype(build_dc3<std::uint64_t>) build_dc3<std::uint64_t>;
 template decltype(invert<std::uint32_t>) invert<std::uint32_t>;
 template decltype(invert<std::uint64_t>) invert<std::uint64_t>;
 template decltype(lcp_array<std::uint32_t>) lcp_array<std::uint32_t>;

@@ -10,10 +10,12 @@
 #include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -50,15 +52,16 @@ std::vector<std::uint32_t> host::document_array(const Context& context,
   const std::uint64_t size = suffixes.size();
   require_memory(context, "document array", size * sizeof(std::uint32_t));
   start_host_runtime(context.threads);
+  report_progress(context, "documents", 0, size);
   PhaseTimer timer(context, "documents", size * (sizeof(Pos) + sizeof(std::uint32_t)));
   std::vector<std::uint32_t> documents = allocate_vector<std::uint32_t>(size);
   std::uint32_t* const result = documents.data();
   const Pos* entries = suffixes.data();
   const std::uint64_t* begins = record_begins.data();
   const std::uint64_t records = record_begins.size();
-  Kokkos::parallel_for("documents", IndexRange(0, size), [=](std::uint64_t i) {
-    result[i] = record_at(begins, records, entries[i]);
-  });
+  for_each_index(0, size,
+                 [=](std::uint64_t i) { result[i] = record_at(begins, records, entries[i]); });
+  report_progress(context, "documents", size, size);
   return documents;
 }
 
@@ -84,31 +87,30 @@ void check_document_array(const HostContext& context, std::span<const Pos> suffi
                                               documents.size(), suffixes.size()));
   }
   start_host_runtime(context.threads);
+  report_progress(context, "check documents", 0, suffixes.size());
+  const PhaseTimer timer(context, "check documents");
   const Pos* entries = suffixes.data();
   const std::uint32_t* found = documents.data();
   const std::uint64_t* begins = record_begins.data();
   const std::uint64_t records = record_begins.size();
-  const std::uint64_t fault = host::first_fault(0, suffixes.size(), [=](std::uint64_t i) {
+  const std::uint64_t fault = first_index(0, suffixes.size(), [=](std::uint64_t i) {
     const std::uint64_t record = found[i];
     return record >= records || entries[i] < begins[record] ||
            (record + 1 < records && entries[i] >= begins[record + 1]);
   });
-  if (fault == host::no_fault) return;
+  if (fault == no_index) {
+    report_progress(context, "check documents", suffixes.size(), suffixes.size());
+    return;
+  }
   throw Error(ErrorKind::check,
               fmt::format("document array, entry {}: found record {}, expected that of position {}",
                           fault, documents[fault], suffixes[fault]));
 }
 
-template std::vector<std::uint32_t> host::document_array(const Context&,
-                                                         std::span<const std::uint32_t>,
-                                                         std::span<const std::uint64_t>);
-template std::vector<std::uint32_t> host::document_array(const Context&,
-                                                         std::span<const std::uint64_t>,
-                                                         std::span<const std::uint64_t>);
-template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint32_t>,
-                                                   std::span<const std::uint64_t>);
-template std::vector<std::uint32_t> document_array(const Context&, std::span<const std::uint64_t>,
-                                                   std::span<const std::uint64_t>);
+template decltype(host::document_array<std::uint32_t>) host::document_array<std::uint32_t>;
+template decltype(host::document_array<std::uint64_t>) host::document_array<std::uint64_t>;
+template decltype(document_array<std::uint32_t>) document_array<std::uint32_t>;
+template decltype(document_array<std::uint64_t>) document_array<std::uint64_t>;
 template decltype(check_document_array<std::uint32_t>) check_document_array<std::uint32_t>;
 template decltype(check_document_array<std::uint64_t>) check_document_array<std::uint64_t>;
 

@@ -4,10 +4,12 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -19,14 +21,16 @@ std::vector<Pos> host::invert(const Context& context, std::span<const Pos> suffi
   require_memory(context, "inverse suffix array", size * sizeof(Pos));
   start_host_runtime(context.threads);
   require_positions("inverse suffix array", suffixes, size);
+  report_progress(context, "inverse", 0, size);
   PhaseTimer timer(context, "inverse", 2 * size * sizeof(Pos));
   std::vector<Pos> inverse = allocate_vector<Pos>(size);
   const Pos* entries = suffixes.data();
   Pos* const ranks = inverse.data();
   // Atomic, because an input that is not a permutation may have equal entries.
-  Kokkos::parallel_for("invert", IndexRange(0, size), [=](std::uint64_t i) {
+  for_each_index(0, size, [=](std::uint64_t i) {
     std::atomic_ref<Pos>(ranks[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
   });
+  report_progress(context, "inverse", size, size);
   return inverse;
 }
 

@@ -9,10 +9,13 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/common_letters.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -82,13 +85,19 @@ void check_lcp(const HostContext& context, const TextView& text, std::span<const
   }
   if (lcp.empty()) return;
   if (lcp[0] != 0) throw fault(0, fmt::format("found {}, expected 0", lcp[0]));
+  report_progress(context, "check lcp", 0, lcp.size());
+  const PhaseTimer timer(context, "check lcp");
   Context on_host{context, Backend::host};
-  on_host.report = nullptr;
+  on_host.report = nullptr;  // the inverse counts as part of this phase
+  on_host.progress = {};
   const std::vector<Pos> inverse = inverse_suffix_array(on_host, suffixes);
   const EntryCheck<Pos> check{text, suffixes.data(), inverse.data(), lcp.data()};
   const std::uint64_t wrong =
-      host::first_fault(1, lcp.size(), [=](std::uint64_t i) { return !check.is_right(i); });
-  if (wrong == host::no_fault) return;
+      first_index(1, lcp.size(), [=](std::uint64_t i) { return !check.is_right(i); });
+  if (wrong == no_index) {
+    report_progress(context, "check lcp", lcp.size(), lcp.size());
+    return;
+  }
   const auto letters = [&](std::uint64_t i) {
     return host::common_letters(text, suffixes[i - 1], suffixes[i]);
   };

@@ -11,9 +11,9 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -115,7 +115,7 @@ void count_windows(const TextView& text, const RecordEnds& is_end, const HashTab
   std::uint64_t last_power = 1;  // base^(length - 1): the weight of a window's first letter
   for (std::uint64_t i = 1; i < length; ++i) last_power *= base;
   const std::uint64_t ranges = (windows + range - 1) / range;
-  Kokkos::parallel_for("plain_search", host::IndexRange(0, ranges), [&](std::uint64_t number) {
+  for_each_task(ranges, [&](std::uint64_t number) {
     const std::uint64_t first = number * range;
     const std::uint64_t end = std::min(first + range, windows);
     std::uint64_t clear_from = first;  // no record end in [clear_from, last letter of the window]

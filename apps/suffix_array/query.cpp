@@ -8,10 +8,12 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -19,6 +21,14 @@ namespace sortie::suffix_array {
 namespace {
 
 constexpr std::string_view title = "suffix array query";
+
+/// Bytes of the ranges, and of one bit a symbol where there are separators.
+std::uint64_t search_bytes(const TextView& text, const PatternView& patterns) {
+  return patterns.size() * sizeof(EntryRange) + (text.separators.empty() ? 0 : text.size() / 8);
+}
+
+/// Patterns of a task: few, since each takes some microseconds, and more where it is frequent.
+constexpr std::uint64_t patterns_of_task = 64;
 
 }  // namespace
 
@@ -48,9 +58,10 @@ std::vector<std::uint32_t> host::separator_bits(const TextView& text) {
 template <Position Pos>
 std::vector<EntryRange> host::find(const Context& context, const TextView& text,
                                    std::span<const Pos> suffixes, const PatternView& patterns) {
-  require_memory(context, title, patterns.size() * sizeof(EntryRange) + text.size() / 8);
+  require_memory(context, title, search_bytes(text, patterns));
   start_host_runtime(context.threads);
   require_positions(title, suffixes, text.size());
+  report_progress(context, "query", 0, patterns.size());
   PhaseTimer timer(context, "query", patterns.letters.size());
   const std::vector<std::uint32_t> bits = separator_bits(text);
   const PatternSearch<Pos> search(text.symbols.data(), suffixes.data(),
@@ -59,9 +70,11 @@ std::vector<EntryRange> host::find(const Context& context, const TextView& text,
   EntryRange* const result = ranges.data();
   const std::uint8_t* letters = patterns.letters.data();
   const std::uint64_t* begins = patterns.begins.data();
-  Kokkos::parallel_for("find", IndexRange(0, patterns.size()), [=](std::uint64_t i) {
-    result[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
+  for_each_range(patterns.size(), patterns_of_task, [=](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i)
+      result[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
   });
+  report_progress(context, "query", patterns.size(), patterns.size());
   return ranges;
 }
 
@@ -88,16 +101,21 @@ Occurrences<Pos> host::locate(const Context& context, const TextView& text,
     found.begins.push_back(found.begins.back() + std::min(range.count(), most_hits));
   }
   const std::uint64_t total = found.begins.back();
-  require_memory(context, title, total * sizeof(Pos));
+  HostMemoryBudget budget(context);
+  budget.hold(patterns.size() * (sizeof(EntryRange) + sizeof(std::uint64_t)));
+  budget.require(title, total * sizeof(Pos));
+  report_progress(context, "locate", 0, total);
   PhaseTimer timer(context, "locate", 2 * total * sizeof(Pos));
   found.positions = allocate_vector<Pos>(total);
   const EntryRange* ranges = found.ranges.data();
   const std::uint64_t* begins = found.begins.data();
   const Pos* entries = suffixes.data();
   Pos* const positions = found.positions.data();
-  Kokkos::parallel_for("locate", IndexRange(0, patterns.size()), [=](std::uint64_t i) {
-    std::copy_n(entries + ranges[i].begin, begins[i + 1] - begins[i], positions + begins[i]);
+  for_each_range(patterns.size(), patterns_of_task, [=](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t i = first; i < last; ++i)
+      std::copy_n(entries + ranges[i].begin, begins[i + 1] - begins[i], positions + begins[i]);
   });
+  report_progress(context, "locate", total, total);
   return found;
 }
 
@@ -116,25 +134,13 @@ Occurrences<Pos> locate(const Context& context, const TextView& text, std::span<
                                   : host::locate(context, text, suffixes, patterns, most_hits);
 }
 
-template std::vector<EntryRange> host::find(const Context&, const TextView&,
-                                            std::span<const std::uint32_t>, const PatternView&);
-template std::vector<EntryRange> host::find(const Context&, const TextView&,
-                                            std::span<const std::uint64_t>, const PatternView&);
-template std::vector<EntryRange> find(const Context&, const TextView&,
-                                      std::span<const std::uint32_t>, const PatternView&);
-template std::vector<EntryRange> find(const Context&, const TextView&,
-                                      std::span<const std::uint64_t>, const PatternView&);
-template Occurrences<std::uint32_t> host::locate(const Context&, const TextView&,
-                                                 std::span<const std::uint32_t>, const PatternView&,
-                                                 std::uint64_t);
-template Occurrences<std::uint64_t> host::locate(const Context&, const TextView&,
-                                                 std::span<const std::uint64_t>, const PatternView&,
-                                                 std::uint64_t);
-template Occurrences<std::uint32_t> locate(const Context&, const TextView&,
-                                           std::span<const std::uint32_t>, const PatternView&,
-                                           std::uint64_t);
-template Occurrences<std::uint64_t> locate(const Context&, const TextView&,
-                                           std::span<const std::uint64_t>, const PatternView&,
-                                           std::uint64_t);
+template decltype(host::find<std::uint32_t>) host::find<std::uint32_t>;
+template decltype(host::find<std::uint64_t>) host::find<std::uint64_t>;
+template decltype(find<std::uint32_t>) find<std::uint32_t>;
+template decltype(find<std::uint64_t>) find<std::uint64_t>;
+template decltype(host::locate<std::uint32_t>) host::locate<std::uint32_t>;
+template decltype(host::locate<std::uint64_t>) host::locate<std::uint64_t>;
+template decltype(locate<std::uint32_t>) locate<std::uint32_t>;
+template decltype(locate<std::uint64_t>) locate<std::uint64_t>;
 
 }  // namespace sortie::suffix_array

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <new>
 
 #include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/construction.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
@@ -22,16 +24,28 @@ void require_same_size(std::string_view title, const TextView& text, std::uint64
 
 namespace {
 
-#ifdef SORTIE_HAVE_DIVSUFSORT
-constexpr std::array host_algorithms = {Algorithm::prefix_doubling, Algorithm::reference,
-                                        Algorithm::divsufsort};
-#else
-constexpr std::array host_algorithms = {Algorithm::prefix_doubling, Algorithm::reference};
-#endif
-constexpr std::array cuda_algorithms = {Algorithm::prefix_doubling, Algorithm::dc3};
+template <Position Pos>
+std::vector<Pos> double_prefixes(const Context& context, const TextView& text) {
+  return resolve_backend(context) == Backend::cuda
+             ? cuda::build_prefix_doubling<Pos>(context, text)
+             : host::build_prefix_doubling<Pos>(context, text);
+}
 
-constexpr std::array all_algorithms = {Algorithm::automatic, Algorithm::prefix_doubling,
-                                       Algorithm::dc3, Algorithm::divsufsort, Algorithm::reference};
+ConstructionAlgorithm prefix_doubling() {
+  return {.name = "prefix-doubling",
+          .build = {double_prefixes<std::uint32_t>, double_prefixes<std::uint64_t>},
+#ifdef SORTIE_HAVE_CUDA
+          .build_on_device = {cuda::build_on_device<std::uint32_t>,
+                              cuda::build_on_device<std::uint64_t>}
+#endif
+  };
+}
+
+/// The library's own algorithm, then the registered ones.
+std::vector<ConstructionAlgorithm>& all_algorithms() {
+  static std::vector<ConstructionAlgorithm> algorithms = {prefix_doubling()};
+  return algorithms;
+}
 
 template <Position Pos>
 void require_addressable(const TextView& text) {
@@ -58,67 +72,57 @@ void require_separators_in_order(const TextView& text) {
   }
 }
 
-/// The backend for an algorithm: baselines run on the host unless the context names CUDA, which is
-/// an error; dc3 runs on CUDA.
-Backend backend_for(const Context& context, Algorithm algorithm) {
-  if (algorithm == Algorithm::prefix_doubling) return resolve_backend(context);
-  if (algorithm == Algorithm::dc3) {
-    if (resolve_backend(context) == Backend::cuda) return Backend::cuda;
-    throw Error(ErrorKind::unavailable, "suffix array: dc3 runs on CUDA only");
-  }
-  if (context.backend == Backend::cuda) {
-    throw Error(ErrorKind::unavailable,
-                fmt::format("suffix array: {} runs on the host only", name(algorithm)));
-  }
-  return Backend::host;
+/// \throws Error (unavailable) the algorithm does not run on the context's backend
+void require_backend(const ConstructionAlgorithm& algorithm, const Context& context) {
+  const bool fits = algorithm.backend == Backend::host
+                        ? context.backend != Backend::cuda
+                        : algorithm.runs_on(resolve_backend(context));
+  if (fits) return;
+  throw Error(ErrorKind::unavailable,
+              fmt::format("suffix array: {} runs on {} only", algorithm.name,
+                          algorithm.backend == Backend::host ? "the host" : "CUDA"));
 }
 
 }  // namespace
 
-std::string_view name(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::automatic:
-      return "auto";
-    case Algorithm::prefix_doubling:
-      return "prefix-doubling";
-    case Algorithm::reference:
-      return "reference";
-    case Algorithm::divsufsort:
-      return "divsufsort";
-    case Algorithm::dc3:
-      return "dc3";
-  }
-  return "unknown";
+void register_algorithms(std::initializer_list<ConstructionAlgorithm> algorithms) {
+  all_algorithms().insert(all_algorithms().end(), algorithms);
 }
 
-Algorithm parse_algorithm(std::string_view text) {
-  for (const Algorithm algorithm : all_algorithms) {
-    if (text == name(algorithm)) return algorithm;
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("suffix array algorithm: found {}, expected auto, prefix-doubling, "
-                          "dc3, divsufsort or reference",
-                          quoted(text)));
+std::vector<ConstructionAlgorithm> algorithms_on(Backend backend) {
+  std::vector<ConstructionAlgorithm> chosen;
+  std::copy_if(all_algorithms().begin(), all_algorithms().end(), std::back_inserter(chosen),
+               [=](const ConstructionAlgorithm& algorithm) { return algorithm.runs_on(backend); });
+  return chosen;
 }
 
-std::span<const Algorithm> algorithms(Backend backend) {
-  if (backend == Backend::cuda) return cuda_algorithms;
-  return host_algorithms;
+ConstructionAlgorithm parse_algorithm(std::string_view name) {
+  if (name == "auto") return prefix_doubling();
+  for (const ConstructionAlgorithm& algorithm : all_algorithms()) {
+    if (algorithm.name == name) return algorithm;
+  }
+  throw Error(ErrorKind::usage, fmt::format("suffix array algorithm: found {}, expected {}",
+                                            quoted(name), algorithm_names()));
+}
+
+std::string algorithm_names() {
+  std::vector<std::string_view> names = {"auto"};
+  for (const ConstructionAlgorithm& algorithm : all_algorithms()) names.push_back(algorithm.name);
+  std::sort(names.begin() + 2, names.end());
+  const std::string_view last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
 template <Position Pos>
-std::vector<Pos> build(const Context& context, const TextView& text, Algorithm algorithm) {
+std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm, const Context& context,
+                          const TextView& text) {
   require_addressable<Pos>(text);
   require_separators_in_order(text);
-  if (algorithm == Algorithm::automatic) algorithm = Algorithm::prefix_doubling;
-  const Backend backend = backend_for(context, algorithm);
+  require_backend(algorithm, context);
   if (text.size() == 0) return {};
   try {
-    if (algorithm == Algorithm::reference) return baselines::build_reference<Pos>(context, text);
-    if (algorithm == Algorithm::divsufsort) return baselines::build_divsufsort<Pos>(context, text);
-    if (algorithm == Algorithm::dc3) return cuda::build_dc3<Pos>(context, text);
-    return backend == Backend::cuda ? cuda::build_prefix_doubling<Pos>(context, text)
-                                    : host::build_prefix_doubling<Pos>(context, text);
+    return std::get<Build<Pos>>(algorithm.build)(context, text);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::out_of_memory,
                 fmt::format("suffix array: host memory ran out for a text of {} symbols with "
@@ -127,6 +131,13 @@ std::vector<Pos> build(const Context& context, const TextView& text, Algorithm a
   }
 }
 
+template <Position Pos>
+std::vector<Pos> build(const Context& context, const TextView& text) {
+  return build_by<Pos>(prefix_doubling(), context, text);
+}
+
+template decltype(build_by<std::uint32_t>) build_by<std::uint32_t>;
+template decltype(build_by<std::uint64_t>) build_by<std::uint64_t>;
 template decltype(build<std::uint32_t>) build<std::uint32_t>;
 template decltype(build<std::uint64_t>) build<std::uint64_t>;
 

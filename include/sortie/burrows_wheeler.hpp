@@ -16,8 +16,8 @@ namespace sortie::suffix_array {
 /// end of the text. For the transform of the text with an end symbol, insert the text's last symbol
 /// after the entries of the separators, and replace the entry of position 0 by the end symbol.
 ///
-/// \param context   backend, device, threads, memory budget, report (phase "bwt"; on a GPU also
-///                  "copy in" and "copy out")
+/// \param context   backend, device, threads, memory budget, progress on the host, report (phase
+///                  "bwt"; on a GPU also "copy in" and "copy out")
 /// \param suffixes  the suffix array of `text`
 /// \throws Error (usage)  suffixes.size() is not text.size(), or an entry is not one of its
 ///                        positions (checked on the host only)
@@ -31,7 +31,7 @@ template <Position Pos>
     const Context& context, const TextView& text, std::span<const Pos> suffixes);
 
 /// Checks `transform` by its definition. Runs on the host.
-/// \param context  threads
+/// \param context  threads, progress, report (phase "check bwt"); takes no memory
 /// \throws Error (check)  names the first wrong entry
 /// \throws Error (usage)  as burrows_wheeler_transform()
 /// Complexity: O(n). Extra memory: none.

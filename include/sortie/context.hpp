@@ -21,7 +21,7 @@ enum class Backend {
 /// "auto", "cuda" or "host".
 [[nodiscard]] SORTIE_API std::string_view name(Backend backend);
 
-/// Called repeatedly during long computations, on the calling thread.
+/// Called repeatedly during long computations, on the calling thread, ascending in each phase.
 /// \param phase  name of the current phase
 /// \param done   units finished so far
 /// \param total  total units; 0 when unknown
@@ -29,18 +29,18 @@ using ProgressCallback =
     std::function<void(std::string_view phase, std::uint64_t done, std::uint64_t total)>;
 
 /// The settings of a call that runs on the host only, such as a reader or a check. A Context
-/// converts to it.
+/// converts to it. Every call honours every member; tests/contract calls all of them.
 struct HostContext {
   /// Host threads; 0: OMP_NUM_THREADS if set, else all cores. The first call that starts the host
   /// runtime fixes the number for the process; a later call with another number throws Error
-  /// (usage).
+  /// (usage). Sequential calls say so and ignore it. No result depends on it.
   int threads = 0;
-  /// Bytes of workspace that a call may use in addition to its operands and its result; 0: all
-  /// free memory. A call whose smallest workspace does not fit throws Error (out_of_memory) before
-  /// it changes anything. Calls with a constant workspace of a few MiB say so and ignore the
-  /// budget. For calls that run on GPUs, the budget limits the device memory of each GPU.
+  /// Bytes that a call may take in addition to its operands; 0: all free memory. Results count too,
+  /// except a sparse product. A call that needs more throws Error (out_of_memory), with the bytes
+  /// wanted and free, before it changes an operand. Calls with a constant workspace say so and
+  /// ignore the budget. For calls that run on GPUs, it limits the device memory of each GPU.
   std::uint64_t memory_budget = 0;
-  ProgressCallback progress;    ///< Called during long computations; may be empty.
+  ProgressCallback progress;    ///< Called in each phase, at last with its total; may be empty.
   RunReport* report = nullptr;  ///< Receives the documented phases and figures; may be null.
 };
 

@@ -30,11 +30,14 @@ namespace segsort {
 struct SegmentRange;
 
 /// Algorithm by which segments are sorted.
-enum class Policy {
-  /// Sortie's own design. On GPUs whose shared memory is too small for its tiles (up to 187 KiB per
-  /// block), the sort runs ics17 with stable sorts instead.
+///
+/// The library has one. A program may register others, which then are further values of this type:
+/// Sortie's own program registers the design of the ICS 2017 paper as papers::ics17
+/// (papers/ics17/, not installed).
+enum class Policy : int {
+  /// Sortie's own design. Tiles are chosen by the shared memory of the GPU: those for data-centre
+  /// GPUs take up to 187 KiB per block, those for all others at most 48 KiB.
   tuned,
-  ics17,  ///< design of the ICS 2017 paper: bins, reg-sort, smem-merge, grid merges
 };
 
 /// One segmented sort on device memory, type-erased: the input of the CUDA implementation.
@@ -67,8 +70,7 @@ struct DeviceRequest {
 };
 
 /// Two-phase call with the conventions of DeviceSegmentedSort.
-/// \return as DeviceSegmentedSort; Policy::ics17 returns cudaErrorNotSupported if
-/// device_num_segments is set
+/// \return as DeviceSegmentedSort; cudaErrorNotSupported if the policy is not registered
 SORTIE_API cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                                       const DeviceRequest& request, cudaStream_t stream);
 
@@ -119,19 +121,19 @@ struct DeviceSortOptions {
 ///                                        must not overlap.
 /// \return cudaErrorInvalidValue for negative counts, too little temporary storage, or a bit range
 /// that the key type does not support (signed and floating-point keys support only all bits);
-/// cudaErrorNotSupported for DeviceSortOptions::d_num_segments under Policy::ics17; otherwise the
-/// first launch error
+/// cudaErrorNotSupported for a policy that is not registered; otherwise the first launch error
 ///
 /// Order: ascending or descending by value. Floating-point keys are ordered by IEEE 754 totalOrder
 /// (see KeyKind). With a bit range, keys are ordered by the unsigned number that bits begin_bit ..
 /// end_bit - 1 form; whole keys are moved.
 ///
 /// Stability: under Policy::tuned, the default, every sort is stable and deterministic regardless
-/// of `stable`. Under Policy::ics17 only stable sorts keep equal keys in order; the others are
-/// deterministic too. Internal padding never mixes with data, whatever the keys are.
+/// of `stable`. Internal padding never mixes with data, whatever the keys are.
 ///
 /// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 20 + 16 bytes per
-/// segment + 36 MiB. With DoubleBuffer, num_items / 3 replaces the first two terms.
+/// segment + 36 MiB. With DoubleBuffer, num_items / 3 replaces the first two terms. On GPUs with less
+/// shared memory (see Policy::tuned), num_items / 6 replaces num_items / 20, and 1.2 * num_items
+/// replaces num_items / 3.
 ///
 /// Complexity: O(n_i) for a segment of up to 8192 items whose keys are evenly distributed over
 /// their range, otherwise O(n_i log n_i) comparisons of one word. Beyond 8192 items, one pass over

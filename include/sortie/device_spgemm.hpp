@@ -27,8 +27,7 @@ namespace sortie::spgemm::cuda {
 /// may be incomplete on the device when the call returns.
 ///
 /// Allocation: the work space and C come from Sortie's pool. In addition, the first calls allocate
-/// a few bytes of page-locked memory for sizes, which are kept for reuse, and the cuSPARSE
-/// algorithms create a library handle in each call.
+/// a few bytes of page-locked memory for sizes, which are kept for reuse.
 ///
 /// | algorithm    | selected by automatic     | approximate work space in addition to C           |
 /// |--------------|---------------------------|---------------------------------------------------|
@@ -39,27 +38,25 @@ namespace sortie::spgemm::cuda {
 /// |              |                           | products per row                                  |
 /// | essc         | otherwise                 | 13 bytes per entry and 16 per row of A; twice the |
 /// |              |                           | keys and values of the products of a chunk        |
-/// | esc          | never: a baseline         | as essc, with 8-byte keys                         |
-/// | cusparse_... | never: baselines          | determined by cuSPARSE                            |
 ///
-/// fused, essc and esc compute C in chunks of rows if the work space does not fit the budget. fused
+/// Algorithms that the program has registered for CUDA are never selected by automatic.
+///
+/// fused and essc compute C in chunks of rows if the work space does not fit the budget. fused
 /// computes a C of at most 2^23 columns and fewer than 2^32 rows, with 32-bit columns, on a GPU
 /// with enough shared memory for a bitmap of the columns.
 ///
 /// \param context    device; memory budget; progress; report (phases "analysis", "expansion",
-///                   "sort", "compression" of essc and esc; "analysis", "counting", "making" of
-///                   fused; "cusparse", "sort" or "structure", "values", "sort" of cuSPARSE)
-/// \param algorithm  automatic, fused, essc, esc or one of the cusparse_... algorithms
+///                   "sort", "compression" of essc; "analysis", "counting", "making" of fused)
+/// \param algorithm  automatic, fused, essc, or a registered one that runs on CUDA
 /// \param stream     a cudaStream_t; null is the default stream
 /// \pre columns ascend in the rows of A and B
 /// \throws Error (input)         a.cols != b.rows
 /// \throws Error (unavailable)   no such CUDA device; any other algorithm; a product that fused
-///                               cannot compute; a size beyond 2^31 - 1 with cuSPARSE
+///                               cannot compute
 /// \throws Error (out_of_memory) the products of one row do not fit the budget, or C does not fit
 ///                               the device
 /// \throws Error (device)
-/// Source: essc: section 5.2 of Hou, Liu, Wang, Feng (ICS 2017); esc: section 3.1 of Bell, Dalton,
-/// Olson (SISC 2012).
+/// Source: section 5.2 of Hou, Liu, Wang, Feng (ICS 2017) for essc.
 template <class Value, class Column>
 [[nodiscard]] SORTIE_API DeviceCsr<Value, Column> multiply_on_device(
     const Context& context, const DeviceCsrView<Value, Column>& a,

@@ -26,7 +26,8 @@
 ///     stream, `context.device` must be current when a result is freed.
 ///   - Each call documents where it waits for the stream. With `context.report`, a call also waits
 ///     at the end of each phase, to time it.
-///   - `context.backend` and `context.threads` are not read.
+///   - `context.backend` and `context.threads` are not read. `context.progress` is called by
+///     build_on_device() only: the other calls do not wait for their work.
 /// All throw Error (unavailable) without CUDA or without such a device, and Error (device) where a
 /// CUDA call fails.
 ///

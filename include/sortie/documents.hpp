@@ -13,8 +13,8 @@ namespace sortie::suffix_array {
 /// The document array of a generalised suffix array: entry i is the number, from 0, of the record
 /// in which suffix i starts. A separator belongs to the record before it.
 ///
-/// \param context        backend, device, threads, memory budget, report (phase "documents"; on a
-///                       GPU also "copy in" and "copy out")
+/// \param context        backend, device, threads, memory budget, progress on the host, report (phase
+///                       "documents"; on a GPU also "copy in" and "copy out")
 /// \param suffixes       the suffix array
 /// \param record_begins  where each record begins, ascending, the first at 0; of records that begin
 ///                       at the same position, only the last has positions
@@ -33,7 +33,7 @@ template <Position Pos>
 
 /// Checks a document array by its definition: every suffix starts at or after the begin of its
 /// record, and before the begin of the next. Runs on the host.
-/// \param context  threads
+/// \param context  threads, progress, report (phase "check documents"); takes no memory
 /// \throws Error (check)  names the first wrong entry
 /// \throws Error (usage)  as document_array()
 /// Complexity: O(n). Extra memory: none.

@@ -23,10 +23,14 @@ struct ReadOptions {
 /// records. White space inside sequence lines is dropped. FASTQ qualities are checked for length
 /// and dropped; sequence and quality may span several lines.
 ///
-/// \param context  progress
+/// Sequential.
+///
+/// \param context  memory budget: of the text; progress: "read", in bytes of the file (the total is
+///                 0, unknown, for a compressed file); report: phase "read"
 /// \throws Error (input) "FILE:LINE: found ..., expected ..." for an empty file, sequence before
 ///         the first header, a symbol outside the alphabet or a control byte, a FASTQ record that
 ///         is truncated or whose quality differs in length, a truncated or damaged gzip stream
+/// \throws Error (out_of_memory) "FILE: ..." if the budget, or the free memory, cannot hold the text
 /// Complexity: O(bytes). Memory: the text and a buffer of a few MiB.
 [[nodiscard]] SORTIE_API Text read_fasta(const HostContext& context, const std::string& path,
                                          const ReadOptions& options = {});

@@ -13,8 +13,8 @@ namespace sortie::suffix_array {
 /// suffixes in entries i - 1 and i of the suffix array; entry 0 is 0. A suffix ends at the end of
 /// its record (see TextView), and ends are equal to nothing, not even to each other.
 ///
-/// \param context   backend, device, threads, memory budget, report (phase "lcp"; on a GPU also
-///                  "copy in" and "copy out")
+/// \param context   backend, device, threads, memory budget, progress on the host, report (phase
+///                  "lcp"; on a GPU also "copy in" and "copy out")
 /// \param suffixes  the suffix array of `text`. Not checked here; check() does that. For another
 ///                  permutation the result is meaningless, but the call does not fail.
 /// \throws Error (usage)  suffixes.size() is not text.size(), or an entry is not one of its
@@ -37,7 +37,7 @@ template <Position Pos>
 /// follow; where equal letters precede the two suffixes, the entry of the suffixes that begin with
 /// these letters must be greater by one; for all other entries the letters are compared. Runs on
 /// the host.
-/// \param context  threads, memory budget
+/// \param context  threads, memory budget, progress, report (phase "check lcp")
 /// \throws Error (check)  names a wrong entry
 /// \throws Error (usage)  suffixes.size() is not text.size(), or an entry is not one of its
 ///                        positions

@@ -35,7 +35,8 @@ struct MatrixMarketHeader {
 /// nearest real. The matrix does not depend on the number of threads.
 ///
 /// \tparam Value  std::complex<double> for complex files
-/// \param context  threads and progress
+/// \param context  threads; memory budget: of the text, the entries and the result; progress: "read",
+///                 "parse matrix"; report: phases "read", "parse matrix"
 /// \param path     file name or "-"
 /// \param header   if not null, receives the header of the file
 /// \throws Error (input) "FILE:LINE: found ..., expected ..." for the first error in the file: a
@@ -43,7 +44,8 @@ struct MatrixMarketHeader {
 ///         of 0 or beyond the size, an invalid number, sizes beyond Idx, a damaged gzip stream, a
 ///         symmetric matrix that is not square, an entry above the diagonal of a symmetric file (or
 ///         on the diagonal of a skew-symmetric one), complex entries for a real Value
-/// \throws Error (out_of_memory) "FILE: ..." if the memory of this machine cannot hold the matrix
+/// \throws Error (out_of_memory) "FILE: ..." if the budget, or the free memory, cannot hold the
+///         matrix
 /// Complexity: O(bytes); chunks of lines are parsed in parallel. Memory: the text, the entries and
 /// the result at the same time.
 /// Source: Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935 (1996).
@@ -59,7 +61,10 @@ template <Scalar Value, Index Idx = std::int32_t>
 
 /// Writes a matrix as "coordinate real|complex general", entries row by row, numbers in the
 /// shortest form that reads back to the same bits. The file is replaced atomically; "-" is standard
-/// output. \throws Error (output)
+/// output.
+/// \param context  threads; progress and report: phase "write matrix". Takes some MiB per thread,
+///                 which do not count against the budget.
+/// \throws Error (output)
 template <Scalar Value, Index Idx>
 SORTIE_API void write_matrix_market(const HostContext& context, const std::string& path,
                                     const Csr<Value, Idx>& matrix);
@@ -83,7 +88,9 @@ SORTIE_API void write_matrix_market(const HostContext& context, const std::strin
 template <Scalar Value, Index Idx>
 class SORTIE_API MatrixMarketRows {
  public:
-  /// \param context  threads
+  /// \param context  threads; progress and report of append(): phase "write matrix", in rows. Its
+  ///                 report must outlive this object. Takes some MiB per thread, which do not count
+  ///                 against the budget.
   /// \param path     a regular file; pipes, devices and standard output cannot be rewritten
   /// \throws Error (output) the path is not a regular file or cannot be written
   MatrixMarketRows(const HostContext& context, const std::string& path, std::int64_t rows,

@@ -36,8 +36,8 @@ struct EntryRange {
 /// The positions of the occurrences are suffixes[range.begin .. range.end), in the order of the
 /// suffix array, not of the text.
 ///
-/// \param context   backend, device, threads, memory budget, report (phase "query"; on a GPU also
-///                  "copy in" and "copy out")
+/// \param context   backend, device, threads, memory budget, progress on the host, report (phase
+///                  "query"; on a GPU also "copy in" and "copy out")
 /// \param suffixes  the suffix array of `text`; not checked
 /// \return one range for each pattern, in the order of the patterns; the same on every backend
 /// \throws Error (usage)  suffixes.size() is not text.size(), an entry is not one of its positions

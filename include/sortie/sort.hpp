@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "sortie/context.hpp"
 #include "sortie/export.hpp"
@@ -13,23 +14,23 @@
 namespace sortie {
 
 /// How an array sort divides its work among devices.
-enum class SortAlgorithm {
+///
+/// These are the algorithms of the library. A program may register others, which then are further
+/// values of this type: Sortie's own program registers the designs of papers/ (papers/papers.hpp,
+/// not installed), where `options.algorithm = papers::rmg` is written like SortAlgorithm::merge.
+enum class SortAlgorithm : int {
   automatic,  ///< radix
   /// Divides keys by leading digits, exchanges them, and sorts; no merging. Host data beyond GPU
   /// memory passes through the GPUs twice, in chunks.
   radix,
-  merge,    ///< sorts shares, splits them at exact pivots, exchanges, merges
-  rmg,      ///< GPUs: the radix sort as Ilic published it
-  tanasic,  ///< GPUs: the merge sort in log2(G) stages as Tanasic et al. published it
-  het,      ///< GPUs and host: GPUs sort chunks, host threads merge them
-  bitonic,  ///< one GPU: in place, constant extra memory, not stable
+  merge,  ///< sorts shares, splits them at exact pivots, exchanges, merges
 };
 
 [[nodiscard]] SORTIE_API std::string_view name(SortAlgorithm algorithm);
-/// "auto", "radix", "merge", ... \throws Error (usage)
+/// "auto", "radix", "merge" and registered names. \throws Error (usage)
 [[nodiscard]] SORTIE_API SortAlgorithm parse_sort_algorithm(std::string_view text);
-/// The algorithms of a backend in this build.
-[[nodiscard]] SORTIE_API std::span<const SortAlgorithm> sort_algorithms(Backend backend);
+/// The algorithms of a backend in this build, the default first; registered ones last.
+[[nodiscard]] SORTIE_API std::vector<SortAlgorithm> sort_algorithms(Backend backend);
 
 /// How items move between GPUs.
 enum class Transport {
@@ -88,7 +89,7 @@ SORTIE_API void sort(const Context& context, const Request& request);
 ///                 report: host phases "order", "range", "histogram", "scatter", "exchange",
 ///                 "local sort", with merge "local sort", "pivots", "exchange", "merge"; CUDA
 ///                 phases "copy in", those of sort_chunks(), "copy out"; beyond GPU memory "sort
-///                 chunks", "sort parts"; with het "sort chunks", "merge"
+///                 chunks", "sort parts"
 /// \param options  direction, stability, algorithm, devices, transport
 /// \throws Error (usage)          the number of devices is out of range
 /// \throws Error (out_of_memory)  the work space does not fit the budget or the memory
@@ -99,14 +100,13 @@ SORTIE_API void sort(const Context& context, const Request& request);
 ///
 /// Extra memory, host: keys alone a few MiB; with values one copy if `stable` is set, else some
 /// MiB. CUDA: on each GPU the chunk and what sort_chunks() takes; in host memory none, or one copy
-/// with het and beyond GPU memory.
+/// beyond GPU memory.
 ///
 /// Page-locked host memory is copied at bus speed, and the radix sort overlaps these copies with
 /// its work. Pageable memory is copied through page-locked blocks.
 ///
 /// Stability, with values: on the host every sort is stable if `stable` is set, and merge always
-/// is. On CUDA all algorithms except bitonic are stable. The result does not depend on the number
-/// of threads or devices.
+/// is. On CUDA every sort is stable. The result does not depend on the number of threads or devices.
 ///
 /// Source: Ilic: RMG Sort (2022), section 3; Tanasic et al. (GPGPU 2013), section 3; Gowanlock and
 /// Karsin: Sorting Large Datasets with Heterogeneous CPU/GPU Architectures (IPDPSW 2018).

@@ -62,8 +62,7 @@ SORTIE_API void sort_chunks(const Context& context, const ChunkRequest& request)
 ///                 report: radix has phases "histogram", "scatter", "exchange", "local sort",
 ///                 "borders"; the other algorithms have their own. With a report the host waits for
 ///                 the GPUs after each phase
-/// \param options  algorithm: radix, rmg, merge, tanasic (a power of two of chunks), bitonic (one
-///                 chunk); automatic means radix
+/// \param options  algorithm: radix, merge; automatic means radix
 /// \throws Error (usage)          a null pointer, or an algorithm that does not sort these chunks
 /// \throws Error (out_of_memory)  names the bytes wanted and free; the chunks are unchanged
 /// \throws Error (unavailable)    no CUDA, no such device, or no peer access with Transport::peer
@@ -73,9 +72,7 @@ SORTIE_API void sort_chunks(const Context& context, const ChunkRequest& request)
 /// | algorithm | extra memory | stable with values |
 /// |---|---|---|
 /// | radix | one copy of the chunk and 1/12 of it, 1/3 byte per item, about 60 MiB | yes |
-/// | rmg | two copies of the chunk, and CUB's temporary storage | yes |
-/// | merge, tanasic | one copy of the chunk and about 0.1 % | yes |
-/// | bitonic | none | no |
+/// | merge | one copy of the chunk and about 0.1 % | yes |
 template <SortKey Key>
 void sort_chunks(const Context& context, std::span<const ArrayChunk<Key>> chunks,
                  const SortOptions& options = {}) {

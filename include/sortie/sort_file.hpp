@@ -87,7 +87,7 @@ struct SortResult {
 /// is of host memory.
 ///
 /// \param context  backend, threads, memory budget;
-///                 progress: "sort chunks", "merge";
+///                 progress: "sort", or "sort chunks" and "merge";
 ///                 report: phases "read", "sort" and those of sort(), "spill", "merge", "verify",
 ///                 "write"
 /// \throws Error (input) from the source; (output) the output or a temporary file cannot be

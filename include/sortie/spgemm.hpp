@@ -11,27 +11,16 @@
 
 namespace sortie::spgemm {
 
-/// Ways to compute C = A * B.
+/// Ways to compute C = A * B. Programs that link Sortie's sources can register further ones, such
+/// as other libraries to compare with; these have the numbers after the last one.
 enum class Algorithm {
   automatic,  ///< the fastest algorithm of the chosen backend
   essc,       ///< expansion, segmented sort, compression (host and CUDA)
   fused,      ///< CUDA: each row in registers and shared memory, no expansion in device memory
   row_wise,   ///< host: an accumulator chosen per row
-  reference,  ///< sequential, for tests
-  eigen,      ///< Eigen's sparse product (host)
-  esc,        ///< expansion, global sort by (row, column), compression (CUDA), as in CUSP
-  cusparse_default,  ///< cuSPARSE generic SpGEMM, CUSPARSE_SPGEMM_DEFAULT
-  cusparse_alg1,
-  cusparse_alg2,
-  cusparse_alg3,
-  cusparse_reuse,  ///< cuSPARSE SpGEMMreuse: structure first, then values
-  cusp,            ///< CUSP (CUDA), in builds where CMake found CUSP
-  kokkos_kernels,  ///< KokkosSparse::spgemm (host), in builds where CMake found KokkosKernels
-  graphblas,       ///< GrB_mxm of SuiteSparse:GraphBLAS (host), in builds where CMake found it
 };
 
-/// "auto", "essc", "fused", "row-wise", "reference", "eigen", "esc", "cusparse", "cusparse-alg1",
-/// ..., "cusparse-reuse", "cusp", "kokkos-kernels", "graphblas"
+/// "auto", "essc", "fused", "row-wise", or the name of a registered algorithm
 [[nodiscard]] SORTIE_API std::string_view name(Algorithm algorithm);
 /// The inverse of name(). \throws Error (usage) unknown name
 [[nodiscard]] SORTIE_API Algorithm parse_algorithm(std::string_view text);
@@ -56,8 +45,8 @@ template <matrices::Scalar Value, matrices::Index Idx>
 ///
 /// \param context  backend, device, threads, progress; memory budget of the work space, excluding
 ///                 the result; report: figures "products" and "nnz_c"; phases "analysis",
-///                 "expansion", "sort", "compression" of the ESC family; "analysis", "counting",
-///                 "making" of fused; "analysis", "accumulation" of row_wise.
+///                 "expansion", "sort", "compression" of essc; "analysis", "counting", "making" of
+///                 fused; "analysis", "accumulation" of row_wise.
 ///                 Backend::automatic selects the backend that has the algorithm if only one has
 ///                 it.
 /// \param a,b      operands with columns ascending in each row; a.cols must equal b.rows
@@ -72,7 +61,7 @@ template <matrices::Scalar Value, matrices::Index Idx>
 ///   rows if C does not fit the budget.
 /// - row_wise takes O(cols) per thread. Within the budget it takes up to 17 bytes per entry and 16
 ///   bytes per row of B for bitmaps of the columns.
-/// Source: section 5.2 of Hou et al. (ICS 2017); Bell, Dalton, Olson (SISC 2012) for ESC.
+/// Source: section 5.2 of Hou et al. (ICS 2017) for essc.
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] SORTIE_API matrices::Csr<Value, Idx> multiply(
     const Context& context, const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,

@@ -58,6 +58,11 @@ SORTIE_API void compare(const matrices::Pattern<Idx>& result,
 /// Checks any number of results for C = A * B against one product that another algorithm computed
 /// on the host, with a rounding-error bound per entry.
 ///
+/// The caller names that algorithm, so that a check can be independent of what it checks without
+/// making the library depend on another one. The program `sortie` registers Eigen and compares with
+/// it. With the library alone, use row_wise for results of a GPU and of essc: its long rows are
+/// summed by accumulators, without segmented sort.
+///
 /// An entry of row i may differ by 4 (n + 2) u (|A| * |B|)_ij plus n times the smallest denormal
 /// number. Here n is the number of entries of row i of A, each of which contributes at most one
 /// product to an entry of C, and u = 2^-53 (2^-24 for f32). Two sums of n products in different
@@ -70,8 +75,7 @@ class SORTIE_API ProductCheck {
  public:
   using Matrix = matrices::Csr<Value, Idx>;
 
-  /// Multiplies on the host: with Eigen on all threads, in blocks of rows; with any other algorithm
-  /// through multiply(). Keeps no reference to the operands.
+  /// Multiplies on the host, as multiply() does, on all threads. Keeps no reference to the operands.
   /// \param context    threads
   /// \param a,b        with columns ascending in each row
   /// \param algorithm  a host algorithm

@@ -16,8 +16,8 @@ namespace sortie::spgemm {
 template <matrices::Scalar Value, matrices::Index Idx>
 using ProductSink = std::function<void(matrices::Csr<Value, Idx>& rows)>;
 
-/// True for the algorithms that return a large C in several chunks: automatic, essc and fused on
-/// CUDA; automatic, essc and row_wise on the host.
+/// True for the algorithms that return a large C in several chunks: all of Algorithm, but not those
+/// that a program has registered.
 [[nodiscard]] SORTIE_API bool makes_chunks(Algorithm algorithm);
 
 /// C = A * B, bitwise equal to multiply(), passed to `sink` in chunks of rows from the first row to

@@ -44,7 +44,7 @@ struct WorkSpace {
 
 /// The work space of multiply(context, A, B, algorithm) for matrices of these types and sizes.
 /// Depends on the memory that is free at the time of the call.
-/// \return no value for an algorithm that obeys no limit: all baselines except esc
+/// \return no value for a registered algorithm that obeys no limit
 /// \throws Error (unavailable) as multiply()
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] SORTIE_API std::optional<WorkSpace> work_space(const Context& context,

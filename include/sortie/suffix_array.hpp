@@ -4,28 +4,12 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "sortie/context.hpp"
 #include "sortie/export.hpp"
 
 namespace sortie::suffix_array {
-
-/// Ways to build a suffix array.
-enum class Algorithm {
-  automatic,
-  prefix_doubling,  ///< packed prefixes, then doubling by segmented sort (host and CUDA)
-  reference,        ///< comparison sort of suffixes (host), for tests
-  divsufsort,       ///< libdivsufsort (host)
-  dc3,              ///< the skew algorithm of Karkkainen and Sanders (CUDA), a baseline
-};
-
-[[nodiscard]] SORTIE_API std::string_view name(Algorithm algorithm);
-/// The inverse of name(). \throws Error (usage)
-[[nodiscard]] SORTIE_API Algorithm parse_algorithm(std::string_view text);
-/// The algorithms that build() accepts on that backend, besides `automatic`.
-[[nodiscard]] SORTIE_API std::span<const Algorithm> algorithms(Backend backend);
 
 /// Types of positions: 32 bits address texts of up to 2^32 - 2 symbols.
 template <class T>
@@ -49,8 +33,8 @@ struct TextView {
 };
 
 /// Builds the suffix array of a text: the start positions of all suffixes (those of separators
-/// included) in lexicographic order of bytes. The result is the same for every backend, algorithm
-/// and number of threads.
+/// included) in lexicographic order of bytes. The result is the same for every backend and number of
+/// threads.
 ///
 /// \param context  backend, device, threads, memory budget, progress, report (phases, among them
 ///                 "pack", "sort", "rounds"; figures "rounds", "unresolved_after_first_sort")
@@ -75,14 +59,14 @@ struct TextView {
 /// Source: Hou, Liu, Wang, Feng (ICS 2017), section 5.1; Manber, Myers (SIAM J. Comput. 1993);
 /// Larsson, Sadakane (Theoretical Computer Science 387, 2007).
 template <Position Pos>
-[[nodiscard]] SORTIE_API std::vector<Pos> build(const Context& context, const TextView& text,
-                                                Algorithm algorithm = Algorithm::automatic);
+[[nodiscard]] SORTIE_API std::vector<Pos> build(const Context& context, const TextView& text);
 
 /// Checks that `suffixes` is the suffix array of `text`: a permutation in which each two neighbours
 /// are in order by their first symbols and by the ranks of the suffixes after these. Runs on the
 /// host.
-/// \param context  threads
+/// \param context  threads, memory budget, progress, report (phase "check")
 /// \throws Error (check)  names the first wrong entry
+/// \throws Error (out_of_memory)
 /// Complexity: O(n). Extra memory: sizeof(Pos) bytes a symbol.
 /// Source: Burkhardt, Karkkainen (CPM 2003), section 8.
 template <Position Pos>
@@ -92,8 +76,8 @@ SORTIE_API void check(const HostContext& context, const TextView& text,
 /// The inverse of a suffix array: entry p is the rank of the suffix at position p, so that
 /// inverse[suffixes[i]] == i.
 ///
-/// \param context   backend, device, threads, memory budget, report (phase "inverse"; on a GPU also
-///                  "copy in" and "copy out")
+/// \param context   backend, device, threads, memory budget, progress on the host, report (phase
+///                  "inverse"; on a GPU also "copy in" and "copy out")
 /// \param suffixes  a permutation of 0 .. suffixes.size() - 1
 /// \throws Error (usage)  an entry is not below suffixes.size() (checked on the host only)
 /// \throws Error (out_of_memory, unavailable, device)

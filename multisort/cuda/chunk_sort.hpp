@@ -4,18 +4,11 @@
 #include <string_view>
 
 #include "core/phase_timer.hpp"
+#include "multisort/backends.hpp"
 #include "multisort/cuda/device_group.hpp"
 #include "sortie/run_report.hpp"
-#include "sortie/sort_chunks.hpp"
 
 namespace sortie::multisort {
-
-/// An algorithm that sorts chunks in place. `group` has a logical device for each chunk, in order.
-/// \pre `request` has been checked: chunks with items have no null pointers, value_bytes is 0, 4 or
-///      8
-/// Returns when the sort has finished. If it throws, no work is left on the group's streams.
-using ChunkSort = void (*)(const Context& context, const DeviceGroup& group,
-                           const ChunkRequest& request);
 
 /// The function of an algorithm. \throws Error (usage) if the algorithm does not sort chunks
 [[nodiscard]] ChunkSort chunk_sort(SortAlgorithm algorithm);

@@ -7,7 +7,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "multisort/host/devices.hpp"
+#include "multisort/backends.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/error.hpp"
 

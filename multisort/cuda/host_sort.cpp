@@ -14,10 +14,10 @@
 #include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/chunked_sort.hpp"
 #include "multisort/cuda/exchange/host_link.hpp"
-#include "multisort/cuda/het_sort.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {
@@ -34,8 +34,8 @@ class HostSort {
       : context_(context),
         group_(group),
         request_(request),
-        sizes_(plan::equal_shares(request.num_items, group.size())),
-        begins_(plan::begins_of(sizes_)),
+        sizes_(EqualShares{request.num_items, group.size()}.sizes()),
+        begins_(begins_of(sizes_)),
         chunks_{{}, request.key_type, request.value_bytes, request.options} {
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);
@@ -162,15 +162,12 @@ void sort_on_cuda(const Context& context, const Request& request) {
   const std::vector<int> ordinals = spread_over_gpus(context, request.options.devices);
   const SortAlgorithm algorithm = request.options.algorithm;
   if (request.num_items == 0) return;
-  if (algorithm == SortAlgorithm::het) {
-    het_sort(context, ordinals, request, SecondPass::merge_on_host);
-    return;
-  }
+  const Algorithm* const other = registered_algorithm(algorithm);
+  if (other != nullptr && other->sort_host != nullptr)
+    return other->sort_host(context, ordinals, request);
   const bool is_radix = algorithm == SortAlgorithm::automatic || algorithm == SortAlgorithm::radix;
-  if (is_radix && !fits(context, ordinals, request)) {
-    het_sort(context, ordinals, request, SecondPass::sort_again);
-    return;
-  }
+  if (is_radix && !fits(context, ordinals, request))
+    return sort_twice_in_chunks(context, ordinals, request);
   static_cast<void>(chunk_sort(algorithm));  // throws before anything is copied
   const DeviceGroup group(ordinals, request.options.transport);
   HostSort(context, group, request).run();

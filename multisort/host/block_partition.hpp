@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "multisort/host/buffer_blocks.hpp"
-#include "multisort/host/digits.hpp"
-#include "multisort/host/items.hpp"
+#include "primitives/host/digits.hpp"
+#include "primitives/host/items.hpp"
 
 namespace sortie::multisort {
 

@@ -9,9 +9,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "multisort/host/digits.hpp"
-#include "multisort/host/item_words.hpp"
-#include "multisort/host/items.hpp"
+#include "primitives/host/digits.hpp"
+#include "primitives/host/items.hpp"
 
 namespace sortie::multisort {
 

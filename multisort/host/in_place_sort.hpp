@@ -14,13 +14,14 @@
 
 #include "core/phase_timer.hpp"
 #include "multisort/host/block_partition.hpp"
-#include "multisort/host/devices.hpp"
-#include "multisort/host/digits.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/local_sort.hpp"
 #include "multisort/host/word_sort.hpp"
+#include "primitives/host/digits.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "sortie/context.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -64,9 +65,7 @@ class InPlaceSort {
   InPlaceSort(const Context& context, Range items, std::uint64_t n, KeyCodec<Key> codec,
               std::size_t devices)
       : context_(context), items_(items), n_(n), codec_(codec), devices_(devices) {
-    const std::uint64_t bytes = work_space(n, devices);
-    if (context.memory_budget != 0 && bytes > context.memory_budget)
-      throw out_of_memory_error("work space of the sort in place", bytes, context.memory_budget);
+    require_budget(context, "work space of the sort in place", work_space(n, devices));
     if (n > team_items) team_ = std::make_unique<Partition>(n, team_stripes);
     for (std::size_t device = 0; device < devices; ++device)
       workers_.push_back(std::make_unique<Worker>(context, n));
@@ -133,7 +132,7 @@ class InPlaceSort {
     /// Sorts items that differ in no bits but the lowest `bits`.
     void sort(Range items, std::uint64_t n, int bits) {
       if constexpr (are_pair_words) {
-        if (segsort::has_vector_sort() && n <= cached_items) {
+        if (has_vector_sort() && n <= cached_items) {
           if (bits > 0) sort_as_words(items, n, storage.items().keys);
           return;
         }
@@ -179,10 +178,7 @@ class InPlaceSort {
     Sorter sorter{cached_items};
   };
 
-  /// Where the share of a device begins in n items.
-  [[nodiscard]] std::uint64_t share_begin(std::uint64_t n, std::size_t device) const {
-    return n / devices_ * device + std::min<std::uint64_t>(n % devices_, device);
-  }
+  [[nodiscard]] EqualShares shares_of(std::uint64_t n) const { return {n, devices_}; }
 
   [[nodiscard]] Key joined_differing() const {
     Key all = 0;
@@ -207,18 +203,17 @@ class InPlaceSort {
     const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
     encoded_ = true;
     const Key first = codec_.encoded(items_.keys[0]);
-    for_each_device(devices_, [&](std::size_t device) {
-      Key differs = 0;
-      const std::uint64_t share_end = share_begin(n_, device + 1);
-      for (std::uint64_t begin = share_begin(n_, device); begin < share_end;
-           begin += encoded_keys) {
-        Key* const keys = items_.keys + begin;
-        const std::uint64_t n = std::min(encoded_keys, share_end - begin);
-        codec_.encode(keys, n);
-        differs |= differing_bits(keys, n, first);
-      }
-      differing_[device] = differs;
-    });
+    for_each_share(shares_of(n_),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t share_end) {
+                     Key differs = 0;
+                     for (; begin < share_end; begin += encoded_keys) {
+                       Key* const keys = items_.keys + begin;
+                       const std::uint64_t n = std::min(encoded_keys, share_end - begin);
+                       codec_.encode(keys, n);
+                       differs |= differing_bits(keys, n, first);
+                     }
+                     differing_[device] = differs;
+                   });
     return joined_differing();
   }
 
@@ -226,11 +221,10 @@ class InPlaceSort {
   [[nodiscard]] Key find_differing(const Part& part) {
     const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
     const Key* const keys = items_.keys + part.begin;
-    for_each_device(devices_, [&](std::size_t device) {
-      const std::uint64_t begin = share_begin(part.size, device);
-      differing_[device] =
-          differing_bits(keys + begin, share_begin(part.size, device + 1) - begin, keys[0]);
-    });
+    for_each_share(shares_of(part.size),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
+                     differing_[device] = differing_bits(keys + begin, end - begin, keys[0]);
+                   });
     return joined_differing();
   }
 
@@ -241,24 +235,25 @@ class InPlaceSort {
   /// Counts how often each key occurs, and writes each as often.
   void sort_by_counting(Key differing) {
     const Digit digit = Digit::highest(differing, 8 * static_cast<int>(sizeof(Key)));
-    const std::size_t values = digit.mask + 1;
+    const std::size_t values = digit.values();
     const Key common = static_cast<Key>(items_.keys[0] & ~static_cast<Key>(digit.mask));
     std::vector<std::uint64_t> counts(devices_ * values);
     std::vector<std::uint64_t> ends(values);
     {
       const PhaseTimer timer(context_, "histogram", n_ * sizeof(Key));
-      for_each_device(devices_, [&](std::size_t device) {
-        const Key* const keys = items_.keys + share_begin(n_, device);
-        const std::uint64_t n = share_begin(n_, device + 1) - share_begin(n_, device);
-        std::uint64_t* const counted = counts.data() + device * values;
-        if (values <= few_counted) {
-          DigitCounts<few_counted> few;
-          few.add(keys, n, digit);
-          few.store(counted, values);
-        } else {
-          for (std::uint64_t i = 0; i < n; ++i) ++counted[digit(keys[i])];
-        }
-      });
+      for_each_share(shares_of(n_),
+                     [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
+                       const Key* const keys = items_.keys + begin;
+                       const std::uint64_t n = end - begin;
+                       std::uint64_t* const counted = counts.data() + device * values;
+                       if (values <= few_counted) {
+                         DigitCounts<few_counted> few;
+                         few.add(keys, n, digit);
+                         few.store(counted, values);
+                       } else {
+                         count_keys(keys, n, digit, counted);
+                       }
+                     });
     }
     const PhaseTimer timer(context_, "local sort", n_ * sizeof(Key));
     std::uint64_t sum = 0;
@@ -267,9 +262,7 @@ class InPlaceSort {
         sum += counts[device * values + value];
       ends[value] = sum;
     }
-    for_each_device(devices_, [&](std::size_t device) {
-      std::uint64_t place = share_begin(n_, device);
-      const std::uint64_t share_end = share_begin(n_, device + 1);
+    for_each_share(shares_of(n_), [&](std::uint64_t, std::uint64_t place, std::uint64_t share_end) {
       auto value = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), place) -
                                             ends.begin());
       for (; place < share_end; ++value) {
@@ -301,7 +294,7 @@ class InPlaceSort {
     {
       const PhaseTimer timer(context_, "scatter", 2 * part.size * item_bytes<Key, Value>);
       team_->begin(items_.from(part.begin), part.size, digit);
-      for_each_device(team_stripes, [&](std::size_t stripe) {
+      for_each_task(team_stripes, [&](std::size_t stripe) {
         if (encoded_) return team_->collect(stripe);
         team_->collect(stripe, [&](Key* keys, std::uint64_t n) { codec_.encode(keys, n); });
       });
@@ -310,7 +303,7 @@ class InPlaceSort {
     {
       const PhaseTimer timer(context_, "exchange", 2 * part.size * item_bytes<Key, Value>);
       team_->place(ends);
-      for_each_device(team_->shares(), [&](std::size_t share) { team_->exchange(share); });
+      for_each_task(team_->shares(), [&](std::size_t share) { team_->exchange(share); });
       team_->finish(ends);
     }
     const Key below = static_cast<Key>((Key{1} << digit.shift) - 1);
@@ -326,7 +319,7 @@ class InPlaceSort {
   void sort_locally() {
     const PhaseTimer timer(context_, "local sort");
     std::atomic<std::size_t> next{0};
-    for_each_device(devices_, [&](std::size_t device) {
+    for_each_task(devices_, [&](std::size_t device) {
       for (std::size_t i = next++; i < small_.size(); i = next++) {
         const Part& part = small_[i];
         const Range items = items_.from(part.begin);

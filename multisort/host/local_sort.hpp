@@ -9,12 +9,13 @@
 #include <cstdint>
 #include <utility>
 
-#include "multisort/host/digits.hpp"
-#include "multisort/host/items.hpp"
-#include "multisort/host/scatter.hpp"
+#include "primitives/host/digits.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/line_scatter.hpp"
+#include "primitives/host/radix_pass.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/short/packed_sort.hpp"
 #include "segsort/host/sort_segment.hpp"
-#include "segsort/host/vector_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -46,8 +47,7 @@ class LocalSort {
   /// \param most_cached  items that are sorted within the cache: more where two passes in it take
   ///                     less time than one beyond it; tests make it small
   /// \param vectors  whether to use the vector sort of words, which the processor must have
-  explicit LocalSort(std::uint64_t most_cached = cached_items,
-                     bool vectors = segsort::has_vector_sort())
+  explicit LocalSort(std::uint64_t most_cached = cached_items, bool vectors = has_vector_sort())
       : most_cached_(most_cached), vectors_(vectors && is_wide) {}
 
   /// Most items that sort() sorts in place with a scratch of short_part items.
@@ -85,8 +85,7 @@ class LocalSort {
   static constexpr int key_bits = static_cast<int>(8 * sizeof(Key));
   /// Keys that the vector sort takes.
   static constexpr bool is_wide = sizeof(Key) >= 4;
-  static constexpr int digit_bits = 8;
-  static constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
+  static constexpr int digit_bits = least_digit_bits;
   static constexpr std::size_t line_buckets = std::size_t{1} << widest_digit;
   /// Below this, counters of 256 digit values cost more than they save.
   static constexpr std::uint64_t shortest_least_digit = 512;
@@ -109,7 +108,7 @@ class LocalSort {
   static void sort_by_vectors(Range items, Range scratch, std::uint64_t n, int bits, Range result) {
     if constexpr (is_wide) {
       if constexpr (!has_values<Value>) {
-        segsort::sort_words(items.keys, n);
+        sort_words(items.keys, n);
         if (result.keys != items.keys) copy_items(items, n, result);
       } else {
         if (result.keys == items.keys) {
@@ -127,32 +126,30 @@ class LocalSort {
     if (n > most_cached_) {
       const int width =
           std::clamp(static_cast<int>(std::bit_width(n / most_cached_)), digit_bits, widest_digit);
-      by_highest_digit<line_buckets>(items, scratch, n, differing, width, line_scatter_, result);
+      const Digit digit = Digit::highest(differing, width);
+      by_highest_digit(items, scratch, n, digit, result,
+                       [&](auto... arguments) { line_scatter_(arguments..., digit.values()); });
     } else if (has_values<Value> && vectors_) {
       const int width =
           std::clamp(static_cast<int>(std::bit_width(n / packed_items)), 4, digit_bits);
-      by_highest_digit<digit_values>(items, scratch, n, differing, width,
-                                     scatter_directly<Key, Value, std::uint64_t, Digit>, result);
+      by_highest_digit(items, scratch, n, Digit::highest(differing, width), result,
+                       DirectScatter{});
     } else if (n >= shortest_least_digit) {
       by_least_digits(items, scratch, n, differing, result);
     } else {
       const int width =
           std::clamp(static_cast<int>(std::bit_width(n / items_per_digit)), 4, digit_bits);
-      by_highest_digit<digit_values>(items, scratch, n, differing, width,
-                                     scatter_directly<Key, Value, std::uint64_t, Digit>, result);
+      by_highest_digit(items, scratch, n, Digit::highest(differing, width), result,
+                       DirectScatter{});
     }
   }
 
   /// One pass by the highest digit, then each part for itself.
-  /// \tparam Buckets  the pass has up to this many
-  template <std::size_t Buckets, class Scatter>
-  void by_highest_digit(Range items, Range scratch, std::uint64_t n, Key differing, int width,
-                        Scatter& scatter, Range result) {
-    const Digit digit = Digit::highest(differing, width);
-    std::array<std::uint64_t, Buckets> ends{};
-    count(items.keys, n, digit, ends);
-    counts_to_starts(ends);
-    scatter(items, n, ends.data(), digit, scratch);
+  template <class Move>
+  void by_highest_digit(Range items, Range scratch, std::uint64_t n, Digit digit, Range result,
+                        const Move& move) {
+    std::array<std::uint64_t, line_buckets> ends;
+    radix_pass(items, n, digit, ends.data(), digit.values(), scratch, move);
     const bool into_items = result.keys == items.keys;
     std::uint64_t begin = 0;
     for (std::size_t value = 0; value <= digit.mask; ++value) {
@@ -175,15 +172,9 @@ class LocalSort {
       low = std::max(0, static_cast<int>(std::bit_width(differing)) - enough * digit_bits);
     }
     const bool leaves_some = (differing & ((Key{1} << low) - 1)) != 0;
-    for (Key left = static_cast<Key>(differing >> low << low); left != 0;
-         left = without_digit(left)) {
-      const Digit digit{std::countr_zero(left), digit_values - 1};
-      std::array<std::uint64_t, digit_values> starts{};
-      count(items.keys, n, digit, starts);
-      counts_to_starts(starts);
-      scatter_directly(items, n, starts.data(), digit, scratch);
-      std::swap(items, scratch);
-    }
+    const Range sorted =
+        sort_by_least_digits(items, scratch, n, static_cast<Key>(differing >> low << low));
+    if (sorted.keys != items.keys) std::swap(items, scratch);
     if (leaves_some) sort_where_equal(items, scratch, n, low);
     if (items.keys != result.keys) copy_items(items, n, result);
   }
@@ -204,30 +195,11 @@ class LocalSort {
     }
   }
 
-  /// Takes the lowest digit, which starts at the lowest bit, out of `differing`.
-  static Key without_digit(Key differing) {
-    const int shift = std::countr_zero(differing);
-    return shift + digit_bits >= key_bits
-               ? Key{0}
-               : static_cast<Key>(differing >> (shift + digit_bits) << (shift + digit_bits));
-  }
-
   static int least_digits(Key differing) {
     int digits = 0;
-    for (; differing != 0; differing = without_digit(differing)) ++digits;
+    for (; differing != 0; ++digits)
+      differing = Digit::lowest(differing, digit_bits).removed_from(differing);
     return digits;
-  }
-
-  template <std::size_t Buckets>
-  static void count(const Key* keys, std::uint64_t n, Digit digit,
-                    std::array<std::uint64_t, Buckets>& counts) {
-    for (std::uint64_t i = 0; i < n; ++i) ++counts[digit(keys[i])];
-  }
-
-  template <std::size_t Buckets>
-  static void counts_to_starts(std::array<std::uint64_t, Buckets>& counts) {
-    std::uint64_t sum = 0;
-    for (std::uint64_t& count : counts) sum += std::exchange(count, sum);
   }
 
   /// For n <= short_part. The segment sort takes keys of 32 and 64 bits.
@@ -255,7 +227,7 @@ class LocalSort {
     }
   }
 
-  LineScatter<Key, Value> line_scatter_{line_buckets};
+  LineScatter<Key, Value, line_buckets, true> line_scatter_;
   std::uint64_t most_cached_;
   bool vectors_;
 };

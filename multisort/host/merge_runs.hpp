@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "multisort/host/items.hpp"
+#include "primitives/host/items.hpp"
 
 namespace sortie::multisort {
 

@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/host/devices.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"
 
@@ -31,14 +30,14 @@ namespace sortie::multisort {
 template <class Key, class Value, class LocalSort, class Before, class Finish>
 void merge_sort(const Context& context, Items<Key, Value> items, std::uint64_t n,
                 std::size_t devices, LocalSort local_sort, Before before, Finish finish) {
-  const std::vector<std::uint64_t> sizes = plan::equal_shares(n, devices);
-  const std::vector<std::uint64_t> begins = plan::begins_of(sizes);
+  const std::vector<std::uint64_t> sizes = EqualShares{n, devices}.sizes();
+  const std::vector<std::uint64_t> begins = begins_of(sizes);
   const ItemStorage<Key, Value> storage(context, n, "scratch of the sort");
   const Items<Key, Value> scratch = storage.items();
   const std::uint64_t bytes = n * item_bytes<Key, Value>;
   {
     const PhaseTimer timer(context, "local sort");
-    for_each_device(devices, [&](std::size_t device) {
+    for_each_task(devices, [&](std::size_t device) {
       local_sort(device, items.from(begins[device]), scratch.from(begins[device]), sizes[device]);
     });
   }
@@ -52,7 +51,7 @@ void merge_sort(const Context& context, Items<Key, Value> items, std::uint64_t n
   }
   if (devices > 1) {
     const PhaseTimer timer(context, "exchange", 2 * bytes);
-    for_each_device(devices, [&](std::size_t source) {
+    for_each_task(devices, [&](std::size_t source) {
       for (const plan::Transfer& transfer : exchange.by_source[source]) {
         copy_items(items.from(begins[source] + transfer.source_begin), transfer.size,
                    scratch.from(begins[transfer.destination] + transfer.destination_begin));
@@ -67,7 +66,7 @@ void merge_sort(const Context& context, Items<Key, Value> items, std::uint64_t n
       runs[transfer.destination][source] = {scratch.from(begin), transfer.size};
     }
   }
-  for_each_device(devices, [&](std::size_t device) {
+  for_each_task(devices, [&](std::size_t device) {
     const Items<Key, Value> part = items.from(begins[device]);
     if (devices > 1) merge_runs(std::move(runs[device]), part, before);
     finish(part, sizes[device]);

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "multisort/host/devices.hpp"
-#include "multisort/host/items.hpp"
+#include "multisort/backends.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 
 namespace sortie::multisort {
@@ -24,30 +24,30 @@ std::function<void()> prepare(const Context& context, const Request& request,
   Context on_host = context;
   on_host.memory_budget = 0;  // that is of the GPUs
   const std::size_t threads = start_devices(on_host, 0);
-  const std::vector<std::uint64_t> shares = plan::equal_shares(n, threads);
-  const std::vector<std::uint64_t> begins = plan::begins_of(shares);
+  const std::vector<std::uint64_t> shares = EqualShares{n, threads}.sizes();
+  const std::vector<std::uint64_t> begins = begins_of(shares);
   if (run_sizes.size() == 1) {
     return [=] {
-      for_each_device(threads,
-                      [&](std::size_t t) { codec.decode(items.keys + begins[t], shares[t]); });
+      for_each_task(threads,
+                    [&](std::size_t t) { codec.decode(items.keys + begins[t], shares[t]); });
     };
   }
   const auto scratch =
       std::make_shared<ItemStorage<Key, Value>>(on_host, n, "the merge of sorted chunks");
   return [=] {
-    const std::vector<std::uint64_t> run_begins = plan::begins_of(run_sizes);
+    const std::vector<std::uint64_t> run_begins = begins_of(run_sizes);
     const auto read = [&](std::size_t run, std::uint64_t position) {
       return items.keys[run_begins[run] + position];
     };
     const auto splits = plan::split_for_destinations(run_sizes, shares, read, std::less<Key>{});
-    for_each_device(threads, [&](std::size_t t) {
+    for_each_task(threads, [&](std::size_t t) {
       std::vector<Run<Key, Value>> runs;
       for (std::size_t run = 0; run < run_sizes.size(); ++run)
         runs.push_back(
             {items.from(run_begins[run] + splits[t][run]), splits[t + 1][run] - splits[t][run]});
       merge_runs(std::move(runs), scratch->items().from(begins[t]), std::less<Key>{});
     });
-    for_each_device(threads, [&](std::size_t t) {
+    for_each_task(threads, [&](std::size_t t) {
       const Items<Key, Value> part = items.from(begins[t]);
       copy_items(scratch->items().from(begins[t]), shares[t], part);
       codec.decode(part.keys, shares[t]);
@@ -62,9 +62,9 @@ std::function<void()> prepare_keys(const Context& context, const Request& reques
     case 0:
       return prepare<Key, NoValue>(context, request, run_sizes);
     case 4:
-      return prepare<Key, Opaque<4>>(context, request, run_sizes);
+      return prepare<Key, Opaque<std::uint32_t>>(context, request, run_sizes);
     default:
-      return prepare<Key, Opaque<8>>(context, request, run_sizes);
+      return prepare<Key, Opaque<std::uint64_t>>(context, request, run_sizes);
   }
 }
 

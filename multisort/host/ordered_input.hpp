@@ -6,12 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/host/devices.hpp"
-#include "multisort/host/items.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"
@@ -77,10 +75,9 @@ class OrderedInput {
     // Some thousand keys at a time, so that all devices stop soon after one has found otherwise.
     constexpr std::uint64_t keys_at_once = 4096;
     std::atomic<bool> so_far = true;
-    const std::vector<std::uint64_t> begins = plan::begins_of(plan::equal_shares(n_, devices_));
-    for_each_device(devices_, [&](std::size_t device) {
-      const std::uint64_t end = std::min(begins[device + 1] + 1, n_);
-      for (std::uint64_t i = begins[device]; i < end; i += keys_at_once) {
+    for_each_share({n_, devices_}, [&](std::uint64_t, std::uint64_t begin, std::uint64_t next) {
+      const std::uint64_t end = std::min(next + 1, n_);
+      for (std::uint64_t i = begin; i < end; i += keys_at_once) {
         if (!so_far.load(std::memory_order_relaxed)) return;
         if (!holds(i, std::min(end, i + keys_at_once + 1)))
           so_far.store(false, std::memory_order_relaxed);
@@ -90,11 +87,9 @@ class OrderedInput {
   }
 
   void reverse() const {
-    const std::vector<std::uint64_t> begins = plan::begins_of(plan::equal_shares(n_ / 2, devices_));
-    for_each_device(devices_, [&](std::size_t device) {
+    for_each_share({n_ / 2, devices_}, [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
       const auto exchange = [&](auto* from) {
-        std::swap_ranges(from + begins[device], from + begins[device + 1],
-                         std::make_reverse_iterator(from + n_ - begins[device]));
+        std::swap_ranges(from + begin, from + end, std::make_reverse_iterator(from + n_ - begin));
       };
       exchange(items_.keys);
       if constexpr (has_values<Value>) exchange(items_.values);

@@ -7,15 +7,15 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/host/devices.hpp"
-#include "multisort/host/digits.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/local_sort.hpp"
-#include "multisort/host/scatter.hpp"
+#include "primitives/host/digits.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/line_scatter.hpp"
+#include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"
@@ -74,10 +74,8 @@ class RadixSort {
         scratch_(storage_.items()),
         counts_(devices * places()),
         differing_(devices),
-        sorters_(devices) {
-    scatters_.reserve(devices);
-    for (std::size_t device = 0; device < devices; ++device) scatters_.emplace_back(places());
-  }
+        scatters_(devices),
+        sorters_(devices) {}
 
   /// \throws std::bad_alloc  no memory for the list of buckets; the items are in any order then
   void run() {
@@ -120,6 +118,7 @@ class RadixSort {
   static constexpr std::uint64_t parts_of_share = 8;
 
   static constexpr std::size_t digit_values = std::size_t{1} << widest_digit;
+  using Scatter = LineScatter<Key, Value, digit_values, true>;
 
   [[nodiscard]] std::size_t places() const { return std::size_t{1} << digit_bits_; }
   [[nodiscard]] std::uint64_t* counts_of(std::size_t device) {
@@ -131,10 +130,7 @@ class RadixSort {
   [[nodiscard]] Range opposite_of(const Part& part) const {
     return (part.in_scratch ? items_ : scratch_).from(part.begin);
   }
-  /// Where the share of a device begins in n items.
-  [[nodiscard]] std::uint64_t share_begin(std::uint64_t n, std::size_t device) const {
-    return n / devices_ * device + std::min<std::uint64_t>(n % devices_, device);
-  }
+  [[nodiscard]] EqualShares shares_of(std::uint64_t n) const { return {n, devices_}; }
   /// Items that one device sorts without help.
   [[nodiscard]] std::uint64_t largest_task() const {
     if (devices_ == 1) return n_;
@@ -166,21 +162,20 @@ class RadixSort {
     }
     guess_ = Digit::highest(differing, digit_bits_);
     const bool counts = differing != 0 && !is_for_one_device({0, n_, differing, false});
-    for_each_device(devices_, [&](std::size_t device) {
-      DigitCounts<digit_values> counted;
-      Key differs = 0;
-      const std::uint64_t share_end = share_begin(n_, device + 1);
-      for (std::uint64_t begin = share_begin(n_, device); begin < share_end;
-           begin += encoded_keys) {
-        Key* const keys = items_.keys + begin;
-        const std::uint64_t n = std::min(encoded_keys, share_end - begin);
-        codec_.encode(keys, n);
-        differs |= differing_bits(keys, n, first);
-        if (counts) counted.add(keys, n, guess_);
-      }
-      differing_[device] = differs;
-      if (counts) counted.store(counts_of(device), places());
-    });
+    for_each_share(shares_of(n_),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t share_end) {
+                     DigitCounts<digit_values> counted;
+                     Key differs = 0;
+                     for (; begin < share_end; begin += encoded_keys) {
+                       Key* const keys = items_.keys + begin;
+                       const std::uint64_t n = std::min(encoded_keys, share_end - begin);
+                       codec_.encode(keys, n);
+                       differs |= differing_bits(keys, n, first);
+                       if (counts) counted.add(keys, n, guess_);
+                     }
+                     differing_[device] = differs;
+                     if (counts) counted.store(counts_of(device), places());
+                   });
     return counts;
   }
 
@@ -194,11 +189,10 @@ class RadixSort {
   [[nodiscard]] Key find_differing(const Part& part) {
     const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
     const Key* const keys = place_of(part).keys;
-    for_each_device(devices_, [&](std::size_t device) {
-      const std::uint64_t begin = share_begin(part.size, device);
-      differing_[device] =
-          differing_bits(keys + begin, share_begin(part.size, device + 1) - begin, keys[0]);
-    });
+    for_each_share(shares_of(part.size),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
+                     differing_[device] = differing_bits(keys + begin, end - begin, keys[0]);
+                   });
     return joined_differing();
   }
 
@@ -248,30 +242,24 @@ class RadixSort {
   void count(const Part& part, Digit digit) {
     const PhaseTimer timer(context_, "histogram", part.size * sizeof(Key));
     const Key* const keys = place_of(part).keys;
-    for_each_device(devices_, [&](std::size_t device) {
-      const std::uint64_t begin = share_begin(part.size, device);
-      DigitCounts<digit_values> counted;
-      counted.add(keys + begin, share_begin(part.size, device + 1) - begin, digit);
-      counted.store(counts_of(device), places());
-    });
+    for_each_share(shares_of(part.size),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
+                     DigitCounts<digit_values> counted;
+                     counted.add(keys + begin, end - begin, digit);
+                     counted.store(counts_of(device), places());
+                   });
   }
 
   /// Moves the items of a part to their buckets in the other array. Each device fills a range of
   /// each bucket, in the order of devices. The counts become the ends of these ranges.
   void scatter(const Part& part, Digit digit) {
     const PhaseTimer timer(context_, "scatter", 2 * part.size * item_bytes<Key, Value>);
-    std::uint64_t sum = 0;
-    for (std::size_t value = 0; value < places(); ++value) {
-      for (std::size_t device = 0; device < devices_; ++device) {
-        std::uint64_t& count = counts_of(device)[value];
-        sum += std::exchange(count, sum);
-      }
-    }
-    for_each_device(devices_, [&](std::size_t device) {
-      const std::uint64_t begin = share_begin(part.size, device);
-      scatters_[device](place_of(part).from(begin), share_begin(part.size, device + 1) - begin,
-                        counts_of(device), digit, opposite_of(part));
-    });
+    counts_to_starts(counts_.data(), places(), devices_);
+    for_each_share(shares_of(part.size),
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
+                     scatters_[device](place_of(part).from(begin), end - begin, counts_of(device),
+                                       digit, opposite_of(part), places());
+                   });
   }
 
   /// Sorts the parts into the items.
@@ -282,7 +270,7 @@ class RadixSort {
                 [](const Part& a, const Part& b) { return a.size > b.size; });
     }
     std::atomic<std::size_t> next{0};
-    for_each_device(devices_, [&](std::size_t device) {
+    for_each_task(devices_, [&](std::size_t device) {
       for (std::size_t i = next++; i < small_.size(); i = next++) {
         const Part& part = small_[i];
         const Range result = items_.from(part.begin);
@@ -312,7 +300,7 @@ class RadixSort {
   Range scratch_;
   std::vector<std::uint64_t> counts_;  ///< for each device, of each value of a digit
   std::vector<Key> differing_;         ///< for each device
-  std::vector<LineScatter<Key, Value>> scatters_;
+  std::vector<Scatter> scatters_;
   std::vector<Sorter> sorters_;
   Digit guess_;              ///< the digit that the survey counts
   std::vector<Part> large_;  ///< to be divided by all devices

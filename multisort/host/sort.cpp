@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The array sort on the host. Kokkos threads are the devices.
+// The array sort on the host. Threads are the devices.
+
+#include <fmt/format.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <new>
 
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "multisort/backends.hpp"
-#include "multisort/host/devices.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {
@@ -16,6 +18,15 @@ namespace sortie::multisort {
 // sort_typed_definition.hpp; CMake generates a source file for each key width.
 template <class Key>
 void sort_keys_of(const Context& context, const Request& request, std::size_t devices);
+
+std::size_t start_devices(const HostContext& context, int wanted) {
+  if (wanted < 0 || wanted > most_devices)
+    throw Error(ErrorKind::usage, fmt::format("sort: found {} devices, expected 1 to {}, or 0 for "
+                                              "one for each thread",
+                                              wanted, most_devices));
+  start_host_runtime(context.threads);
+  return static_cast<std::size_t>(wanted > 0 ? wanted : host_threads());
+}
 
 void sort_on_host(const Context& context, const Request& request) {
   const std::size_t devices = start_devices(context, request.options.devices);

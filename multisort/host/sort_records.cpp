@@ -6,11 +6,11 @@
 
 #include "core/phase_timer.hpp"
 #include "core/progress.hpp"
-#include "multisort/host/devices.hpp"
-#include "multisort/host/items.hpp"
+#include "multisort/backends.hpp"
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::detail {
@@ -20,13 +20,12 @@ void sort_records(const Context& context, const RecordSort& sort, int devices) {
     throw Error(ErrorKind::unavailable,
                 "sort: found backend cuda, expected host: a comparator of the host cannot run on a "
                 "GPU");
-  using multisort::for_each_device;
   namespace plan = multisort::plan;
   const std::size_t count = multisort::start_devices(context, devices);
-  const std::vector<std::uint64_t> sizes = plan::equal_shares(sort.count, count);
-  const std::vector<std::uint64_t> begins = plan::begins_of(sizes);
+  const std::vector<std::uint64_t> sizes = EqualShares{sort.count, count}.sizes();
+  const std::vector<std::uint64_t> begins = begins_of(sizes);
   const std::uint64_t bytes = sort.count * sort.record_bytes;
-  const multisort::ItemStorage<std::byte, NoValue> storage(context, bytes, "scratch of the sort");
+  const ItemStorage<std::byte, NoValue> storage(context, bytes, "scratch of the sort");
   auto* const records = static_cast<std::byte*>(sort.records);
   std::byte* const scratch = storage.items().keys;
   const auto at = [&](std::byte* array, std::uint64_t index) {
@@ -35,7 +34,7 @@ void sort_records(const Context& context, const RecordSort& sort, int devices) {
   report_progress(context, "sort", 0, sort.count);
   {
     const PhaseTimer timer(context, "local sort");
-    for_each_device(count, [&](std::size_t device) {
+    for_each_task(count, [&](std::size_t device) {
       sort.sort_share(at(records, begins[device]), at(scratch, begins[device]), sizes[device]);
     });
   }
@@ -51,7 +50,7 @@ void sort_records(const Context& context, const RecordSort& sort, int devices) {
   }
   {
     const PhaseTimer timer(context, "exchange", 2 * bytes);
-    for_each_device(count, [&](std::size_t source) {
+    for_each_task(count, [&](std::size_t source) {
       for (const plan::Transfer& transfer : exchange.by_source[source])
         std::memcpy(at(scratch, begins[transfer.destination] + transfer.destination_begin),
                     at(records, begins[source] + transfer.source_begin),
@@ -65,8 +64,8 @@ void sort_records(const Context& context, const RecordSort& sort, int devices) {
       runs[transfer.destination][source] = {
           at(scratch, begins[transfer.destination] + transfer.destination_begin), transfer.size};
   }
-  for_each_device(
-      count, [&](std::size_t device) { sort.merge(runs[device], at(records, begins[device])); });
+  for_each_task(count,
+                [&](std::size_t device) { sort.merge(runs[device], at(records, begins[device])); });
   report_progress(context, "sort", sort.count, sort.count);
 }
 

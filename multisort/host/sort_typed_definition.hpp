@@ -9,14 +9,13 @@
 
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
-#include "multisort/host/devices.hpp"
 #include "multisort/host/in_place_sort.hpp"
-#include "multisort/host/items.hpp"
 #include "multisort/host/local_sort.hpp"
 #include "multisort/host/merge_sort.hpp"
 #include "multisort/host/ordered_input.hpp"
 #include "multisort/host/radix_sort.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/sort.hpp"
@@ -27,10 +26,10 @@ namespace sortie::multisort {
 
 /// Whether a copy of the items is within the budget, or without one within what is free.
 inline bool copy_fits(const Context& context, const Request& request) {
-  if (context.memory_budget != 0) return request.bytes() <= context.memory_budget;
   // What is free is looked up for large arrays only: small ones are sorted in less time.
   constexpr std::uint64_t always_fits = std::uint64_t{1} << 28;
-  return request.bytes() < always_fits || request.bytes() <= host_memory_available();
+  if (context.memory_budget == 0 && request.bytes() < always_fits) return true;
+  return request.bytes() <= host_memory_limit(context);
 }
 
 /// The number of devices, at most `most`, that sort an array in place; 0: sort it with a copy.
@@ -100,11 +99,10 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     return;
   }
   std::vector<LocalSort<Key, Value>> sorters(devices);
-  const std::vector<std::uint64_t> begins =
-      plan::begins_of(plan::equal_shares(request.num_items, devices));
-  for_each_device(devices, [&](std::size_t device) {
-    codec.encode(items.keys + begins[device], begins[device + 1] - begins[device]);
-  });
+  for_each_share({request.num_items, devices},
+                 [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+                   codec.encode(items.keys + begin, end - begin);
+                 });
   try {
     merge_sort(
         context, items, request.num_items, devices,
@@ -127,9 +125,9 @@ void sort_keys_of(const Context& context, const Request& request, std::size_t de
     case 0:
       return sort_typed<Key, NoValue>(context, request, devices);
     case 4:
-      return sort_typed<Key, Opaque<4>>(context, request, devices);
+      return sort_typed<Key, Opaque<std::uint32_t>>(context, request, devices);
     default:
-      return sort_typed<Key, Opaque<8>>(context, request, devices);
+      return sort_typed<Key, Opaque<std::uint64_t>>(context, request, devices);
   }
 }
 

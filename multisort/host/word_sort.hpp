@@ -3,9 +3,8 @@
 
 #include <cstdint>
 
-#include "multisort/host/item_words.hpp"
-#include "multisort/host/items.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/host/items.hpp"
+#include "primitives/simd/vector_sort.hpp"
 
 namespace sortie::multisort {
 
@@ -23,7 +22,7 @@ requires(has_values<Value>&& are_words<Key, Value>) void sort_as_words(Items<Key
                                                                        std::uint64_t n,
                                                                        std::uint64_t* scratch) {
   for (std::uint64_t i = 0; i < n; ++i) scratch[i] = word_of(items, i);
-  segsort::sort_words(scratch, n);
+  sort_words(scratch, n);
   copy_words(scratch, n, items);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multisort/plan/division.hpp"
 
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 
 namespace sortie::multisort::plan {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 
 namespace sortie::multisort::plan {
 

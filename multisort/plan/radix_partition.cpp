@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort::plan {

@@ -9,7 +9,7 @@
 #include <queue>
 #include <utility>
 
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 
 namespace sortie::multisort::plan {
 

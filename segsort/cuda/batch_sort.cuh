@@ -16,7 +16,6 @@
 /// longest shares a tile with as many of the shortest as fit.
 namespace sortie::segsort {
 
-inline constexpr int batch_warps = batch_threads / 32;
 /// Most segments in a tile if all are longer than longest_batched.
 inline constexpr int most_medium = warp_tile / (longest_batched + 1);
 
@@ -269,10 +268,10 @@ struct Chunk {
 };
 
 /// Appends those of the lanes' segments that have more than Longest items to the lists.
-template <int Longest>
+template <int Longest, class Tiles>
 __device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t segment,
                                           std::uint64_t length) {
-  const int long_one = length > Longest ? long_class(length) : -1;
+  const int long_one = length > Longest ? long_class<Tiles>(length) : -1;
   const std::uint32_t place = take_places(lists.counters->segments, long_one);
   if (long_one >= 0) lists.segment(long_one, place) = segment;
 }
@@ -496,8 +495,10 @@ struct ChunkPlan {
 ///   shared memory, per warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
 ///   registers of lane l       while loading and storing: items l, 32 + l, 64 + l, ... of the tile;
 ///                             while sorting: the words of positions 16 l .. 16 l + 15
-template <class Word, int ValueBytes, class Index, int Longest = longest_in_warp>
-__global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, ValueBytes>)
+template <class Word, int ValueBytes, class Index, int Longest = longest_in_warp,
+          class Tiles = LargeTiles>
+__global__ void __launch_bounds__(Tiles::batch_threads,
+                                  resident_batch_blocks<Tiles, Word, ValueBytes>)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, ChunkPlan chunks) {
   using Shared = BatchShared<Word, ValueBytes, Index>;
   Shared& shared = shared_memory_of_warp<Shared>();
@@ -513,11 +514,11 @@ __global__ void __launch_bounds__(batch_threads, resident_batch_blocks<Word, Val
     // Chunks are claimed in ascending order, so the offsets as many chunks ahead as there are warps
     // are needed soon.
     arguments.begin_offsets.prefetch(
-        begin + std::uint64_t{size} * gridDim.x * (batch_threads / 32) / 2, size, all);
+        begin + std::uint64_t{size} * gridDim.x * (Tiles::batch_threads / 32) / 2, size, all);
     sort_chunk<Longest>(
         shared, arguments,
         [&](std::uint32_t segment, std::uint64_t length) {
-          list_long<Longest>(lists, segment, length);
+          list_long<Longest, Tiles>(lists, segment, length);
         },
         begin, static_cast<int>(min(std::uint64_t{size}, all - begin)));
   }

@@ -3,27 +3,51 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "core/cuda/storage_carver.hpp"
 #include "segsort/cuda/device_request.cuh"
-#include "segsort/cuda/ics17/sort_ics17.hpp"
 #include "segsort/cuda/launch.cuh"
+#include "segsort/cuda/registry.hpp"
 
 namespace sortie::segsort {
 
-#define SORTIE_EXTERN_LAUNCH(Word, value_bytes)               \
-  extern template cudaError_t launch_sort<Word, value_bytes>( \
+// Each is instantiated in a source file that CMake generates.
+#define SORTIE_EXTERN_LAUNCH(Tiles, Word, value_bytes)                     \
+  extern template cudaError_t launch_short<Tiles, Word, value_bytes>(      \
+      const LaunchPlan&, const Arguments<Word>&, const WorkLists&);        \
+  extern template cudaError_t launch_partitions<Tiles, Word, value_bytes>( \
       const LaunchPlan&, const Arguments<Word>&, const WorkLists&)
-SORTIE_EXTERN_LAUNCH(std::uint32_t, 0);
-SORTIE_EXTERN_LAUNCH(std::uint32_t, 4);
-SORTIE_EXTERN_LAUNCH(std::uint32_t, 8);
-SORTIE_EXTERN_LAUNCH(std::uint64_t, 0);
-SORTIE_EXTERN_LAUNCH(std::uint64_t, 4);
-SORTIE_EXTERN_LAUNCH(std::uint64_t, 8);
+#define SORTIE_EXTERN_LAUNCHES(Word, value_bytes)                                     \
+  SORTIE_EXTERN_LAUNCH(LargeTiles, Word, value_bytes);                                \
+  SORTIE_EXTERN_LAUNCH(SmallTiles, Word, value_bytes);                                \
+  extern template cudaError_t launch_block_classes<Word, value_bytes>(                \
+      const LaunchPlan&, const Arguments<Word>&, const WorkLists&, int);              \
+  extern template cudaError_t launch_small_sort<Word, value_bytes>(const LaunchPlan&, \
+                                                                   const Arguments<Word>&)
+SORTIE_EXTERN_LAUNCHES(std::uint32_t, 0);
+SORTIE_EXTERN_LAUNCHES(std::uint32_t, 4);
+SORTIE_EXTERN_LAUNCHES(std::uint32_t, 8);
+SORTIE_EXTERN_LAUNCHES(std::uint64_t, 0);
+SORTIE_EXTERN_LAUNCHES(std::uint64_t, 4);
+SORTIE_EXTERN_LAUNCHES(std::uint64_t, 8);
+#undef SORTIE_EXTERN_LAUNCHES
 #undef SORTIE_EXTERN_LAUNCH
 
 namespace {
 
+struct RegisteredPolicy {
+  Policy policy;
+  DeviceSort sort;
+};
+std::vector<RegisteredPolicy>& registered_policies() {
+  static std::vector<RegisteredPolicy> policies;
+  return policies;
+}
+
+int shared_bytes_limit = 0;  // 0: none
+
+template <class Tiles>
 struct TemporaryStorage {
   WorkLists lists{};
   Scratch scratch;
@@ -35,7 +59,7 @@ struct TemporaryStorage {
         static_cast<std::uint64_t>(std::min(request.num_segments, segments_per_pass));
     const std::uint64_t key_bytes = static_cast<std::uint64_t>(key_bits(request.key_type)) / 8;
     StorageCarver carver(base);
-    if (items <= most_items_of_small_sort) {
+    if (Tiles::has_small_sort && items <= most_items_of_small_sort) {
       // No lists; scratch only if a segment can exceed the tile.
       if (items > longest_of_small_tile && !request.input_is_scratch) {
         scratch.keys = carver.take<char>(items * key_bytes);
@@ -46,15 +70,16 @@ struct TemporaryStorage {
     }
     lists.counters = carver.take<Counters>(1);
     for (int pair = 0; pair < long_classes / 2; ++pair) {
-      const std::uint64_t capacity = std::min(segments, items / shortest_of_long_class(2 * pair));
+      const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
+      const std::uint64_t capacity = shortest == 0 ? 0 : std::min(segments, items / shortest);
       lists.capacity[pair] = static_cast<std::uint32_t>(capacity);
       lists.segments[pair] = carver.take<std::uint32_t>(capacity);
     }
-    const std::uint64_t parts = items / (longest_in_block + 1);
+    const std::uint64_t parts = items / (longest_in_block<Tiles> + 1);
     if (parts != 0) {
       // Two neighbouring groups of a part together exceed a tile, unless a large bucket separates
       // them; each pass takes at least four bits off such a bucket.
-      const std::uint64_t tiles = items / longest_group + 1;
+      const std::uint64_t tiles = items / Tiles::longest_group + 1;
       lists.group_capacity = 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * tiles;
       lists.groups = carver.take<Group>(lists.group_capacity);
       lists.parts = carver.take<Part>(tiles);
@@ -66,11 +91,11 @@ struct TemporaryStorage {
     const std::uint64_t shared_parts = items / (longest_single_block_partition + 1);
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
-      lists.histograms =
-          carver.take<std::uint64_t>(most_histogram_rows(items, shared_parts) * most_buckets);
+      lists.histograms = carver.take<std::uint64_t>(
+          most_histogram_rows<Tiles>(items, shared_parts) * most_buckets);
       // Without a scratch buffer, the list has rows for the greatest possible number of tile
       // groups.
-      const std::uint64_t rows = items / smallest_partition_tile + shared_parts;
+      const std::uint64_t rows = items / Tiles::smallest_partition_tile + shared_parts;
       lists.tile_group_rows_in_scratch = !request.input_is_scratch;
       lists.tile_group_row_capacity =
           request.input_is_scratch ? rows : std::min(rows, most_tile_group_rows);
@@ -81,47 +106,20 @@ struct TemporaryStorage {
   }
 };
 
-template <class Word>
+template <class Tiles, class Word>
 cudaError_t launch(const LaunchPlan& plan, const DeviceRequest& request,
                    const Arguments<Word>& arguments, const WorkLists& lists) {
-  if (request.value_bytes == 0) return launch_sort<Word, 0>(plan, arguments, lists);
-  if (request.value_bytes == 4) return launch_sort<Word, 4>(plan, arguments, lists);
-  return launch_sort<Word, 8>(plan, arguments, lists);
+  if (request.value_bytes == 0) return launch_sort<Tiles, Word, 0>(plan, arguments, lists);
+  if (request.value_bytes == 4) return launch_sort<Tiles, Word, 4>(plan, arguments, lists);
+  return launch_sort<Tiles, Word, 8>(plan, arguments, lists);
 }
 
-template <class Word>
-std::size_t shared_bytes_for(int value_bytes) {
-  if (value_bytes == 0) return most_shared_bytes<Word, 0>();
-  return value_bytes == 4 ? most_shared_bytes<Word, 4>() : most_shared_bytes<Word, 8>();
-}
-
-/// Returns true if the tiles of the tuned policy fit the shared memory of the device. They are
-/// sized for data-centre GPUs, which have about twice as much as others.
-bool tiles_fit(const DeviceRequest& request, const DeviceLimits& limits) {
-  const std::size_t wanted = key_bits(request.key_type) == 32
-                                 ? shared_bytes_for<std::uint32_t>(request.value_bytes)
-                                 : shared_bytes_for<std::uint64_t>(request.value_bytes);
-  return wanted <= static_cast<std::size_t>(limits.shared_bytes);
-}
-
-}  // namespace
-
-cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
-                           const DeviceRequest& request, cudaStream_t stream) {
-  if (request.policy == Policy::ics17)
-    return ics17::sort_on_device(temp_storage, temp_storage_bytes, request, stream);
-  if (!is_valid(request)) return cudaErrorInvalidValue;
-  DeviceLimits limits;
-  const cudaError_t queried = limits.query();
-  // The size may be queried without a GPU.
-  if (queried != cudaSuccess && temp_storage != nullptr) return queried;
-  if (queried == cudaSuccess &&
-      !tiles_fit(request, limits)) {  // sorts of the tuned policy are always stable
-    DeviceRequest stable = request;
-    stable.stable = true;
-    return ics17::sort_on_device(temp_storage, temp_storage_bytes, stable, stream);
-  }
-  const TemporaryStorage storage(temp_storage, request);
+/// Sorts with the tiles of one row of the policy.
+template <class Tiles>
+cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
+                          const DeviceRequest& request, const DeviceLimits& limits,
+                          cudaStream_t stream) {
+  const TemporaryStorage<Tiles> storage(temp_storage, request);
   if (temp_storage == nullptr) {
     temp_storage_bytes = storage.bytes;
     return cudaSuccess;
@@ -138,17 +136,65 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
     if (key_bits(request.key_type) == 32) {
-      status = launch(plan, request,
-                      arguments_of<std::uint32_t>(request, storage.scratch, first, segments),
-                      storage.lists);
+      status = launch<Tiles>(plan, request,
+                             arguments_of<std::uint32_t>(request, storage.scratch, first, segments),
+                             storage.lists);
     } else {
-      status = launch(plan, request,
-                      arguments_of<std::uint64_t>(request, storage.scratch, first, segments),
-                      storage.lists);
+      status = launch<Tiles>(plan, request,
+                             arguments_of<std::uint64_t>(request, storage.scratch, first, segments),
+                             storage.lists);
     }
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;
+}
+
+template <class Word>
+std::size_t large_tile_bytes(int value_bytes) {
+  if (value_bytes == 0) return most_shared_bytes<LargeTiles, Word, 0>();
+  return value_bytes == 4 ? most_shared_bytes<LargeTiles, Word, 4>()
+                          : most_shared_bytes<LargeTiles, Word, 8>();
+}
+
+/// Returns true if the large tiles fit the shared memory of the device. They are sized for
+/// data-centre GPUs, which have about twice as much as others.
+bool large_tiles_fit(const DeviceRequest& request, const DeviceLimits& limits) {
+  const std::size_t wanted = key_bits(request.key_type) == 32
+                                 ? large_tile_bytes<std::uint32_t>(request.value_bytes)
+                                 : large_tile_bytes<std::uint64_t>(request.value_bytes);
+  return wanted <= static_cast<std::size_t>(limits.shared_bytes);
+}
+
+}  // namespace
+
+void register_policy(Policy policy, DeviceSort sort) {
+  for (const RegisteredPolicy& known : registered_policies())
+    if (known.policy == policy) return;
+  registered_policies().push_back({policy, sort});
+}
+
+void limit_shared_bytes(int bytes) {
+  shared_bytes_limit = bytes;
+}
+
+cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                           const DeviceRequest& request, cudaStream_t stream) {
+  if (request.policy != Policy::tuned) {
+    for (const RegisteredPolicy& known : registered_policies())
+      if (known.policy == request.policy)
+        return known.sort(temp_storage, temp_storage_bytes, request, stream);
+    return cudaErrorNotSupported;
+  }
+  if (!is_valid(request)) return cudaErrorInvalidValue;
+  DeviceLimits limits;
+  const cudaError_t queried = limits.query();
+  // The size may be queried without a GPU.
+  if (queried != cudaSuccess && temp_storage != nullptr) return queried;
+  if (shared_bytes_limit != 0)
+    limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes_limit);
+  return queried != cudaSuccess || large_tiles_fit(request, limits)
+             ? sort_in_tiles<LargeTiles>(temp_storage, temp_storage_bytes, request, limits, stream)
+             : sort_in_tiles<SmallTiles>(temp_storage, temp_storage_bytes, request, limits, stream);
 }
 
 }  // namespace sortie::segsort

@@ -23,13 +23,15 @@ struct Part {
 
 /// Number of buckets of the next pass over a part of `length` items. If one pass suffices, enough
 /// that a bucket, or at least most buckets, fit a tile; otherwise balanced between two passes.
+template <class Tiles>
 __device__ inline int wanted_buckets(std::uint64_t length) {
   constexpr std::uint64_t most = most_buckets;
   const std::uint64_t tiles = (length - 1) / bucket_for_group_class(0) + 1;
   std::uint64_t wanted = most / 2;
   if (tiles <= most) {
     wanted = max(tiles, min(4 * tiles, std::uint64_t{cheap_buckets}));
-  } else if (length <= most * longest_of_group_class(1)) {
+  } else if (Tiles::longest_group == longest_of_group_class(1) &&
+             length <= most * longest_of_group_class(1)) {
     wanted = (length - 1) / bucket_for_group_class(1) + 1;
   } else if (tiles <= most * most) {
     wanted = static_cast<std::uint64_t>(sqrtf(static_cast<float>(tiles))) + 1;
@@ -54,9 +56,10 @@ struct RangeCut {
   std::uint32_t key_step;  ///< least increment of x per key
 
   RangeCut() = default;
-  __device__ explicit RangeCut(const Part& part) : base(part.base), span(part.span) {
+  template <class Tiles>
+  __device__ RangeCut(const Part& part, Tiles) : base(part.base), span(part.span) {
     bits = max(bits_of(span), 1);
-    const auto wanted = static_cast<std::uint64_t>(wanted_buckets(part.length));
+    const auto wanted = static_cast<std::uint64_t>(wanted_buckets<Tiles>(part.length));
     buckets = static_cast<int>(span < wanted ? span + 1 : wanted);
     key_step = bits < 32 ? 1u << (32 - bits) : 1;
     const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + key_step;

@@ -30,9 +30,10 @@ __device__ inline std::uint32_t columns_of_task(std::uint32_t chunks) {
 }
 
 /// Rows of histograms that a sort of `items` items with `parts` long segments needs.
+template <class Tiles = LargeTiles>
 constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t parts) {
   const std::uint64_t parts_of_batch = parts < most_parts_of_batch ? parts : most_parts_of_batch;
-  const std::uint64_t tiles = items / smallest_partition_tile + 1;
+  const std::uint64_t tiles = items / Tiles::smallest_partition_tile + 1;
   return (tiles < chunks_of_batch ? tiles : chunks_of_batch) + 2 * parts_of_batch;
 }
 
@@ -83,7 +84,8 @@ __device__ std::uint32_t* row_of_tile_group(const Arguments<Word>& arguments,
     rows = reinterpret_cast<std::uint32_t*>(arguments.keys_scratch + owner.part.begin);
   return rows + std::uint64_t{tile_group} * most_buckets;
 }
-static_assert(smallest_partition_tile >= 2 * most_buckets, "rows of whole tiles fit the scratch");
+static_assert(SmallTiles::smallest_partition_tile >= 2 * most_buckets,
+              "rows of whole tiles fit the scratch");
 
 /// Next step for a shared part once its digits have been counted: move its items, narrow its range,
 /// or none since its keys are all equal.
@@ -108,12 +110,13 @@ struct Round {
 
 /// Shared memory of a block of the grid: a tile, the progress of the grid, and the next tile group
 /// of the block, which is fetched while the block writes its last tile.
-template <class WordType, int ValueBytesOfOne>
-struct GridShared
-    : PartitionShared<WordType, ValueBytesOfOne, grid_shape<WordType, ValueBytesOfOne>> {
-  using Base = PartitionShared<WordType, ValueBytesOfOne, grid_shape<WordType, ValueBytesOfOne>>;
+template <class WordType, int ValueBytesOfOne, class Tiles>
+struct GridShared : PartitionShared<WordType, ValueBytesOfOne,
+                                    Tiles::template grid_shape<WordType, ValueBytesOfOne>> {
+  using Base = PartitionShared<WordType, ValueBytesOfOne,
+                               Tiles::template grid_shape<WordType, ValueBytesOfOne>>;
   Arguments<WordType> arguments;
-  WorkLists lists;
+  WorkListsOf<Tiles> lists;
   Round round;
   std::uint32_t tile_group;                              ///< next one of the block
   std::uint32_t number;                                  ///< index of its part within the batch
@@ -190,8 +193,8 @@ __device__ __forceinline__ std::uint64_t sum_over_block(Shared& shared, std::uin
 
 /// Forms a batch of as many parts as there are rows for, but at least one, and divides them into
 /// tile groups, chunks and tasks. Executed by one block.
-template <class Shared>
-__device__ __forceinline__ PartBatch form_batch(Shared& shared, const WorkLists& lists,
+template <class Shared, class Lists>
+__device__ __forceinline__ PartBatch form_batch(Shared& shared, const Lists& lists,
                                                 SharedPart* parts, std::uint32_t count) {
   const auto tiles_of = [&](std::uint32_t i) {
     return (parts[i].part.length - 1) / Shared::tile + 1;
@@ -237,7 +240,8 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const WorkLists&
         taken ? (own_tile_groups - 1) / batch.tile_groups_of_chunk + 1 : 0;
     std::uint32_t own_tasks = taken ? 1 : 0;
     if (own_chunks > few_chunks)
-      own_tasks = static_cast<std::uint32_t>(wanted_buckets(parts[i].part.length) - 1) /
+      own_tasks = static_cast<std::uint32_t>(
+                      wanted_buckets<typename Lists::Tiles>(parts[i].part.length) - 1) /
                       columns_of_task(own_chunks) +
                   1;
     const std::uint32_t tile_group =
@@ -249,7 +253,7 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const WorkLists&
       SharedPart& part = parts[i];
       part.least = ~std::uint64_t{0};
       part.greatest = 0;
-      part.cut = RangeCut(part.part);
+      part.cut = RangeCut(part.part, typename Lists::Tiles{});
       part.first_tile_group = tile_group;
       part.first_row = row;
       part.first_chunk = chunk;
@@ -361,9 +365,9 @@ __device__ __forceinline__ void sum_chunks(Shared& shared, const WorkLists& list
 /// Moves the items of the tile group that the block has claimed. The block with the first tile
 /// group of a part also lists the resulting groups and parts. Requires a preceding barrier and ends
 /// with one.
-template <class Shared, class Word>
+template <class Shared, class Word, class Lists>
 __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<Word>& arguments,
-                                                const WorkLists& lists) {
+                                                const Lists& lists) {
   const Round& round = shared.round;
   const SharedPart& owner = shared.owner;
   const bool is_first = shared.tile_group_in_part() == 0;
@@ -418,11 +422,11 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
 ///   global memory              the parts of this round and of the next; counts of each bucket
 ///                              before each chunk, and before each tile group within its chunk
 ///   shared memory, registers   for a tile: as in move_tile(); for the buckets: two per thread
-template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(grid_shape<Word, ValueBytes>.threads,
-                                  grid_shape<Word, ValueBytes>.resident_blocks)
-    grid_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using Shared = GridShared<Word, ValueBytes>;
+template <class Word, int ValueBytes, class Tiles = LargeTiles>
+__global__ void __launch_bounds__(Tiles::template grid_shape<Word, ValueBytes>.threads,
+                                  Tiles::template grid_shape<Word, ValueBytes>.resident_blocks)
+    grid_partition_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists) {
+  using Shared = GridShared<Word, ValueBytes, Tiles>;
   Shared& shared = shared_memory<Shared>();
   Round& round = shared.round;
   Counters& counters = *lists.counters;

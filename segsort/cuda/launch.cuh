@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -43,8 +44,9 @@ struct LaunchPlan {
   cudaStream_t stream;
   bool starts_early = false;  ///< kernels may start before their predecessors have ended
 
-  [[nodiscard]] std::uint64_t most_segments_of_class(int long_class) const {
-    return std::min(num_segments, num_items / shortest_of_long_class(long_class));
+  /// Most segments of at least `shortest` items.
+  [[nodiscard]] std::uint64_t most_segments_from(std::uint64_t shortest) const {
+    return std::min(num_segments, num_items / shortest);
   }
 };
 
@@ -89,47 +91,63 @@ cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& pla
   return cudaLaunchKernelEx(&config, kernel, values...);
 }
 
-/// Shared memory of a block of BlockWarps warps, for the class that needs most.
-template <class Word, int ValueBytes, int BlockWarps, int... Class>
-constexpr std::size_t shared_bytes_of_teams(std::integer_sequence<int, Class...>) {
-  return std::max(
-      {(warps_of_block<Word>(Class) == BlockWarps
-            ? BlockWarps / team_warps(Class) * sizeof(TileOfClass<Word, ValueBytes, Class>)
-            : 0)...});
+/// Shared memory of a block of a class, if each of its teams has a tile.
+template <class Word, int ValueBytes, int... Class>
+constexpr std::array<std::size_t, block_classes> shared_bytes_of_classes(
+    std::integer_sequence<int, Class...>) {
+  return {(warps_of_block<Word>(Class) / team_warps(Class) *
+           sizeof(TileOfClass<Word, ValueBytes, Class>))...};
 }
 
-/// Launches the block classes whose blocks have BlockWarps warps, if there are any.
+/// Launches the kernel of the block classes whose blocks have BlockWarps warps, if any of the first
+/// `used_classes` classes has. The kernel serves all rows of the policy: classes that are not used
+/// have empty lists.
 template <class Word, int ValueBytes, int BlockWarps>
 cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                         const WorkLists& lists) {
-  constexpr std::size_t wanted = shared_bytes_of_teams<Word, ValueBytes, BlockWarps>(
-      std::make_integer_sequence<int, block_classes>{});
-  if constexpr (wanted == 0) {
-    return cudaSuccess;
-  } else {
-    const std::uint64_t most = std::max(plan.most_segments_of_class(0), lists.group_capacity);
+                         const WorkLists& lists, int used_classes) {
+  constexpr auto has_blocks = [](int block_class) {
+    return warps_of_block<Word>(block_class) == BlockWarps;
+  };
+  constexpr bool is_of_any = [&] {
+    bool any = false;
+    for (int i = 0; i < block_classes; ++i) any |= has_blocks(i);
+    return any;
+  }();
+  if constexpr (is_of_any) {
+    constexpr auto of_class =
+        shared_bytes_of_classes<Word, ValueBytes>(std::make_integer_sequence<int, block_classes>{});
+    std::size_t wanted = 0;
+    for (int i = 0; i < used_classes; ++i)
+      if (has_blocks(i)) wanted = std::max(wanted, of_class[static_cast<std::size_t>(i)]);
+    if (wanted == 0) return cudaSuccess;
+    const std::uint64_t most =
+        std::max(plan.most_segments_from(shortest_of_block_class(0)), lists.group_capacity);
     const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));
     return launch_resident(block_sort_kernel<Word, ValueBytes, BlockWarps>, plan, most, no_limit,
                            32 * BlockWarps, bytes, false, arguments, lists,
                            static_cast<unsigned int>(bytes));
+  } else {
+    return cudaSuccess;
   }
 }
 
-/// Launches all block classes.
-template <class Word, int ValueBytes, int... FewerWarps>
+/// Launches the first `used_classes` block classes.
+template <class Word, int ValueBytes>
 cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                                 const WorkLists& lists,
-                                 std::integer_sequence<int, FewerWarps...>) {
+                                 const WorkLists& lists, int used_classes) {
   cudaError_t status = cudaSuccess;
-  static_cast<void>((
-      (status = launch_teams<Word, ValueBytes, resident_warps - FewerWarps>(plan, arguments, lists),
-       status == cudaSuccess) &&
-      ...));
+  [&]<int... FewerWarps>(std::integer_sequence<int, FewerWarps...>) {
+    static_cast<void>(((status = launch_teams<Word, ValueBytes, resident_warps - FewerWarps>(
+                            plan, arguments, lists, used_classes),
+                        status == cudaSuccess) &&
+                       ...));
+  }
+  (std::make_integer_sequence<int, resident_warps>{});
   return status;
 }
 
 /// Divides the segments into chunks for the warps of the first kernel.
-template <class Word, int ValueBytes>
+template <class Tiles, class Word, int ValueBytes>
 ChunkPlan plan_chunks(const LaunchPlan& plan) {
   // A chunk has as many segments as average items_of_chunk items, but all multiprocessors should
   // receive chunks.
@@ -141,23 +159,62 @@ ChunkPlan plan_chunks(const LaunchPlan& plan) {
                                 1, most_segments_of_chunk);
   const std::uint64_t chunks = (plan.num_segments - 1) / size + 1;
   const std::uint64_t warps = static_cast<std::uint64_t>(plan.limits.multiprocessors) *
-                              resident_batch_blocks<Word, ValueBytes> * batch_warps;
+                              resident_batch_blocks<Tiles, Word, ValueBytes> *
+                              (Tiles::batch_threads / 32);
   // While half of the warps process a whole chunk, the others process the divided ones.
   const std::uint64_t divided = chunks < 2 * warps ? 0 : warps / 2;
   return {static_cast<unsigned int>(chunks - divided), static_cast<unsigned int>(size),
           (static_cast<unsigned int>(size) - 1) / parts_of_last_chunks + 1};
 }
 
-template <class Word, int ValueBytes, class Index, int Longest = longest_in_warp>
+/// Launches the kernel that lists long segments, for one width of indices.
+template <class Word, int ValueBytes, class Index, int Longest = longest_in_warp,
+          class Tiles = LargeTiles>
 cudaError_t launch_batches(const LaunchPlan& plan, const Arguments<Word>& arguments,
                            const WorkLists& lists) {
-  const ChunkPlan chunks = plan_chunks<Word, ValueBytes>(plan);
+  constexpr unsigned int warps = Tiles::batch_threads / 32;
+  const ChunkPlan chunks = plan_chunks<Tiles, Word, ValueBytes>(plan);
   LaunchPlan first = plan;
   first.starts_early = false;  // the preceding work on the stream is not ours
-  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index, Longest>, first,
-                         (chunks.large_chunks - 1) / batch_warps + 1, no_limit, batch_threads,
-                         batch_warps * sizeof(BatchShared<Word, ValueBytes, Index>), false,
-                         arguments, lists, chunks);
+  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index, Longest, Tiles>, first,
+                         (chunks.large_chunks - 1) / warps + 1, no_limit, Tiles::batch_threads,
+                         warps * sizeof(BatchShared<Word, ValueBytes, Index>), false, arguments,
+                         lists, chunks);
+}
+
+/// Launches the kernel for short segments, which lists the others.
+template <class Tiles, class Word, int ValueBytes>
+cudaError_t launch_short(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                         const WorkLists& lists) {
+  if constexpr (Tiles::has_narrow_indices) {
+    if (plan.num_items <= ~std::uint32_t{0})
+      return launch_batches<Word, ValueBytes, std::uint32_t, longest_in_warp, Tiles>(
+          plan, arguments, lists);
+  }
+  return launch_batches<Word, ValueBytes, std::uint64_t, longest_in_warp, Tiles>(plan, arguments,
+                                                                                 lists);
+}
+
+/// Launches the partitions of segments that exceed the tiles of blocks, if there can be any.
+template <class Tiles, class Word, int ValueBytes>
+cudaError_t launch_partitions(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                              const WorkLists& lists) {
+  const WorkListsOf<Tiles> limited{lists};
+  if (plan.most_segments_from(longest_single_block_partition + 1) != 0) {
+    constexpr PartitionShape shape = Tiles::template grid_shape<Word, ValueBytes>;
+    using Shared = GridShared<Word, ValueBytes, Tiles>;
+    const cudaError_t status =
+        launch_resident(grid_partition_kernel<Word, ValueBytes, Tiles>, plan,
+                        (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks,
+                        Shared::threads, sizeof(Shared), true, arguments, limited);
+    if (status != cudaSuccess) return status;
+  }
+  const std::uint64_t parts = plan.num_items / (std::uint64_t{Tiles::longest_group} + 1);
+  if (parts == 0) return cudaSuccess;
+  using Shared =
+      PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
+  return launch_resident(single_block_partition_kernel<Word, ValueBytes, Tiles>, plan, parts,
+                         no_limit, Shared::threads, sizeof(Shared), false, arguments, limited);
 }
 
 /// Launches a small sort.
@@ -175,45 +232,35 @@ cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arg
                          false, arguments, static_cast<int>(chunk));
 }
 
-/// Largest dynamic shared memory per block, over all kernels.
-template <class Word, int ValueBytes>
+/// Largest shared memory per block, over all kernels.
+template <class Tiles, class Word, int ValueBytes>
 constexpr std::size_t most_shared_bytes() {
-  constexpr int largest = block_classes - 1;
-  return std::max({batch_warps * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
-                   sizeof(TileOfClass<Word, ValueBytes, largest>),
-                   sizeof(GridShared<Word, ValueBytes>),
-                   sizeof(PartitionShared<Word, ValueBytes, single_block_shape<Word, ValueBytes>>),
-                   sizeof(SmallSortShared<Word, ValueBytes>)});
+  using Single =
+      PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
+  constexpr std::size_t large =
+      std::max({Tiles::batch_threads / 32 * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
+                sizeof(TileOfClass<Word, ValueBytes, Tiles::used_block_classes - 1>),
+                sizeof(GridShared<Word, ValueBytes, Tiles>), sizeof(Single)});
+  if constexpr (Tiles::has_small_sort) {
+    return std::max(large, sizeof(SmallSortShared<Word, ValueBytes>));
+  } else {
+    return std::max(large, sizeof(Single) + sizeof(PendingParts<Tiles>));
+  }
 }
+static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
 /// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists
-template <class Word, int ValueBytes>
+template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
                         const WorkLists& lists) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
-  cudaError_t status =
-      plan.num_items <= ~std::uint32_t{0}
-          ? launch_batches<Word, ValueBytes, std::uint32_t>(plan, arguments, lists)
-          : launch_batches<Word, ValueBytes, std::uint64_t>(plan, arguments, lists);
-  if (status != cudaSuccess) return status;
-  if (plan.most_segments_of_class(grid_partition_class) != 0) {
-    constexpr PartitionShape shape = grid_shape<Word, ValueBytes>;
-    using Shared = GridShared<Word, ValueBytes>;
-    status = launch_resident(grid_partition_kernel<Word, ValueBytes>, plan,
-                             (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks,
-                             Shared::threads, sizeof(Shared), true, arguments, lists);
-    if (status != cudaSuccess) return status;
-  }
-  const std::uint64_t single_block_parts = plan.num_items / (std::uint64_t{longest_group} + 1);
-  if (single_block_parts != 0) {
-    using Shared = PartitionShared<Word, ValueBytes, single_block_shape<Word, ValueBytes>>;
+  cudaError_t status = launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  if (status == cudaSuccess)
+    status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  if (status == cudaSuccess)
     status =
-        launch_resident(single_block_partition_kernel<Word, ValueBytes>, plan, single_block_parts,
-                        no_limit, Shared::threads, sizeof(Shared), false, arguments, lists);
-    if (status != cudaSuccess) return status;
-  }
-  return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,
-                                                std::make_integer_sequence<int, resident_warps>{});
+        launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);
+  return status;
 }
 
 }  // namespace sortie::segsort

@@ -119,15 +119,17 @@ __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint
 }
 
 /// Stack of parts that one block has yet to partition. They are disjoint, and each exceeds a tile.
+template <class Tiles>
 struct PendingParts {
-  Part parts[longest_single_block_partition / longest_of_small_tile + 1];
+  Part parts[longest_single_block_partition / Tiles::longest_sorted_part + 1];
   int count;
 };
 
 /// One block partitions a part of up to longest_single_block_partition items, and all parts that
 /// result from it. Begins and ends with a barrier.
 template <class Shared, class Word, class Lists>
-__device__ __forceinline__ void partition_in_block(Shared& shared, PendingParts& pending,
+__device__ __forceinline__ void partition_in_block(Shared& shared,
+                                                   PendingParts<typename Lists::Tiles>& pending,
                                                    const Arguments<Word>& arguments,
                                                    const Lists& lists, const Part& first) {
   __syncthreads();
@@ -140,7 +142,7 @@ __device__ __forceinline__ void partition_in_block(Shared& shared, PendingParts&
     Part part = pending.parts[pending.count - 1];
     __syncthreads();
     if (threadIdx.x == 0) --pending.count;
-    RangeCut cut(part);
+    RangeCut cut(part, typename Lists::Tiles{});
     const auto count = [&] {
       return count_digits(shared, arguments.keys_of(part.buffer) + part.begin, part.length,
                           Digits<Word>(arguments.codec, cut), part.length,
@@ -155,7 +157,7 @@ __device__ __forceinline__ void partition_in_block(Shared& shared, PendingParts&
       continue;
     }
     if (!range_is_tight(part, least, greatest)) {
-      cut = RangeCut(part);
+      cut = RangeCut(part, typename Lists::Tiles{});
       lengths = count();
     }
     OfBuckets<std::uint64_t> starts{};
@@ -175,13 +177,15 @@ __device__ __forceinline__ void partition_in_block(Shared& shared, PendingParts&
 ///
 ///   shared memory, registers   for a tile: as in move_tile(); for the buckets: two per thread
 ///   shared memory              also the stack of pending parts
-template <class Word, int ValueBytes>
-__global__ void __launch_bounds__(single_block_shape<Word, ValueBytes>.threads,
-                                  single_block_shape<Word, ValueBytes>.resident_blocks)
-    single_block_partition_kernel(Arguments<Word> arguments, WorkLists lists) {
-  using Shared = PartitionShared<Word, ValueBytes, single_block_shape<Word, ValueBytes>>;
+template <class Word, int ValueBytes, class Tiles = LargeTiles>
+__global__ void __launch_bounds__(
+    Tiles::template single_block_shape<Word, ValueBytes>.threads,
+    Tiles::template single_block_shape<Word, ValueBytes>.resident_blocks)
+    single_block_partition_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists) {
+  using Shared =
+      PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
   Shared& shared = shared_memory<Shared>();
-  __shared__ PendingParts pending;
+  __shared__ PendingParts<Tiles> pending;
   wait_for_preceding_kernels();
   const unsigned int segments = lists.counters->segments[single_block_class];
   const unsigned int all = segments + lists.counters->parts;

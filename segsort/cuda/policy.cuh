@@ -14,14 +14,12 @@ namespace sortie::segsort {
 ///   .. longest_in_block          block_sort.cuh: one segment in the tile of a team of warps
 ///   beyond                       partition.cuh, grid_partition.cuh: split by the range of the keys
 ///                                until parts fit a block
+///
+/// What depends on the shared memory of a block is in two rows, LargeTiles and SmallTiles, at the
+/// end of this file.
 inline constexpr int warp_tile_items = 16;
 inline constexpr int warp_tile = 32 * warp_tile_items;
-inline constexpr int batch_threads = 128;
 inline constexpr int longest_batched = 64;
-/// Target number of resident blocks of the batch kernel per multiprocessor, which bounds registers
-/// per thread.
-template <class Word, int ValueBytes>
-inline constexpr int resident_batch_blocks = sizeof(Word) == 4 && ValueBytes == 0 ? 6 : 5;
 /// Most segments that a warp reads together.
 inline constexpr int most_segments_of_chunk = 512;
 inline constexpr int longest_in_warp = 128;
@@ -62,7 +60,6 @@ __host__ __device__ constexpr int warps_of_block(int block_class) {
 __host__ __device__ constexpr std::uint32_t block_capacity(int block_class) {
   return static_cast<std::uint32_t>(32 * team_warps(block_class) * team_items(block_class));
 }
-inline constexpr std::uint32_t longest_in_block = block_capacity(block_classes - 1);
 namespace detail {
 template <int... Class>
 __host__ __device__ constexpr int block_classes_below(std::uint64_t length,
@@ -71,7 +68,7 @@ __host__ __device__ constexpr int block_classes_below(std::uint64_t length,
           (length > std::integral_constant<std::uint32_t, block_capacity(Class)>::value ? 1 : 0));
 }
 }  // namespace detail
-/// Block class of a length beyond longest_in_warp; block_classes if no block holds it.
+/// Block class of a length beyond longest_in_warp; block_classes if no block has such a tile.
 __host__ __device__ constexpr int block_class(std::uint64_t length) {
   return detail::block_classes_below(length, std::make_integer_sequence<int, block_classes>{});
 }
@@ -84,13 +81,6 @@ inline constexpr int single_block_class = block_classes;
 inline constexpr int grid_partition_class = block_classes + 1;
 inline constexpr int long_classes = block_classes + 2;
 inline constexpr std::uint64_t longest_single_block_partition = 1 << 16;
-__host__ __device__ constexpr int long_class(std::uint64_t length) {
-  return block_class(length) + (length > longest_single_block_partition ? 1 : 0);
-}
-constexpr std::uint64_t shortest_of_long_class(int long_class) {
-  return long_class == grid_partition_class ? longest_single_block_partition + 1
-                                            : shortest_of_block_class(long_class);
-}
 
 /// Neighbouring buckets of a partition are sorted together in tiles of these block classes. Small
 /// tiles, which are faster, are used where the buckets are small enough to fill them.
@@ -108,7 +98,6 @@ __host__ __device__ constexpr int group_class_of(int block_class) {
 __host__ __device__ constexpr std::uint32_t longest_of_group_class(int group_class) {
   return block_capacity(block_class_of_groups(group_class));
 }
-inline constexpr std::uint32_t longest_group = longest_of_group_class(group_classes - 1);
 /// Target number of items per bucket, below the tile size so that most of the larger buckets fit
 /// too.
 __host__ __device__ constexpr std::uint32_t bucket_for_group_class(int group_class) {
@@ -130,23 +119,93 @@ struct PartitionShape {
   [[nodiscard]] constexpr int warps() const { return threads / 32; }
   [[nodiscard]] constexpr int tile() const { return threads * items; }
 };
-/// For the partition by the whole grid: large tiles, as large as registers allow, make long
-/// contiguous writes.
-template <class Word, int ValueBytes>
-inline constexpr PartitionShape grid_shape = sizeof(Word) <= 4 && ValueBytes <= 4
-                                                 ? PartitionShape{384, 24, 2}
-                                                 : PartitionShape{512, 24, 1};
-/// For the partition by one block: small tiles, which one part can fill.
-template <class Word, int ValueBytes>
-inline constexpr PartitionShape single_block_shape = sizeof(Word) <= 4 && ValueBytes <= 4
-                                                         ? PartitionShape{384, 24, 2}
-                                                         : PartitionShape{384, 16, 2};
-inline constexpr std::uint64_t smallest_partition_tile = 384 * 24;
 inline constexpr PartitionShape small_partition_shape{256, 16, 1};
 
 /// Sorts of up to this many items take one kernel, whose blocks sort their segments independently.
 inline constexpr std::uint64_t most_items_of_small_sort = 1 << 15;
 inline constexpr int small_sort_warps = small_partition_shape.warps();
 inline constexpr std::uint32_t longest_of_small_tile = warp_tile * small_sort_warps;
+
+/// The rows of the policy. sort_on_device() takes the first that fits the shared memory of the GPU.
+///
+/// |                                         | LargeTiles       | SmallTiles |
+/// |-----------------------------------------|------------------|------------|
+/// | shared memory of a block, at most       | 187 KiB          | 48 KiB     |
+/// | longest segment, or group, in a block   | 8192             | 2048       |
+/// | tile of a partition by the whole grid   | 9216 or 12288    | 2048       |
+/// | tile of a partition by one block        | 9216 or 6144     | 2048       |
+/// | up to 2^15 items in one kernel          | yes              | no         |
+/// | 32-bit indices for less than 2^32 items | yes              | no         |
+///
+/// LargeTiles was measured on an H200. SmallTiles is for GPUs other than those of data centres, and
+/// for old ones; its sizes are the largest that fit 48 KiB with keys and values of 8 bytes.
+struct LargeTiles {
+  static constexpr int batch_threads = 128;
+  template <class Word, int ValueBytes>
+  static constexpr int resident_batch_blocks_of = sizeof(Word) == 4 && ValueBytes == 0 ? 6 : 5;
+  /// Block classes that segments and groups are listed for.
+  static constexpr int used_block_classes = block_classes;
+  static constexpr std::uint32_t longest_group = longest_of_group_class(group_classes - 1);
+  /// For the partition by the whole grid: large tiles, as large as registers allow, make long
+  /// contiguous writes.
+  template <class Word, int ValueBytes>
+  static constexpr PartitionShape grid_shape = sizeof(Word) <= 4 && ValueBytes <= 4
+                                                   ? PartitionShape{384, 24, 2}
+                                                   : PartitionShape{512, 24, 1};
+  /// For the partition by one block: small tiles, which one part can fill.
+  template <class Word, int ValueBytes>
+  static constexpr PartitionShape single_block_shape = sizeof(Word) <= 4 && ValueBytes <= 4
+                                                           ? PartitionShape{384, 24, 2}
+                                                           : PartitionShape{384, 16, 2};
+  static constexpr std::uint64_t smallest_partition_tile = 384 * 24;  ///< of grid_shape
+  /// Parts that a block has yet to partition are longer than this.
+  static constexpr std::uint32_t longest_sorted_part = longest_of_small_tile;
+  static constexpr bool has_small_sort = true;
+  static constexpr bool has_narrow_indices = true;
+};
+
+struct SmallTiles {
+  static constexpr int batch_threads = 64;
+  template <class Word, int ValueBytes>
+  static constexpr int resident_batch_blocks_of = 8;
+  static constexpr int used_block_classes = block_class(2048) + 1;
+  static constexpr std::uint32_t longest_group = longest_of_group_class(0);
+  template <class Word, int ValueBytes>
+  static constexpr PartitionShape grid_shape = {256, 8, 1};
+  template <class Word, int ValueBytes>
+  static constexpr PartitionShape single_block_shape = {256, 8, 1};
+  static constexpr std::uint64_t smallest_partition_tile = 256 * 8;
+  static constexpr std::uint32_t longest_sorted_part = longest_group;
+  static constexpr bool has_small_sort = false;
+  static constexpr bool has_narrow_indices = false;
+};
+static_assert(block_capacity(SmallTiles::used_block_classes - 1) == SmallTiles::longest_group);
+
+/// Target number of resident blocks of the batch kernel per multiprocessor, which bounds registers
+/// per thread. (nvcc takes no template of a class in the bounds of a kernel.)
+template <class Tiles, class Word, int ValueBytes>
+inline constexpr int resident_batch_blocks =
+    Tiles::template resident_batch_blocks_of<Word, ValueBytes>;
+
+template <class Tiles>
+inline constexpr std::uint32_t longest_in_block = block_capacity(Tiles::used_block_classes - 1);
+
+/// The list for a segment beyond longest_in_warp.
+template <class Tiles = LargeTiles>
+__host__ __device__ constexpr int long_class(std::uint64_t length) {
+  const int within = block_class(length);
+  const int single =
+      Tiles::used_block_classes < block_classes && within >= Tiles::used_block_classes
+          ? single_block_class
+          : within;
+  return single + (length > longest_single_block_partition ? 1 : 0);
+}
+/// The least length in a list; 0 if no segment is listed there.
+template <class Tiles>
+constexpr std::uint64_t shortest_of_long_class(int long_class) {
+  if (long_class == grid_partition_class) return longest_single_block_partition + 1;
+  if (long_class == single_block_class) return longest_in_block<Tiles> + 1;
+  return long_class < Tiles::used_block_classes ? shortest_of_block_class(long_class) : 0;
+}
 
 }  // namespace sortie::segsort

@@ -22,7 +22,7 @@ struct SmallSortShared {
     T tile;
     Partition partition;
   };
-  PendingParts pending;
+  PendingParts<LargeTiles> pending;
   std::uint32_t long_segments[most_items_of_small_sort / (warp_tile + 1)];
   std::uint32_t long_count;
   /// Two neighbouring groups together exceed a tile, or half of one, unless a large bucket
@@ -34,6 +34,7 @@ struct SmallSortShared {
 /// Receives the groups of partition_in_block().
 template <class Shared>
 struct LocalGroups {
+  using Tiles = LargeTiles;
   Shared& shared;
 
   [[nodiscard]] __device__ static constexpr std::uint64_t longest() {

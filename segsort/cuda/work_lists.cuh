@@ -25,7 +25,7 @@ class Group {
  private:
   std::uint64_t bits_;
 };
-static_assert(longest_group < 1 << 14);
+static_assert(LargeTiles::longest_group < 1 << 14);
 
 /// A part that the whole grid partitions. One block moves a tile group, which consists of tiles;
 /// one block counts the digits of a chunk, which consists of tile groups; one block sums counts in
@@ -91,7 +91,6 @@ struct WorkLists {
   __device__ Group& group(int group_class, std::uint32_t i) const {
     return groups[group_class == 0 ? i : group_capacity - 1 - i];
   }
-  [[nodiscard]] __device__ static constexpr std::uint64_t longest() { return longest_group; }
   [[nodiscard]] __device__ static constexpr std::uint64_t preferred() {
     return longest_of_group_class(0);
   }
@@ -114,6 +113,13 @@ struct WorkLists {
     }
     return list[long_class % 2 == 0 ? i : end - 1 - i];
   }
+};
+
+/// The lists with the limits of a row of the policy.
+template <class TilesOfPolicy>
+struct WorkListsOf : WorkLists {
+  using Tiles = TilesOfPolicy;
+  [[nodiscard]] __device__ static constexpr std::uint64_t longest() { return Tiles::longest_group; }
 };
 
 }  // namespace sortie::segsort

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "segsort/host/parallel_parts.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/host/parallel.hpp"
+#include "primitives/simd/vector_sort.hpp"
 
 namespace sortie::segsort {
 
@@ -48,12 +48,12 @@ template <std::unsigned_integral UKey>
   // remaining part.
   for (int levels = 2 * static_cast<int>(std::bit_width(n)); !large.empty(); --levels) {
     if (levels == 0) {
-      parallel_for(large.size(),
-                   [&](std::uint64_t i) { sort_words(keys + large[i].begin, large[i].size); });
+      for_each_task(large.size(),
+                    [&](std::uint64_t i) { sort_words(keys + large[i].begin, large[i].size); });
       break;
     }
     std::vector<std::uint64_t> below(large.size());
-    parallel_for(large.size(), [&](std::uint64_t i) {
+    for_each_task(large.size(), [&](std::uint64_t i) {
       below[i] = divide_words(keys + large[i].begin, large[i].size);
     });
     std::vector<Part> next;

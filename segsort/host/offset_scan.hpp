@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "primitives/simd/vector_unit.hpp"
 #include "segsort/host/page_prefetch.hpp"
-#include "segsort/host/vector_unit.hpp"
 
 namespace sortie::segsort {
 

@@ -4,10 +4,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
-#include "segsort/host/parallel_parts.hpp"
+#include "primitives/host/parallel.hpp"
 #include "segsort/host/radix_sort.hpp"
 
 namespace sortie::segsort {
@@ -21,67 +20,48 @@ namespace sortie::segsort {
 template <std::unsigned_integral UKey, class Value>
 class OversizedSegment {
  public:
-  OversizedSegment(UKey* keys, Value* values, Parts parts)
-      : keys_(keys), values_(values), parts_(parts) {}
+  using Range = Items<UKey, Value>;
+
+  OversizedSegment(Range items, EqualShares parts) : items_(items), parts_(parts) {}
 
   /// Partitions the items by the highest digit in which any keys differ.
-  /// \param key_scratch, value_scratch  as many items as the segment has
+  /// \param scratch  as many items as the segment has
   /// \return the end of the items of each digit value; empty if all keys are equal
-  [[nodiscard]] std::vector<std::uint64_t> split(UKey* key_scratch, Value* value_scratch) const {
+  [[nodiscard]] std::vector<std::uint64_t> split(Range scratch) const {
     const UKey differing = differing_bits();
     if (differing == 0) return {};
-    const detail::Digit digit = detail::highest_digit(differing);
-    std::vector<detail::DigitStarts> starts(parts_.count);
-    parallel_for(parts_.count, [&](std::uint64_t part) {
-      starts[part].fill(0);
-      detail::count_digits(keys_ + parts_.begin(part), parts_.size(part), digit, starts[part]);
+    const Digit digit = Digit::highest(differing, detail::digit_bits);
+    std::vector<std::uint64_t> starts(parts_.count * detail::digit_values);
+    const auto starts_of = [&](std::uint64_t part) {
+      return starts.data() + part * detail::digit_values;
+    };
+    for_each_share(parts_, [&](std::uint64_t part, std::uint64_t first, std::uint64_t end) {
+      count_keys(items_.keys + first, end - first, digit, starts_of(part));
     });
-    std::vector<std::uint64_t> ends = counts_to_starts(starts);
-    parallel_for(parts_.count, [&](std::uint64_t part) {
-      const std::uint64_t first = parts_.begin(part);
-      detail::scatter_far(keys_ + first, value_at(values_, first), parts_.size(part), digit,
-                          starts[part], key_scratch, value_scratch);
+    counts_to_starts(starts.data(), detail::digit_values, parts_.count);
+    for_each_share(parts_, [&](std::uint64_t part, std::uint64_t first, std::uint64_t end) {
+      detail::scatter_far(items_.from(first), end - first, starts_of(part), digit, scratch);
     });
-    parts_.parallel_for_each([&](std::uint64_t first, std::uint64_t n) {
-      detail::copy_items(key_scratch + first, value_at(value_scratch, first), n, keys_ + first,
-                         value_at(values_, first));
+    for_each_share(parts_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+      copy_items(scratch.from(first), end - first, items_.from(first));
     });
-    return ends;
+    return {starts.end() - detail::digit_values, starts.end()};
   }
 
  private:
-  [[nodiscard]] static Value* value_at(Value* values, std::uint64_t i) {
-    return values + (has_values<Value> ? i : 0);
-  }
-
   /// Bits in which the keys differ.
   [[nodiscard]] UKey differing_bits() const {
     std::vector<UKey> differing(parts_.count);
-    parallel_for(parts_.count, [&](std::uint64_t part) {
-      const UKey* const keys = keys_ + parts_.begin(part);
-      differing[part] = detail::differing_bits(keys, parts_.size(part)) | (keys[0] ^ keys_[0]);
+    for_each_share(parts_, [&](std::uint64_t part, std::uint64_t first, std::uint64_t end) {
+      differing[part] = sortie::differing_bits(items_.keys + first, end - first, items_.keys[0]);
     });
     UKey all = 0;
     for (const UKey bits : differing) all |= bits;
     return all;
   }
 
-  /// Turns counts[part][digit value] into starts; returns the end of each digit value.
-  [[nodiscard]] static std::vector<std::uint64_t> counts_to_starts(
-      std::vector<detail::DigitStarts>& counts) {
-    std::vector<std::uint64_t> ends;
-    ends.reserve(detail::digit_values);
-    std::uint64_t sum = 0;
-    for (std::size_t value = 0; value < detail::digit_values; ++value) {
-      for (detail::DigitStarts& part : counts) sum += std::exchange(part[value], sum);
-      ends.push_back(sum);
-    }
-    return ends;
-  }
-
-  UKey* keys_;
-  Value* values_;
-  Parts parts_;
+  Range items_;
+  EqualShares parts_;
 };
 
 }  // namespace sortie::segsort

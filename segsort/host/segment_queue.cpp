@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "primitives/host/parallel.hpp"
 #include "segsort/backends.hpp"
 #include "segsort/host/offset_scan.hpp"
-#include "segsort/host/parallel_parts.hpp"
 
 namespace sortie::segsort {
 
@@ -14,12 +14,15 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
   const std::uint64_t num_blocks = (count + segments_per_block - 1) / segments_per_block;
   std::vector<OffsetSummary> summaries(num_blocks);
   const VectorUnit unit = vector_unit();
-  parallel_for(num_blocks, [&](std::uint64_t block) {
-    const std::uint64_t first = first_of(block);
-    const std::uint64_t size = first_of(block + 1) - first;
-    summaries[block] = segments.with_offsets([&](const auto* begins, const auto* ends) {
-      return summarise_offsets(begins + first, ends + first, size, segments.num_items, unit);
-    });
+  const EqualShares shares{num_blocks, std::clamp<std::uint64_t>(num_blocks, 1, threads)};
+  for_each_share(shares, [&](std::uint64_t, std::uint64_t next, std::uint64_t last) {
+    for (std::uint64_t block = next; block < last; ++block) {
+      const std::uint64_t first = first_of(block);
+      const std::uint64_t size = first_of(block + 1) - first;
+      summaries[block] = segments.with_offsets([&](const auto* begins, const auto* ends) {
+        return summarise_offsets(begins + first, ends + first, size, segments.num_items, unit);
+      });
+    }
   });
 
   std::uint64_t items = 0;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "segsort/host/parallel_parts.hpp"
+#include "primitives/host/parallel.hpp"
 #include "segsort/host/short/segment_batch.hpp"
 #include "sortie/segmented_sort.hpp"
 
@@ -135,7 +135,7 @@ class SegmentQueue {
   Segments segments_;
   std::uint64_t longest_allowed_ = 0;
   std::uint64_t longest_ = 0;
-  Parts portions_{0, 0};  ///< the total cost of all segments, cut into portions
+  EqualShares portions_{0, 0};  ///< the total cost of all segments, cut into portions
   std::vector<std::uint64_t> oversized_;
   std::vector<std::uint64_t> block_starts_;  ///< prefix sums of block costs, with the total
   std::vector<BlockKind> kinds_;

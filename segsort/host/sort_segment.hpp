@@ -4,10 +4,10 @@
 #include <concepts>
 #include <cstddef>
 
+#include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/radix_sort.hpp"
 #include "segsort/host/short/packed_sort.hpp"
 #include "segsort/host/short/short_sort.hpp"
-#include "segsort/host/vector_sort.hpp"
 
 namespace sortie::segsort {
 
@@ -19,7 +19,7 @@ void packed_sort_in_place(UKey* keys, Value* values, std::size_t n, UKey* key_sc
                           Value* value_scratch) {
   const UKey differing = differing_bits(keys, n);
   if (differing == 0) return;
-  copy_items(keys, values, n, key_scratch, value_scratch);
+  copy_items<UKey, Value>({keys, values}, n, {key_scratch, value_scratch});
   packed_sort(key_scratch, value_scratch, n, differing, keys, values);
 }
 
@@ -59,7 +59,7 @@ void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
   if (n <= detail::longest_merged<UKey>) {
     detail::merge_sort_segment(keys, values, n);
   } else {
-    detail::radix_sort(keys, values, n, key_scratch, value_scratch);
+    detail::radix_sort<UKey, Value>({keys, values}, {key_scratch, value_scratch}, n);
   }
 }
 

@@ -4,7 +4,6 @@
 // Definition of sort_keys_of(), which CMake instantiates in one source file per key width.
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 #include "segsort/backends.hpp"
@@ -14,13 +13,6 @@
 namespace sortie::segsort {
 
 namespace detail {
-
-/// A value of any type and alignment: only its bytes matter. Held as a word rather than as bytes,
-/// because compilers must assume that stores through byte types alias everything.
-template <class Word>
-struct [[gnu::packed]] Opaque {
-  Word word;
-};
 
 /// Payload of a sort by some bits of the keys: one word per item. The word holds the key, or key
 /// and value where both fit; otherwise it holds the index of the item. Word types are value types
@@ -32,14 +24,13 @@ class PayloadWords {
   static constexpr bool hold_items = alone || sizeof(UKey) + sizeof(Value) == 8;
   using Word = std::conditional_t<alone, UKey, std::uint64_t>;
 
-  PayloadWords(const ScratchAllocator& allocator, UKey* keys, Value* values, std::uint64_t n)
-      : allocator_(allocator),
-        keys_(keys),
-        values_(values),
-        items_{n, thread_count()},
-        words_(allocator.allocate<Opaque<Word>>(n)) {
-    items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
-      for (std::uint64_t i = first; i < first + count; ++i) words_[i].word = word(i);
+  PayloadWords(const HostContext& context, Items<UKey, Value> items, std::uint64_t n)
+      : context_(context),
+        items_(items),
+        shares_{n, worker_threads()},
+        words_(allocate_scratch<Opaque<Word>>(context, n)) {
+    for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+      for (std::uint64_t i = first; i < end; ++i) words_[i].word = word(i);
     });
   }
 
@@ -49,27 +40,27 @@ class PayloadWords {
   /// \param scratch  as many keys
   void write_back(UKey* scratch) const {
     if constexpr (hold_items) {
-      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
-        for (std::uint64_t i = first; i < first + count; ++i) {
+      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t i = first; i < end; ++i) {
           if constexpr (alone) {
-            keys_[i] = words_[i].word;
+            items_.keys[i] = words_[i].word;
           } else {
-            keys_[i] = static_cast<UKey>(words_[i].word >> 32);
-            values_[i].word = static_cast<std::uint32_t>(words_[i].word);
+            items_.keys[i] = static_cast<UKey>(words_[i].word >> 32);
+            items_.values[i].word = static_cast<std::uint32_t>(words_[i].word);
           }
         }
       });
     } else {
-      const auto value_scratch = allocator_.template allocate<Value>(items_.items);
-      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
-        for (std::uint64_t i = first; i < first + count; ++i) {
-          scratch[i] = keys_[words_[i].word];
-          value_scratch[i] = values_[words_[i].word];
+      const auto value_scratch = allocate_scratch<Value>(context_, shares_.items);
+      const Items<UKey, Value> sorted{scratch, value_scratch.get()};
+      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t i = first; i < end; ++i) {
+          sorted.keys[i] = items_.keys[words_[i].word];
+          sorted.values[i] = items_.values[words_[i].word];
         }
       });
-      items_.parallel_for_each([&](std::uint64_t first, std::uint64_t count) {
-        copy_items(scratch + first, value_scratch.get() + first, count, keys_ + first,
-                   values_ + first);
+      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+        copy_items(sorted.from(first), end - first, items_.from(first));
       });
     }
   }
@@ -77,37 +68,36 @@ class PayloadWords {
  private:
   [[nodiscard]] Word word(std::uint64_t i) const {
     if constexpr (alone) {
-      return keys_[i];
+      return items_.keys[i];
     } else if constexpr (hold_items) {
-      return std::uint64_t{keys_[i]} << 32 | values_[i].word;
+      return word_of(items_, i);
     } else {
       return i;
     }
   }
 
-  const ScratchAllocator& allocator_;
-  UKey* keys_;
-  Value* values_;
-  Parts items_;
-  std::unique_ptr<Opaque<Word>[]> words_;
+  const HostContext& context_;
+  Items<UKey, Value> items_;
+  EqualShares shares_;
+  HostArray<Opaque<Word>> words_;
 };
 
 /// Sorts by some bits of the keys: these bits become the key, and the original key and value are
 /// the payload.
 template <class UKey, class Value>
 void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segments& segments,
-                  const ScratchAllocator& allocator) {
+                  const HostContext& context) {
   const int bits = request.options.end_bit - request.options.begin_bit;
   const auto mask = static_cast<UKey>((UKey{1} << bits) - 1);
   const UKey flipped = request.options.order == Order::descending ? mask : 0;
-  const auto parts = allocator.allocate<UKey>(request.num_items);
-  const Parts items{request.num_items, thread_count()};
-  items.parallel_for_each([&](std::uint64_t first, std::uint64_t n) {
-    for (std::uint64_t i = first; i < first + n; ++i)
+  const auto parts = allocate_scratch<UKey>(context, request.num_items);
+  const EqualShares items{request.num_items, worker_threads()};
+  for_each_share(items, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t i = first; i < end; ++i)
       parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
   });
-  PayloadWords<UKey, Value> payload(allocator, keys, values, request.num_items);
-  SegmentSorter(parts.get(), payload.words(), {}, allocator).sort(segments);
+  PayloadWords<UKey, Value> payload(context, {keys, values}, request.num_items);
+  SegmentSorter(parts.get(), payload.words(), {}, context).sort(segments);
   payload.write_back(parts.get());
 }
 
@@ -117,15 +107,14 @@ void sort_typed(const Context& context, const Request& request) {
   Value none;
   Value* const values = has_values<Value> ? static_cast<Value*>(request.values) : &none;
   const Segments segments{request.begin_offsets, request.end_offsets, request.num_items};
-  const ScratchAllocator allocator(context);
   const int bits = request.options.end_bit - request.options.begin_bit;
   if (bits == 0)  // all keys count as equal and keep their order
     return check_offsets(segments.begins, segments.ends, segments.num_items);
   if (bits < static_cast<int>(8 * sizeof(UKey))) {
-    sort_by_bits(keys, values, request, segments, allocator);
+    sort_by_bits(keys, values, request, segments, context);
   } else {
     const KeyCodec<UKey> codec(kind_of(request.key_type), request.options.order);
-    SegmentSorter(keys, values, codec, allocator).sort(segments);
+    SegmentSorter(keys, values, codec, context).sort(segments);
   }
 }
 
@@ -137,9 +126,9 @@ void sort_keys_of(const Context& context, const Request& request) {
     case 0:
       return detail::sort_typed<UKey, NoValue>(context, request);
     case 4:
-      return detail::sort_typed<UKey, detail::Opaque<std::uint32_t>>(context, request);
+      return detail::sort_typed<UKey, Opaque<std::uint32_t>>(context, request);
     default:
-      return detail::sort_typed<UKey, detail::Opaque<std::uint64_t>>(context, request);
+      return detail::sort_typed<UKey, Opaque<std::uint64_t>>(context, request);
   }
 }
 

@@ -11,18 +11,19 @@
 #include "apps/bench/segsort/segment_cases.hpp"
 #include "apps/bench/sort/host_sort_bench.hpp"
 #include "apps/bench/sort/host_sort_data.hpp"
-#include "apps/bench/sort_peers/sort_peer.hpp"
+#include "baselines/sort/sort_peer.hpp"
 #include "core/checksum.hpp"
+#include "papers/papers.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::test {
 namespace {
 
+using baselines::PeerItems;
+using baselines::SortPeer;
 using bench::ArrayView;
-using bench::PeerItems;
 using bench::Row;
 using bench::SortBenchOptions;
-using bench::SortPeer;
 using testing::HasSubstr;
 
 using Bytes = std::vector<std::byte>;
@@ -59,24 +60,24 @@ class SortPeers : public testing::TestWithParam<std::tuple<KeyType, int>> {
     Bytes keys = keys_of(case_name, key(), items);
     Bytes values = value_bytes() == 0 ? Bytes() : bench::index_values(value_bytes(), items);
     const std::uint64_t sum = bench::checksum({keys, values, key(), value_bytes()});
-    Bytes room(items * bench::peer_item_bytes(key(), value_bytes()));
+    Bytes room(items * baselines::peer_item_bytes(key(), value_bytes()));
     const PeerItems array{room.data(), items, key(), value_bytes()};
-    bench::gather(keys, values, array);
+    baselines::gather(keys, values, array);
     peer.sort(array, threads);
-    bench::scatter(array, keys, values);
+    baselines::scatter(array, keys, values);
     return bench::fault_of({keys, values, key(), value_bytes()}, sum, peer.stable);
   }
 };
 
 TEST_P(SortPeers, SortEveryCase) {
-  for (const SortPeer& peer : bench::sort_peers()) {
+  for (const SortPeer& peer : baselines::sort_peers()) {
     for (const std::string& case_name : bench::usual_sort_cases())
       EXPECT_EQ(sort(peer, case_name, 20000, 2), "") << peer.name << ", " << case_name;
   }
 }
 
 TEST_P(SortPeers, SortNothingAndLittleByAnyNumberOfThreads) {
-  for (const SortPeer& peer : bench::sort_peers()) {
+  for (const SortPeer& peer : baselines::sort_peers()) {
     for (const std::uint64_t items : {0, 1, 2, 1000, 3001}) {
       for (const int threads : {1, 3})
         EXPECT_EQ(sort(peer, "uniform", items, threads), "") << peer.name << ", " << items;
@@ -90,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Types, SortPeers,
                                           testing::Values(0, 4, 8)));
 
 TEST(SortPeerList, NamesEachOnceAndTheStandardLibrarysFirst) {
-  const auto peers = bench::sort_peers();
+  const auto peers = baselines::sort_peers();
   ASSERT_GE(peers.size(), 2u);
   EXPECT_EQ(peers[0].name, "std::sort");
   EXPECT_EQ(peers[1].name, "std::stable_sort");
@@ -149,7 +150,7 @@ TEST(HostSortBench, PutsEveryMethodBesideEveryOther) {
                                         [&](std::span<const Row> some) { shown += some.size(); });
   EXPECT_EQ(shown, rows.size());
   const auto methods = methods_of(rows);
-  EXPECT_EQ(rows.size(), 2 * (3 + bench::sort_peers().size()));
+  EXPECT_EQ(rows.size(), 2 * (3 + baselines::sort_peers().size()));
   EXPECT_EQ(methods[0], "memcpy");
   EXPECT_EQ(methods[1], "sortie radix");
   EXPECT_EQ(methods[2], "sortie merge");
@@ -219,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
                     refusal("values", ErrorKind::usage, "found 2 bytes",
                             [](auto& o) { o.value_bytes = 2; }),
                     refusal("algorithm", ErrorKind::unavailable, "bitonic",
-                            [](auto& o) { o.algorithms = {SortAlgorithm::bitonic}; }),
+                            [](auto& o) { o.algorithms = {papers::bitonic}; }),
                     refusal("gpus", ErrorKind::usage, "found a number of GPUs",
                             [](auto& o) { o.devices = {2}; }),
                     refusal("transport", ErrorKind::usage, "found a transport",

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "apps/bench/cuda/segsort_data.hpp"
+#include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
 #include "tests/bench/device_arrays.hpp"
 #include "tests/support/backend.hpp"
@@ -63,8 +64,9 @@ class Checked {
     fill_random_keys(type, keys_in_.data(), items, seed, nullptr);
     std::size_t bytes = 0;
     const auto number = [&](void* temporary) {
-      check_cuda(number_segments(temporary, bytes, segments.offsets.data(), segments.offset_bytes,
-                                 segments.count, ids_.data(), items, nullptr));
+      check_cuda(baselines::number_segments(temporary, bytes, segments.offsets.data(),
+                                            segments.offset_bytes, segments.count, ids_.data(),
+                                            items, nullptr));
     };
     number(nullptr);
     DeviceBuffer<std::byte> temporary(bytes, nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "apps/bench/cuda/segsort_peers.hpp"
 #include "apps/bench/cuda/segsort_workload.hpp"
+#include "baselines/segsort/cub.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -20,12 +20,13 @@ TEST(SegsortPeers, SortEveryShape) {
       for (const char* name : {"length 1", "length 2", "length 32", "length 65536", "one segment",
                                "power law a=1.6 max 50", "skew, half in huge"}) {
         work.set_segments(parse_segment_case(name));
-        EXPECT_EQ(fault_of(cub_segmented_sort, work), "") << name << ' ' << value_bytes;
-        EXPECT_EQ(fault_of(cub_radix_by_segment, work), "") << name << ' ' << value_bytes;
+        EXPECT_EQ(fault_of(baselines::cub_segmented_sort, work), "") << name << ' ' << value_bytes;
+        EXPECT_EQ(fault_of(baselines::cub_radix_by_segment, work), "")
+            << name << ' ' << value_bytes;
         EXPECT_EQ(fault_of(sortie_sort(SegsortPolicy::tuned), work), "") << name;
         EXPECT_EQ(fault_of(sortie_sort(SegsortPolicy::ics17), work), "") << name;
         if (work.request().num_segments == 1) {
-          EXPECT_EQ(fault_of(cub_radix_sort, work), "") << name << ' ' << value_bytes;
+          EXPECT_EQ(fault_of(baselines::cub_radix_sort, work), "") << name << ' ' << value_bytes;
         }
       }
     }

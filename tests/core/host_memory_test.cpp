@@ -67,4 +67,30 @@ TEST(HostMemory, PeakFollowsWhatIsTouched) {
   EXPECT_GE(sortie::peak_host_memory(), touched.size());
 }
 
+TEST(AllocateArray, BeginsAtACacheLineAndHoldsAllElements) {
+  for (const std::uint64_t size : {0, 1, 7, 64, 1000, 1 << 20}) {
+    const auto array = sortie::allocate_array<std::uint64_t>(size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.get()) % 64, 0U);
+    for (std::uint64_t i = 0; i < size; ++i) array[i] = i;
+    if (size > 0) EXPECT_EQ(array[size - 1], size - 1);
+  }
+  EXPECT_EQ(sortie::HostArray<int>(), nullptr);
+}
+
+TEST(RequireMemory, NamesWhatDoesNotFitTheBudget) {
+  sortie::HostContext context;
+  context.memory_budget = 1000;
+  EXPECT_EQ(sortie::host_memory_limit(context), 1000U);
+  EXPECT_NO_THROW(sortie::require_memory(context, "a test", 1000));
+  EXPECT_THROW(sortie::require_memory(context, "a test", 1001), sortie::Error);
+  EXPECT_THROW(sortie::require_budget(context, "a test", 1001), sortie::Error);
+  EXPECT_THROW(static_cast<void>(sortie::allocate_array<int>(context, "a test", 251)),
+               sortie::Error);
+  context.memory_budget = 0;
+  EXPECT_NO_THROW(sortie::require_budget(context, "a test", ~std::uint64_t{0}));
+  EXPECT_THROW(sortie::require_memory(context, "a test", ~std::uint64_t{0}), sortie::Error);
+  EXPECT_EQ(sortie::bytes_of({{2, 8}, {3, 1}}), 19U);
+  EXPECT_EQ(sortie::bytes_of({{std::int64_t{1} << 62, 8}}), ~std::uint64_t{0});
+}
+
 }  // namespace

@@ -42,8 +42,9 @@ MEMCHECK = f"-{LARGE}:LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRo
 # Programs, and what racecheck and initcheck run of each.
 PROGRAMS = {
     "core_cuda": f"-{LARGE}",
-    "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*"
+    "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
                              "-*SortsOfTheSameData*",
+    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*",
     "bench_device": "SegsortPeers.*:TuneOnDevice.EveryBinding*",
     "spgemm_device": "*/0.*-*Million*:*BordersOfBins*:*SameBits*",
     "suffix_array_device": "DeviceBuild/0.*:DeviceRanges/0.EqualReference*-*HoldsNoMoreMemory*",

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "segsort/cuda/batch_sort.cuh"
@@ -92,8 +93,9 @@ class Problem {
     return offsets_[segment + 1] - offsets_[segment];
   }
   /// As the first kernel does.
+  template <class Tiles = LargeTiles>
   void list(std::uint32_t segment) {
-    const int list = long_class(length(segment));
+    const int list = long_class<Tiles>(length(segment));
     lists.segment(list, counters.segments[list]++) = segment;
   }
 
@@ -177,7 +179,7 @@ void with_keys(const Test& test) {
 }
 
 // Neighbours alone; with middling and long segments between them; middling ones alone.
-template <class Word, int ValueBytes>
+template <class Word, int ValueBytes, class Tiles = LargeTiles>
 void sort_batches() {
   std::mt19937 random(3);
   Lengths neighbours;
@@ -193,9 +195,9 @@ void sort_batches() {
     for (const Lengths& lengths : {neighbours, gaps, middling}) {
       Problem<Word, ValueBytes> problem(lengths, kind, order);
       const ChunkPlan chunks{1'000'000, 40, 1};
-      cuda_on_host::run_block(batch_threads, [&] {
-        batch_sort_kernel<Word, ValueBytes, std::uint32_t>(problem.arguments, problem.lists,
-                                                           chunks);
+      cuda_on_host::run_block(Tiles::batch_threads, [&] {
+        batch_sort_kernel<Word, ValueBytes, std::uint32_t, longest_in_warp, Tiles>(
+            problem.arguments, problem.lists, chunks);
       });
       problem.expect_sorted([](std::uint32_t length) { return length <= longest_in_warp; });
       std::uint32_t listed = 0;
@@ -208,6 +210,20 @@ void sort_batches() {
 TEST(Kernels, BatchSort) {
   sort_batches<std::uint32_t, 4>();
   sort_batches<std::uint64_t, 0>();
+  sort_batches<std::uint64_t, 8, SmallTiles>();
+}
+
+// What exceeds the tiles of a row of the policy is listed for the partitions.
+TEST(Kernels, ListsOfEachRowOfThePolicy) {
+  EXPECT_EQ(long_class(2048), long_class<SmallTiles>(2048));
+  EXPECT_EQ(long_class<SmallTiles>(2049), single_block_class);
+  EXPECT_LT(long_class(8192), block_classes);
+  EXPECT_EQ(long_class(8193), single_block_class);
+  for (const std::uint64_t length : {65'536, 65'537}) {
+    const int expected = length == 65'536 ? single_block_class : grid_partition_class;
+    EXPECT_EQ(long_class(length), expected);
+    EXPECT_EQ(long_class<SmallTiles>(length), expected);
+  }
 }
 
 template <class Word, int ValueBytes, int BlockWarps>
@@ -279,16 +295,29 @@ TEST(Kernels, SmallSort) {
   });
 }
 
-TEST(Kernels, LonePartition) {
+template <class Tiles>
+void partition_by_one_block() {
   with_keys([&](Keys kind, Order order) {
     Problem<std::uint32_t, 8> problem({20'000, 9'300}, kind, order);
-    for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
-    cuda_on_host::run_block(single_block_shape<std::uint32_t, 8>.threads, [&] {
-      single_block_partition_kernel<std::uint32_t, 8>(problem.arguments, problem.lists);
+    for (std::uint32_t segment = 0; segment < problem.segments(); ++segment)
+      problem.list<Tiles>(segment);
+    cuda_on_host::run_block(Tiles::template single_block_shape<std::uint32_t, 8>.threads, [&] {
+      single_block_partition_kernel<std::uint32_t, 8, Tiles>(problem.arguments, {problem.lists});
     });
     problem.sort_groups();
     problem.expect_sorted(any_length);
+    if constexpr (std::is_same_v<Tiles, SmallTiles>) {
+      ASSERT_EQ(problem.counters.groups[1], 0U) << "groups for tiles beyond 48 KiB";
+    }
   });
+}
+
+TEST(Kernels, LonePartition) {
+  partition_by_one_block<LargeTiles>();
+}
+
+TEST(Kernels, LonePartitionInSmallTiles) {
+  partition_by_one_block<SmallTiles>();
 }
 
 // The caller knows the range of each segment's keys: exactly, and roughly.
@@ -300,8 +329,38 @@ TEST(Kernels, LonePartitionOfKnownRanges) {
     const std::vector<SegmentRange> ranges = {{least, least + 89}, {least / 2, 0xffffffff}};
     problem.arguments.ranges = ranges.data();
     for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
-    cuda_on_host::run_block(single_block_shape<std::uint32_t, 4>.threads, [&] {
-      single_block_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
+    cuda_on_host::run_block(LargeTiles::single_block_shape<std::uint32_t, 4>.threads, [&] {
+      single_block_partition_kernel<std::uint32_t, 4>(problem.arguments, {problem.lists});
+    });
+    problem.sort_groups();
+    problem.expect_sorted(any_length);
+  }
+}
+
+template <class Tiles>
+void partition_by_grid() {
+  constexpr std::uint64_t tiles = 170'000 / Tiles::smallest_partition_tile + 2;
+  for (const bool has_rows_in_scratch : {true, false}) {
+    Problem<std::uint32_t, 4> problem({100'000, 70'000}, Keys::random, Order::descending);
+    for (std::uint32_t segment = 0; segment < problem.segments(); ++segment)
+      problem.list<Tiles>(segment);
+    std::vector<SharedPart> shared_parts[2];
+    for (int round = 0; round < 2; ++round) {
+      shared_parts[round].resize(1000);
+      problem.lists.shared_parts[round] = shared_parts[round].data();
+    }
+    std::vector<std::uint64_t> histograms(most_histogram_rows<Tiles>(problem.items(), 2) *
+                                          most_buckets);
+    problem.lists.histograms = histograms.data();
+    std::vector<std::uint32_t> rows(tiles * most_buckets);
+    problem.lists.tile_group_rows = rows.data();
+    problem.lists.tile_group_row_capacity = tiles;
+    problem.lists.tile_group_rows_in_scratch = has_rows_in_scratch;
+    cuda_on_host::run_block(Tiles::template grid_shape<std::uint32_t, 4>.threads, [&] {
+      grid_partition_kernel<std::uint32_t, 4, Tiles>(problem.arguments, {problem.lists});
+    });
+    cuda_on_host::run_block(Tiles::template single_block_shape<std::uint32_t, 4>.threads, [&] {
+      single_block_partition_kernel<std::uint32_t, 4, Tiles>(problem.arguments, {problem.lists});
     });
     problem.sort_groups();
     problem.expect_sorted(any_length);
@@ -309,29 +368,11 @@ TEST(Kernels, LonePartitionOfKnownRanges) {
 }
 
 TEST(Kernels, GridPartition) {
-  for (const bool has_rows_in_scratch : {true, false}) {
-    Problem<std::uint32_t, 4> problem({100'000, 70'000}, Keys::random, Order::descending);
-    for (std::uint32_t segment = 0; segment < problem.segments(); ++segment) problem.list(segment);
-    std::vector<SharedPart> shared_parts[2];
-    for (int round = 0; round < 2; ++round) {
-      shared_parts[round].resize(1000);
-      problem.lists.shared_parts[round] = shared_parts[round].data();
-    }
-    std::vector<std::uint64_t> histograms(most_histogram_rows(problem.items(), 2) * most_buckets);
-    problem.lists.histograms = histograms.data();
-    std::vector<std::uint32_t> rows(300 * most_buckets);
-    problem.lists.tile_group_rows = rows.data();
-    problem.lists.tile_group_row_capacity = 300;
-    problem.lists.tile_group_rows_in_scratch = has_rows_in_scratch;
-    cuda_on_host::run_block(grid_shape<std::uint32_t, 4>.threads, [&] {
-      grid_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
-    });
-    cuda_on_host::run_block(single_block_shape<std::uint32_t, 4>.threads, [&] {
-      single_block_partition_kernel<std::uint32_t, 4>(problem.arguments, problem.lists);
-    });
-    problem.sort_groups();
-    problem.expect_sorted(any_length);
-  }
+  partition_by_grid<LargeTiles>();
+}
+
+TEST(Kernels, GridPartitionInSmallTiles) {
+  partition_by_grid<SmallTiles>();
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 #include "apps/spgemm/cuda/fused/count_large_rows.cuh"
 #include "apps/spgemm/cuda/fused/make_large_rows.cuh"
-#include "apps/spgemm/cuda/fused/sorted_kernels.cuh"
+#include "apps/spgemm/cuda/fused/sorted_rows.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {

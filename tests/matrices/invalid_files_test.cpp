@@ -10,6 +10,7 @@
 #include "matrices/matrix_market_text.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
+#include "tests/matrices/error_message.hpp"
 #include "tests/matrices/matrix_types.hpp"
 #include "tests/support/backend.hpp"
 
@@ -219,6 +220,26 @@ TEST(InvalidFiles, SizesBeyondMemoryAreRefusedBeforeTheyAreTaken) {
                   testing::StartsWith("text: out of memory: building the rows needs"));
     }
   }
+}
+
+// The text, the entries and the rows are in memory at the same time, and all count.
+TEST(InvalidFiles, MemoryBudgetCountsTheTextTheEntriesAndTheRows) {
+  const std::string path = fixture("valid/can___24.mtx");
+  const std::uint64_t text = std::filesystem::file_size(path);
+  const std::uint64_t entries = 92 * 2 * sizeof(std::int32_t);  // a pattern has no numbers
+  const auto message_within = [&](std::uint64_t bytes) {
+    Context limited = context();
+    limited.memory_budget = bytes;
+    return error_message(ErrorKind::out_of_memory,
+                         [&] { (void)read_matrix_market<double>(limited, path); });
+  };
+  const auto begins = [&](const char* what) {
+    return testing::StartsWith(path + ": out of memory: " + what + " needs ");
+  };
+  EXPECT_THAT(message_within(text), begins("reading the file"));
+  EXPECT_THAT(message_within(text + 1), begins("reading the entries"));
+  EXPECT_THAT(message_within(text + entries), begins("building the rows"));
+  EXPECT_EQ(message_within(text + 10 * entries), "no error");
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <limits>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "matrices/matrix_market_text.hpp"
 #include "sortie/matrix_market.hpp"
@@ -189,14 +191,21 @@ TEST(ReadMatrixMarket, ReadsInfinityAndNan) {
 
 TEST(ReadMatrixMarket, ReportsProgress) {
   Context with_progress = context();
+  std::vector<std::string> phases = {""};
   std::uint64_t last_done = 0;
   std::uint64_t last_total = 0;
-  with_progress.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
+  with_progress.progress = [&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
+    if (phase != phases.back()) {
+      EXPECT_EQ(last_done, last_total) << phases.back();
+      phases.emplace_back(phase);
+      last_done = 0;
+    }
     EXPECT_GE(done, last_done);
     last_done = done;
     last_total = total;
   };
   (void)read_matrix_market<double>(with_progress, fixture("valid/can___24.mtx"));
+  EXPECT_THAT(phases, testing::ElementsAre("", "read", "parse matrix"));
   EXPECT_GT(last_done, 0U);
   EXPECT_EQ(last_done, last_total);
 }

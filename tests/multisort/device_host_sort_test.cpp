@@ -13,6 +13,7 @@
 
 #include "core/cuda/pinned_buffer.hpp"
 #include "multisort/reference.hpp"
+#include "papers/papers.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/sort.hpp"
@@ -63,7 +64,7 @@ constexpr Distribution uniform{"uniform", Distribution::Kind::uniform};
 
 TEST(DeviceHostSort, PageableMemory) {
   for (const SortAlgorithm algorithm :
-       {SortAlgorithm::automatic, SortAlgorithm::radix, SortAlgorithm::rmg}) {
+       {SortAlgorithm::automatic, SortAlgorithm::radix, papers::rmg}) {
     for (const std::uint64_t n : {0, 1, 1'000, 3'000'001}) {
       check<std::uint32_t>(on_cuda(), uniform, n, options_of(algorithm, 3));
       check<double>(on_cuda(), uniform, n, options_of(algorithm, 2, Order::descending));
@@ -98,7 +99,7 @@ TEST(DeviceHostSort, BeyondTheMemoryOfTheGpus) {
   Context context = on_cuda(std::uint64_t{24} << 20);
   context.report = &report;
   for (const SortAlgorithm algorithm :
-       {SortAlgorithm::het, SortAlgorithm::radix, SortAlgorithm::automatic}) {
+       {papers::het, SortAlgorithm::radix, SortAlgorithm::automatic}) {
     check<std::uint32_t>(context, uniform, 2'000'003, options_of(algorithm, 1));
     check<float>(context, uniform, 1'500'000, options_of(algorithm, 2, Order::descending));
     check<std::int16_t>(context, uniform, 1'500'000, options_of(algorithm, 1));
@@ -114,15 +115,14 @@ TEST(DeviceHostSort, BeyondTheMemoryOfTheGpus) {
 
 TEST(DeviceHostSort, SmallOnesByHet) {
   for (const std::uint64_t n : {0, 1, 2, 100})
-    check<std::uint16_t>(on_cuda(), uniform, n, options_of(SortAlgorithm::het, 2));
+    check<std::uint16_t>(on_cuda(), uniform, n, options_of(papers::het, 2));
 }
 
 TEST(DeviceHostSort, ABudgetThatHoldsNothing) {
   std::vector<std::uint32_t> keys(100'000);
   std::iota(keys.rbegin(), keys.rend(), 0U);
   const std::vector<std::uint32_t> before = keys;
-  for (const SortAlgorithm algorithm :
-       {SortAlgorithm::het, SortAlgorithm::radix, SortAlgorithm::rmg}) {
+  for (const SortAlgorithm algorithm : {papers::het, SortAlgorithm::radix, papers::rmg}) {
     expect_error(
         [&] { sort(on_cuda(1'000), std::span<std::uint32_t>(keys), options_of(algorithm, 1)); },
         ErrorKind::out_of_memory, testing::HasSubstr("out of memory"));

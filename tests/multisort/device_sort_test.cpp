@@ -12,7 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "multisort/plan/shares.hpp"
+#include "papers/papers.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/multisort/device_chunks.hpp"
 
@@ -42,7 +43,7 @@ SortOptions options_of(Order order, Transport transport = Transport::automatic) 
 
 /// Chunks whose sizes differ, and of which one is empty where there are three or more.
 [[nodiscard]] std::vector<std::uint64_t> unequal_sizes(std::uint64_t n, std::size_t count) {
-  std::vector<std::uint64_t> sizes = multisort::plan::equal_shares(n, count);
+  std::vector<std::uint64_t> sizes = EqualShares{n, count}.sizes();
   for (std::size_t i = 0; i + 1 < count; ++i) {
     const std::uint64_t moved = sizes[i] * (i % 3) / 4;
     sizes[i] -= moved;
@@ -75,7 +76,7 @@ TYPED_TEST(DeviceSortTest, OneToFiveDevices) {
       const auto keys =
           draw_keys<typename TypeParam::Key>({"uniform", Distribution::Kind::uniform}, n, devices);
       for (const Order order : {Order::ascending, Order::descending}) {
-        check<TypeParam>(keys, multisort::plan::equal_shares(n, devices), options_of(order));
+        check<TypeParam>(keys, EqualShares{n, devices}.sizes(), options_of(order));
         if (this->HasFatalFailure()) return;
       }
     }
@@ -98,8 +99,7 @@ TYPED_TEST(DeviceSortTest, EveryDistributionOnThreeDevices) {
   for (const Distribution& distribution : distributions()) {
     SCOPED_TRACE(distribution.name);
     const auto keys = draw_keys<typename TypeParam::Key>(distribution, 60'001);
-    check<TypeParam>(keys, multisort::plan::equal_shares(keys.size(), 3),
-                     options_of(Order::ascending));
+    check<TypeParam>(keys, EqualShares{keys.size(), 3}.sizes(), options_of(Order::ascending));
     if (this->HasFatalFailure()) return;
   }
 }
@@ -124,8 +124,7 @@ TEST(DeviceSort, SkewWithHostStaging) {
     SCOPED_TRACE(distribution.name);
     const auto keys = draw_keys<std::uint64_t>(distribution, 100'000);
     check<DeviceTypes<std::uint64_t, std::uint32_t>>(
-        keys, multisort::plan::equal_shares(keys.size(), 3),
-        options_of(Order::ascending, Transport::staged));
+        keys, EqualShares{keys.size(), 3}.sizes(), options_of(Order::ascending, Transport::staged));
     if (HasFatalFailure()) return;
   }
 }
@@ -136,8 +135,7 @@ TEST(DeviceSort, ManyDevices) {
   for (const std::size_t devices : {8, 16, 33}) {
     for (const auto* drawn : {&keys, &crowded}) {
       check<DeviceTypes<std::uint32_t, std::uint32_t>>(
-          *drawn, multisort::plan::equal_shares(drawn->size(), devices),
-          options_of(Order::ascending));
+          *drawn, EqualShares{drawn->size(), devices}.sizes(), options_of(Order::ascending));
       if (HasFatalFailure()) return;
     }
   }
@@ -150,7 +148,7 @@ TEST(DeviceSort, RmgSortsEveryDistribution) {
     for (const std::size_t devices : {1, 2, 3, 5}) {
       for (const Transport transport : {Transport::automatic, Transport::staged}) {
         SortOptions options = options_of(Order::descending, transport);
-        options.algorithm = SortAlgorithm::rmg;
+        options.algorithm = papers::rmg;
         check<DeviceTypes<std::int32_t, void>>(keys, unequal_sizes(keys.size(), devices), options);
         check<DeviceTypes<std::int32_t, std::uint64_t>>(keys, unequal_sizes(keys.size(), devices),
                                                         options);
@@ -175,14 +173,14 @@ TEST(DeviceSort, NotANumberAndZerosInTotalOrder) {
   auto keys = draw_keys<float>({"uniform", Distribution::Kind::uniform}, 40'000);
   for (std::size_t i = 0; i < 5'000; ++i) keys[7 * i] = special[i % std::size(special)];
   for (const Order order : {Order::ascending, Order::descending})
-    check<DeviceTypes<float, std::uint32_t>>(keys, multisort::plan::equal_shares(keys.size(), 3),
+    check<DeviceTypes<float, std::uint32_t>>(keys, EqualShares{keys.size(), 3}.sizes(),
                                              options_of(order));
 }
 
 // What goes to other devices takes more than one slice of the relay.
 TEST(DeviceSort, SeveralSlicesLarge) {
   const auto keys = draw_keys<std::uint32_t>({"zipf 1", Distribution::Kind::zipf, 1}, 80'000'000);
-  check<DeviceTypes<std::uint32_t, void>>(keys, multisort::plan::equal_shares(keys.size(), 3),
+  check<DeviceTypes<std::uint32_t, void>>(keys, EqualShares{keys.size(), 3}.sizes(),
                                           options_of(Order::ascending));
 }
 
@@ -194,8 +192,8 @@ TEST(DeviceSort, SharesAreBalanced) {
     for (const std::size_t devices : {2, 3, 4}) {
       RunReport report;
       ASSERT_EQ((sort_chunks_and_compare<DeviceTypes<std::uint32_t, void>>(
-                    keys, multisort::plan::equal_shares(keys.size(), devices),
-                    options_of(Order::ascending), &report)),
+                    keys, EqualShares{keys.size(), devices}.sizes(), options_of(Order::ascending),
+                    &report)),
                 "");
       for (const auto& [name, value] : report.figures())
         if (name == "imbalance") {
@@ -209,8 +207,7 @@ TEST(DeviceSort, ItsPhasesAreReported) {
   RunReport report;
   const auto keys = draw_keys<std::uint32_t>({"uniform", Distribution::Kind::uniform}, 100'000);
   EXPECT_EQ((sort_chunks_and_compare<DeviceTypes<std::uint32_t, void>>(
-                keys, multisort::plan::equal_shares(keys.size(), 2), options_of(Order::ascending),
-                &report)),
+                keys, EqualShares{keys.size(), 2}.sizes(), options_of(Order::ascending), &report)),
             "");
   std::vector<std::string> names;
   for (const RunReport::Phase& phase : report.phases()) names.push_back(phase.name);

@@ -10,7 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "segsort/host/vector_sort.hpp"
+#include "papers/papers.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "sortie/sort.hpp"
 #include "sortie/sort_chunks.hpp"
 #include "sortie/sort_records.hpp"
@@ -96,7 +97,7 @@ TEST(InvalidSort, ScratchOfKeysAloneBeyondTheBudget) {
   expect_error([&] { sort_by(SortAlgorithm::merge); }, ErrorKind::out_of_memory,
                HasSubstr("scratch of the sort needs 7.81 KiB (8000 bytes)"));
   EXPECT_EQ(numbers, as_they_were);
-  if (segsort::has_vector_sort()) {
+  if (has_vector_sort()) {
     sort_by(SortAlgorithm::radix);
     EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
   } else {
@@ -123,8 +124,7 @@ TEST(InvalidSort, AnAlgorithmOfGpusOnTheHost) {
   context.backend = Backend::host;
   expect_error(
       [&] {
-        sort(context, std::span<std::uint64_t>(keys),
-             {Order::ascending, false, SortAlgorithm::rmg});
+        sort(context, std::span<std::uint64_t>(keys), {Order::ascending, false, papers::rmg});
       },
       ErrorKind::unavailable,
       "sort: found algorithm rmg on backend host, expected auto, radix, merge");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The device entry points over every kind of segment lengths, for every type of key and size of
-// value.
+// value, with the tiles that the GPU has shared memory for, and with those of the small GPUs.
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,36 @@
 #include <string>
 #include <vector>
 
+#include "segsort/cuda/registry.hpp"
 #include "tests/segsort/device_sort_case.hpp"
 
 namespace sortie::test {
 namespace {
 
+/// Key, on a GPU that is made to look as if it had 48 KiB of shared memory for a block.
 template <class Key>
+struct InSmallTiles {};
+
+template <class Type>
+struct CaseOf {
+  using Key = Type;
+  static constexpr int shared_bytes = 0;  // no limit
+};
+template <class Type>
+struct CaseOf<InSmallTiles<Type>> {
+  using Key = Type;
+  static constexpr int shared_bytes = 48 * 1024;
+};
+
+template <class Type>
 class DeviceShapeTest : public testing::Test {
+ public:
+  using Key = typename CaseOf<Type>::Key;
+
  protected:
+  void SetUp() override { segsort::limit_shared_bytes(CaseOf<Type>::shared_bytes); }
+  void TearDown() override { segsort::limit_shared_bytes(0); }
+
   /// Sorts arrays of keys of which half are equal to what a sort may take for padding, and
   /// DoubleBuffers of keys of a hundred values the other way round.
   static void check(const SegmentShape& shape) {
@@ -30,7 +52,11 @@ class DeviceShapeTest : public testing::Test {
         .check({Order::descending, true}, Storage::double_buffers);
   }
 };
-TYPED_TEST_SUITE(DeviceShapeTest, AllKeys);
+using ShapeTypes =
+    testing::Types<std::uint32_t, std::int32_t, float, std::uint64_t, std::int64_t, double,
+                   InSmallTiles<std::uint32_t>, InSmallTiles<std::int32_t>, InSmallTiles<float>,
+                   InSmallTiles<std::uint64_t>, InSmallTiles<std::int64_t>, InSmallTiles<double>>;
+TYPED_TEST_SUITE(DeviceShapeTest, ShapeTypes);
 
 TYPED_TEST(DeviceShapeTest, ShapesOfTheHostsTests) {
   for (const SegmentShape& shape : segment_shapes()) {
@@ -121,7 +147,8 @@ TYPED_TEST(DeviceShapeTest, FewMiddlingSegmentsAmongDwarfs) {
 TYPED_TEST(DeviceShapeTest, AGiantAmongAMillionDwarfs) {
   const SegmentShape shape =
       in_a_row("giant among dwarfs", giant_among_dwarfs(3'000'000, 1'000'000, 4));
-  DeviceSortCase<TypeParam>(shape, make_keys<TypeParam>(KeyPattern::random_bits, shape.num_items))
+  DeviceSortCase<typename TestFixture::Key>(
+      shape, make_keys<typename TestFixture::Key>(KeyPattern::random_bits, shape.num_items))
       .check({Order::ascending, false});
 }
 
@@ -147,8 +174,8 @@ TYPED_TEST(DeviceShapeTest, ArraysMayBeginWhereverTheirTypeMay) {
   const SegmentShape shape = scattered(in_a_row("most lengths", border_lengths()), 2, 33);
   for (const std::size_t lead : {1, 2, 3}) {
     SCOPED_TRACE(lead);
-    DeviceSortCase<TypeParam> sort_case(
-        shape, make_keys<TypeParam>(KeyPattern::last_or_random, shape.num_items),
+    DeviceSortCase<typename TestFixture::Key> sort_case(
+        shape, make_keys<typename TestFixture::Key>(KeyPattern::last_or_random, shape.num_items),
         {lead, std::nullopt});
     sort_case.check({});
     sort_case.check({}, Storage::double_buffers);
@@ -170,8 +197,8 @@ TYPED_TEST(DeviceShapeTest, NumberOfSegmentsThatOnlyTheDeviceKnows) {
     std::fill(garbage.ends.begin() + static_cast<std::ptrdiff_t>(counted), garbage.ends.end(),
               std::uint64_t{0x7ffffff7});
     for (const SegmentShape& shape : {real, garbage}) {
-      DeviceSortCase<TypeParam> sort_case(
-          shape, make_keys<TypeParam>(KeyPattern::last_or_random, shape.num_items),
+      DeviceSortCase<typename TestFixture::Key> sort_case(
+          shape, make_keys<typename TestFixture::Key>(KeyPattern::last_or_random, shape.num_items),
           {GuardedArray<std::uint32_t>::guard, counted});
       sort_case.check({Order::ascending, false});
       sort_case.check({Order::descending, true}, Storage::double_buffers);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "papers/ics17/sort_ics17.hpp"
 #include "segsort/reference.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/device_segmented_sort.hpp"
@@ -172,7 +173,7 @@ template <class Key>
 /// Keys and segments, and what the reference makes of them. Values tell which item they came with.
 ///
 /// Every check is for the stable result, since the tuned policy gives no other; only unstable sorts
-/// under Policy::ics17 may leave the values of equal keys in any order.
+/// under papers::ics17 may leave the values of equal keys in any order.
 template <SegmentKey Key>
 class DeviceSortCase {
  public:
@@ -263,7 +264,7 @@ class DeviceSortCase {
     ASSERT_TRUE(keys_out.holds(expected_keys_)) << "sorted keys";
     if constexpr (has_values) {
       const std::vector<Value> expected = values_of<Value>(expected_origins_);
-      if (asked.policy == segsort::Policy::ics17 && !asked.stable) {
+      if (asked.policy == papers::ics17 && !asked.stable) {
         ASSERT_EQ(without_order_of_equals(values_out.items()), without_order_of_equals(expected));
       } else {
         ASSERT_TRUE(values_out.holds(expected)) << "sorted values";

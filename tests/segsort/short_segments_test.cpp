@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "segsort/host/exchange_network.hpp"
 #include "segsort/host/offset_scan.hpp"
 #include "segsort/host/page_prefetch.hpp"
 #include "segsort/host/short/segment_batch.hpp"
@@ -284,24 +283,6 @@ TYPED_TEST(ShortSegmentsTest, SortsOneLongSegmentBesideShortOnes) {
     lengths.push_back(256);
     this->check_all(lengths, 1, Keys::few);
     if (this->HasFatalFailure()) return;
-  }
-}
-
-// The 0-1 principle: what sorts all sequences of zeros and ones sorts all.
-TEST(ExchangeNetwork, SortsAllZerosAndOnes) {
-  for (std::size_t rows = 0; rows <= 17; ++rows) {
-    for (std::uint32_t bits = 0; bits < (1U << rows); ++bits) {
-      std::uint32_t sorted = bits;
-      detail::exchange_network(rows, [&](std::size_t first, std::size_t second, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) {
-          ASSERT_LT(second + i, rows);
-          const bool swap = (sorted >> (first + i) & 1) > (sorted >> (second + i) & 1);
-          if (swap) sorted ^= 1U << (first + i) | 1U << (second + i);
-        }
-      });
-      const auto ones = static_cast<std::size_t>(std::popcount(bits));
-      ASSERT_EQ(sorted, ((1U << ones) - 1) << (rows - ones)) << rows << " rows, " << bits;
-    }
   }
 }
 

@@ -9,8 +9,11 @@
 #include <limits>
 #include <vector>
 
+#include "core/host_runtime.hpp"
 #include "core/random.hpp"
+#include "segsort/host/divide_segment.hpp"
 #include "segsort/host/sort_segment.hpp"
+#include "tests/segsort/key_patterns.hpp"
 
 namespace sortie::segsort {
 namespace {
@@ -118,40 +121,27 @@ TYPED_TEST(SortSegmentTest, SortsSegmentsBeyondTheCache) {
   check<Key, Value>(draw_keys<Key>(n, Key{0x3ff}, 4));
 }
 
-/// Wherever the arrays begin in their cache lines, and with nothing written before or behind.
-TYPED_TEST(SortSegmentTest, ScattersByLines) {
-  using Key = typename TypeParam::K;
-  using Value = typename TypeParam::V;
-  constexpr std::size_t room = 16;  // items before and behind
-  for (const std::size_t n : {0, 1, 7, 300, 5'000}) {
-    for (const std::uint64_t digits : {1, 3, 256}) {
-      for (std::size_t shift = 0; shift < room; shift += n < 1'000 ? 1 : 5) {
-        SCOPED_TRACE(testing::Message() << n << " items, " << digits << " digits, from " << shift);
-        Random random(n + digits);
-        std::vector<Key> keys(n);
-        for (Key& key : keys) key = static_cast<Key>(random.below(digits) * 7 % 256 << 8);
-        std::vector<Value> values;
-        for (std::size_t i = 0; i < n; ++i) values.push_back(make_value<Value>(i + 1));
-        const detail::Digit digit{8};
-        detail::DigitStarts starts{};
-        detail::count_digits(keys.data(), n, digit, starts);
-        detail::counts_to_starts(starts);
-        detail::DigitStarts expected_ends = starts;
-        std::vector<Key> expected_keys(n + 2 * room, Key{5});
-        std::vector<Value> expected_values(n + 2 * room, make_value<Value>(0));
-        std::vector<Key> found_keys = expected_keys;
-        std::vector<Value> found_values = expected_values;
-        const std::size_t value_shift = room - 1 - shift;
-        detail::scatter(keys.data(), values.data(), n, digit, expected_ends,
-                        expected_keys.data() + shift, expected_values.data() + value_shift);
-        detail::scatter_by_lines(keys.data(), values.data(), n, digit, starts,
-                                 found_keys.data() + shift, found_values.data() + value_shift);
-        ASSERT_EQ(starts, expected_ends);
-        ASSERT_EQ(found_keys, expected_keys);
-        for (std::size_t i = 0; i < found_values.size(); ++i)
-          ASSERT_EQ(item_of(found_values[i]), item_of(expected_values[i])) << i;
-      }
+template <class T>
+class DivideSegmentTest : public testing::Test {};
+using DividedKeys = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(DivideSegmentTest, DividedKeys);
+
+/// Divides keys to parts of a few, and sorts those.
+TYPED_TEST(DivideSegmentTest, UntilPartsAreShort) {
+  if (!has_vector_sort()) GTEST_SKIP() << "this processor has no AVX-512";
+  start_host_runtime(0);
+  for (const test::NamedKeyPattern& named : test::key_patterns) {
+    SCOPED_TRACE(named.name);
+    std::vector<TypeParam> keys = test::make_keys<TypeParam>(named.pattern, 150'001);
+    std::vector<TypeParam> expected = keys;
+    std::sort(expected.begin(), expected.end());
+    const SegmentParts parts = divide_segment(keys.data(), keys.size(), 2'000);
+    ASSERT_EQ(parts.begins.size(), parts.ends.size());
+    for (std::size_t i = 0; i < parts.ends.size(); ++i) {
+      ASSERT_LE(parts.ends[i] - parts.begins[i], 2'000U);
+      std::sort(keys.data() + parts.begins[i], keys.data() + parts.ends[i]);
     }
+    ASSERT_TRUE(keys == expected);
   }
 }
 

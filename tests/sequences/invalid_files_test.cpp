@@ -5,6 +5,7 @@
 #include "sortie/error.hpp"
 #include "sortie/fasta.hpp"
 #include "tests/support/backend.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::sequences {
 namespace {
@@ -109,6 +110,16 @@ TEST(MissingFile, IsNamed) {
     EXPECT_EQ(error.kind(), ErrorKind::input);
     EXPECT_THAT(error.what(), testing::StartsWith("/nowhere/genome.fa"));
   }
+}
+
+TEST(MemoryBudget, LimitsTheText) {
+  const std::string path = SORTIE_TEST_DATA "/sequences/valid/lambda_phage.fa.gz";
+  Context context = test::context();
+  context.memory_budget = 40000;  // of 48502 bases
+  test::expect_error([&] { (void)read_fasta(context, path); }, ErrorKind::out_of_memory,
+                     testing::StartsWith(path + ": out of memory: the text needs "));
+  context.memory_budget = 400000;
+  EXPECT_EQ(read_fasta(context, path).symbols.size(), 48502U);
 }
 
 }  // namespace

@@ -13,8 +13,7 @@
 namespace sortie::test {
 namespace {
 
-using multisort::Items;
-using Value = multisort::Opaque<4>;
+using Value = Opaque<std::uint32_t>;
 
 class OrderCheckTest : public testing::Test {
  protected:

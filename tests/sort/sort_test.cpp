@@ -14,6 +14,7 @@
 #include "apps/sort/record_generator.hpp"
 #include "core/random.hpp"
 #include "multisort/reference.hpp"
+#include "papers/papers.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/sort_file.hpp"
 #include "tests/support/expect_error.hpp"
@@ -230,7 +231,7 @@ TEST(SortFile, RefusesWhatItCannotDo) {
   const std::string input = folder.write("in", std::string(400, 'x'));
   expect_error([&] { static_cast<void>(sort_file(host_context(1000), input, job)); },
                ErrorKind::out_of_memory, HasSubstr("sort beyond memory needs 64.00 KiB"));
-  job.options.algorithm = SortAlgorithm::het;
+  job.options.algorithm = papers::het;
   expect_error([&] { static_cast<void>(sort_file(host_context(), input, job)); },
                ErrorKind::unavailable, HasSubstr("found algorithm het on backend host"));
   job.options.algorithm = SortAlgorithm::automatic;

@@ -126,7 +126,7 @@ TYPED_TEST(Chunks, EmptyShapes) {
 
 TEST(ProductInChunks, OtherAlgorithmsHandOutAllAtOnce) {
   const auto a = matrices::erdos_renyi<double>(300, 300, 9, 1);
-  const Algorithm algorithm = backend() == Backend::cuda ? Algorithm::esc : Algorithm::eigen;
+  const Algorithm algorithm = backend() == Backend::cuda ? baseline("esc") : baseline("eigen");
   ASSERT_FALSE(spgemm::makes_chunks(algorithm));
   std::vector<Csr<double>> chunks;
   Context limited = context();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "apps/spgemm/cuda/baselines/cusparse_reuse.hpp"
+#include "baselines/spgemm/cuda/cusparse.hpp"
 #include "core/cuda/device_context.hpp"
 #include "matrices/generators.hpp"
 #include "tests/spgemm/products.hpp"

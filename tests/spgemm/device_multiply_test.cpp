@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "apps/spgemm/cuda/baselines/sort_rows.hpp"
+#include "baselines/spgemm/cuda/sort_rows.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "matrices/generators.hpp"
@@ -52,7 +52,7 @@ TYPED_TEST(DeviceMultiply, SameAsFromHostToHost) {
       matrices::power_law<typename TypeParam::Value, typename TypeParam::Idx>(500, 400, 1.5, 90, 1);
   const auto b =
       matrices::erdos_renyi<typename TypeParam::Value, typename TypeParam::Idx>(400, 300, 9, 2);
-  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, Algorithm::esc}) {
+  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, baseline("esc")}) {
     const auto c = this->template multiply<std::uint32_t>(a, b, algorithm);
     EXPECT_TRUE(same_bits(c, spgemm::multiply(this->context_, a, b, algorithm)));
     this->expect_close(a, b, c);
@@ -62,7 +62,7 @@ TYPED_TEST(DeviceMultiply, SameAsFromHostToHost) {
 TYPED_TEST(DeviceMultiply, ChunksAreJoined) {
   const auto a =
       matrices::erdos_renyi<typename TypeParam::Value, typename TypeParam::Idx>(3000, 3000, 12, 3);
-  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, Algorithm::esc}) {
+  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, baseline("esc")}) {
     this->context_.memory_budget = 0;
     const auto whole = this->template multiply<std::uint32_t>(a, a, algorithm);
     this->context_.memory_budget = 3 << 20;  // 432 000 products take 9 MB or more
@@ -91,7 +91,7 @@ TYPED_TEST(DeviceMultiply, EmptyRowsOfBAndLongRuns) {
     holes.row_ptr.push_back(holes.nnz());
   }
   for (const Matrix* right : {&b, &holes}) {
-    for (const Algorithm algorithm : {Algorithm::essc, Algorithm::esc})
+    for (const Algorithm algorithm : {Algorithm::essc, baseline("esc")})
       this->expect_close(a, *right, this->template multiply<std::uint32_t>(a, *right, algorithm));
   }
 }
@@ -121,7 +121,7 @@ TYPED_TEST(DeviceMultiply, FollowsTheWorkOfItsStream) {
   auto device = to_device<std::uint32_t>(a, this->stream_);
   const DeviceBuffer<Value> values(std::span(a.values), this->stream_);
   DeviceBuffer<char> large(std::size_t{1} << 30, this->stream_);
-  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, Algorithm::esc}) {
+  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, baseline("esc")}) {
     SCOPED_TRACE(std::string(spgemm::name(algorithm)));
     check_cuda(cudaMemsetAsync(device.values.data(), 0, device.values.bytes(), this->stream_));
     check_cuda(cudaStreamSynchronize(this->stream_));
@@ -171,7 +171,7 @@ TEST(DeviceMultiplyDevice, MakesItsDeviceCurrentAndRestoresTheOther) {
   }
   check_cuda(cudaSetDevice(0));
   for (const Algorithm algorithm :
-       {Algorithm::automatic, Algorithm::essc, Algorithm::esc, Algorithm::cusparse_default}) {
+       {Algorithm::automatic, Algorithm::essc, baseline("esc"), baseline("cusparse")}) {
     SCOPED_TRACE(std::string(spgemm::name(algorithm)));
     const auto c = multiply_on_device(last, view(a), view(a), algorithm, stream);
     int device = -1;
@@ -202,11 +202,11 @@ TEST(WideColumns, BeyondThirtyTwoBits) {
     const Matrix narrow = matrices::erdos_renyi<double, std::int64_t>(40, 30, 6, 8);
     const Matrix expected = spread(reference_product(a, narrow));
     const Matrix b = spread(narrow);
-    for (const Algorithm algorithm : {Algorithm::essc, Algorithm::esc}) {
+    for (const Algorithm algorithm : {Algorithm::essc, baseline("esc")}) {
       const Matrix c = spgemm::multiply(context(), a, b, algorithm);
       EXPECT_NO_THROW(spgemm::compare(c, expected, rounding_tolerance<double>(5)));
     }
-    EXPECT_THROW((void)spgemm::multiply(context(), a, b, Algorithm::cusparse_default), Error);
+    EXPECT_THROW((void)spgemm::multiply(context(), a, b, baseline("cusparse")), Error);
   }
 }
 

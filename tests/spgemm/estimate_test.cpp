@@ -106,13 +106,13 @@ TEST(Estimate, WorkSpaceIsKnownForThoseThatKeepToALimit) {
   EXPECT_TRUE(known(Algorithm::essc));
   if (backend() == Backend::host) {
     EXPECT_TRUE(known(Algorithm::row_wise));
-    EXPECT_FALSE(known(Algorithm::reference));
-    EXPECT_FALSE(known(Algorithm::eigen));
-    expect_error([&] { (void)known(Algorithm::esc); }, ErrorKind::unavailable,
+    EXPECT_FALSE(known(baseline("reference")));
+    EXPECT_FALSE(known(baseline("eigen")));
+    expect_error([&] { (void)known(baseline("esc")); }, ErrorKind::unavailable,
                  "SpGEMM: algorithm esc does not run on the backend host");
   } else {
-    EXPECT_TRUE(known(Algorithm::esc));
-    EXPECT_FALSE(known(Algorithm::cusparse_default));
+    EXPECT_TRUE(known(baseline("esc")));
+    EXPECT_FALSE(known(baseline("cusparse")));
   }
 }
 
@@ -167,7 +167,7 @@ TEST(Estimate, DeviceTakesNoMoreThanSaid) {
   if (backend() != Backend::cuda) GTEST_SKIP() << "measures the memory pool of a CUDA device";
   const auto a = matrices::power_law<double>(200'000, 200'000, 1.6, 300, 1);
   const ProductSize size = product_size(a, a);
-  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, Algorithm::esc}) {
+  for (const Algorithm algorithm : {Algorithm::fused, Algorithm::essc, baseline("esc")}) {
     for (const std::uint64_t budget : {std::uint64_t{0}, std::uint64_t{256} << 20}) {
       SCOPED_TRACE(std::string(spgemm::name(algorithm)));
       Context limited = context();

@@ -39,8 +39,8 @@ class Check : public testing::Test {
 TYPED_TEST_SUITE(Check, AllTypes);
 
 TYPED_TEST(Check, EveryAlgorithmOfTheHostHasTheSameBits) {
-  const ProductCheck check(Context{}, this->a_, this->b_, Algorithm::reference);
-  for (const Algorithm by : {Algorithm::eigen, Algorithm::row_wise, Algorithm::essc}) {
+  const ProductCheck check(Context{}, this->a_, this->b_, baseline("reference"));
+  for (const Algorithm by : {baseline("eigen"), Algorithm::row_wise, Algorithm::essc}) {
     const ProductCheck other(Context{}, this->a_, this->b_, by);
     EXPECT_TRUE(same_bits(other.expected(), check.expected())) << spgemm::name(by);
     EXPECT_NO_THROW(other.compare(check.expected()));
@@ -51,7 +51,7 @@ TYPED_TEST(Check, EveryAlgorithmOfTheHostHasTheSameBits) {
 TYPED_TEST(Check, LetsRoundingsPassAndNothingElse) {
   using Value = typename TypeParam::Value;
   using Real = decltype(std::abs(Value{}));
-  const ProductCheck check(Context{}, this->a_, this->b_, Algorithm::eigen);
+  const ProductCheck check(Context{}, this->a_, this->b_, baseline("eigen"));
   auto rounded = check.expected();
   for (Value& value : rounded.values) value *= Real(1) + std::numeric_limits<Real>::epsilon();
   EXPECT_NO_THROW(check.compare(rounded));
@@ -83,7 +83,7 @@ TYPED_TEST(Check, MatricesWithoutRowsOrEntries) {
   };
   for (const auto& [rows, inner, cols] :
        {std::tuple{0, 0, 0}, std::tuple{3, 0, 3}, std::tuple{0, 3, 0}, std::tuple{9, 4, 7}}) {
-    const ProductCheck check(Context{}, empty(rows, inner), empty(inner, cols), Algorithm::eigen);
+    const ProductCheck check(Context{}, empty(rows, inner), empty(inner, cols), baseline("eigen"));
     EXPECT_NO_THROW(check.compare(empty(rows, cols)));
     EXPECT_THROW(check.compare(empty(rows + 1, cols)), Error);
   }
@@ -95,7 +95,7 @@ TYPED_TEST(Check, ZerosMayBeDroppedWhereAsked) {
   const auto a = from_entries<Value, Idx>(1, 2, {{0, 0, Value(1)}, {0, 1, Value(1)}});
   const auto b =
       from_entries<Value, Idx>(2, 2, {{0, 0, Value(3)}, {0, 1, Value(4)}, {1, 0, Value(-3)}});
-  const ProductCheck check(Context{}, a, b, Algorithm::eigen);
+  const ProductCheck check(Context{}, a, b, baseline("eigen"));
   auto dropped = check.expected();
   EXPECT_EQ(matrices::drop_zeros(dropped), 1);
   EXPECT_NO_THROW(check.compare_without_zeros(dropped));
@@ -108,7 +108,7 @@ TYPED_TEST(Check, ZerosMayBeDroppedWhereAsked) {
 TEST(CheckOfFloats, BoundGrowsWithTheNumberOfProducts) {
   const auto row = matrices::erdos_renyi<float>(1, 200'000, 200'000, 3);
   const auto column = matrices::transpose(matrices::erdos_renyi<float>(1, 200'000, 200'000, 4));
-  const ProductCheck check(Context{}, row, column, Algorithm::eigen);
+  const ProductCheck check(Context{}, row, column, baseline("eigen"));
   auto backwards = check.expected();
   float sum = 0;
   for (std::size_t i = row.values.size(); i-- > 0;) sum += row.values[i] * column.values[i];
@@ -116,7 +116,7 @@ TEST(CheckOfFloats, BoundGrowsWithTheNumberOfProducts) {
   EXPECT_NO_THROW(check.compare(backwards));
 
   const auto one = from_entries<float, std::int32_t>(1, 1, {{0, 0, 1.F}});
-  const ProductCheck strict(Context{}, one, one, Algorithm::eigen);
+  const ProductCheck strict(Context{}, one, one, baseline("eigen"));
   auto off = strict.expected();
   off.values[0] = 1.00001F;
   EXPECT_THROW(strict.compare(off), Error);
@@ -124,7 +124,7 @@ TEST(CheckOfFloats, BoundGrowsWithTheNumberOfProducts) {
 
 TEST(CheckOfProducts, ShapesThatDoNotConform) {
   const auto a = matrices::erdos_renyi<double>(3, 5, 2, 1);
-  expect_error([&] { ProductCheck(Context{}, a, a, Algorithm::eigen); }, ErrorKind::input,
+  expect_error([&] { ProductCheck(Context{}, a, a, baseline("eigen")); }, ErrorKind::input,
                StartsWith("A * B: found A of 3 x 5 and B of 3 x 5"));
 }
 

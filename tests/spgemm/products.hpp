@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,11 +78,16 @@ bool same_bits(const Csr<Value, Idx>& x, const Csr<Value, Idx>& y) {
           std::memcmp(x.values.data(), y.values.data(), x.values.size() * sizeof(Value)) == 0);
 }
 
+/// A baseline by its name on the command line.
+inline Algorithm baseline(std::string_view name) {
+  return spgemm::parse_algorithm(name);
+}
+
 template <class Value, class Idx>
 Csr<Value, Idx> reference_product(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
   Context context;
   context.backend = Backend::host;
-  return spgemm::multiply(context, a, b, Algorithm::reference);
+  return spgemm::multiply(context, a, b, baseline("reference"));
 }
 
 inline bool is_cusparse(Algorithm algorithm) {
@@ -90,8 +96,8 @@ inline bool is_cusparse(Algorithm algorithm) {
 
 /// True for algorithms that are not Sortie's own and sum in an order of their own.
 inline bool is_library(Algorithm algorithm) {
-  return is_cusparse(algorithm) || algorithm == Algorithm::cusp ||
-         algorithm == Algorithm::kokkos_kernels || algorithm == Algorithm::graphblas;
+  return is_cusparse(algorithm) || algorithm == baseline("cusp") ||
+         algorithm == baseline("kokkos-kernels") || algorithm == baseline("graphblas");
 }
 
 /// Multiplies by `algorithm` on the backend of this run and checks the result against `expected`:

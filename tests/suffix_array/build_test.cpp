@@ -22,16 +22,9 @@ class BuildSuffixArray : public testing::Test {};
 using Widths = testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(BuildSuffixArray, Widths);
 
-template <Position Pos>
-std::vector<Pos> reference(const TextView& text) {
-  Context host;
-  host.backend = Backend::host;
-  return build<Pos>(host, text, Algorithm::reference);
-}
-
-bool serves(Algorithm algorithm, const TextView& text) {
+bool serves(const ConstructionAlgorithm& algorithm, const TextView& text) {
   // libdivsufsort has no byte left for record ends when all 256 are letters.
-  if (algorithm != Algorithm::divsufsort || text.separators.empty()) return true;
+  if (algorithm.name != "divsufsort" || text.separators.empty()) return true;
   std::array<bool, 256> occurs{};
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!std::binary_search(text.separators.begin(), text.separators.end(), i)) {
@@ -43,11 +36,11 @@ bool serves(Algorithm algorithm, const TextView& text) {
 
 TYPED_TEST(BuildSuffixArray, EqualsReferenceOnTrickyTexts) {
   for (const test::NamedText& text : test::tricky_texts()) {
-    const std::vector<TypeParam> expected = reference<TypeParam>(text.view());
-    for (const Algorithm algorithm : algorithms(test::backend())) {
+    const std::vector<TypeParam> expected = test::reference<TypeParam>(text.view());
+    for (const ConstructionAlgorithm& algorithm : algorithms_on(test::backend())) {
       if (!serves(algorithm, text.view())) continue;
-      SCOPED_TRACE(text.name + " by " + std::string(name(algorithm)));
-      EXPECT_EQ(build<TypeParam>(test::context(), text.view(), algorithm), expected);
+      SCOPED_TRACE(text.name + " by " + std::string(algorithm.name));
+      EXPECT_EQ(build_by<TypeParam>(algorithm, test::context(), text.view()), expected);
     }
   }
 }
@@ -65,10 +58,10 @@ TYPED_TEST(BuildSuffixArray, EqualsReferenceOnAllShortTexts) {
         if (rest % 3 == 2) text.separators.push_back(i);
         text.symbols.push_back(static_cast<std::uint8_t>("AB"[rest % 3]));
       }
-      for (const Algorithm algorithm : algorithms(test::backend())) {
-        ASSERT_EQ(build<TypeParam>(test::context(), text.view(), algorithm),
-                  reference<TypeParam>(text.view()))
-            << name(algorithm) << ", length " << length << ", text " << number;
+      for (const ConstructionAlgorithm& algorithm : algorithms_on(test::backend())) {
+        ASSERT_EQ(build_by<TypeParam>(algorithm, test::context(), text.view()),
+                  test::reference<TypeParam>(text.view()))
+            << algorithm.name << ", length " << length << ", text " << number;
       }
     }
   }
@@ -94,13 +87,6 @@ TYPED_TEST(BuildSuffixArray, SortsSuffixesLongerThanTheReferenceCanCompare) {
 }
 
 TYPED_TEST(BuildSuffixArray, EqualsDivsufsortOnSequences) {
-  const auto host_algorithms = algorithms(Backend::host);
-  if (std::find(host_algorithms.begin(), host_algorithms.end(), Algorithm::divsufsort) ==
-      host_algorithms.end()) {
-    GTEST_SKIP() << "this build has no libdivsufsort";
-  }
-  Context host;
-  host.backend = Backend::host;
   for (const std::string file : {"lambda_phage.fa.gz", "pseudopig_softmask.fa.gz",
                                  "mirbase_hairpin_200.fa", "proteins_50.fa", "odd_records.fa"}) {
     SCOPED_TRACE(file);
@@ -110,7 +96,7 @@ TYPED_TEST(BuildSuffixArray, EqualsDivsufsortOnSequences) {
     const TextView view(text.symbols, separators);
     ASSERT_GT(view.size(), 0U);
     EXPECT_EQ(build<TypeParam>(test::context(), view),
-              build<TypeParam>(host, view, Algorithm::divsufsort));
+              build_by<TypeParam>(parse_algorithm("divsufsort"), {}, view));
   }
 }
 

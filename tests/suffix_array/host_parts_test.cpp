@@ -108,7 +108,7 @@ TEST_F(HostParts, SymbolStreamReadsTheCodes) {
 }
 
 TEST_F(HostParts, GroupsWhoseTextsDifferAreMarked) {
-  if (segsort::vector_unit() != segsort::VectorUnit::avx512) GTEST_SKIP() << "without AVX-512";
+  if (vector_unit() != VectorUnit::avx512) GTEST_SKIP() << "without AVX-512";
   constexpr int words = 3;
   for (const test::NamedText& text : test::tricky_texts()) {
     if (text.symbols.empty()) continue;
@@ -165,7 +165,7 @@ TEST_F(HostParts, KeysAreReplacedByTheNextSymbols) {
       for (std::uint64_t i = 0; i + depth <= view.size(); ++i) {
         elements.push_back(plan.element(7 % plan.key_end, i));
       }
-      for (const auto unit : {segsort::VectorUnit::baseline, segsort::vector_unit()}) {
+      for (const auto unit : {VectorUnit::baseline, vector_unit()}) {
         std::vector<std::uint64_t> found = elements;
         const std::uint64_t differing =
             replace_keys(stream, plan, found.data(), found.size(), depth, symbols, unit);

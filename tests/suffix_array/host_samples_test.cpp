@@ -12,7 +12,6 @@
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/group_batch.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "apps/suffix_array/host/text/symbol_hashes.hpp"
 #include "apps/suffix_array/host/text/symbol_stream.hpp"
 #include "core/host_runtime.hpp"
 #include "core/random.hpp"
@@ -135,7 +134,7 @@ TEST(SymbolHashes, AreTheSameWithVectorsAndWithout) {
         std::vector<std::uint32_t> plain(n);
         std::vector<std::uint32_t> found(n);
         const std::uint64_t first = text.symbols.size() - 70 - n;
-        hash_symbols(stream, hashed, first, n, plain.data(), segsort::VectorUnit::baseline);
+        hash_symbols(stream, hashed, first, n, plain.data(), VectorUnit::baseline);
         hash_symbols(stream, hashed, first, n, found.data());
         ASSERT_EQ(found, plain) << letters << " letters, " << hashed << " hashed";
         for (std::uint64_t i = 0; i < n; ++i) {

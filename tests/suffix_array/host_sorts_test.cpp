@@ -14,7 +14,7 @@
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
 #include "core/host_runtime.hpp"
 #include "core/random.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "tests/suffix_array/texts.hpp"
 
 namespace sortie::suffix_array::host {
@@ -22,7 +22,7 @@ namespace {
 
 /// Without vectors, and with them where the processor has them.
 std::vector<bool> ways() {
-  if (segsort::has_vector_sort()) return {false, true};
+  if (has_vector_sort()) return {false, true};
   return {false};
 }
 
@@ -123,7 +123,7 @@ using Numbers = std::vector<std::uint64_t>;
 class PartSort : public testing::Test {
  protected:
   void SetUp() override {
-    if (!segsort::has_vector_sort()) GTEST_SKIP() << "a processor without AVX-512";
+    if (!has_vector_sort()) GTEST_SKIP() << "a processor without AVX-512";
   }
 };
 
@@ -218,11 +218,10 @@ TEST(KeySort, EqualsStandardSort) {
 }
 
 /// All kinds of processor up to that of this run.
-std::vector<segsort::VectorUnit> vector_units() {
-  std::vector<segsort::VectorUnit> units;
-  for (const auto unit :
-       {segsort::VectorUnit::baseline, segsort::VectorUnit::avx2, segsort::VectorUnit::avx512}) {
-    if (unit <= segsort::vector_unit()) units.push_back(unit);
+std::vector<VectorUnit> vector_units() {
+  std::vector<VectorUnit> units;
+  for (const auto unit : {VectorUnit::baseline, VectorUnit::avx2, VectorUnit::avx512}) {
+    if (unit <= vector_unit()) units.push_back(unit);
   }
   return units;
 }
@@ -242,7 +241,7 @@ TYPED_TEST(ElementScan, ReadsKeysAndPositions) {
         element = random.below(keys) << position_bits | random.below(1 << position_bits);
       }
       std::sort(elements.begin(), elements.end());
-      for (const segsort::VectorUnit unit : vector_units()) {
+      for (const VectorUnit unit : vector_units()) {
         Numbers bits((size + 63) / 64 + 1, ~std::uint64_t{0});
         mark_equal_keys(elements.data(), size, position_bits, bits.data(), unit);
         EXPECT_EQ(bits.back(), ~std::uint64_t{0}) << "written beyond the end";

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/suffix_array/construction.hpp"
 #include "core/random.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -84,6 +85,12 @@ inline std::string de_bruijn(unsigned order) {
     }
   }
   return text;
+}
+
+/// The suffix array by the plain sequential reference.
+template <suffix_array::Position Pos>
+std::vector<Pos> reference(const suffix_array::TextView& text) {
+  return suffix_array::build_by<Pos>(suffix_array::parse_algorithm("reference"), {}, text);
 }
 
 /// Texts that a suffix sorter gets wrong when it has a gap: all small enough for the reference.

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "apps/bench/cuda/launch_kernels.hpp"
-#include "apps/bench/cuda/segsort_peers.hpp"
 #include "apps/bench/cuda/segsort_workload.hpp"
 #include "apps/bench/timing.hpp"
+#include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
@@ -160,7 +160,8 @@ std::vector<LaunchCost> launch_costs_on_cuda(const Context& context,
   for (const SegsortPolicy policy : options.policies) {
     measure_sort(method_name(policy), sortie_sort(policy), true);
   }
-  if (has_cub_peers(work.request())) measure_sort("cub segmented", cub_segmented_sort, false);
+  if (baselines::has_cub_peers(work.request()))
+    measure_sort("cub segmented", baselines::cub_segmented_sort, false);
   return costs;
 }
 

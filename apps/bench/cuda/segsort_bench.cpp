@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/cuda/segsort_peers.hpp"
 #include "apps/bench/cuda/segsort_workload.hpp"
+#include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
@@ -75,19 +75,20 @@ std::vector<Row> measure_case(const std::string& name, SegsortWorkload& work,
   for (const SegsortPolicy policy : options.policies) {
     rows.push_back(sortie_row(name, work, policy, options.repetitions));
   }
-  if (has_cub_peers(work.request())) {
+  if (baselines::has_cub_peers(work.request())) {
     if (hopeless_for_cub(work)) {
       Row& row = rows.emplace_back(make_row(name, "cub segmented", work));
       row.baseline = true;
       row.failure = hopeless_message;
     } else {
-      rows.push_back(
-          peer_row(name, "cub segmented", work, cub_segmented_sort, options.repetitions));
+      rows.push_back(peer_row(name, "cub segmented", work, baselines::cub_segmented_sort,
+                              options.repetitions));
     }
-    rows.push_back(
-        peer_row(name, "radix segment+key", work, cub_radix_by_segment, options.repetitions));
+    rows.push_back(peer_row(name, "radix segment+key", work, baselines::cub_radix_by_segment,
+                            options.repetitions));
     if (work.request().num_segments == 1) {
-      rows.push_back(peer_row(name, "cub radix", work, cub_radix_sort, options.repetitions));
+      rows.push_back(
+          peer_row(name, "cub radix", work, baselines::cub_radix_sort, options.repetitions));
     }
   }
   relate(rows);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apps/bench/cuda/segsort_data.hpp"
-#include "apps/bench/key_dispatch.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
+#include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {
@@ -115,18 +115,6 @@ __global__ void __launch_bounds__(block_threads)
     if (i == 0) offsets[0] = 0;
     offsets[i + 1] = static_cast<Offset>(min(ends[i], items));
     if (ends[i] >= items) *segments = i + 1;
-  }
-}
-
-/// Marks the first item of every segment except those at 0. The sum of the marks up to an item is
-/// then its segment number.
-template <class Offset>
-__global__ void __launch_bounds__(block_threads)
-    mark_segments_kernel(const Offset* offsets, std::uint64_t segments, std::uint32_t* marks,
-                         std::uint64_t items) {
-  for (std::uint64_t i = first_item(); i < segments; i += item_stride()) {
-    const auto begin = static_cast<std::uint64_t>(offsets[i]);
-    if (begin > 0 && begin < items) marks[begin] = 1;
   }
 }
 
@@ -346,23 +334,6 @@ DeviceSegments make_device_segments(const SegmentShape& shape, std::uint64_t ite
       return segments_of_host(shape, items, seed, stream);
   }
   throw Error(ErrorKind::usage, "unknown shape of segments");
-}
-
-cudaError_t number_segments(void* temporary, std::size_t& bytes, const void* offsets,
-                            int offset_bytes, std::int64_t segments, std::uint32_t* ids,
-                            std::uint64_t items, cudaStream_t stream) {
-  const auto count = static_cast<std::int64_t>(items);
-  if (temporary != nullptr) {
-    const cudaError_t status = cudaMemsetAsync(ids, 0, items * sizeof(std::uint32_t), stream);
-    if (status != cudaSuccess) return status;
-    const auto wanted = static_cast<std::uint64_t>(segments);
-    with_width(offset_bytes, [&]<class Offset>(Offset) {
-      mark_segments_kernel<<<blocks_for(wanted), block_threads, 0, stream>>>(
-          static_cast<const Offset*>(offsets), wanted, ids, items);
-    });
-    if (const cudaError_t launched = cudaGetLastError(); launched != cudaSuccess) return launched;
-  }
-  return cub::DeviceScan::InclusiveSum(temporary, bytes, ids, ids, count, stream);
 }
 
 ResultFaults check_result(const ResultToCheck& result, cudaStream_t stream) {

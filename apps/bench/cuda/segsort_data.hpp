@@ -33,12 +33,6 @@ void fill_index_values(int value_bytes, void* values, std::uint64_t items, cudaS
 [[nodiscard]] DeviceSegments make_device_segments(const SegmentShape& shape, std::uint64_t items,
                                                   std::uint64_t seed, cudaStream_t stream);
 
-/// Writes to ids[i] the number of the segment that contains item i (modulo 2^32). Two-phase like
-/// segsort::sort_on_device(). \pre the segments cover the items in order without gaps
-cudaError_t number_segments(void* temporary, std::size_t& bytes, const void* offsets,
-                            int offset_bytes, std::int64_t segments, std::uint32_t* ids,
-                            std::uint64_t items, cudaStream_t stream);
-
 /// Numbers of wrong items in a result, by kind of error.
 struct ResultFaults {
   unsigned long long unsorted = 0;       ///< keys less than the preceding key of the segment
@@ -66,7 +60,7 @@ struct ResultToCheck {
   const void* keys_in = nullptr;  ///< must be unchanged
   const void* keys_out = nullptr;
   const void* values_out = nullptr;
-  const std::uint32_t* ids = nullptr;  ///< from number_segments()
+  const std::uint32_t* ids = nullptr;  ///< from baselines::number_segments()
 };
 
 /// Checks that keys ascend in every segment and that the values are a permutation of the indices of

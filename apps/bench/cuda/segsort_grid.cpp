@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/segsort/segsort_grid.hpp"
 
-#include "apps/bench/cuda/segsort_peers.hpp"
 #include "apps/bench/cuda/segsort_workload.hpp"
 #include "apps/bench/timing.hpp"
+#include "baselines/segsort/cub.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/error.hpp"
 
@@ -33,8 +33,9 @@ void measure_point(GridPoint& point, SegsortWorkload& work, SegsortPolicy policy
   point.sortie_seconds =
       median_of(point, method_name(policy),
                 time_sort(work, sortie_sort(policy), {sortie_repetitions, false}));
-  point.cub_seconds = median_of(point, "cub segmented",
-                                time_sort(work, cub_segmented_sort, {cub_repetitions, false}));
+  point.cub_seconds =
+      median_of(point, "cub segmented",
+                time_sort(work, baselines::cub_segmented_sort, {cub_repetitions, false}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/cuda/segsort_workload.hpp"
+#include "papers/ics17/sort_ics17.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "apps/bench/timing.hpp"
+#include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "sortie/error.hpp"
@@ -75,12 +77,13 @@ void SegsortWorkload::set_segments(const SegmentShape& shape) {
   request_.begin_offsets = segments_.offsets.data();
   request_.end_offsets = segments_.offsets.data() + segments_.offset_bytes;
   std::size_t bytes = 0;
-  check_cuda(number_segments(nullptr, bytes, segments_.offsets.data(), segments_.offset_bytes,
-                             segments_.count, ids_.data(), options_.items, stream_));
+  check_cuda(baselines::number_segments(nullptr, bytes, segments_.offsets.data(),
+                                        segments_.offset_bytes, segments_.count, ids_.data(),
+                                        options_.items, stream_));
   DeviceBuffer<std::byte> temporary(bytes, stream_);
-  check_cuda(number_segments(temporary.data(), bytes, segments_.offsets.data(),
-                             segments_.offset_bytes, segments_.count, ids_.data(), options_.items,
-                             stream_));
+  check_cuda(baselines::number_segments(temporary.data(), bytes, segments_.offsets.data(),
+                                        segments_.offset_bytes, segments_.count, ids_.data(),
+                                        options_.items, stream_));
 }
 
 void SegsortWorkload::renew(std::uint64_t round) {
@@ -100,7 +103,7 @@ std::string SegsortWorkload::fault() {
 
 TwoPhaseSort sortie_sort(SegsortPolicy policy) {
   const segsort::Policy chosen =
-      policy == SegsortPolicy::ics17 ? segsort::Policy::ics17 : segsort::Policy::tuned;
+      policy == SegsortPolicy::ics17 ? papers::ics17 : segsort::Policy::tuned;
   return [chosen](void* temporary, std::size_t& bytes, const segsort::DeviceRequest& request,
                   cudaStream_t stream) {
     segsort::DeviceRequest with_policy = request;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/sort/sort_bench.hpp"
+#include "papers/papers.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -15,8 +16,8 @@
 #include "core/cuda/device_scope.hpp"
 #include "core/cuda/pinned_buffer.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
-#include "multisort/plan/shares.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -33,8 +34,8 @@ class ArrayOnDevices {
   ArrayOnDevices(const Context& context, const SortBenchOptions& options, int devices)
       : options_(options),
         group_(multisort::spread_over_gpus(context, devices), options.transport),
-        sizes_(multisort::plan::equal_shares(options.items, group_.size())),
-        begins_(multisort::plan::begins_of(sizes_)) {
+        sizes_(EqualShares{options.items, group_.size()}.sizes()),
+        begins_(begins_of(sizes_)) {
     request_.key_type = options.key;
     request_.value_bytes = options.value_bytes;
     request_.options.transport = options.transport;
@@ -148,7 +149,7 @@ void time_into(Row& row, int repetitions, const Renew& renew, const Sort& sort, 
 }
 
 bool is_stable(SortAlgorithm algorithm) {
-  return algorithm != SortAlgorithm::bitonic && algorithm != SortAlgorithm::tanasic;
+  return algorithm != papers::bitonic && algorithm != papers::tanasic;
 }
 
 /// CUB's radix sort on the context's device; the array and the second buffer are in device memory.
@@ -211,7 +212,7 @@ std::vector<SortAlgorithm> chosen_algorithms(const SortBenchOptions& options) {
   if (!options.algorithms.empty()) return options.algorithms;
   std::vector<SortAlgorithm> chosen;
   for (const SortAlgorithm algorithm : sort_algorithms(Backend::cuda)) {
-    if (algorithm == SortAlgorithm::het && !options.host_to_host) continue;
+    if (algorithm == papers::het && !options.host_to_host) continue;
     chosen.push_back(algorithm);
   }
   return chosen;

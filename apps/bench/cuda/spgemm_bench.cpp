@@ -7,14 +7,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "apps/bench/spgemm_bench.hpp"
-#include "apps/spgemm/cuda/baselines/cusp_product.hpp"
-#include "apps/spgemm/cuda/baselines/cusparse_product.hpp"
-#include "apps/spgemm/cuda/baselines/cusparse_reuse.hpp"
+#include "apps/spgemm/baseline.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
@@ -27,8 +24,6 @@ namespace sortie::bench {
 namespace {
 
 using spgemm::Algorithm;
-using spgemm::cuda::CusparseProduct;
-using spgemm::cuda::CusparseReuse;
 using spgemm::cuda::DeviceCsr;
 
 /// A method with operands and result in device memory.
@@ -51,6 +46,7 @@ class ResidentMethod {
   virtual void run_reporting(RunReport& /*report*/) { run(); }
 };
 
+/// One of Sortie's algorithms, or a baseline that is timed as a whole and reports phases.
 template <class Value>
 class OwnAlgorithm : public ResidentMethod<Value> {
  public:
@@ -84,7 +80,7 @@ class OwnAlgorithm : public ResidentMethod<Value> {
 };
 
 /// Computes the values of C only. The plan and the array of values are created in prepare(),
-/// untimed, as with CusparseReuse.
+/// untimed, as the structure is with BaselineMethod.
 template <class Value>
 class PlanMethod : public ResidentMethod<Value> {
  public:
@@ -128,37 +124,18 @@ class PlanMethod : public ResidentMethod<Value> {
   DeviceBuffer<Value> values_;
 };
 
+/// A baseline. Conversions of operands and result are not timed.
 template <class Value>
-class CusparseMethod : public ResidentMethod<Value> {
- public:
-  CusparseMethod(const DeviceContext& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
-                 Algorithm algorithm)
-      : context_(context), a_(a), b_(b), algorithm_(algorithm) {}
-
-  void release() override { library_.reset(); }
-  void prepare() override { library_.emplace(context_, view(a_), view(b_)); }
-  void run() override { library_->multiply(algorithm_); }
-  DeviceCsr<Value> take_result() override { return library_->take_result(); }
-
- private:
-  const DeviceContext& context_;
-  const DeviceCsr<Value>& a_;
-  const DeviceCsr<Value>& b_;
-  Algorithm algorithm_;
-  std::optional<CusparseProduct<Value>> library_;
-};
-
-template <class Value>
-class CusparseReuseMethod : public ResidentMethod<Value> {
+class BaselineMethod : public ResidentMethod<Value> {
  public:
   /// \param values_only  prepare() computes the structure, untimed
-  CusparseReuseMethod(const DeviceContext& context, const DeviceCsr<Value>& a,
-                      const DeviceCsr<Value>& b, bool values_only)
-      : context_(context), a_(a), b_(b), values_only_(values_only) {}
+  BaselineMethod(const DeviceContext& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b,
+                 const spgemm::Baseline& baseline, bool values_only)
+      : context_(context), a_(a), b_(b), baseline_(baseline), values_only_(values_only) {}
 
   void release() override { library_.reset(); }
   void prepare() override {
-    library_.emplace(context_, view(a_), view(b_));
+    library_ = baseline_.prepare.of<Value, std::uint32_t>()(context_, view(a_), view(b_));
     if (values_only_) library_->analyse();
   }
   void run() override {
@@ -171,29 +148,10 @@ class CusparseReuseMethod : public ResidentMethod<Value> {
   const DeviceContext& context_;
   const DeviceCsr<Value>& a_;
   const DeviceCsr<Value>& b_;
+  const spgemm::Baseline& baseline_;
   bool values_only_;
-  std::optional<CusparseReuse<Value>> library_;
+  std::unique_ptr<spgemm::DeviceBaseline<Value, std::uint32_t>> library_;
 };
-
-#ifdef SORTIE_HAVE_CUSP
-template <class Value>
-class CuspMethod : public ResidentMethod<Value> {
- public:
-  CuspMethod(const DeviceContext& context, const DeviceCsr<Value>& a, const DeviceCsr<Value>& b)
-      : context_(context), a_(a), b_(b) {}
-
-  void release() override { library_.reset(); }
-  void prepare() override { library_.emplace(context_, view(a_), view(b_)); }
-  void run() override { library_->multiply(); }
-  DeviceCsr<Value> take_result() override { return library_->take_result(); }
-
- private:
-  const DeviceContext& context_;
-  const DeviceCsr<Value>& a_;
-  const DeviceCsr<Value>& b_;
-  std::optional<spgemm::cuda::CuspProduct<Value>> library_;
-};
-#endif
 
 /// The methods of one device, whose repetitions are measured alternately.
 template <class Value>
@@ -207,36 +165,18 @@ class ResidentMethods {
   }
 
   void add(Algorithm algorithm, Row row, std::function<bool(const matrices::Csr<Value>&)> check) {
-#ifdef SORTIE_HAVE_CUSP
-    if constexpr (std::is_floating_point_v<Value>) {
-      if (algorithm == Algorithm::cusp) {
-        add(std::make_unique<CuspMethod<Value>>(context_, a_, b()), std::move(row),
-            std::move(check));
-        return;
-      }
+    const spgemm::Baseline* const baseline = spgemm::find_baseline(algorithm);
+    if (baseline != nullptr && !baseline->reports_phases) {
+      add(std::make_unique<BaselineMethod<Value>>(context_, a_, b(), *baseline, false), row, check);
+      if (!baseline->has_structure_step) return;
+      add(std::make_unique<BaselineMethod<Value>>(context_, a_, b(), *baseline, true),
+          of_values(std::move(row)), std::move(check));
+      return;
     }
-#endif
-    switch (algorithm) {
-      case Algorithm::automatic:
-      case Algorithm::essc:
-      case Algorithm::esc:
-        add(std::make_unique<OwnAlgorithm<Value>>(context_, a_, b(), algorithm), std::move(row),
-            std::move(check));
-        break;
-      case Algorithm::fused:
-        add(std::make_unique<OwnAlgorithm<Value>>(context_, a_, b(), algorithm), row, check);
-        add(std::make_unique<PlanMethod<Value>>(context_, a_, b()), of_values(std::move(row)),
-            std::move(check));
-        break;
-      case Algorithm::cusparse_reuse:
-        add(std::make_unique<CusparseReuseMethod<Value>>(context_, a_, b(), false), row, check);
-        add(std::make_unique<CusparseReuseMethod<Value>>(context_, a_, b(), true),
-            of_values(std::move(row)), std::move(check));
-        break;
-      default:
-        add(std::make_unique<CusparseMethod<Value>>(context_, a_, b(), algorithm), std::move(row),
-            std::move(check));
-    }
+    add(std::make_unique<OwnAlgorithm<Value>>(context_, a_, b(), algorithm), row, check);
+    if (algorithm == Algorithm::fused)
+      add(std::make_unique<PlanMethod<Value>>(context_, a_, b()), of_values(std::move(row)),
+          std::move(check));
   }
 
   [[nodiscard]] std::vector<Row> measured(int repetitions) {
@@ -298,14 +238,10 @@ class ResidentMethods {
     reset_peak_device_memory(context_.device);
   }
 
-  void wait() const {
-    check_cuda(cudaStreamSynchronize(context_.stream));
-  }
+  void wait() const { check_cuda(cudaStreamSynchronize(context_.stream)); }
 
   const DeviceContext& context_;
-  [[nodiscard]] const DeviceCsr<Value>& b() const {
-    return other_ ? *other_ : a_;
-  }
+  [[nodiscard]] const DeviceCsr<Value>& b() const { return other_ ? *other_ : a_; }
 
   DeviceCsr<Value> a_;
   std::optional<DeviceCsr<Value>> other_;  ///< B; empty if B is A

@@ -3,10 +3,11 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "apps/bench/suffix_array_bench.hpp"
-#include "apps/suffix_array/cuda/dc3/device_dc3.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/device_buffer.hpp"
@@ -16,20 +17,16 @@
 namespace sortie::bench {
 namespace {
 
-using suffix_array::Algorithm;
+using suffix_array::ConstructionAlgorithm;
 using suffix_array::cuda::DeviceText;
 
 template <class Pos>
-DeviceBuffer<Pos> build_by(const DeviceContext& context, const DeviceText& text,
-                           Algorithm algorithm) {
-  if (algorithm != Algorithm::dc3) {
-    return suffix_array::cuda::build_on_device<Pos>(context, text, context.stream);
-  }
-  if constexpr (sizeof(Pos) == sizeof(std::uint32_t)) {
-    return suffix_array::cuda::build_dc3_on_device(context, text, context.stream);
-  } else {
-    throw Error(ErrorKind::unavailable, "dc3: found 64-bit positions, expected 32 bits");
-  }
+DeviceBuffer<Pos> build_by(const ConstructionAlgorithm& algorithm, const DeviceContext& context,
+                           const DeviceText& text) {
+  const auto build = std::get<suffix_array::BuildOnDevice<Pos>>(algorithm.build_on_device);
+  if (build != nullptr) return build(context, text, context.stream);
+  throw Error(ErrorKind::unavailable,
+              std::string(algorithm.name) + ": found 64-bit positions, expected 32 bits");
 }
 
 /// A text and its suffix array in device memory. The context must outlive it.
@@ -37,7 +34,7 @@ template <class Pos>
 class ResidentText {
  public:
   ResidentText(const DeviceContext& context, const suffix_array::TextView& text,
-               Algorithm algorithm)
+               const ConstructionAlgorithm& algorithm)
       : context_(context),
         algorithm_(algorithm),
         symbols_(text.symbols, context.stream),
@@ -55,7 +52,7 @@ class ResidentText {
     wait();
   }
   void run() {
-    suffixes_ = build_by<Pos>(context_, text(), algorithm_);
+    suffixes_ = build_by<Pos>(algorithm_, context_, text());
     wait();
   }
   void check() const {
@@ -71,7 +68,7 @@ class ResidentText {
   void wait() const { check_cuda(cudaStreamSynchronize(context_.stream)); }
 
   const DeviceContext& context_;
-  Algorithm algorithm_;
+  ConstructionAlgorithm algorithm_;
   DeviceBuffer<std::uint8_t> symbols_;
   DeviceBuffer<std::uint64_t> separators_;
   DeviceBuffer<Pos> suffixes_;

@@ -2,16 +2,23 @@
 #include "apps/bench/cuda/tune_kernels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
 #include "apps/bench/cuda/kernel_arguments.cuh"
+#include "apps/bench/cuda/tune_candidates.cuh"
 #include "core/cuda/storage_carver.hpp"
-#include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/launch.cuh"
 
 namespace sortie::bench {
+
+extern template std::vector<Candidate> candidates_of<8, 20>();
+extern template std::vector<Candidate> candidates_of<8, 24>();
+extern template std::vector<Candidate> candidates_of<8, 16>();
+extern template std::vector<Candidate> candidates_of<16, 20>();
+extern template std::vector<Candidate> candidates_of<16, 24>();
+extern template std::vector<Candidate> candidates_of<16, 16>();
+
 namespace {
 
 using segsort::Arguments;
@@ -19,60 +26,6 @@ using segsort::WorkLists;
 using Word = std::uint32_t;
 
 constexpr int value_bytes = 4;
-// Team sizes, in warps, for blocks of 20 or 24 warps with several teams.
-constexpr std::array teams_of_20 = {1, 2, 3, 4, 5, 6, 8, 10};
-constexpr std::array teams_of_24 = {1, 2, 3, 4, 6, 8, 12};
-constexpr std::array item_counts = {8, 16};
-
-constexpr auto shapes_to_try = [] {
-  std::array<TileShape, item_counts.size() * (teams_of_20.size() + teams_of_24.size() + 1)> shapes;
-  std::size_t count = 0;
-  for (const int items : item_counts) {
-    for (const int warps : teams_of_20) shapes[count++] = {warps, items, 20};
-    for (const int warps : teams_of_24) shapes[count++] = {warps, items, 24};
-    shapes[count++] = {16, items, 16};
-  }
-  return shapes;
-}();
-
-/// block_sort_kernel with one shape for all classes; all listed segments fit it.
-template <int Warps, int Items, int BlockWarps>
-__global__ void __launch_bounds__(32 * BlockWarps, segsort::resident_warps / BlockWarps)
-    sort_listed_kernel(Arguments<Word> arguments, WorkLists lists, unsigned int shared_size) {
-  using T = segsort::Tile<Word, value_bytes, Warps, Items, Warps != BlockWarps>;
-  for (int block_class = 0; block_class < segsort::block_classes; ++block_class) {
-    const unsigned int count = lists.counters->segments[block_class];
-    if (count == 0) continue;
-    __syncthreads();  // the teams of the previous class no longer use the shared memory
-    segsort::sort_by_teams<T>(
-        {dynamic_shared_memory(), shared_size}, arguments, count,
-        [&](unsigned int i) -> segsort::TileRange {
-          const auto [begin, length] = extent(arguments, lists.segment(block_class, i));
-          return {begin, static_cast<std::uint32_t>(length), segsort::Buffer::input};
-        });
-  }
-}
-
-struct Candidate {
-  TileShape shape;
-  void (*kernel)(Arguments<Word>, WorkLists, unsigned int);
-  std::size_t shared_bytes;  ///< shared memory of all teams of a block
-};
-
-template <std::size_t Index>
-Candidate make_candidate() {
-  constexpr TileShape shape = shapes_to_try[Index];
-  using T =
-      segsort::Tile<Word, value_bytes, shape.warps, shape.items, shape.warps != shape.block_warps>;
-  return {shape, sort_listed_kernel<shape.warps, shape.items, shape.block_warps>,
-          shape.block_warps / shape.warps * sizeof(T)};
-}
-
-template <std::size_t... Index>
-std::array<Candidate, sizeof...(Index)> make_candidates(std::index_sequence<Index...>) {
-  return {make_candidate<Index>()...};
-}
-
 /// Segment lists with space for all segments in every class.
 struct ListStorage {
   WorkLists lists{};
@@ -111,10 +64,28 @@ cudaError_t sort_with_lists(void* temporary, std::size_t& bytes,
   return launch(plan, storage.lists);
 }
 
+/// All candidates: by the items of a thread, then by the warps of a block.
+const std::vector<Candidate>& all_candidates() {
+  static const std::vector<Candidate> all = [] {
+    std::vector<Candidate> joined;
+    for (const auto& some :
+         {candidates_of<8, 20>(), candidates_of<8, 24>(), candidates_of<8, 16>(),
+          candidates_of<16, 20>(), candidates_of<16, 24>(), candidates_of<16, 16>()})
+      joined.insert(joined.end(), some.begin(), some.end());
+    return joined;
+  }();
+  return all;
+}
+
 }  // namespace
 
 std::span<const TileShape> candidate_shapes() {
-  return shapes_to_try;
+  static const std::vector<TileShape> shapes = [] {
+    std::vector<TileShape> all;
+    for (const Candidate& candidate : all_candidates()) all.push_back(candidate.shape);
+    return all;
+  }();
+  return shapes;
 }
 
 cudaError_t sort_by_batches(void* temporary, std::size_t& bytes,
@@ -129,8 +100,7 @@ cudaError_t sort_by_batches(void* temporary, std::size_t& bytes,
 
 cudaError_t sort_by_teams(std::size_t candidate, void* temporary, std::size_t& bytes,
                           const segsort::DeviceRequest& request, cudaStream_t stream) {
-  static const auto candidates = make_candidates(std::make_index_sequence<shapes_to_try.size()>{});
-  const Candidate& chosen = candidates[candidate];
+  const Candidate& chosen = all_candidates()[candidate];
   return sort_with_lists(
       temporary, bytes, request, stream,
       [&](const segsort::LaunchPlan& plan, const WorkLists& lists) {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/key_dispatch.hpp"
 #include "core/random.hpp"
+#include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {

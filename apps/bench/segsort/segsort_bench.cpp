@@ -9,9 +9,9 @@
 #include <iterator>
 #include <memory>
 
-#include "apps/bench/key_dispatch.hpp"
 #include "apps/bench/sort/host_copy.hpp"
 #include "core/host_runtime.hpp"
+#include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 #include "sortie/segmented_sort.hpp"
 

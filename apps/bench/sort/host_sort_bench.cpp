@@ -12,7 +12,7 @@
 #include "apps/bench/segsort/segment_cases.hpp"
 #include "apps/bench/sort/host_copy.hpp"
 #include "apps/bench/sort/host_sort_data.hpp"
-#include "apps/bench/sort_peers/sort_peer.hpp"
+#include "baselines/sort/sort_peer.hpp"
 #include "core/checksum.hpp"
 #include "core/host_runtime.hpp"
 #include "multisort/backends.hpp"
@@ -81,8 +81,8 @@ struct Workload {
     values = input_values;
   }
 
-  [[nodiscard]] PeerItems as_peer_items() {
-    peer_items.resize(options.items * peer_item_bytes(key, options.value_bytes));
+  [[nodiscard]] baselines::PeerItems as_peer_items() {
+    peer_items.resize(options.items * baselines::peer_item_bytes(key, options.value_bytes));
     return {peer_items.data(), options.items, key, options.value_bytes};
   }
 
@@ -131,17 +131,19 @@ void as_method(const std::string& name, const Work& work) {
   }
 }
 
-Method peer_method(Workload& work, const SortPeer& peer) {
+Method peer_method(Workload& work, const baselines::SortPeer& peer) {
   Method method;
   method.row = work.row(peer.name);
   method.row.baseline = true;
-  method.prepare = [&work] { gather(work.input_keys, work.input_values, work.as_peer_items()); };
+  method.prepare = [&work] {
+    baselines::gather(work.input_keys, work.input_values, work.as_peer_items());
+  };
   method.run = [&work, peer] {
     as_method(peer.name, [&] { peer.sort(work.as_peer_items(), host_threads()); });
   };
   method.check = [&work, peer] {
     work.restore();
-    scatter(work.as_peer_items(), work.keys, work.values);
+    baselines::scatter(work.as_peer_items(), work.keys, work.values);
     return work.is_right(peer.stable);
   };
   return method;
@@ -160,7 +162,8 @@ std::vector<Row> one_case(const Context& context, const SortCase& sort_case,
   methods.push_back(copy_method(work));
   for (const SortAlgorithm algorithm : algorithms_of(options))
     methods.push_back(sortie_method(work, algorithm));
-  for (const SortPeer& peer : sort_peers()) methods.push_back(peer_method(work, peer));
+  for (const baselines::SortPeer& peer : baselines::sort_peers())
+    methods.push_back(peer_method(work, peer));
   return measure(std::move(methods), options.repetitions);
 }
 

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "apps/bench/key_dispatch.hpp"
 #include "apps/sort/record_generator.hpp"
 #include "core/checksum.hpp"
 #include "core/random.hpp"
+#include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 #include "sortie/key_types.hpp"
 

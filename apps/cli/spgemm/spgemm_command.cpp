@@ -65,7 +65,7 @@ class Multiplication {
     job_.report().set("checksum_c", checksum_of(c_));
     if (!command_.output.empty()) {
       PhaseTimer timer(job_.context(), "write");
-      matrices::write_matrix_market(job_.context(), command_.output, c_);
+      matrices::write_matrix_market(job_.host_context(), command_.output, c_);
     }
     job_.summarize(command_.output, describe_outcome(job_.context(), operands_, outcome));
   }

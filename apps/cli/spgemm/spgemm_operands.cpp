@@ -33,7 +33,10 @@ void require_conforming(const SpgemmCommand& command, const MatrixText& a, const
 template <class Value, class Idx>
 matrices::Csr<Value, Idx> parse(const Context& context, MatrixText text) {
   PhaseTimer timer(context, "parse", text.bytes.size);
-  return matrices::parse_matrix_market<Value, Idx>(context, text.name, text.bytes.span());
+  HostContext reading = context;
+  reading.memory_budget = 0;  // --max-memory is of the work space of the product
+  reading.report = nullptr;
+  return matrices::parse_matrix_market<Value, Idx>(reading, text.name, text.bytes.span());
 }
 
 }  // namespace
@@ -69,8 +72,8 @@ Operands<Value, Idx>::Operands(const Context& context, const SpgemmCommand& comm
 }
 
 spgemm::Algorithm checking_algorithm(spgemm::Algorithm checked) {
-  using spgemm::Algorithm;
-  return checked == Algorithm::eigen ? Algorithm::reference : Algorithm::eigen;
+  const spgemm::Algorithm eigen = spgemm::parse_algorithm("eigen");
+  return checked == eigen ? spgemm::parse_algorithm("reference") : eigen;
 }
 
 std::string shape(std::int64_t rows, std::int64_t cols) {

@@ -49,7 +49,8 @@ class StreamedProduct {
         command_(command),
         operands_(operands),
         algorithm_(spgemm::parse_algorithm(command.algorithm)),
-        file_(job.context(), command.output, operands.a().rows, operands.b().cols) {}
+        file_({.threads = job.context().threads, .progress = {}}, command.output, operands.a().rows,
+              operands.b().cols) {}
 
   void run() {
     // Every repetition computes all of C; only the first one writes it.

@@ -70,7 +70,7 @@ void multiply_structures(Job& job, const SpgemmCommand& command, Operands<Value,
   if (command.verify) verify(job, a, b, c, other);
   if (!command.output.empty()) {
     PhaseTimer timer(job.context(), "write");
-    matrices::write_matrix_market(job.context(), command.output, c);
+    matrices::write_matrix_market(job.host_context(), command.output, c);
   }
   const auto line = [](const char* label, const Pattern<Idx>& pattern) {
     return fmt::format("{}  {}, {} entries\n", label, shape(pattern.rows, pattern.cols),

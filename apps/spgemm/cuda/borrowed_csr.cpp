@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sortie/device_csr.hpp"
 
+#include <cusparse.h>
 #include <fmt/format.h>
 
 #include <complex>
 #include <type_traits>
 
-#include "apps/spgemm/cuda/baselines/cusparse_operands.hpp"
 #include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check_cusparse.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
+
+template <class Value>
+constexpr cudaDataType cusparse_type = CUDA_R_32F;
+template <>
+constexpr cudaDataType cusparse_type<double> = CUDA_R_64F;
+template <>
+constexpr cudaDataType cusparse_type<std::complex<double>> = CUDA_C_64F;
 
 /// The results of cusparseConstCsrGet.
 struct LibraryCsr {

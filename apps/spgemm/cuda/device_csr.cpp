@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/index_arrays.hpp"
-#include "apps/spgemm/cuda/product_chunks.hpp"
 #include "core/cuda/append_to_host.hpp"
 #include "core/cuda/check.hpp"
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "apps/spgemm/backends.hpp"
-#include "apps/spgemm/cuda/fused/counted_rows.hpp"
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -55,8 +54,7 @@ template <class Value>
 void SpgemmPlan<Value>::State::find_structure() {
   const cudaStream_t stream = context.stream;
   DevicePhase analysis(context, "analysis");
-  std::uint64_t budget = device_memory_budget(context);
-  if (context.memory_budget == 0) budget = usable_part(budget);
+  const std::uint64_t budget = product_memory_budget(context);
   const auto require = [budget](std::uint64_t wanted, const char* what) {
     if (wanted > budget) throw out_of_memory_error(what, wanted, budget);
   };

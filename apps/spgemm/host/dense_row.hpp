@@ -14,7 +14,7 @@
 #include "apps/spgemm/host/masked_blocks.hpp"
 #include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_products.hpp"
-#include "segsort/host/vector_unit.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
@@ -38,7 +38,7 @@ class DenseRow {
   using Operands = RowOperands<Value, Idx>;
 
   explicit DenseRow(std::int64_t cols)
-      : unit_(segsort::vector_unit()), marks_(lines(cols)), used_(padded_lines(cols)) {
+      : unit_(vector_unit()), marks_(lines(cols)), used_(padded_lines(cols)) {
     // In large pages, since consecutive products access distant columns.
     reserve_large_pages(sums_, padded(cols) / Sums::size);
     sums_.assign(padded(cols) / Sums::size, identity_sums());
@@ -51,7 +51,7 @@ class DenseRow {
 
   /// True if fill() uses RowOperands::byte_blocks on this processor.
   static bool uses_byte_blocks() {
-    return has_masked_blocks<Value, Idx> && segsort::vector_unit() == segsort::VectorUnit::avx512;
+    return has_masked_blocks<Value, Idx> && vector_unit() == VectorUnit::avx512;
   }
 
   /// Number of entries of the row of C. \param products  products of the row
@@ -59,10 +59,10 @@ class DenseRow {
     mark_row(operands, row, products);
     switch (unit_) {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-      case segsort::VectorUnit::avx512:
+      case VectorUnit::avx512:
         return take_marks_avx512(products);
 #endif
-      case segsort::VectorUnit::baseline:
+      case VectorUnit::baseline:
         return take_marks(products, TakeUsed{*this});
       default:
         return take_marks_avx2(products);
@@ -73,7 +73,7 @@ class DenseRow {
   void fill(const Operands& operands, std::int64_t row, std::int64_t products, std::int64_t entries,
             Idx* columns_out, Value* values_out) {
     if constexpr (has_masked_blocks<Value, Idx>) {
-      if (unit_ == segsort::VectorUnit::avx512) {
+      if (unit_ == VectorUnit::avx512) {
         fill_avx512(operands, row, products, entries, columns_out, values_out);
         return;
       }
@@ -289,7 +289,7 @@ class DenseRow {
   }
 #endif
 
-  segsort::VectorUnit unit_;
+  VectorUnit unit_;
   std::vector<Sums> sums_;
   std::vector<Line> marks_;
   std::vector<std::uint8_t> used_;

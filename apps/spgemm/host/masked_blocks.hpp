@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "apps/spgemm/host/row_products.hpp"
-#include "segsort/host/vector_unit.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "sortie/csr.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS

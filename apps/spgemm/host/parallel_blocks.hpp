@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "primitives/host/parallel.hpp"
 #include "sortie/context.hpp"
 
 namespace sortie::spgemm::host {
@@ -34,15 +34,15 @@ void for_each_block(int workers, std::int64_t first, std::int64_t last, const Bo
     for (std::int64_t block = first; block < last; ++block) body(0, block);
     return;
   }
+  const EqualShares equal{static_cast<std::uint64_t>(last - first),
+                          static_cast<std::uint64_t>(active)};
   std::vector<BlockShare> shares(active);
   for (std::int64_t i = 0; i < active; ++i) {
-    const auto begin_of = [&](std::int64_t share) {
-      return first + (last - first) / active * share + std::min(share, (last - first) % active);
-    };
-    shares[i].next.store(begin_of(i), std::memory_order_relaxed);
-    shares[i].end = begin_of(i + 1);
+    shares[i].next.store(first + static_cast<std::int64_t>(equal.begin(i)),
+                         std::memory_order_relaxed);
+    shares[i].end = first + static_cast<std::int64_t>(equal.begin(i + 1));
   }
-  const auto work = [&](const std::int64_t worker) {
+  for_each_task(active, [&](std::uint64_t worker) {
     for (std::int64_t i = 0; i < active; ++i) {
       BlockShare& share = shares[(worker + i) % active];
       for (;;) {
@@ -51,11 +51,7 @@ void for_each_block(int workers, std::int64_t first, std::int64_t last, const Bo
         body(static_cast<int>(worker), block);
       }
     }
-  };
-  using Workers =
-      Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
-                          Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for(Workers(0, active, Kokkos::ChunkSize(1)), work);
+  });
 }
 
 /// Calls body(worker, row) for all rows of the blocks bounded by `cuts`, and periodically reports

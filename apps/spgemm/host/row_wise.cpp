@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/host/row_wise.hpp"
+
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <optional>
 #include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "apps/spgemm/backends.hpp"
-#include "apps/spgemm/host/column_words.hpp"
 #include "apps/spgemm/host/dense_row.hpp"
 #include "apps/spgemm/host/memory_budget.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
@@ -65,6 +60,8 @@ struct Sizes {
   std::int64_t most = 0;      ///< products of the longest row
   std::int64_t products = 0;  ///< of all rows
 };
+
+}  // namespace
 
 /// Work space of one thread; selects the method for each row. Aligned to a cache line, since it is
 /// modified with every row.
@@ -170,6 +167,8 @@ class alignas(64) RowWorker {
   std::int64_t filled_row_ = none;          ///< last row written with the accumulator
 };
 
+namespace {
+
 template <Scalar Value, Index Idx>
 Plan make_plan(std::uint64_t budget, const Sizes& sizes) {
   const std::int64_t short_row = std::min(sizes.most, sorted_row_limit);
@@ -215,121 +214,76 @@ Plan make_plan(const HostContext& context, const Csr<Value, Idx>& b,
   return plan;
 }
 
-/// Counts the entries of all rows, then computes rows.
-template <Scalar Value, Index Idx>
-class CountedRows {
- public:
-  /// Counts the entries of all rows, in phase "analysis".
-  CountedRows(const HostContext& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b)
-      : operands_{.a = a, .b = b, .words = {}, .byte_blocks = {}} {
-    start_host_runtime(context.threads);
-    const PhaseTimer analysis(context, "analysis");
-    offsets_ = product_offsets(a, b);
-    const Plan plan = make_plan(context, b, offsets_);
-    if (plan.words && products_per_word<std::uint64_t>(a, b) >= min_products_per_word)
-      operands_.words.emplace(b);
-    if (plan.byte_blocks && products_per_word<std::uint8_t>(a, b) >= min_products_per_byte_block)
-      operands_.byte_blocks.emplace(b);
-    for (int i = 0; i < plan.workers; ++i) workers_.emplace_back(operands_, plan);
-    resize_for_overwrite(row_ptr_, a.rows + 1);
-    row_ptr_[0] = 0;
-    for_each_row_of(context, "analysis", 0, a.rows, [&](auto& worker, std::int64_t row) {
-      row_ptr_[row + 1] = worker.count(row, products(row));
-    });
-    std::partial_sum(row_ptr_.begin(), row_ptr_.end(), row_ptr_.begin());
-  }
-
-  CountedRows(const CountedRows&) = delete;  // the workers refer to the operands
-  CountedRows& operator=(const CountedRows&) = delete;
-
-  /// First entry of each row: rows + 1 offsets.
-  [[nodiscard]] std::vector<std::int64_t>& row_ptr() { return row_ptr_; }
-
-  /// Writes the entries of rows first .. last - 1, in phase "accumulation".
-  /// \param offsets  of these rows, from 0
-  void make(const HostContext& context, std::int64_t first, std::int64_t last,
-            const std::vector<std::int64_t>& offsets, Idx* columns, Value* values) {
-    for (RowWorker<Value, Idx>& worker : workers_) worker.start_filling();
-    for_each_row_of(context, "accumulation", first, last, [&](auto& worker, std::int64_t row) {
-      const std::int64_t begin = offsets[row - first];
-      worker.fill(row, products(row), offsets[row - first + 1] - begin, columns + begin,
-                  values + begin);
-    });
-  }
-
- private:
-  [[nodiscard]] std::int64_t products(std::int64_t row) const {
-    return offsets_[row + 1] - offsets_[row];
-  }
-
-  template <class Body>
-  void for_each_row_of(const HostContext& context, std::string_view phase, std::int64_t first,
-                       std::int64_t last, const Body& body) {
-    const auto offsets = std::span(offsets_).subspan(first, last - first + 1);
-    const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
-    for_each_row(context, phase, static_cast<int>(workers_.size()), cuts,
-                 [&](int worker, std::int64_t row) { body(workers_[worker], first + row); });
-  }
-
-  RowOperands<Value, Idx> operands_;
-  std::vector<std::int64_t> offsets_;  ///< of the products
-  std::vector<RowWorker<Value, Idx>> workers_;
-  std::vector<std::int64_t> row_ptr_;
-};
-
 }  // namespace
 
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> multiply_row_wise(const HostContext& context, const Csr<Value, Idx>& a,
-                                  const Csr<Value, Idx>& b) {
-  CountedRows<Value, Idx> counted(context, a, b);
-  const PhaseTimer accumulation(context, "accumulation");
-  Csr<Value, Idx> c;
-  c.rows = a.rows;
-  c.cols = b.cols;
-  c.row_ptr = std::move(counted.row_ptr());
-  resize_for_overwrite(c.col_idx, c.row_ptr.back());
-  resize_for_overwrite(c.values, c.row_ptr.back());
-  counted.make(context, 0, a.rows, c.row_ptr, c.col_idx.data(), c.values.data());
-  return c;
+RowWiseProduct<Value, Idx>::RowWiseProduct(const HostContext& context, const Csr<Value, Idx>& a,
+                                           const Csr<Value, Idx>& b, std::int64_t max_entries)
+    : context_(context), operands_{.a = a, .b = b, .words = {}, .byte_blocks = {}} {
+  start_host_runtime(context.threads);
+  const PhaseTimer analysis(context, "analysis");
+  offsets_ = product_offsets(a, b);
+  const Plan plan = make_plan(context, b, offsets_);
+  if (plan.words && products_per_word<std::uint64_t>(a, b) >= min_products_per_word)
+    operands_.words.emplace(b);
+  if (plan.byte_blocks && products_per_word<std::uint8_t>(a, b) >= min_products_per_byte_block)
+    operands_.byte_blocks.emplace(b);
+  for (int i = 0; i < plan.workers; ++i) workers_.emplace_back(operands_, plan);
+  resize_for_overwrite(row_ptr_, a.rows + 1);
+  row_ptr_[0] = 0;
+  for_each_row_of("analysis", 0, a.rows, [&](auto& worker, std::int64_t row) {
+    row_ptr_[row + 1] = worker.count(row, products(row));
+  });
+  std::partial_sum(row_ptr_.begin(), row_ptr_.end(), row_ptr_.begin());
+  cuts_ = cut_rows(row_ptr_, max_entries, std::max<std::int64_t>(1, max_entries));
 }
 
 template <Scalar Value, Index Idx>
-void multiply_row_wise_in_chunks(const HostContext& context, const Csr<Value, Idx>& a,
-                                 const Csr<Value, Idx>& b, const ProductSink<Value, Idx>& sink) {
-  // Large enough to occupy all threads and to make the cost of a call negligible.
-  constexpr std::uint64_t preferred_chunk_bytes = std::uint64_t{256} << 20;
-  const std::uint64_t chunk_bytes =
-      context.memory_budget != 0 ? context.memory_budget : preferred_chunk_bytes;
-  const auto most = static_cast<std::int64_t>(chunk_bytes / (sizeof(Idx) + sizeof(Value)));
-  CountedRows<Value, Idx> counted(context, a, b);
-  const std::vector<std::int64_t>& row_ptr = counted.row_ptr();
-  const std::vector<std::int64_t> cuts = cut_rows(row_ptr, most, std::max<std::int64_t>(1, most));
-  HostContext silent = context;  // progress counts all rows, not those of a chunk
-  silent.progress = nullptr;
-  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-    PhaseTimer accumulation(context, "accumulation");
-    Csr<Value, Idx> rows;
-    rows.rows = cuts[i + 1] - cuts[i];
-    rows.cols = b.cols;
-    rows.row_ptr.clear();
-    for (std::int64_t row = cuts[i]; row <= cuts[i + 1]; ++row)
-      rows.row_ptr.push_back(row_ptr[row] - row_ptr[cuts[i]]);
-    resize_for_overwrite(rows.col_idx, rows.row_ptr.back());
-    resize_for_overwrite(rows.values, rows.row_ptr.back());
-    counted.make(silent, cuts[i], cuts[i + 1], rows.row_ptr, rows.col_idx.data(),
-                 rows.values.data());
-    accumulation.stop();
-    sink(rows);
-    if (context.progress) {
-      context.progress("accumulation", static_cast<std::uint64_t>(cuts[i + 1]),
-                       static_cast<std::uint64_t>(a.rows));
-    }
+RowWiseProduct<Value, Idx>::~RowWiseProduct() = default;
+
+template <Scalar Value, Index Idx>
+std::optional<typename RowWiseProduct<Value, Idx>::Entries> RowWiseProduct<Value, Idx>::next() {
+  if (chunks_done_ + 1 == cuts_.size()) return std::nullopt;
+  const PhaseTimer accumulation(context_, "accumulation");
+  const std::int64_t first = cuts_[chunks_done_];
+  const std::int64_t last = cuts_[chunks_done_ + 1];
+  const std::int64_t before = row_ptr_[first];
+  Entries entries;
+  resize_for_overwrite(entries.col_idx, row_ptr_[last] - before);
+  resize_for_overwrite(entries.values, row_ptr_[last] - before);
+  Idx* const columns = entries.col_idx.data();
+  Value* const values = entries.values.data();
+  for (RowWorker<Value, Idx>& worker : workers_) worker.start_filling();
+  for_each_row_of("accumulation", first, last, [&](auto& worker, std::int64_t row) {
+    const std::int64_t begin = row_ptr_[row] - before;
+    worker.fill(row, products(row), row_ptr_[row + 1] - row_ptr_[row], columns + begin,
+                values + begin);
+  });
+  ++chunks_done_;
+  return entries;
+}
+
+/// Calls body(worker, row) for rows first .. last - 1. Progress counts all rows.
+template <Scalar Value, Index Idx>
+template <class Body>
+void RowWiseProduct<Value, Idx>::for_each_row_of(std::string_view phase, std::int64_t first,
+                                                 std::int64_t last, const Body& body) {
+  const auto offsets = std::span(offsets_).subspan(first, last - first + 1);
+  const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
+  HostContext of_rows;
+  if (context_.progress) {
+    of_rows.progress = [&](std::string_view name, std::uint64_t done, std::uint64_t /*total*/) {
+      context_.progress(name, static_cast<std::uint64_t>(first) + done,
+                        static_cast<std::uint64_t>(operands_.a.rows));
+    };
   }
+  for_each_row(of_rows, phase, static_cast<int>(workers_.size()), cuts,
+               [&](int worker, std::int64_t row) { body(workers_[worker], first + row); });
 }
 
 template <Scalar Value, Index Idx>
-WorkSpace row_wise_work_space(const HostContext& context, const ProductSize& size) {
+WorkSpace RowWiseProduct<Value, Idx>::work_space(const HostContext& context,
+                                                 const ProductSize& size) {
   start_host_runtime(context.threads);
   const std::uint64_t limit = work_space_budget(context);
   const std::uint64_t entries_b = size.nnz_b * (sizeof(Value) + sizeof(Idx));
@@ -349,13 +303,7 @@ WorkSpace row_wise_work_space(const HostContext& context, const ProductSize& siz
           .limit = limit};
 }
 
-#define INSTANTIATE(Value, Idx)                                                          \
-  template Csr<Value, Idx> multiply_row_wise(const HostContext&, const Csr<Value, Idx>&, \
-                                             const Csr<Value, Idx>&);                    \
-  template void multiply_row_wise_in_chunks(const HostContext&, const Csr<Value, Idx>&,  \
-                                            const Csr<Value, Idx>&,                      \
-                                            const ProductSink<Value, Idx>&);             \
-  template WorkSpace row_wise_work_space<Value, Idx>(const HostContext&, const ProductSize&);
+#define INSTANTIATE(Value, Idx) template class RowWiseProduct<Value, Idx>;
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

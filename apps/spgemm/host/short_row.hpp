@@ -8,11 +8,11 @@
 
 #include "apps/spgemm/host/masked_blocks.hpp"
 #include "apps/spgemm/host/row_products.hpp"
-#include "segsort/host/vector_unit.hpp"
+#include "primitives/simd/register_sort.hpp"
 #include "sortie/csr.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-#include <immintrin.h>
+SORTIE_BEGIN_INTRINSICS
 #endif
 
 namespace sortie::spgemm::host {
@@ -27,7 +27,6 @@ namespace sortie::spgemm::host {
 ///
 /// wing squared, 62 032 rows of 15 products, takes 11 ms on one core of an Intel Xeon (Sapphire
 /// Rapids, virtual), and 24 ms with every row in SortedRow.
-/// Source: Batcher: Sorting networks and their applications (AFIPS 1968) for the bitonic network.
 class ShortRow {
  public:
   using Csr = matrices::Csr<double, std::int32_t>;
@@ -36,8 +35,7 @@ class ShortRow {
 
   /// True if keys of this many columns fit 32 bits and the processor has AVX-512.
   static bool supports(std::int64_t cols) {
-    return cols <= std::int64_t{1} << (32 - place_bits) &&
-           segsort::vector_unit() == segsort::VectorUnit::avx512;
+    return cols <= std::int64_t{1} << (32 - place_bits) && vector_unit() == VectorUnit::avx512;
   }
 
   /// Number of entries of the row of C. \pre the row has at most most_products products
@@ -168,13 +166,15 @@ class ShortRow {
   }
 
   SORTIE_TARGET_AVX512 static Sorted sort(const Keys& keys, std::int64_t products) {
-    Sorted sorted;
-    sorted.low = sort_lanes(keys.low);
-    sorted.high = keys.high;
+    WideVector<std::uint32_t> rows[] = {{keys.low}, {keys.high}};
     if (products > lanes) {
-      sorted.high = sort_lanes(keys.high);
-      merge(sorted.low, sorted.high);
+      RegisterSort<std::uint32_t>::sort_rows<2>(rows);
+    } else {
+      RegisterSort<std::uint32_t>::sort_rows<1>(rows);
     }
+    Sorted sorted;
+    sorted.low = rows[0].words;
+    sorted.high = rows[1].words;
     const __m512i low = _mm512_maskz_srli_epi32(all_lanes, sorted.low, place_bits);
     const __m512i high = _mm512_maskz_srli_epi32(all_lanes, sorted.high, place_bits);
     // Compare each key's column with that of the key before it; no column is all ones.
@@ -184,45 +184,6 @@ class ShortRow {
                                 std::uint32_t{_mm512_cmpneq_epi32_mask(high, before_high)} << lanes;
     sorted.heads = heads & static_cast<std::uint32_t>((std::uint64_t{1} << products) - 1);
     return sorted;
-  }
-
-  /// One step of the network: compares lane i with lane i ^ Distance; lane i keeps the larger key
-  /// if bit i of `larger` is set.
-  template <int Distance>
-  SORTIE_TARGET_AVX512 static __m512i exchange(__m512i keys, __mmask16 larger) {
-    const __m512i others = _mm512_maskz_permutexvar_epi32(
-        all_lanes,
-        _mm512_xor_si512(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-                         _mm512_set1_epi32(Distance)),
-        keys);
-    return _mm512_mask_max_epu32(_mm512_maskz_min_epu32(all_lanes, keys, others), larger, keys,
-                                 others);
-  }
-
-  /// Sorts sixteen keys; lanes 0 .. 7 are ascending and lanes 8 .. 15 descending.
-  SORTIE_TARGET_AVX512 static __m512i merge_lanes(__m512i keys) {
-    keys = exchange<8>(keys, 0xFF00);
-    keys = exchange<4>(keys, 0xF0F0);
-    keys = exchange<2>(keys, 0xCCCC);
-    return exchange<1>(keys, 0xAAAA);
-  }
-
-  SORTIE_TARGET_AVX512 static __m512i sort_lanes(__m512i keys) {
-    keys = exchange<1>(keys, 0x6666);
-    keys = exchange<2>(keys, 0x3C3C);
-    keys = exchange<1>(keys, 0x5A5A);
-    keys = exchange<4>(keys, 0x0FF0);
-    keys = exchange<2>(keys, 0x33CC);
-    keys = exchange<1>(keys, 0x55AA);
-    return merge_lanes(keys);
-  }
-
-  /// Sorts 32 keys; each half is sorted.
-  SORTIE_TARGET_AVX512 static void merge(__m512i& low, __m512i& high) {
-    const __m512i reversed = _mm512_maskz_permutexvar_epi32(
-        all_lanes, _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), high);
-    high = merge_lanes(_mm512_maskz_max_epu32(all_lanes, low, reversed));
-    low = merge_lanes(_mm512_maskz_min_epu32(all_lanes, low, reversed));
   }
 };
 
@@ -244,3 +205,7 @@ class ShortRow {
 #endif
 
 }  // namespace sortie::spgemm::host
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+SORTIE_END_INTRINSICS
+#endif

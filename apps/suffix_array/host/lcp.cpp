@@ -13,12 +13,13 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/chunks.hpp"
 #include "apps/suffix_array/host/common_letters.hpp"
-#include "apps/suffix_array/host/first_fault.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_runtime.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array::host {
@@ -61,27 +62,25 @@ std::vector<Pos> lcp_array(const Context& context, const TextView& text,
   require_memory(context, "LCP array", 2 * size * sizeof(Pos));
   start_host_runtime(context.threads);
   require_positions("LCP array", suffixes, size);
+  report_progress(context, "lcp", 0, size);
   PhaseTimer timer(context, "lcp", size * (1 + 3 * sizeof(Pos)));
   const Pos* entries = suffixes.data();
   const auto array = allocate<Pos>(size);
   Pos* const permuted = array.get();
   // Positions that occur in no entry (`suffixes` is not a permutation then) keep this value.
-  Kokkos::parallel_for("clear_phi", IndexRange(0, size),
-                       [=](std::uint64_t position) { permuted[position] = 0; });
-  Kokkos::parallel_for("phi", IndexRange(1, size),
-                       [=](std::uint64_t i) { permuted[entries[i]] = entries[i - 1]; });
+  for_each_index(0, size, [=](std::uint64_t position) { permuted[position] = 0; });
+  for_each_index(1, size, [=](std::uint64_t i) { permuted[entries[i]] = entries[i - 1]; });
 
-  const std::uint64_t threads =
-      static_cast<std::uint64_t>(Kokkos::DefaultHostExecutionSpace().concurrency());
-  const std::uint64_t range = std::max(least_range, size / (threads * ranges_a_thread) + 1);
-  for_each_task((size + range - 1) / range, [&](std::uint64_t task) {
-    permute_range(text, entries[0], task * range, std::min(size, (task + 1) * range), permuted);
+  const std::uint64_t range =
+      std::max(least_range, size / (worker_threads() * ranges_a_thread) + 1);
+  for_each_range(size, range, [&](std::uint64_t begin, std::uint64_t end) {
+    permute_range(text, entries[0], begin, end, permuted);
   });
 
   std::vector<Pos> lcp = allocate_vector<Pos>(size);
   Pos* const result = lcp.data();
-  Kokkos::parallel_for("gather_lcp", IndexRange(0, size),
-                       [=](std::uint64_t i) { result[i] = permuted[entries[i]]; });
+  for_each_index(0, size, [=](std::uint64_t i) { result[i] = permuted[entries[i]]; });
+  report_progress(context, "lcp", size, size);
   return lcp;
 }
 

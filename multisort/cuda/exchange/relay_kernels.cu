@@ -2,7 +2,7 @@
 #include "multisort/cuda/exchange/relay_kernels.hpp"
 
 #include "multisort/cuda/radix/partition_kernels.hpp"
-#include "segsort/cuda/partition_tile.cuh"
+#include "primitives/cuda/block_scan.cuh"
 
 namespace sortie::multisort {
 
@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(most_groups) place_kernel(RelaySlice slice) {
     }
     const std::uint64_t lead = run.to % 16;
     const std::uint64_t padded_bytes = (lead + run.bytes + 15) / 16 * 16;
-    const std::uint64_t begin = segsort::sum_before(padded_bytes, warp_sums);
+    const std::uint64_t begin =
+        prefix_sum_in_block<most_groups / 32>(padded_bytes, warp_sums).before;
     run.from = array.buffer + begin + lead;
     // Keys alone reserve places from here on; with values, places count from the first batch on.
     if (destination != 0)
@@ -42,7 +43,8 @@ __global__ void __launch_bounds__(most_groups) place_kernel(RelaySlice slice) {
     slice.list.runs[first_run + group] = run;
     const auto blocks = static_cast<std::uint32_t>(
         run.bytes == 0 ? 0 : (lead + run.bytes - 1) / copy_block_bytes + 1);
-    const std::uint32_t block = first_block + segsort::sum_before(blocks, warp_sums);
+    const std::uint32_t block =
+        first_block + prefix_sum_in_block<most_groups / 32>(blocks, warp_sums).before;
     slice.list.blocks[first_run + group] = block;
     if (group == most_groups - 1) slice.list.blocks[first_run + most_groups] = block + blocks;
     if (group == most_groups - 1) all = block + blocks;

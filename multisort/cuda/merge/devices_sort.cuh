@@ -15,6 +15,7 @@
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/merge/local_sort.cuh"
+#include "multisort/cuda/merge/merge_sort.hpp"
 #include "multisort/cuda/merge/sampler.cuh"
 #include "multisort/cuda/merge/two_runs.cuh"
 #include "multisort/plan/exchange.hpp"
@@ -319,4 +320,30 @@ void sort_over_devices(const Context& context, const DeviceGroup& group,
   });
 }
 
+/// The chunks of a request by their types.
+template <class Word, class Value>
+[[nodiscard]] std::vector<Chunk<Word, Value>> typed_chunks(const ChunkRequest& request) {
+  std::vector<Chunk<Word, Value>> chunks;
+  for (const DeviceChunk& chunk : request.chunks)
+    chunks.push_back(
+        {{static_cast<Word*>(chunk.keys), static_cast<Value*>(chunk.values)}, chunk.size});
+  return chunks;
+}
+
+template <class Word>
+[[nodiscard]] WordOrder<Word> order_of(const ChunkRequest& request) {
+  return WordOrder<Word>(KeyOrder::of(request.key_type, request.options.order));
+}
+
 }  // namespace sortie::multisort::merge
+
+namespace sortie::multisort {
+
+template <class Word, class Value>
+void merge_sort_typed(const Context& context, const DeviceGroup& group,
+                      const ChunkRequest& request) {
+  merge::sort_over_devices(context, group, merge::typed_chunks<Word, Value>(request),
+                           merge::order_of<Word>(request));
+}
+
+}  // namespace sortie::multisort

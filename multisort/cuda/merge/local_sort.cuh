@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "multisort/cuda/bitonic/network_kernels.cuh"
 #include "multisort/cuda/merge/merge_kernels.cuh"
+#include "multisort/cuda/merge/network_sort.cuh"
 #include "multisort/cuda/merge/order.cuh"
 
 /// The merge sort of the items of one device.

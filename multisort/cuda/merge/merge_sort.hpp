@@ -2,8 +2,15 @@
 #pragma once
 
 #include "multisort/cuda/chunk_sort.hpp"
+#include "primitives/key_dispatch.hpp"
 
 namespace sortie::multisort {
+
+/// merge_sort_chunks() for keys and values of one width (devices_sort.cuh). CMake generates a source
+/// file for each.
+template <class Word, class Value>
+void merge_sort_typed(const Context& context, const DeviceGroup& group,
+                      const ChunkRequest& request);
 
 /// Merge sort of chunks: each device sorts its chunk, one exact selection finds the borders in all
 /// sorted chunks, and each device merges its ranges. Any number of devices, chunks of any sizes.
@@ -20,30 +27,13 @@ namespace sortie::multisort {
 /// (2012).
 ///
 /// \throws Error (out_of_memory) before anything is moved; (device)
-void merge_sort_chunks(const Context& context, const DeviceGroup& group,
-                       const ChunkRequest& request);
+inline void merge_sort_chunks(const Context& context, const DeviceGroup& group,
+                              const ChunkRequest& request) {
+  with_key_word(key_bytes(request.key_type), [&]<class Word>(Word) {
+    with_value_bytes(request.value_bytes, [&]<class Value>(Value) {
+      merge_sort_typed<Word, Value>(context, group, request);
+    });
+  });
+}
 
-/// The merge sort as Tanasic et al. (GPGPU 2013, section 3) published it. Sorted halves of the
-/// devices are merged in stages. A pivot, found by bisection with the mirrored index, is the number
-/// of items at the end of one half that are exchanged with as many at the begin of the other; then
-/// each device merges its items. Unlike the paper's, chunks may differ in size. Stable. A
-/// ChunkSort.
-///
-/// With G devices log2(G) (log2(G) + 1) / 2 exchanges. Extra memory as merge_sort_chunks().
-///
-/// \throws Error (usage) the number of chunks is no power of two; and as merge_sort_chunks()
-void tanasic_sort_chunks(const Context& context, const DeviceGroup& group,
-                         const ChunkRequest& request);
-
-namespace merge {
-
-enum class Method { one_exchange, stages };
-
-/// The merge sort of keys of this width, which CMake compiles in a source file each.
-void sort_keys8(const Context&, const DeviceGroup&, const ChunkRequest&, Method);
-void sort_keys16(const Context&, const DeviceGroup&, const ChunkRequest&, Method);
-void sort_keys32(const Context&, const DeviceGroup&, const ChunkRequest&, Method);
-void sort_keys64(const Context&, const DeviceGroup&, const ChunkRequest&, Method);
-
-}  // namespace merge
 }  // namespace sortie::multisort

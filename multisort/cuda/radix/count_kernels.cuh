@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/random.hpp"
@@ -252,6 +253,56 @@ __global__ void __launch_bounds__(count_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + threadIdx.x; i < n;
        i += threads)
     keys[i] = Decode ? codec.decoded(keys[i]) : codec.encoded(keys[i]);
+}
+
+template <class Word>
+cudaError_t launch_count(const CountArguments& arguments, std::uint32_t tile, cudaStream_t stream) {
+  const std::uint32_t batches = arguments.end_batch - arguments.first_batch;
+  if (batches == 0) return cudaSuccess;
+  with_lookup<Word>(arguments.lookup, [&]<class Lookup>(LookupType<Lookup>) {
+    count_kernel<Word, Lookup><<<batches, count_threads, 0, stream>>>(arguments, tile);
+  });
+  return cudaGetLastError();
+}
+
+/// Enough blocks to occupy every multiprocessor of a GPU and finish at about the same time.
+inline constexpr unsigned int busy_blocks = 2048;
+
+template <class Word>
+cudaError_t launch_refine(const RefineArguments& arguments, cudaStream_t stream) {
+  if (arguments.size == 0) return cudaSuccess;
+  const std::size_t shared =
+      (std::size_t{4} << arguments.digit_bits) * static_cast<std::size_t>(arguments.refinements) +
+      sizeof(std::uint32_t);
+  const cudaError_t status = cudaFuncSetAttribute(
+      refine_kernel<Word>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  if (status != cudaSuccess) return status;
+  refine_kernel<Word><<<busy_blocks, count_threads, shared, stream>>>(arguments);
+  return cudaGetLastError();
+}
+
+template <class Word>
+cudaError_t launch_sample(const SampleArguments& arguments, cudaStream_t stream) {
+  if (arguments.samples == 0) return cudaSuccess;
+  sample_kernel<Word>
+      <<<(arguments.samples - 1) / count_threads + 1, count_threads, 0, stream>>>(arguments);
+  return cudaGetLastError();
+}
+
+template <class Word>
+cudaError_t launch_encode(void* keys, std::uint64_t n, KeyOrder order, bool decode,
+                          cudaStream_t stream) {
+  if (n == 0) return cudaSuccess;
+  const auto blocks =
+      static_cast<unsigned int>(std::min<std::uint64_t>((n - 1) / count_threads + 1, busy_blocks));
+  if (decode) {
+    encode_kernel<Word, true>
+        <<<blocks, count_threads, 0, stream>>>(static_cast<Word*>(keys), n, order);
+  } else {
+    encode_kernel<Word, false>
+        <<<blocks, count_threads, 0, stream>>>(static_cast<Word*>(keys), n, order);
+  }
+  return cudaGetLastError();
 }
 
 }  // namespace sortie::multisort

@@ -133,4 +133,15 @@ class TreeLookup {
   int mantissa_bits_;
 };
 
+template <class Lookup>
+struct LookupType {};
+
+/// Calls body(LookupType<Lookup>()) with the type of look-up for `lookup`.
+template <class Word, class Body>
+auto with_lookup(const GroupLookup& lookup, const Body& body) {
+  if (lookup.direct) return body(LookupType<DirectLookup<Word>>());
+  if (TreeLookup<Word, true>::fits(lookup)) return body(LookupType<TreeLookup<Word, true>>());
+  return body(LookupType<TreeLookup<Word, false>>());
+}
+
 }  // namespace sortie::multisort

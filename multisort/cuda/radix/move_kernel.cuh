@@ -323,4 +323,32 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   }
 }
 
+template <class Word, int ValueBytes, class Lookup>
+cudaError_t launch_move_by(const MoveArguments& arguments, cudaStream_t stream) {
+  constexpr MoveShape shape = move_shape<Word, ValueBytes>;
+  void (*kernel)(MoveArguments) = nullptr;
+  std::size_t shared = 0;
+  if constexpr (ValueBytes == 0) {
+    kernel = move_keys_kernel<Word, Lookup>;
+    shared = sizeof(MoveKeyTile<Word, shape, Lookup::is_costly>);
+  } else {
+    kernel = move_pairs_kernel<Word, ValueBytes, Lookup>;
+    shared = sizeof(MovePairTile<Word, ValueBytes, shape>);
+  }
+  const cudaError_t status = cudaFuncSetAttribute(
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  if (status != cudaSuccess) return status;
+  const auto tiles = static_cast<unsigned int>(arguments.end_tile - arguments.first_tile);
+  kernel<<<tiles, static_cast<unsigned int>(shape.threads), shared, stream>>>(arguments);
+  return cudaGetLastError();
+}
+
+template <class Word, int ValueBytes>
+cudaError_t launch_move(const MoveArguments& arguments, cudaStream_t stream) {
+  if (arguments.first_tile == arguments.end_tile) return cudaSuccess;
+  return with_lookup<Word>(arguments.lookup, [&]<class Lookup>(LookupType<Lookup>) {
+    return launch_move_by<Word, ValueBytes, Lookup>(arguments, stream);
+  });
+}
+
 }  // namespace sortie::multisort

@@ -19,7 +19,7 @@
 #include "multisort/plan/key_tree.hpp"
 #include "multisort/plan/moves.hpp"
 #include "multisort/plan/sampled_groups.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {
@@ -60,7 +60,7 @@ class RadixSort {
         staged_(group.size()) {
     std::vector<std::uint64_t> sizes;
     for (const DeviceChunk& chunk : request.chunks) sizes.push_back(chunk.size);
-    chunk_begins_ = plan::begins_of(sizes);
+    chunk_begins_ = begins_of(sizes);
   }
 
   void run() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "segsort/host/vector_intrinsics.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "primitives/key_codec.hpp"
-#include "segsort/host/key_words.hpp"
+#include "segsort/host/short/key_words.hpp"
 #include "segsort/host/short/register_tile.hpp"
 
 SORTIE_BEGIN_INTRINSICS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "segsort/host/wide_vector.hpp"
+#include "primitives/simd/wide_vector.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -12,10 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 #include "primitives/key_codec.hpp"
-#include "segsort/host/exchange_network.hpp"
+#include "primitives/simd/exchange_network.hpp"
 
 SORTIE_BEGIN_INTRINSICS
 
@@ -141,19 +140,12 @@ class KeyTile {
       for (Vector& row : rows.at) row = row.flipped_if_negative(floating).differing(flipped);
     }
     transpose<width / 2>(rows);
-    sort_rows(rows, std::make_index_sequence<count_comparators<Rows>()>());
+    sort_by_network<Vector, Rows>(rows.at);
     transpose<width / 2>(rows);
     if (!codec.is_identity()) {
 #pragma GCC unroll 32
       for (Vector& row : rows.at) row = row.differing(flipped).flipped_if_negative(floating);
     }
-  }
-
-  template <std::size_t... I>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_rows(
-      Registers& rows, std::index_sequence<I...>) {
-    (Vector::exchange(rows.at[comparators<Rows>[I].first], rows.at[comparators<Rows>[I].second]),
-     ...);
   }
 
   /// Index operand of Vector::selected(): lanes of two registers after bit `Distance` of the

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/short/short_sort.hpp"
-#include "segsort/host/vector_sort.hpp"
 
 namespace sortie::segsort {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "segsort/host/vector_intrinsics.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -11,12 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "primitives/key_codec.hpp"
-#include "segsort/host/exchange_network.hpp"
-#include "segsort/host/key_words.hpp"
-#include "segsort/host/register_layout.hpp"
+#include "primitives/simd/exchange_network.hpp"
+#include "segsort/host/short/key_words.hpp"
+#include "segsort/host/short/register_layout.hpp"
 #include "segsort/host/short/short_sort.hpp"
 
 SORTIE_BEGIN_INTRINSICS
@@ -76,7 +75,7 @@ class RegisterTile {
       number(words, masks, 32);
     }
     Layout::transpose(words);
-    sort_rows(words, std::make_index_sequence<count_comparators<Rows>()>());
+    sort_by_network<RegisterTile, Rows>(words.at);
     if (!all_bits_fit && has_ties(words, lengths)) return false;
     Layout::transpose(words);
     // Reads precede writes, as far as registers hold the data. The masked-off lanes of a write
@@ -92,6 +91,14 @@ class RegisterTile {
       store(values, begins, masks, rearranged(load(values, begins, masks), words));
     }
     return true;
+  }
+
+  /// For sort_by_network(): by minimum and maximum.
+  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void exchange(__m512i& first,
+                                                                          __m512i& second) {
+    const __m512i least = _mm512_min_epu64(first, second);
+    second = _mm512_max_epu64(first, second);
+    first = least;
   }
 
  private:
@@ -148,18 +155,6 @@ class RegisterTile {
           _mm512_sll_epi64(words.at[i], shift), numbers, Layout::numbers(i), or_of_and_not);
       words.at[i] = _mm512_mask_mov_epi64(filler, Layout::mask(masks, i), numbered);
     }
-  }
-
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void exchange(__m512i& first,
-                                                                          __m512i& second) {
-    const __m512i least = _mm512_min_epu64(first, second);
-    second = _mm512_max_epu64(first, second);
-    first = least;
-  }
-  template <std::size_t... I>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_rows(
-      Words& rows, std::index_sequence<I...>) {
-    (exchange(rows.at[comparators<Rows>[I].first], rows.at[comparators<Rows>[I].second]), ...);
   }
 
   /// Whether neighbours in a column, before its end, agree in all bits above the index.

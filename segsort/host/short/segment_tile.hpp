@@ -11,9 +11,9 @@
 #include <type_traits>
 
 #include "primitives/key_codec.hpp"
-#include "segsort/host/exchange_network.hpp"
+#include "primitives/simd/exchange_network.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "segsort/host/short/short_sort.hpp"
-#include "segsort/host/vector_unit.hpp"
 
 namespace sortie::segsort::detail {
 

@@ -10,9 +10,9 @@
 #include <type_traits>
 
 #include "primitives/key_codec.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "segsort/host/short/short_segment_list.hpp"
 #include "segsort/host/short/short_sort.hpp"
-#include "segsort/host/vector_unit.hpp"
 
 namespace sortie::segsort::detail {
 

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "primitives/key_codec.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "segsort/host/short/adjacent_segments.hpp"
 #include "segsort/host/short/key_tile.hpp"
 #include "segsort/host/short/register_tile.hpp"
@@ -17,7 +18,6 @@
 #include "segsort/host/short/segments_of_two.hpp"
 #include "segsort/host/short/short_segment_list.hpp"
 #include "segsort/host/sort_segment.hpp"
-#include "segsort/host/vector_unit.hpp"
 
 namespace sortie::segsort {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "multisort/reference.hpp"
+#include "papers/papers.hpp"
 #include "sortie/sort_chunks.hpp"
 #include "tests/multisort/cuda/device_chunks.hpp"
 #include "tests/multisort/distributions.hpp"
@@ -40,7 +41,7 @@ template <class Value>
 
 /// Whether values may stand in any order among equal keys.
 [[nodiscard]] inline bool is_stable(SortAlgorithm algorithm) {
-  return algorithm != SortAlgorithm::bitonic;
+  return algorithm != papers::bitonic;
 }
 
 /// Sorts keys on GPUs in chunks and compares bit by bit.

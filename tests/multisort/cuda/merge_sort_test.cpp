@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "papers/papers.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/multisort/cuda/chunk_sort_case.hpp"
 #include "tests/support/expect_error.hpp"
@@ -19,10 +20,10 @@
 namespace sortie::test {
 namespace {
 
-constexpr SortAlgorithm both_algorithms[] = {SortAlgorithm::merge, SortAlgorithm::tanasic};
+constexpr SortAlgorithm both_algorithms[] = {SortAlgorithm::merge, papers::tanasic};
 
 bool serves(SortAlgorithm algorithm, const Cut& cut) {
-  return algorithm != SortAlgorithm::tanasic || std::has_single_bit(cut.sizes.size());
+  return algorithm != papers::tanasic || std::has_single_bit(cut.sizes.size());
 }
 
 template <class T>
@@ -52,7 +53,7 @@ TYPED_TEST(MergeSort, EveryDistribution) {
     for (const Order order : {Order::ascending, Order::descending}) {
       check<TypeParam>(keys, cuts[0], {order, true, SortAlgorithm::merge});
       check<TypeParam>(keys, cuts[4], {order, true, SortAlgorithm::merge});
-      check<TypeParam>(keys, cuts[5], {order, true, SortAlgorithm::tanasic});
+      check<TypeParam>(keys, cuts[5], {order, true, papers::tanasic});
       if (this->HasFailure()) return;
     }
   }
@@ -132,8 +133,7 @@ TYPED_TEST(MergeSortOfFloatingPoint, ZerosInfinitiesAndNaNsAreInTotalOrder) {
   for (const Order order : {Order::ascending, Order::descending}) {
     for (const Cut& cut : cuts_of(keys.size())) {
       check_keys(keys, cut, {order, true, SortAlgorithm::merge});
-      if (serves(SortAlgorithm::tanasic, cut))
-        check_keys(keys, cut, {order, true, SortAlgorithm::tanasic});
+      if (serves(papers::tanasic, cut)) check_keys(keys, cut, {order, true, papers::tanasic});
     }
   }
 }
@@ -142,7 +142,7 @@ TEST(MergeSortErrors, TanasicWantsAPowerOfTwo) {
   const std::vector<std::uint32_t> keys{3, 1, 2};
   expect_error(
       [&] {
-        check_keys(keys, {"three", {1, 1, 1}}, {Order::ascending, true, SortAlgorithm::tanasic});
+        check_keys(keys, {"three", {1, 1, 1}}, {Order::ascending, true, papers::tanasic});
       },
       ErrorKind::usage, testing::HasSubstr("found 3 chunks, expected a power of two"));
 }

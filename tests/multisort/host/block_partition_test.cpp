@@ -18,7 +18,6 @@ namespace sortie::test {
 namespace {
 
 using multisort::BlockPartition;
-using multisort::Digit;
 
 template <class K, class V>
 struct Types {
@@ -76,8 +75,7 @@ TYPED_TEST(BlockPartitionTest, EveryDistributionForAnyNumberOfStripesAndShares) 
                                   3 * block, 40 * block + 5, 200 * block - 1}) {
       const auto keys = draw_keys<Key>(distribution, n, n);
       const Key differing =
-          n == 0 ? Key{1}
-                 : static_cast<Key>(multisort::differing_bits(keys.data(), n, keys[0]) | Key{1});
+          n == 0 ? Key{1} : static_cast<Key>(differing_bits(keys.data(), n, keys[0]) | Key{1});
       for (const std::size_t stripes : {1, 2, 8}) {
         for (const std::uint64_t share_blocks : {1, 16, 1000}) {
           SCOPED_TRACE(testing::Message() << n << " items, " << stripes << " stripes, shares of "

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "multisort/backends.hpp"
 #include "multisort/host/in_place_sort.hpp"
 #include "multisort/reference.hpp"
 #include "sortie/sort.hpp"

@@ -45,7 +45,7 @@ void check(const std::vector<std::uint64_t>& bits, std::uint64_t cached_bytes, b
 template <class Key>
 void check(const std::vector<std::uint64_t>& bits, std::uint64_t cached_bytes) {
   check<Key>(bits, cached_bytes, false);
-  if (segsort::has_vector_sort()) check<Key>(bits, cached_bytes, true);
+  if (has_vector_sort()) check<Key>(bits, cached_bytes, true);
 }
 
 template <class Key>

@@ -15,7 +15,6 @@
 namespace sortie::test {
 namespace {
 
-using multisort::Items;
 using multisort::Run;
 
 void check(const std::vector<std::uint64_t>& lengths, std::uint64_t values) {

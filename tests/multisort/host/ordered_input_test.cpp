@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "multisort/backends.hpp"
 #include "multisort/host/ordered_input.hpp"
 #include "sortie/context.hpp"
 

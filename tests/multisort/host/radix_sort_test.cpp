@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "multisort/backends.hpp"
 #include "multisort/host/radix_sort.hpp"
 #include "sortie/context.hpp"
 #include "tests/multisort/distributions.hpp"

@@ -15,7 +15,6 @@
 namespace sortie::test {
 namespace {
 
-using multisort::Items;
 using multisort::sort_as_words;
 
 /// Values descend, so that pairs of equal keys have to change places.
@@ -38,7 +37,7 @@ void check_pairs(const std::vector<std::uint64_t>& bits) {
 class WordSortTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!segsort::has_vector_sort()) GTEST_SKIP() << "needs a processor with AVX-512";
+    if (!has_vector_sort()) GTEST_SKIP() << "needs a processor with AVX-512";
   }
 };
 

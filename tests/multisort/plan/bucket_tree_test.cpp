@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "multisort/plan/bucket_tree.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
@@ -18,7 +18,7 @@ namespace plan = multisort::plan;
 plan::RadixPartition partition_of(const Chunks& chunks, std::uint64_t n) {
   plan::PartitionProblem problem;
   problem.source_sizes = sizes_of(chunks);
-  problem.destination_sizes = plan::equal_shares(n, chunks.size());
+  problem.destination_sizes = EqualShares{n, chunks.size()}.sizes();
   plan::RadixPartition partition(problem);
   answer(partition, chunks);
   return partition;

@@ -12,7 +12,7 @@
 
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
@@ -67,7 +67,7 @@ void expect_rotated(const plan::Exchange& exchange) {
 plan::RadixPartition partition_of(const Chunks& chunks, std::uint64_t n, std::uint64_t padding) {
   plan::PartitionProblem problem;
   problem.source_sizes = sizes_of(chunks);
-  problem.destination_sizes = plan::equal_shares(n, chunks.size());
+  problem.destination_sizes = EqualShares{n, chunks.size()}.sizes();
   problem.padding = padding;
   plan::RadixPartition partition(problem);
   answer(partition, chunks);
@@ -143,7 +143,7 @@ TEST_P(ExchangeTest, OfRunsSortsOnceEachDestinationIsMerged) {
   for_each_case([](Chunks chunks, std::vector<std::uint64_t> keys) {
     for (auto& chunk : chunks) std::sort(chunk.begin(), chunk.end());
     const std::vector<std::uint64_t> sizes = sizes_of(chunks);
-    const auto wanted = plan::equal_shares(keys.size(), chunks.size());
+    const auto wanted = EqualShares{keys.size(), chunks.size()}.sizes();
     const auto splits = plan::split_for_destinations(
         sizes, wanted, [&](std::size_t s, std::uint64_t i) { return chunks[s][i]; }, std::less<>{});
     const plan::Exchange exchange = plan::exchange_of_runs(splits);

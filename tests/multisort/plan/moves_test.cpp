@@ -11,7 +11,7 @@
 
 #include "multisort/plan/bucket_tree.hpp"
 #include "multisort/plan/moves.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {

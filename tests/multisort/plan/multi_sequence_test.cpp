@@ -12,7 +12,7 @@
 
 #include "core/random.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "tests/multisort/distributions.hpp"
 #include "tests/multisort/plan/sequences.hpp"
 
@@ -131,7 +131,7 @@ TEST(MultiSequence, DestinationsTileTheSequences) {
       std::sort(sequence.begin(), sequence.end());
     }
     const auto sizes = sizes_of(sequences);
-    const auto wanted = plan::equal_shares(items, destinations);
+    const auto wanted = EqualShares{items, destinations}.sizes();
     const auto read = [&](std::size_t s, std::uint64_t i) { return sequences.at(s).at(i); };
     const auto splits = plan::split_for_destinations(sizes, wanted, read, std::less<>{});
     ASSERT_EQ(splits.size(), destinations + 1);
@@ -151,10 +151,10 @@ TEST(MultiSequence, DestinationsTileTheSequences) {
 TEST(Shares, DifferByOneAtMostAndLoseNothing) {
   for (const std::uint64_t items : {0, 1, 15, 16, 17, 1000, 1'000'003}) {
     for (std::size_t count = 1; count <= 17; ++count) {
-      const auto sizes = plan::equal_shares(items, count);
+      const auto sizes = EqualShares{items, count}.sizes();
       const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
       EXPECT_LE(*most - *least, 1u);
-      EXPECT_EQ(plan::begins_of(sizes).back(), items);
+      EXPECT_EQ(begins_of(sizes).back(), items);
     }
   }
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "multisort/plan/radix_partition.hpp"
-#include "multisort/plan/shares.hpp"
+#include "primitives/host/shares.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 #include "tests/support/expect_error.hpp"
 
@@ -28,7 +28,7 @@ plan::PartitionProblem problem_of(const Chunks& chunks, std::uint64_t padding, i
   problem.source_sizes = sizes_of(chunks);
   const std::uint64_t keys =
       std::accumulate(problem.source_sizes.begin(), problem.source_sizes.end(), std::uint64_t{0});
-  problem.destination_sizes = plan::equal_shares(keys, chunks.size());
+  problem.destination_sizes = EqualShares{keys, chunks.size()}.sizes();
   problem.padding = padding;
   return problem;
 }

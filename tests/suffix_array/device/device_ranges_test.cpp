@@ -46,13 +46,11 @@ std::vector<Index> build_by_plan(const TextView& text, const RangePlan& plan, Bu
 }
 
 TYPED_TEST(DeviceRanges, EqualReferenceOnTrickyTexts) {
-  Context host;
-  host.backend = Backend::host;
   for (const test::NamedText& text : test::tricky_texts()) {
     if (text.symbols.empty()) continue;
     SCOPED_TRACE(text.name);
     const TextView view = text.view();
-    const auto expected = build<TypeParam>(host, view, Algorithm::reference);
+    const auto expected = test::reference<TypeParam>(view);
     for (const RangePlan& plan : {RangePlan{0, view.size() / 3 + 1},
                                   RangePlan{1, view.size() / 20 + 1}, RangePlan{2, view.size()}}) {
       Built built;

@@ -19,13 +19,6 @@ class SuffixOrderOnHost : public testing::Test {};
 using Widths = testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(SuffixOrderOnHost, Widths);
 
-template <class Index>
-std::vector<Index> reference(const TextView& text) {
-  Context host;
-  host.backend = Backend::host;
-  return build<Index>(host, text, Algorithm::reference);
-}
-
 /// Ranks of the positions of a cover, by number.
 template <class Index>
 std::vector<Index> rank(const DifferenceCover& cover, const std::vector<Index>& suffixes) {
@@ -45,7 +38,7 @@ TYPED_TEST(SuffixOrderOnHost, ComparesAnyTwoSuffixes) {
     const TextView view = text.view();
     if (view.size() == 0) continue;
     const test::HostStream packed(view);
-    const std::vector<TypeParam> suffixes = reference<TypeParam>(view);
+    const std::vector<TypeParam> suffixes = test::reference<TypeParam>(view);
     const std::vector<TypeParam> lcp = test::lcp_by_definition(view, suffixes);
     for (const std::uint32_t cover_order : {0U, 1U, 2U, 5U}) {
       const DifferenceCover cover(cover_order);
@@ -79,7 +72,7 @@ TYPED_TEST(SuffixOrderOnHost, WindowKeysAscend) {
     SCOPED_TRACE(text.name);
     const test::HostStream packed(text.view());
     const WindowKey key{packed.stream};
-    const std::vector<TypeParam> suffixes = reference<TypeParam>(text.view());
+    const std::vector<TypeParam> suffixes = test::reference<TypeParam>(text.view());
     for (std::size_t i = 1; i < suffixes.size(); ++i) {
       const std::uint64_t left = key(suffixes[i - 1]);
       const std::uint64_t right = key(suffixes[i]);

@@ -5,31 +5,56 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/essc/analysis.hpp"
 #include "apps/spgemm/cuda/essc/compression.hpp"
 #include "apps/spgemm/cuda/essc/expansion.hpp"
 #include "apps/spgemm/cuda/essc/row_chunks.hpp"
-#include "apps/spgemm/cuda/product_chunks.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_segmented_sort.hpp"
 #include "sortie/error.hpp"
+#include "sortie/spgemm_estimate.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// C = A * B by expansion, sorting and compression. C is computed in chunks of rows, so that the
+/// The sort of ChunkedProduct in essc: of each row by itself. Segments are rows, keys are columns.
+template <class Column>
+struct SegmentedRowSort {
+  using Key = Column;
+
+  static KeyLayout layout(std::int64_t /*cols*/) { return {}; }
+  static std::int64_t max_rows(KeyLayout /*layout*/) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+
+  template <class Payload>
+  static void sort(DoubleBuffer<Key>& keys, DoubleBuffer<Payload>& payloads, const RowChunk& chunk,
+                   const std::uint32_t* row_offsets, KeyLayout /*layout*/, cudaStream_t stream) {
+    // An unstable sort suffices: it is deterministic, so the order of equal columns, and with it
+    // the order of summation, is reproducible.
+    call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+      return DeviceSegmentedSort::SortPairs(scratch, bytes, keys, payloads, chunk.products,
+                                            chunk.rows, row_offsets, row_offsets + 1, stream);
+    });
+  }
+};
+
+/// C = A * B by expansion, sorting and compression. Models Product. C is computed in chunks of rows, so that the
 /// work space fits the memory budget of the context. Usage:
 ///
 ///     ChunkedProduct<Value, Column, Sort> product(context, a, b);
-///     while (auto chunk = product.next()) { take chunk->col_idx and chunk->values }
+///     while (auto entries = product.next()) { take entries->col_idx and entries->values }
 ///     product.row_ptr()  // of C, complete
 ///
 /// Work space (n: products of the chunk; K, P, V: bytes per key, payload and value):
@@ -46,11 +71,12 @@ namespace sortie::spgemm::cuda {
 /// | scratch of the sort        | < n                               | sort                     |
 /// | run heads, entries of C    | <= (sizeof(Column) + V) n + n / 6 | compression              |
 ///
-/// \tparam Sort  SegmentedRowSort or GlobalSort: the key type and the sort
+/// \tparam Sort  the key type, its layout and the sort, as SegmentedRowSort
 template <class Value, class Column, class Sort>
 class ChunkedProduct {
  public:
   using Key = typename Sort::Key;
+  using Entries = DeviceEntries<Value, Column>;
 
   /// Counts the products. The arrays of `a` and `b` must outlive this object.
   /// \throws Error (out_of_memory, device)
@@ -58,25 +84,23 @@ class ChunkedProduct {
                  const DeviceCsrView<Value, Column>& b)
       : context_(context), a_(a), b_(b), layout_(Sort::layout(b.cols)) {
     DevicePhase phase(context, "analysis");
-    budget_ = device_memory_budget(context);
-    if (context.memory_budget == 0) budget_ -= budget_ / kMemoryLeftFree;
-    reserve(kPerEntry * (a.nnz + 1) + kPerRow * (a.rows + 1), "the analysis of A * B");
+    budget_ = product_memory_budget(context);
+    reserved_ = bytes_beside_products(a.nnz, a.rows);
+    if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
+    budget_ -= reserved_;
     counts_ = count_entry_products(a, b, stream());
     row_ptr_ = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows + 1), stream());
     check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), stream()));
     phase.stop();
   }
 
-  /// Products of A * B.
-  [[nodiscard]] std::int64_t products() const { return counts_.total; }
-
   /// Computes the next rows of C. Returns no value when all rows are done.
   /// \throws Error (out_of_memory) the products of one row do not fit the budget
   /// \throws Error (unavailable) a row has more than max_chunk_products products
-  [[nodiscard]] std::optional<ProductChunk<Value, Column>> next() {
+  [[nodiscard]] std::optional<Entries> next() {
     if (next_row_ == a_.rows) return std::nullopt;
     const RowChunk chunk = choose_rows();
-    ProductChunk<Value, Column> result = multiply_rows(chunk);
+    Entries result = multiply_rows(chunk);
     next_row_ += chunk.rows;
     nnz_ += static_cast<std::int64_t>(result.col_idx.size());
     if (context_.progress) {
@@ -89,9 +113,23 @@ class ChunkedProduct {
 
   /// Offsets of C, rows + 1 elements; complete after the last chunk.
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
-  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
   /// Rows of C that next() has returned.
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
+
+  /// Predicts the memory by the table above. The device of the context must be current.
+  [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size) {
+    WorkSpace space;
+    space.limit = product_memory_budget(context);
+    const std::uint64_t fixed = bytes_beside_products(size.nnz_a, size.rows);
+    const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+    const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
+    const std::uint64_t chunk = std::min({static_cast<std::uint64_t>(size.products),
+                                          static_cast<std::uint64_t>(max_chunk_products),
+                                          std::max(longest, left / kPerProduct)});
+    space.least = fixed + longest * kPerProduct;
+    space.most = fixed + chunk * kPerProduct;
+    return space;
+  }
 
  private:
   // Sums of the table above.
@@ -103,25 +141,17 @@ class ChunkedProduct {
   static constexpr std::int64_t kCompressionPhase = kSorted + sizeof(Column) + sizeof(Value) + 1;
   static constexpr std::int64_t kPerProduct = std::max(kSortPhase, kCompressionPhase);
 
-  /// If the caller sets no budget, this fraction of the device memory stays free, because free
-  /// blocks of the pool may be fragmented.
-  static constexpr std::uint64_t kMemoryLeftFree = 8;
+  static constexpr std::uint64_t bytes_beside_products(std::int64_t nnz_a, std::int64_t rows) {
+    return static_cast<std::uint64_t>(kPerEntry * (nnz_a + 1) + kPerRow * (rows + 1));
+  }
 
   [[nodiscard]] cudaStream_t stream() const { return context_.stream; }
-
-  void reserve(std::int64_t bytes, const std::string& what) {
-    const auto wanted = static_cast<std::uint64_t>(bytes);
-    if (wanted > budget_) throw out_of_memory_error(what, wanted, budget_);
-    budget_ -= wanted;
-    reserved_ = wanted;
-  }
 
   /// Bytes available for the arrays of a chunk's products.
   [[nodiscard]] std::uint64_t bytes_for_products() const {
     if (next_row_ == 0) return budget_;
     // Earlier chunks of C may still be on the device.
-    const std::uint64_t free = device_memory_free();
-    return std::min(budget_, free - free / kMemoryLeftFree);
+    return std::min(budget_, usable_part(device_memory_free()));
   }
 
   RowChunk choose_rows() {
@@ -168,7 +198,7 @@ class ChunkedProduct {
   }
 
   /// Keys and payloads of a chunk, and the alternate buffers of the sort.
-  struct WorkSpace {
+  struct Arrays {
     DeviceBuffer<Key> keys;
     DeviceBuffer<Key> other_keys;
     DeviceBuffer<PayloadType<Value>> payloads;
@@ -176,12 +206,12 @@ class ChunkedProduct {
     DeviceBuffer<Value> products;
   };
 
-  ProductChunk<Value, Column> multiply_rows(const RowChunk& chunk) {
+  Entries multiply_rows(const RowChunk& chunk) {
     const auto size = static_cast<std::size_t>(chunk.products);
     DevicePhase expansion(context_, "expansion");
     const DeviceBuffer<std::uint32_t> row_offsets = chunk_row_offsets(
         a_.row_ptr, counts_, chunk.first_row, chunk.rows, chunk.first_product, stream());
-    WorkSpace space;
+    Arrays space;
     space.keys = DeviceBuffer<Key>(size, stream());
     space.payloads = DeviceBuffer<PayloadType<Value>>(size, stream());
     if (Payload<Value>::is_index) space.products = DeviceBuffer<Value>(size, stream());
@@ -196,13 +226,12 @@ class ChunkedProduct {
     sorting.stop();
 
     DevicePhase compression(context_, "compression");
-    ProductChunk<Value, Column> result = compress(space, row_offsets, chunk);
+    Entries result = compress(space, row_offsets, chunk);
     compression.stop();
     return result;
   }
 
-  void sort(WorkSpace& space, const DeviceBuffer<std::uint32_t>& row_offsets,
-            const RowChunk& chunk) {
+  void sort(Arrays& space, const DeviceBuffer<std::uint32_t>& row_offsets, const RowChunk& chunk) {
     if (chunk.products == 0) return;
     space.other_keys = DeviceBuffer<Key>(space.keys.size(), stream());
     space.other_payloads = DeviceBuffer<PayloadType<Value>>(space.payloads.size(), stream());
@@ -215,16 +244,14 @@ class ChunkedProduct {
     space.other_payloads.reset();
   }
 
-  ProductChunk<Value, Column> compress(const WorkSpace& space,
-                                       const DeviceBuffer<std::uint32_t>& row_offsets,
-                                       const RowChunk& chunk) {
+  Entries compress(const Arrays& space, const DeviceBuffer<std::uint32_t>& row_offsets,
+                   const RowChunk& chunk) {
     const RunHeads heads = find_run_heads(space.keys.data(), chunk.products, row_offsets.data(),
                                           chunk.rows, layout_, stream());
     write_row_ends(heads, row_offsets.data(), chunk.rows, nnz_,
                    row_ptr_.data() + chunk.first_row + 1, stream());
     const auto runs = static_cast<std::size_t>(heads.runs);
-    ProductChunk<Value, Column> result{DeviceBuffer<Column>(runs, stream()),
-                                       DeviceBuffer<Value>(runs, stream())};
+    Entries result{DeviceBuffer<Column>(runs, stream()), DeviceBuffer<Value>(runs, stream())};
     sum_runs(heads, space.keys.data(), layout_, space.payloads.data(), space.products.data(),
              result.col_idx.data(), result.values.data(), stream());
     return result;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "apps/spgemm/cuda/fused/row_bitmap.cuh"
 
-/// The kernel that counts the entries of large rows of C and stores their bitmaps.
+/// Counts the entries of large rows of C and stores their bitmaps: the kernel and its launches.
 namespace sortie::spgemm::cuda {
 
 /// Column blocks [begin, end).
@@ -295,6 +297,55 @@ __global__ void __launch_bounds__(32 * Warps, min_counting_blocks(Warps))
     args.counts[row] = count;
   }
   wait_for_prior_kernels();
+}
+
+// --- Launches ------------------------------------------------------------------------------------
+
+/// Layout of the counting kernel for a bin.
+/// \param available  bytes of shared memory. The last bin uses them to cover all column blocks of C,
+///                   which saves further passes over the products of a large row
+inline LargeRowLayout layout_to_count(int bin, std::int64_t columns, std::size_t available) {
+  const CountingMemory& memory = row_bins[bin].memory;
+  const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
+  if (blocks <= memory.one_level_blocks) return {0, blocks, 0};
+  const std::uint32_t upper = (blocks + 31) / 32;
+  const std::uint32_t capacity = memory.lower_blocks;
+  const LargeRowLayout layout{upper, capacity, 0, std::min(capacity, upper + memory.near_blocks)};
+  if (bin + 1 == RowBins::count && blocks > layout.lower) {
+    LargeRowLayout all = layout;
+    all.lower = blocks;
+    if (all.bytes_to_count() <= available) return all;
+  }
+  return layout;
+}
+
+template <int Bin, class Value>
+std::size_t bytes_to_count(const LargeRowLayout& layout) {
+  return sizeof(BlockEntries<Value, row_bins[Bin].warps>) + layout.bytes_to_count();
+}
+
+template <int Bin, class Value>
+void launch_count(LargeRowArguments<Value> args, const RowBins& bins, KernelGroup& group) {
+  constexpr int warps = row_bins[Bin].warps;
+  if (bins.size(Bin) == 0) return;
+  args.layout = layout_to_count(Bin, args.columns,
+                                max_dynamic_shared_memory() - bytes_to_count<Bin, Value>({}));
+  args.first_row = bins.begin[Bin] - bins.begin[first_large_bin];
+  group.launch(count_large_rows_kernel<warps, Value>, bins.size(Bin), 32 * warps,
+               bytes_to_count<Bin, Value>(args.layout), args);
+}
+
+template <class Value>
+void count_large_rows(const ProductOperands<Value>& operands, const RowBins& bins, LargeRows& rows,
+                      std::int64_t* counts, KernelGroup& group) {
+  if (bins.large_rows() == 0) return;
+  LargeRowArguments<Value> args = arguments_for(operands, bins, rows);
+  args.bitmap_capacity = rows.bitmaps.size();
+  args.counters = rows.counters;
+  args.entries = rows.counts;
+  args.counts = counts;
+  for_each_descending<RowBins::count - first_large_bin>(
+      [&]<int I> { launch_count<first_large_bin + I>(args, bins, group); });
 }
 
 }  // namespace sortie::spgemm::cuda

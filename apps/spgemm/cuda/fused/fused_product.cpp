@@ -7,12 +7,13 @@
 #include <span>
 #include <utility>
 
-#include "apps/spgemm/cuda/fused/counted_rows.hpp"
+#include "apps/spgemm/cuda/fused/kernel_group.hpp"
 #include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
+#include "core/cuda/pinned_mailbox.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
@@ -64,10 +65,8 @@ FusedProduct<Value>::FusedProduct(const DeviceContext& context, const DeviceCsrV
   reserved_ = fused_bytes_per_row * static_cast<std::uint64_t>(a.rows + 1);
   row_ptr_ = DeviceBuffer<std::int64_t>(offsets, context.stream);
   // Overlapped: querying free memory takes the driver as long as counting a small product.
-  bins_ = find_row_bins(a, b, products_, row_ptr_.data(), context.stream, [&] {
-    budget_ = device_memory_budget(context);
-    if (context.memory_budget == 0) budget_ = usable_part(budget_);
-  });
+  bins_ = find_row_bins(a, b, products_, row_ptr_.data(), context.stream,
+                        [&] { budget_ = product_memory_budget(context); });
   if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
   phase.stop();
 }
@@ -98,10 +97,10 @@ std::int64_t FusedProduct<Value>::rows_that_fit(std::uint64_t bytes) {
 }
 
 template <class Value>
-std::optional<ProductChunk<Value, std::uint32_t>> FusedProduct<Value>::next() {
+std::optional<DeviceEntries<Value, std::uint32_t>> FusedProduct<Value>::next() {
   if (next_row_ == a_.rows) return std::nullopt;
   std::int64_t rows = a_.rows - next_row_;
-  ProductChunk<Value, Column> chunk;
+  Entries chunk;
   const std::uint64_t wanted = max_bytes_of_rows<Value>(rows, bins_);
   const std::uint64_t bytes = bytes_left();
   if (next_row_ == 0 && wanted <= bytes) {
@@ -140,9 +139,9 @@ Error FusedProduct<Value>::row_too_long(std::uint64_t bytes) const {
 }
 
 template <class Value>
-ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64_t rows,
-                                                                      const RowBins& bins,
-                                                                      std::int64_t* row_ptr) {
+DeviceEntries<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64_t rows,
+                                                                       const RowBins& bins,
+                                                                       std::int64_t* row_ptr) {
   const cudaStream_t stream = context_.stream;
   DevicePhase counting(context_, "counting");
   const ProductOperands<Value> operands{arrays_of(a_, next_row_), arrays_of(b_, 0), b_.cols,
@@ -166,20 +165,85 @@ ProductChunk<Value, std::uint32_t> FusedProduct<Value>::multiply_rows(std::int64
 
   DevicePhase making(context_, "making");
   const auto entries = static_cast<std::size_t>(counted.entries);
-  ProductChunk<Value, Column> chunk{DeviceBuffer<Column>(entries, stream),
-                                    DeviceBuffer<Value>(entries, stream)};
+  Entries chunk{DeviceBuffer<Column>(entries, stream), DeviceBuffer<Value>(entries, stream)};
   const ProductRows<Value> c{row_ptr, chunk.col_idx.data(), chunk.values.data()};
   make_rows<Value>(operands, bins, counted, staging_buffers, c, stream);
   making.stop();
   return chunk;
 }
 
-template class FusedProduct<float>;
-template class FusedProduct<double>;
-template class FusedProduct<std::complex<double>>;
+template <class Value>
+WorkSpace FusedProduct<Value>::work_space(const HostContext& context, const ProductSize& size) {
+  WorkSpace space;
+  space.limit = product_memory_budget(context);
+  const auto rows = static_cast<std::uint64_t>(size.rows);
+  const auto products = static_cast<std::uint64_t>(size.products);
+  const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
+  const std::uint64_t fixed = fused_bytes_per_row * (rows + 1);
+  const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+  const std::uint64_t needed = fused_bytes_per_row_of_chunk * rows +
+                               entry_bytes<Value> * static_cast<std::uint64_t>(size.nnz_c_bound) +
+                               large_row_bytes_per_product * products;
+  // Row bitmaps, and staging of small and medium rows with up to seven padding entries per row.
+  constexpr auto longest_sorted =
+      static_cast<std::uint64_t>(row_bins[first_large_bin - 1].max_products);
+  const std::uint64_t helpful =
+      2 * products +
+      entry_bytes<Value> *
+          std::min(8 * products, std::min(products, longest_sorted * rows) + 7 * rows);
+  space.least = fixed + fused_bytes_per_row_of_chunk +
+                entry_bytes<Value> * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
+                large_row_bytes_per_product * longest;
+  space.most = fixed + std::min(left, needed + helpful);
+  return space;
+}
 
-template bool fits_fused_product<float>(std::int64_t, std::int64_t);
-template bool fits_fused_product<double>(std::int64_t, std::int64_t);
-template bool fits_fused_product<std::complex<double>>(std::int64_t, std::int64_t);
+template <class Value>
+CountedRows count_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+                       std::int64_t rows, std::int64_t bitmap_words, std::int64_t* row_ptr,
+                       StagedRows<Value>* staged, cudaStream_t stream) {
+  CountedRows counted;
+  counted.large = plan_large_rows(operands, bins, bitmap_words, stream);
+  KernelGroup count(stream);
+  count_large_rows(operands, bins, counted.large, row_ptr, count);
+  if (staged != nullptr) {
+    stage_sorted_rows(operands, bins, row_ptr, *staged, count);
+  } else {
+    count_sorted_rows(operands, bins, row_ptr, count);
+  }
+  list_panel_tasks(bins, counted.large, row_ptr, stream);
+  exclusive_sum(row_ptr, rows + 1, stream);
+  PinnedMailbox<LargeRowCounters> mailbox(stream);
+  publish_counters(counted.large, row_ptr + rows, mailbox.on_device(), stream);
+  mailbox.mark();
+  counted.found = mailbox.wait();
+  counted.entries = counted.found.entries;
+  return counted;
+}
+
+template <class Value>
+void make_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+               const CountedRows& counted, const StagedRows<Value>* staged,
+               const ProductRows<Value>& c, cudaStream_t stream) {
+  KernelGroup make(stream);
+  make_large_rows(operands, bins, counted.large, counted.found, c, make);
+  if (staged != nullptr) {
+    copy_sorted_rows(bins, *staged, c, make);
+  } else {
+    make_sorted_rows(operands, bins, c, make);
+  }
+}
+
+#define SORTIE_INSTANTIATE(Value)                                                                 \
+  template class FusedProduct<Value>;                                                             \
+  template bool fits_fused_product<Value>(std::int64_t, std::int64_t);                            \
+  template CountedRows count_rows(const ProductOperands<Value>&, const RowBins&, std::int64_t,    \
+                                  std::int64_t, std::int64_t*, StagedRows<Value>*, cudaStream_t); \
+  template void make_rows(const ProductOperands<Value>&, const RowBins&, const CountedRows&,      \
+                          const StagedRows<Value>*, const ProductRows<Value>&, cudaStream_t);
+SORTIE_INSTANTIATE(float)
+SORTIE_INSTANTIATE(double)
+SORTIE_INSTANTIATE(std::complex<double>)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

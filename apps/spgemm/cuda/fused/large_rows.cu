@@ -171,91 +171,6 @@ __global__ void publish_counters_kernel(const LargeRowCounters* counters,
   *mailbox = found;
 }
 
-// --- Launches ------------------------------------------------------------------------------------
-
-/// Layout of the counting kernel for a bin.
-/// \param available  bytes of shared memory. The last bin uses them to cover all column blocks of C,
-///                   which saves further passes over the products of a large row
-LargeRowLayout layout_to_count(int bin, std::int64_t columns, std::size_t available) {
-  const CountingMemory& memory = row_bins[bin].memory;
-  const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
-  if (blocks <= memory.one_level_blocks) return {0, blocks, 0};
-  const std::uint32_t upper = (blocks + 31) / 32;
-  const std::uint32_t capacity = memory.lower_blocks;
-  const LargeRowLayout layout{upper, capacity, 0, std::min(capacity, upper + memory.near_blocks)};
-  if (bin + 1 == RowBins::count && blocks > layout.lower) {
-    LargeRowLayout all = layout;
-    all.lower = blocks;
-    if (all.bytes_to_count() <= available) return all;
-  }
-  return layout;
-}
-
-/// Layout of the computing kernel for a task class.
-template <class Value>
-LargeRowLayout layout_to_make(const TaskClass& tasks, std::int64_t columns) {
-  const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
-  if (blocks <= tasks.one_level_blocks) return {0, blocks, tasks.sums<Value>()};
-  return {(blocks + 31) / 32, tasks.lower_blocks, tasks.sums<Value>()};
-}
-
-template <int Bin, class Value>
-std::size_t bytes_to_count(const LargeRowLayout& layout) {
-  return sizeof(BlockEntries<Value, row_bins[Bin].warps>) + layout.bytes_to_count();
-}
-
-template <int Class, class Value>
-std::size_t bytes_to_make(std::int64_t columns) {
-  return sizeof(BlockEntries<Value, task_classes[Class].warps>) +
-         layout_to_make<Value>(task_classes[Class], columns).template bytes_to_make<Value>();
-}
-
-template <int Bin, class Value>
-void launch_count(LargeRowArguments<Value> args, const RowBins& bins, KernelGroup& group) {
-  constexpr int warps = row_bins[Bin].warps;
-  if (bins.size(Bin) == 0) return;
-  args.layout = layout_to_count(Bin, args.columns,
-                                max_dynamic_shared_memory() - bytes_to_count<Bin, Value>({}));
-  args.first_row = bins.begin[Bin] - bins.begin[first_large_bin];
-  group.launch(count_large_rows_kernel<warps, Value>, bins.size(Bin), 32 * warps,
-               bytes_to_count<Bin, Value>(args.layout), args);
-}
-
-template <int Class, class Value>
-void launch_make(LargeRowArguments<Value> args, const LargeRows& rows,
-                 const LargeRowCounters& found, KernelGroup& group) {
-  constexpr TaskClass tasks = task_classes[Class];
-  if (found.tasks[Class] == 0) return;
-  args.layout = layout_to_make<Value>(tasks, args.columns);
-  args.tasks = rows.tasks;
-  for (int i = 0; i < Class; ++i) args.tasks += rows.capacity[i];
-  group.launch(make_large_rows_kernel<tasks.warps, tasks.is_ranged, Value>, found.tasks[Class],
-               32 * tasks.warps, bytes_to_make<Class, Value>(args.columns), args);
-}
-
-/// Calls launch.operator()<i>() for i = Count - 1, ..., 0: the largest rows first.
-template <int Count, class Launch>
-void for_each_descending(const Launch& launch) {
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    (launch.template operator()<Count - 1 - I>(), ...);
-  }
-  (std::make_integer_sequence<int, Count>{});
-}
-
-template <class Value>
-LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands, const RowBins& bins,
-                                       const LargeRows& rows) {
-  LargeRowArguments<Value> args{operands.a, operands.b};
-  args.columns = static_cast<std::uint32_t>(operands.columns);
-  args.rows = bins.rows.data() + bins.begin[first_large_bin];
-  args.panel_bounds = rows.panel_bounds;
-  args.first_panel_row = rows.first_panel_row;
-  args.panel_starts = rows.panel_starts;
-  args.bitmap_at = rows.bitmap_at;
-  args.bitmaps = const_cast<std::uint32_t*>(rows.bitmaps.data());
-  return args;
-}
-
 }  // namespace
 
 std::size_t max_dynamic_shared_memory() {
@@ -312,19 +227,6 @@ LargeRows plan_large_rows(const ProductOperands<Value>& operands, const RowBins&
   return rows;
 }
 
-template <class Value>
-void count_large_rows(const ProductOperands<Value>& operands, const RowBins& bins, LargeRows& rows,
-                      std::int64_t* counts, KernelGroup& group) {
-  if (bins.large_rows() == 0) return;
-  LargeRowArguments<Value> args = arguments_for(operands, bins, rows);
-  args.bitmap_capacity = rows.bitmaps.size();
-  args.counters = rows.counters;
-  args.entries = rows.counts;
-  args.counts = counts;
-  for_each_descending<RowBins::count - first_large_bin>(
-      [&]<int I> { launch_count<first_large_bin + I>(args, bins, group); });
-}
-
 void list_panel_tasks(const RowBins& bins, LargeRows& rows, std::int64_t* counts,
                       cudaStream_t stream) {
   const std::uint32_t count = bins.large_rows();
@@ -345,19 +247,6 @@ void publish_counters(const LargeRows& rows, const std::int64_t* entries, LargeR
                       cudaStream_t stream) {
   publish_counters_kernel<<<1, 1, 0, stream>>>(rows.counters, entries, mailbox);
   check_cuda(cudaGetLastError());
-}
-
-template <class Value>
-void make_large_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                     const LargeRows& rows, const LargeRowCounters& found,
-                     const ProductRows<Value>& c, KernelGroup& group) {
-  if (bins.large_rows() == 0) return;
-  LargeRowArguments<Value> args = arguments_for(operands, bins, rows);
-  args.c_row_ptr = c.row_ptr;
-  args.c_col_idx = c.col_idx;
-  args.c_values = c.values;
-  for_each_descending<static_cast<int>(task_classes.size())>(
-      [&]<int Class> { launch_make<Class>(args, rows, found, group); });
 }
 
 #define SORTIE_INSTANTIATE(Value)                                                                 \

@@ -6,7 +6,7 @@
 
 #include "apps/spgemm/cuda/fused/row_bitmap.cuh"
 
-/// The kernel that computes the entries of large rows of C.
+/// Computes the entries of large rows of C: the kernel and its launches.
 namespace sortie::spgemm::cuda {
 
 /// Sums the products of all lanes with the same rank, in lane order. Returns true on the first lane
@@ -318,6 +318,47 @@ __global__ void __launch_bounds__(32 * Warps)
     }
   }
   wait_for_prior_kernels();
+}
+
+// --- Launches ------------------------------------------------------------------------------------
+
+/// Layout of the computing kernel for a task class.
+template <class Value>
+LargeRowLayout layout_to_make(const TaskClass& tasks, std::int64_t columns) {
+  const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
+  if (blocks <= tasks.one_level_blocks) return {0, blocks, tasks.sums<Value>()};
+  return {(blocks + 31) / 32, tasks.lower_blocks, tasks.sums<Value>()};
+}
+
+template <int Class, class Value>
+std::size_t bytes_to_make(std::int64_t columns) {
+  return sizeof(BlockEntries<Value, task_classes[Class].warps>) +
+         layout_to_make<Value>(task_classes[Class], columns).template bytes_to_make<Value>();
+}
+
+template <int Class, class Value>
+void launch_make(LargeRowArguments<Value> args, const LargeRows& rows,
+                 const LargeRowCounters& found, KernelGroup& group) {
+  constexpr TaskClass tasks = task_classes[Class];
+  if (found.tasks[Class] == 0) return;
+  args.layout = layout_to_make<Value>(tasks, args.columns);
+  args.tasks = rows.tasks;
+  for (int i = 0; i < Class; ++i) args.tasks += rows.capacity[i];
+  group.launch(make_large_rows_kernel<tasks.warps, tasks.is_ranged, Value>, found.tasks[Class],
+               32 * tasks.warps, bytes_to_make<Class, Value>(args.columns), args);
+}
+
+template <class Value>
+void make_large_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+                     const LargeRows& rows, const LargeRowCounters& found,
+                     const ProductRows<Value>& c, KernelGroup& group) {
+  if (bins.large_rows() == 0) return;
+  LargeRowArguments<Value> args = arguments_for(operands, bins, rows);
+  args.c_row_ptr = c.row_ptr;
+  args.c_col_idx = c.col_idx;
+  args.c_values = c.values;
+  for_each_descending<static_cast<int>(task_classes.size())>(
+      [&]<int Class> { launch_make<Class>(args, rows, found, group); });
 }
 
 }  // namespace sortie::spgemm::cuda

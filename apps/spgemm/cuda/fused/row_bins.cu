@@ -7,7 +7,6 @@
 #include <functional>
 #include <utility>
 
-#include "apps/spgemm/cuda/fused/staging_slots.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/pinned_mailbox.hpp"
 #include "primitives/cuda/launch.cuh"

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "apps/spgemm/cuda/fused/block_walk.cuh"
 #include "apps/spgemm/cuda/fused/large_row_task.hpp"
+#include "apps/spgemm/cuda/fused/large_rows.hpp"
 #include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "primitives/cuda/block_scan.cuh"
@@ -159,6 +161,32 @@ __device__ __forceinline__ std::uint32_t counted_row(const std::uint64_t* bitmap
                                                      std::uint32_t number) {
   while (bitmap_at[number] == kSameAsPreviousRow) --number;
   return number;
+}
+
+// --- Launches ------------------------------------------------------------------------------------
+
+/// Calls launch.operator()<i>() for i = Count - 1, ..., 0: the largest rows first.
+template <int Count, class Launch>
+void for_each_descending(const Launch& launch) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (launch.template operator()<Count - 1 - I>(), ...);
+  }
+  (std::make_integer_sequence<int, Count>{});
+}
+
+/// The arguments that counting and computing have in common.
+template <class Value>
+LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands, const RowBins& bins,
+                                       const LargeRows& rows) {
+  LargeRowArguments<Value> args{operands.a, operands.b};
+  args.columns = static_cast<std::uint32_t>(operands.columns);
+  args.rows = bins.rows.data() + bins.begin[first_large_bin];
+  args.panel_bounds = rows.panel_bounds;
+  args.first_panel_row = rows.first_panel_row;
+  args.panel_starts = rows.panel_starts;
+  args.bitmap_at = rows.bitmap_at;
+  args.bitmaps = const_cast<std::uint32_t*>(rows.bitmaps.data());
+  return args;
 }
 
 }  // namespace sortie::spgemm::cuda

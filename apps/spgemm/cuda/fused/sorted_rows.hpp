@@ -12,7 +12,7 @@
 namespace sortie::spgemm::cuda {
 
 /// Staging buffers for small and medium rows that are computed before row_ptr of C is known. Each
-/// row has one entry per product, rounded up to whole slots (staging_slots.hpp).
+/// row has one entry per product, rounded up to whole slots (policy.hpp).
 template <class Value>
 struct StagedRows {
   DeviceBuffer<std::uint32_t> columns;

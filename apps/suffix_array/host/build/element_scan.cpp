@@ -4,12 +4,10 @@
 #include <algorithm>
 
 #include "apps/suffix_array/host/text/word_reader.hpp"
-#include "segsort/host/vector_intrinsics.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
-
-using segsort::VectorUnit;
 
 constexpr std::uint64_t word_bits = 64;
 

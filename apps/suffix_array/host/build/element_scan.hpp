@@ -5,7 +5,7 @@
 
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
 #include "apps/suffix_array/host/text/symbol_stream.hpp"
-#include "segsort/host/vector_unit.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::host {
@@ -17,9 +17,9 @@ namespace sortie::suffix_array::host {
 /// \param elements   n elements
 /// \param key_shift  first bit of the key
 /// \param bits       (n + 63) / 64 words
-/// \param unit       segsort::vector_unit(), or a lesser unit
+/// \param unit       vector_unit(), or a lesser unit
 void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shift,
-                     std::uint64_t* bits, segsort::VectorUnit unit = segsort::vector_unit());
+                     std::uint64_t* bits, VectorUnit unit = vector_unit());
 
 /// Sets bit i where bit i of `marks` is set and the texts of suffixes i - 1 and i differ in the
 /// words that follow `depth` symbols, or have an end in them; clears all others. Without AVX-512 it
@@ -34,7 +34,7 @@ void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shi
 void mark_differing_texts(const SymbolStream& stream, std::uint64_t depth, int words,
                           const std::uint64_t* elements, std::uint64_t n, int position_bits,
                           const std::uint64_t* marks, std::uint64_t* differing,
-                          segsort::VectorUnit unit = segsort::vector_unit());
+                          VectorUnit unit = vector_unit());
 
 /// Gives n elements new keys: the `symbols` codes that follow `depth` symbols, in stream.bits()
 /// bits each, and 0 from the first end on.
@@ -42,12 +42,12 @@ void mark_differing_texts(const SymbolStream& stream, std::uint64_t depth, int w
 /// \return the bits in which elements differ from the first
 std::uint64_t replace_keys(const SymbolStream& stream, const PrefixPlan& plan,
                            std::uint64_t* elements, std::uint64_t n, std::uint64_t depth,
-                           int symbols, segsort::VectorUnit unit = segsort::vector_unit());
+                           int symbols, VectorUnit unit = vector_unit());
 
 /// Writes the positions of n elements.
 /// \param position_bits  number of low bits that hold the position
 template <Position Pos>
 void write_positions(const std::uint64_t* elements, std::uint64_t n, int position_bits,
-                     Pos* positions, segsort::VectorUnit unit = segsort::vector_unit());
+                     Pos* positions, VectorUnit unit = vector_unit());
 
 }  // namespace sortie::suffix_array::host

@@ -13,11 +13,11 @@
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/build/element_scan.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
-#include "apps/suffix_array/host/chunks.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/host/sorts/key_digits.hpp"
 #include "apps/suffix_array/host/sorts/key_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_roll.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
@@ -28,7 +28,7 @@ constexpr std::uint64_t task_elements = std::uint64_t{1} << 15;
 /// words; at most half a byte a symbol for all threads together.
 constexpr std::uint64_t least_scratch = std::uint64_t{1} << 15;
 std::uint64_t most_scratch(std::uint64_t size) {
-  const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+  const auto threads = worker_threads();
   return std::max(least_scratch, size / (16 * threads));
 }
 
@@ -53,7 +53,7 @@ class RangeSorter {
 
   /// Sorts on all host threads. `ranges` is in order; large ones are divided first.
   void sort(std::uint64_t* elements, std::vector<Range> ranges) {
-    const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+    const auto threads = worker_threads();
     if (threads > 1) ranges = divided(elements, ranges, threads);
     std::vector<std::uint64_t> tasks = {0};
     std::uint64_t filled = 0;
@@ -104,19 +104,18 @@ class RangeSorter {
               std::vector<Range>& parts) const {
     const std::uint64_t size = range.end - range.begin;
     std::uint64_t* const first = elements + range.begin;
-    const int key_bits =
-        size <= limit ? 0 : detail::differing_bits(first, size) - plan_.position_bits;
-    if (key_bits <= 0) {
+    const std::uint64_t differing = size <= limit ? 0 : differing_bits(first, size);
+    if (differing >> plan_.position_bits == 0) {
       parts.push_back(range);
       return;
     }
-    const int bits = std::min(key_bits, detail::widest_digit_in_place);
-    const detail::Digit digit{plan_.position_bits + key_bits - bits, bits};
+    const Digit digit =
+        Digit::highest(differing, detail::widest_digit_in_place, plan_.position_bits);
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
     detail::divide_in_place(first, size, digit, starts.data(), ends.data());
     std::uint64_t begin = 0;
-    for (std::uint32_t part = 0; part < 1U << bits; ++part) {
+    for (std::size_t part = 0; part < digit.values(); ++part) {
       const std::uint64_t end = ends[part];
       if (begin < end) {
         divide(elements, {range.begin + begin, range.begin + end, range.slot + begin}, limit,
@@ -265,12 +264,12 @@ std::uint64_t BucketCounts<Pos>::largest_bucket() const {
 
 template <Position Pos>
 BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
-  const Chunks chunks(text.size());
+  const EqualShares chunks = thread_shares(text.size());
   const PrefixRoll roll(plan);
   BucketCounts<Pos> counts;
-  counts.next = allocate_vector<Pos>(chunks.count() * plan.buckets);
-  std::vector<std::vector<LongRun<Pos>>> runs(chunks.count());
-  chunks.for_each([&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
+  counts.next = allocate_vector<Pos>(chunks.count * plan.buckets);
+  std::vector<std::vector<LongRun<Pos>>> runs(chunks.count);
+  for_each_share(chunks, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
     Pos* const count = counts.next.data() + chunk * plan.buckets;
     roll.for_each(
         text, begin, end,
@@ -281,15 +280,10 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
   });
   counts.runs = joined_runs(runs);
   counts.run_slots = slots_of_runs(text, plan, counts.runs);
-  counts.starts.resize(plan.buckets + 1);
-  Pos element = 0;
-  for (std::uint64_t bucket = 0; bucket < plan.buckets; ++bucket) {
-    counts.starts[bucket] = element;
-    for (std::uint64_t chunk = 0; chunk < chunks.count(); ++chunk) {
-      element += std::exchange(counts.next[chunk * plan.buckets + bucket], element);
-    }
-  }
-  counts.starts[plan.buckets] = element;
+  const Pos elements = counts_to_starts(counts.next.data(), plan.buckets, chunks.count);
+  counts.starts.assign(counts.next.begin(),
+                       counts.next.begin() + static_cast<std::ptrdiff_t>(plan.buckets));
+  counts.starts.push_back(elements);
   return counts;
 }
 
@@ -297,7 +291,7 @@ template <Position Pos>
 FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
                            BucketCounts<Pos>& counts, std::uint64_t depth_limit,
                            std::uint64_t most_elements) {
-  const Chunks chunks(text.size());
+  const EqualShares chunks = thread_shares(text.size());
   const PrefixRoll roll(plan);
   FirstOrder<Pos> order;
   order.suffixes = allocate_vector<Pos>(text.size());
@@ -311,7 +305,7 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
     const std::uint64_t base = counts.starts[first];
     std::uint64_t last = first + 1;
     while (last < plan.buckets && counts.starts[last + 1] - base <= most_elements) ++last;
-    chunks.for_each([&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
+    for_each_share(chunks, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
       Pos* const next = counts.next.data() + chunk * plan.buckets;
       std::uint64_t* const elements = memory.get();
       const bool all = first == 0 && last == plan.buckets;

@@ -39,20 +39,15 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/host/build/first_sort.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
-#include "apps/suffix_array/host/preconditions.hpp"
 #include "apps/suffix_array/host/samples/samples.hpp"
-#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/progress.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
-
-void show_progress(const Context& context, std::string_view phase, std::uint64_t done,
-                   std::uint64_t total) {
-  if (context.progress) context.progress(phase, done, total);
-}
 
 /// Bytes that step 2 holds besides the elements, and step 3 besides the samples and ranks.
 template <Position Pos>
@@ -69,10 +64,10 @@ std::uint64_t elements_at_once(const Context& context, std::uint64_t size, const
   const std::uint64_t finish = 3 * size / 8 + size * sizeof(Pos) / 32 + size * sizeof(Pos);
   const std::uint64_t least = std::max(counts.largest_bucket(), counts.elements() / 16);
   const std::uint64_t element = sizeof(std::uint64_t);
-  require_memory(context, "suffix array", lasting + std::max(finish, least * element));
-  const std::uint64_t limit =
-      context.memory_budget != 0 ? context.memory_budget : host_memory_available();
-  return std::clamp<std::uint64_t>((limit - lasting) / element, std::max<std::uint64_t>(least, 1),
+  const HostMemoryBudget budget(context);
+  budget.require("suffix array", lasting + std::max(finish, least * element));
+  return std::clamp<std::uint64_t>((budget.left() - lasting) / element,
+                                   std::max<std::uint64_t>(least, 1),
                                    std::max<std::uint64_t>(counts.elements(), 1));
 }
 
@@ -85,15 +80,16 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
   require_memory(context, "suffix array", 2 * size * sizeof(Pos));
   start_host_runtime(context.threads);
 
-  show_progress(context, "pack", 0, size);
+  report_progress(context, "pack", 0, size);
   PhaseTimer pack(context, "pack");
   const PrefixPlan plan = plan_prefixes(count_letters(text), size);
   BucketCounts<Pos> counts = count_buckets<Pos>(text, plan);
   const std::uint64_t at_once = elements_at_once(context, size, plan, counts);
   const SymbolStream stream(text, plan);
   pack.stop();
+  report_progress(context, "pack", size, size);
 
-  show_progress(context, "sort", 0, size);
+  report_progress(context, "sort", 0, size);
   PhaseTimer sort(context, "sort");
   const std::uint64_t depth_limit = TextRounds::depth_limit(plan, stream);
   const std::uint64_t members = size - counts.elements();
@@ -101,8 +97,9 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
   FirstOrder<Pos> order = sort_first(text, plan, stream, counts, depth_limit, at_once);
   counts = {};
   sort.stop();
+  report_progress(context, "sort", size, size);
 
-  show_progress(context, "rounds", size - order.in_groups - members, size);
+  report_progress(context, "rounds", size - order.in_groups - members, size);
   const PhaseTimer finish(context, "rounds");
   std::uint64_t rounds = TextRounds::rounds;
   if (order.in_groups != 0 || !runs.empty()) {
@@ -113,6 +110,7 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
     context.report->set("unresolved_after_text_rounds", order.in_groups + members);
     context.report->set("rounds", rounds);
   }
+  report_progress(context, "rounds", size, size);
   return std::move(order.suffixes);
 }
 

@@ -7,7 +7,7 @@
 
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/bit_set.hpp"
-#include "apps/suffix_array/host/chunks.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::host {

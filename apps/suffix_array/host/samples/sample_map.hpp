@@ -8,10 +8,10 @@
 
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/bit_set.hpp"
-#include "apps/suffix_array/host/chunks.hpp"
 #include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
-#include "segsort/host/vector_unit.hpp"
+#include "primitives/host/parallel.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -76,7 +76,7 @@ class SampleMap {
   /// values[i] = (*this)[positions[i]] for n of them.
   void look_up(const Pos* positions, std::uint64_t n, Pos* values) const {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-    if (segsort::vector_unit() == segsort::VectorUnit::avx512) {
+    if (vector_unit() == VectorUnit::avx512) {
       look_up_avx512(positions, n, values);
       return;
     }

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/chunks.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
@@ -118,7 +118,7 @@ class UndecidedSamples {
   /// Items of scratch to sort `items`: at most a quarter of the samples for all threads together.
   [[nodiscard]] std::uint64_t scratch_items(std::uint64_t items) const {
     constexpr std::uint64_t least = std::uint64_t{1} << 14;
-    const auto threads = static_cast<std::uint64_t>(std::max(host_threads(), 1));
+    const auto threads = worker_threads();
     return std::min(items, std::max(least, ranks_.size() / (4 * threads)));
   }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/chunks.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
 #include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sample_map.hpp"
@@ -17,6 +16,8 @@
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/host/sorts/group_batch.hpp"
+#include "core/host_memory.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {

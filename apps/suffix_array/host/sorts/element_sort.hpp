@@ -7,16 +7,16 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 #include "apps/suffix_array/host/sorts/part_sort.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/host/radix_pass.hpp"
+#include "primitives/simd/vector_sort.hpp"
 
 namespace sortie::suffix_array::host {
-
-__extension__ typedef unsigned __int128 DoubleWord;
 
 /// An unsigned number with twice the bits of a position: a key above a position.
 template <class Pos>
@@ -33,14 +33,6 @@ template <class Pos>
 using Wide = typename WideOf<Pos>::type;
 
 namespace detail {
-
-inline int width_of(std::uint64_t number) {
-  return static_cast<int>(std::bit_width(number));
-}
-inline int width_of(DoubleWord number) {
-  const auto high = static_cast<std::uint64_t>(number >> 64);
-  return high != 0 ? 64 + width_of(high) : width_of(static_cast<std::uint64_t>(number));
-}
 
 /// Stable for elements that agree from bit `key_shift` on.
 template <class Element>
@@ -75,15 +67,6 @@ inline constexpr std::uint64_t longest_divided = std::uint64_t{1} << 17;
 
 /// Fewest elements that are searched for a dominant key.
 inline constexpr std::uint64_t least_divided_by_dominant_key = std::uint64_t{1} << 12;
-
-struct Digit {
-  int shift;
-  int bits;
-  template <class Element>
-  [[nodiscard]] std::uint32_t of(Element element) const {
-    return static_cast<std::uint32_t>(element >> shift) & ((1U << bits) - 1);
-  }
-};
 
 /// True when two of 16 evenly spaced elements agree from bit `key_shift` on: then there are few
 /// keys, or frequent ones, and partitioning by pivots separates these at once.
@@ -152,32 +135,19 @@ std::pair<std::uint64_t, std::uint64_t> divide_by_dominant_key(Element* elements
   return {below, below + kept};
 }
 
-/// Bits in which the elements differ.
-template <class Element>
-int differing_bits(const Element* elements, std::uint64_t n) {
-  Element differing = 0;
-  for (std::uint64_t i = 1; i < n; ++i) differing |= elements[i] ^ elements[0];
-  return width_of(differing);
-}
-
 /// Partitions elements by a digit, in place, by cycles (American flag sort; McIlroy, Bostic,
 /// McIlroy 1993).
 /// \param starts, ends  a counter for each digit, all 0; on return, ends has the end of each part
 template <class Element>
 void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint64_t* starts,
                      std::uint64_t* ends) {
-  const std::uint32_t digits = 1U << digit.bits;
-  for (std::uint64_t i = 0; i < n; ++i) ++ends[digit.of(elements[i])];
-  std::uint64_t sum = 0;
-  for (std::uint32_t part = 0; part < digits; ++part) {
-    starts[part] = sum;
-    sum += ends[part];
-    ends[part] = sum;
-  }
-  for (std::uint32_t part = 0; part < digits; ++part) {
+  count_keys(elements, n, digit, ends);
+  std::exclusive_scan(ends, ends + digit.values(), starts, std::uint64_t{0});
+  std::inclusive_scan(ends, ends + digit.values(), ends);
+  for (std::size_t part = 0; part < digit.values(); ++part) {
     while (starts[part] < ends[part]) {
       Element element = elements[starts[part]];
-      for (std::uint32_t to = digit.of(element); to != part; to = digit.of(element)) {
+      for (std::size_t to = digit(element); to != part; to = digit(element)) {
         std::swap(element, elements[starts[to]++]);
       }
       elements[starts[part]++] = element;
@@ -194,13 +164,12 @@ void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint6
 ///                    all numbers agree in these bits, they keep their order
 /// \param scratch     overwritten. Parts longer than it are partitioned in place, at about half the
 ///                    speed, until they fit.
-/// \param by_vectors  segsort::has_vector_sort(), or false: then short parts of 64-bit numbers are
+/// \param by_vectors  has_vector_sort(), or false: then short parts of 64-bit numbers are
 ///                    sorted without vectors, as longer numbers are
 /// Complexity: O(n) a digit; digits in which all numbers agree are skipped.
 template <class Element>
 void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
-                   int key_shift = 0, bool by_vectors = segsort::has_vector_sort()) {
-  using detail::Digit;
+                   int key_shift = 0, bool by_vectors = has_vector_sort()) {
   constexpr bool vectors_hold_them = std::is_same_v<Element, std::uint64_t>;
   by_vectors = by_vectors && vectors_hold_them;
   if (n <= (by_vectors ? detail::longest_inserted_beside_vectors : detail::longest_inserted)) {
@@ -216,19 +185,18 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   if constexpr (vectors_hold_them) {
     if (by_vectors &&
         (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift)))
-      return segsort::sort_words(elements, n, key_shift);
+      return sort_words(elements, n, key_shift);
   }
-  const int top = detail::differing_bits(elements, n);
-  if (top <= key_shift) return;
+  const Element differing = differing_bits(elements, n);
+  if (differing >> key_shift == 0) return;
   if (n > scratch.size()) {
-    const int bits = std::min(detail::widest_digit_in_place, top - key_shift);
-    const Digit digit{top - bits, bits};
+    const Digit digit = Digit::highest(differing, detail::widest_digit_in_place, key_shift);
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
     std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
     detail::divide_in_place(elements, n, digit, starts.data(), ends.data());
     if (digit.shift == key_shift) return;
     std::uint64_t begin = 0;
-    for (std::uint32_t part = 0; part < 1U << bits; ++part) {
+    for (std::size_t part = 0; part < digit.values(); ++part) {
       const std::uint64_t end = ends[part];
       sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
       begin = end;
@@ -236,21 +204,16 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
     return;
   }
   const int wanted = static_cast<int>(std::bit_width(n / detail::elements_a_counter));
-  const int bits = std::min({wanted, detail::widest_digit, top - key_shift});
-  const Digit digit{top - bits, bits};
-  std::array<std::uint32_t, (1U << detail::widest_digit) + 1> starts;
-  const std::uint32_t digits = 1U << bits;
-  std::fill_n(starts.begin(), digits + 1, 0U);
-  for (std::uint64_t i = 0; i < n; ++i) ++starts[digit.of(elements[i]) + 1];
-  for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
-  for (std::uint64_t i = 0; i < n; ++i) scratch[starts[digit.of(elements[i])]++] = elements[i];
+  const Digit digit = Digit::highest(differing, std::min(wanted, detail::widest_digit), key_shift);
+  std::array<std::uint32_t, 1U << detail::widest_digit> ends;
+  radix_pass<Element, NoValue>({elements}, n, digit, ends.data(), digit.values(), {scratch.data()});
   std::memcpy(elements, scratch.data(), n * sizeof(Element));
   if (digit.shift == key_shift) return;
   const std::uint64_t longest_left = by_vectors ? longest_vector_part : detail::longest_inserted;
   std::uint64_t sorted = 0;  // parts before this need no sort by vectors
   std::uint64_t begin = 0;
-  for (std::uint32_t i = 0; i < digits; ++i) {
-    const std::uint64_t end = starts[i];
+  for (std::size_t i = 0; i < digit.values(); ++i) {
+    const std::uint64_t end = ends[i];
     if (end - begin > longest_left) {
       if constexpr (vectors_hold_them) {
         if (by_vectors) sort_parts(elements + sorted, elements + sorted, begin - sorted);

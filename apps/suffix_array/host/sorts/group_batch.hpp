@@ -7,7 +7,7 @@
 #include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/host/sorts/part_sort.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::host {
@@ -54,7 +54,7 @@ class GroupBatch {
     for (std::uint64_t i = 0; i < size_; ++i) {
       elements_[i] |= static_cast<std::uint64_t>(found[i]) << place_bits;
     }
-    if (segsort::has_vector_sort()) {
+    if (has_vector_sort()) {
       sort_parts(elements_.data(), elements_.data(), size_);
     } else {
       detail::insertion_sort(elements_.data(), size_);

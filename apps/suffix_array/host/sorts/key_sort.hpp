@@ -12,7 +12,7 @@
 #include "apps/suffix_array/host/sorts/key_digits.hpp"
 #include "apps/suffix_array/host/sorts/part_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "segsort/host/vector_sort.hpp"
+#include "primitives/simd/vector_sort.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -24,11 +24,10 @@ namespace sortie::suffix_array::host {
 /// insertion sorts them.
 ///
 /// \param scratch     overwritten; buckets longer than it are sorted by bits, without key digits
-/// \param by_vectors  segsort::has_vector_sort(), or false
+/// \param by_vectors  has_vector_sort(), or false
 inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
                          std::uint64_t* elements, std::uint64_t size,
-                         std::span<std::uint64_t> scratch,
-                         bool by_vectors = segsort::has_vector_sort()) {
+                         std::span<std::uint64_t> scratch, bool by_vectors = has_vector_sort()) {
   // Without vectors, parts of longer buckets are too long for insertion.
   constexpr std::uint64_t most_without_vectors = std::uint64_t{1} << 15;
   const int key_shift = plan.position_bits;
@@ -47,24 +46,21 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
   const int elements_a_counter_bits = by_vectors ? 4 : 1;
   const int bits = std::clamp(static_cast<int>(std::bit_width(size)) - elements_a_counter_bits, 1,
                               key_digits.bits());
-  std::array<std::uint32_t, KeyDigits::most_digits + 1> starts;
-  const std::uint32_t digits = 1U << bits;
-  std::fill_n(starts.begin(), digits + 1, 0U);
-  for (std::uint64_t i = 0; i < size; ++i) ++starts[key_digits.of(elements[i], bits) + 1];
-  for (std::uint32_t i = 1; i < digits; ++i) starts[i + 1] += starts[i];
-  for (std::uint64_t i = 0; i < size; ++i) {
-    scratch[starts[key_digits.of(elements[i], bits)]++] = elements[i];
-  }
+  const std::size_t digits = std::size_t{1} << bits;
+  std::array<std::uint32_t, KeyDigits::most_digits> ends;
+  const auto digit = [&](std::uint64_t element) { return key_digits.of(element, bits); };
+  radix_pass<std::uint64_t, NoValue>({elements}, size, digit, ends.data(), digits,
+                                     {scratch.data()});
   if (by_vectors) {
     std::uint64_t sorted = 0;
     std::uint64_t begin = 0;
-    for (std::uint32_t i = 0; i < digits; ++i) {
-      const std::uint64_t end = starts[i];
+    for (std::size_t i = 0; i < digits; ++i) {
+      const std::uint64_t end = ends[i];
       if (end - begin > longest_vector_part) {
         sort_parts(scratch.data() + sorted, elements + sorted, begin - sorted);
         const std::span<std::uint64_t> part = scratch.subspan(begin, end - begin);
         const std::span<std::uint64_t> place(elements + begin, part.size());
-        segsort::sort_words(part.data(), part.size(), key_shift);
+        sort_words(part.data(), part.size(), key_shift);
         std::copy(part.begin(), part.end(), place.begin());
         sorted = end;
       }
@@ -75,8 +71,8 @@ inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
   }
   std::memcpy(elements, scratch.data(), size * sizeof(*elements));
   std::uint64_t begin = 0;
-  for (std::uint32_t i = 0; i < digits; ++i) {
-    const std::uint64_t end = starts[i];
+  for (std::size_t i = 0; i < digits; ++i) {
+    const std::uint64_t end = ends[i];
     if (end - begin > detail::longest_inserted) {
       sort_elements(elements + begin, end - begin, scratch, key_shift, false);
     }

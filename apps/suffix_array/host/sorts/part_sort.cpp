@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "segsort/host/register_sort.hpp"
+#include "primitives/simd/register_sort.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::host {
@@ -16,8 +16,8 @@ SORTIE_BEGIN_INTRINSICS
 
 namespace {
 
-using Vector = segsort::detail::WideVector<std::uint64_t>;
-using Sort = segsort::detail::RegisterSort<std::uint64_t>;
+using Vector = WideVector<std::uint64_t>;
+using Sort = RegisterSort<std::uint64_t>;
 
 /// Loads numbers [begin, n), at most as many as `Rows` registers hold; missing lanes get the
 /// greatest number.
@@ -28,7 +28,7 @@ SORTIE_TARGET_AVX512 inline void load_up_to(const std::uint64_t* in, std::size_t
 #pragma GCC unroll 4
   for (std::size_t row = 0; row < Rows; ++row, begin += Vector::lanes) {
     const std::size_t left = begin < n ? n - begin : 0;
-    to[row] = Vector::load(in + begin, segsort::detail::low_lanes<std::uint64_t>(left), last);
+    to[row] = Vector::load(in + begin, low_lanes<std::uint64_t>(left), last);
   }
 }
 
@@ -38,7 +38,7 @@ SORTIE_TARGET_AVX512 inline void store_up_to(const Vector* from, std::uint64_t* 
 #pragma GCC unroll 4
   for (std::size_t row = 0; row < Rows; ++row, begin += Vector::lanes) {
     const std::size_t left = begin < n ? n - begin : 0;
-    from[row].store(out + begin, segsort::detail::low_lanes<std::uint64_t>(left));
+    from[row].store(out + begin, low_lanes<std::uint64_t>(left));
   }
 }
 

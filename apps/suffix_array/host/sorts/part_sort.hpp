@@ -21,7 +21,7 @@ inline constexpr std::uint64_t longest_vector_part = 32;
 ///
 /// \param in   n numbers
 /// \param out  n numbers; `in`, or a separate array
-/// \pre segsort::has_vector_sort()
+/// \pre has_vector_sort()
 /// O(n): some 55 vector instructions for 8 numbers.
 void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n);
 

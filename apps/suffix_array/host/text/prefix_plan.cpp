@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "apps/suffix_array/host/chunks.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
@@ -35,12 +35,12 @@ double effective_letters(const LetterCounts& counts) {
 }  // namespace
 
 LetterCounts count_letters(const TextView& text) {
-  const Chunks chunks(text.size());
+  const EqualShares chunks = thread_shares(text.size());
   // Eight counters for each byte value, so that a run of one letter is not a chain of dependent
   // additions.
   constexpr std::uint64_t ways = 8;
-  std::vector<std::array<LetterCounts, ways>> counted(chunks.count());
-  chunks.for_each([&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
+  std::vector<std::array<LetterCounts, ways>> counted(chunks.count);
+  for_each_share(chunks, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
     std::array<LetterCounts, ways>& counts = counted[chunk];
     std::uint64_t i = begin;
     for (; i + ways <= end; i += ways) {

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "apps/suffix_array/host/chunks.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
@@ -106,7 +106,7 @@ SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
   for (std::size_t byte = 0; byte < codes.size(); ++byte) {
     codes[byte] = static_cast<std::uint8_t>(plan.code[byte]);
   }
-  Chunks(blocks).for_each([&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+  for_each_share(thread_shares(blocks), [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
     begin = pack_blocks(bits, symbols, codes, begin, end, stream);
     for (std::uint64_t block = begin; block < end; ++block) {
       std::array<std::uint16_t, 8> of_block;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "apps/suffix_array/host/text/symbol_stream.hpp"
-#include "segsort/host/vector_intrinsics.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 namespace sortie::suffix_array::host {

@@ -9,4 +9,9 @@ namespace sortie {
 
 inline constexpr unsigned int element_threads = 256;
 
+constexpr unsigned int blocks_for(std::uint64_t items,
+                                  std::uint64_t items_per_block = element_threads) {
+  return static_cast<unsigned int>((items + items_per_block - 1) / items_per_block);
+}
+
 }  // namespace sortie

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "apps/spgemm/product.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
+#include "core/cuda/device_scope.hpp"
+#include "sortie/device_csr.hpp"
+
+/// What products on CUDA share: their memory, and copies of operands and results.
+namespace sortie::spgemm::cuda {
+
+/// Entries of consecutive rows of C in device memory.
+template <class Value, class Column>
+using DeviceEntries = RowEntries<DeviceBuffer<Column>, DeviceBuffer<Value>>;
+
+/// Usable part of the free memory if the caller sets no budget. One eighth stays free because free
+/// blocks of the pool may be fragmented.
+[[nodiscard]] constexpr std::uint64_t usable_part(std::uint64_t bytes) {
+  return bytes - bytes / 8;
+}
+
+/// Bytes that a product may take on the current device. \throws Error (device)
+[[nodiscard]] inline std::uint64_t product_memory_budget(const HostContext& context) {
+  const std::uint64_t budget = device_memory_budget(context);
+  return context.memory_budget == 0 ? usable_part(budget) : budget;
+}
+
+/// Copies A and B to the device (once if they are the same object) and returns function(A, B) for
+/// views of the copies.
+template <class Column, class Value, class Idx, class Function>
+auto with_operands_of_width(const DeviceContext& context, const matrices::Csr<Value, Idx>& a,
+                            const matrices::Csr<Value, Idx>& b, Function&& function) {
+  DevicePhase phase(context, "copy in");
+  const auto device_a = to_device<Column>(a, context.stream);
+  if (&a == &b) {
+    phase.stop();
+    return function(view(device_a), view(device_a));
+  }
+  const auto device_b = to_device<Column>(b, context.stream);
+  phase.stop();
+  return function(view(device_a), view(device_b));
+}
+
+/// The same with the narrowest column type that holds all columns of A and B. The context's device
+/// must be current.
+template <class Value, class Idx, class Function>
+auto with_operands(const DeviceContext& context, const matrices::Csr<Value, Idx>& a,
+                   const matrices::Csr<Value, Idx>& b, Function&& function) {
+  if constexpr (sizeof(Idx) == sizeof(std::int64_t)) {
+    if (needs_wide_columns(a.cols) || needs_wide_columns(b.cols)) {
+      return with_operands_of_width<std::uint64_t>(context, a, b, std::forward<Function>(function));
+    }
+  }
+  return with_operands_of_width<std::uint32_t>(context, a, b, std::forward<Function>(function));
+}
+
+/// True if with_operands() takes 64-bit columns for a C with so many columns.
+template <class Idx>
+[[nodiscard]] bool wide_columns(std::int64_t cols) {
+  return sizeof(Idx) == sizeof(std::int64_t) && needs_wide_columns(cols);
+}
+
+/// Appends columns and values of a device matrix, or of some rows of one, to those of a host
+/// matrix. Leaves row_ptr unchanged. Synchronises the stream. Instantiated like to_device().
+/// \throws Error (out_of_memory, device)
+template <class Column, class Value, class Idx>
+void append_entries(const DeviceBuffer<Column>& col_idx, const DeviceBuffer<Value>& values,
+                    matrices::Csr<Value, Idx>& host);
+
+/// Concatenates the buffers `member` of all parts, and empties them.
+template <class Entries, class T>
+[[nodiscard]] DeviceBuffer<T> concatenated(std::vector<Entries>& parts, std::int64_t entries,
+                                           DeviceBuffer<T> Entries::*member, cudaStream_t stream) {
+  DeviceBuffer<T> all(static_cast<std::size_t>(entries), stream);
+  std::size_t begin = 0;
+  for (Entries& part : parts) {
+    const DeviceBuffer<T> array = std::move(part.*member);
+    if (array.size() == 0) continue;
+    check_cuda(cudaMemcpyAsync(all.data() + begin, array.data(), array.bytes(),
+                               cudaMemcpyDeviceToDevice, stream));
+    begin += array.size();
+  }
+  return all;
+}
+
+/// All rows of C on the device. With several chunks, two copies of C exist while they are joined.
+template <Product P, class Value, class Column>
+[[nodiscard]] DeviceCsr<Value, Column> product_on_device(const DeviceContext& context, P& product,
+                                                         const DeviceCsrView<Value, Column>& a,
+                                                         const DeviceCsrView<Value, Column>& b) {
+  DeviceCsr<Value, Column> c;
+  c.rows = a.rows;
+  c.cols = b.cols;
+  take_all_rows(product, c, [&](auto& parts, std::int64_t entries, DeviceCsr<Value, Column>& all) {
+    all.col_idx = concatenated(parts, entries, &P::Entries::col_idx, context.stream);
+    all.values = concatenated(parts, entries, &P::Entries::values, context.stream);
+  });
+  return c;
+}
+
+/// All rows of C on the host, copied chunk by chunk, so that C may exceed the device memory.
+template <class Idx, Product P, class Value, class Column>
+[[nodiscard]] matrices::Csr<Value, Idx> product_on_host(const DeviceContext& context, P& product,
+                                                        const DeviceCsrView<Value, Column>& a,
+                                                        const DeviceCsrView<Value, Column>& b) {
+  matrices::Csr<Value, Idx> c;
+  c.rows = a.rows;
+  c.cols = b.cols;
+  while (auto entries = product.next()) {
+    DevicePhase phase(context, "copy out");
+    append_entries(entries->col_idx, entries->values, c);
+    phase.stop();
+  }
+  c.row_ptr.resize(product.row_ptr().size());
+  product.row_ptr().copy_to(std::span(c.row_ptr));
+  check_cuda(cudaStreamSynchronize(context.stream));
+  return c;
+}
+
+}  // namespace sortie::spgemm::cuda

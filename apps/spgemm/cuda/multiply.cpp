@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <memory>
+
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/baseline.hpp"
+#include "apps/spgemm/cuda/device_product.hpp"
+#include "apps/spgemm/cuda/essc/chunked_product.hpp"
+#include "apps/spgemm/cuda/fused/fused_product.hpp"
+#include "core/cuda/device_context.hpp"
+#include "sortie/device_spgemm.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+template <class Value, class Column>
+using EsscProduct = ChunkedProduct<Value, Column, SegmentedRowSort<Column>>;
+
+/// Returns finish(product) for the Product of an algorithm of Sortie, where finish() calls
+/// product.next() until all rows are done. `automatic` is fused if it can compute C, otherwise
+/// essc.
+/// \throws Error (unavailable) fused, and too many columns
+template <class Value, class Column, class Finish>
+auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Column>& a,
+                  const DeviceCsrView<Value, Column>& b, Algorithm algorithm,
+                  const Finish& finish) {
+  if (algorithm != Algorithm::essc) {
+    if constexpr (sizeof(Column) == sizeof(std::uint32_t)) {
+      if (fits_fused_product<Value>(a.rows, b.cols))
+        return finish(FusedProduct<Value>(context, a, b));
+    }
+    if (algorithm == Algorithm::fused) throw too_large_for_fused_product(a.rows, b.cols);
+  }
+  return finish(EsscProduct<Value, Column>(context, a, b));
+}
+
+/// C by a registered baseline. \throws Error (unavailable) it does not run on CUDA
+template <class Value, class Column>
+DeviceCsr<Value, Column> multiply_by_baseline(const DeviceContext& context,
+                                              const DeviceCsrView<Value, Column>& a,
+                                              const DeviceCsrView<Value, Column>& b,
+                                              Algorithm algorithm) {
+  const auto prepare = find_baseline(algorithm)->prepare.of<Value, Column>();
+  if (prepare == nullptr) throw not_on_cuda(algorithm);
+  const std::unique_ptr<DeviceBaseline<Value, Column>> product = prepare(context, a, b);
+  product->analyse();
+  product->compute();
+  return product->take_result();
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                         Algorithm algorithm) {
+  const DeviceCall call(context);
+  return with_operands(call, a, b, [&](const auto& device_a, const auto& device_b) {
+    if (find_baseline(algorithm) != nullptr) {
+      const auto c = multiply_by_baseline(call, device_a, device_b, algorithm);
+      DevicePhase phase(call, "copy out");
+      Csr<Value, Idx> host = to_host<Idx>(c);
+      phase.stop();
+      return host;
+    }
+    return with_product(call, device_a, device_b, algorithm, [&](auto&& product) {
+      return product_on_host<Idx>(call, product, device_a, device_b);
+    });
+  });
+}
+
+template <Scalar Value, Index Idx>
+void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                        const ProductSink<Value, Idx>& sink, Algorithm algorithm) {
+  const DeviceCall call(context);
+  with_operands(call, a, b, [&](const auto& device_a, const auto& device_b) {
+    with_product(call, device_a, device_b, algorithm, [&](auto&& product) {
+      const std::int64_t* const row_ptr = product.row_ptr().data();
+      pass_rows(product, b.cols, sink,
+                [&](auto& entries, std::int64_t first_row, Csr<Value, Idx>& rows) {
+                  DevicePhase phase(call, "copy out");
+                  check_cuda(cudaMemcpyAsync(rows.row_ptr.data(), row_ptr + first_row,
+                                             rows.row_ptr.size() * sizeof(std::int64_t),
+                                             cudaMemcpyDeviceToHost, call.stream));
+                  rows.col_idx.clear();
+                  rows.values.clear();
+                  append_entries(entries.col_idx, entries.values, rows);
+                  check_cuda(cudaStreamSynchronize(call.stream));
+                  phase.stop();
+                });
+    });
+  });
+}
+
+template <Scalar Value, Index Idx>
+WorkSpace work_space(const Context& context, const ProductSize& size, Algorithm algorithm) {
+  const DeviceScope scope(context);
+  if (wide_columns<Idx>(size.cols))
+    return EsscProduct<Value, std::uint64_t>::work_space(context, size);
+  if (algorithm == Algorithm::essc || !fits_fused_product<Value>(size.rows, size.cols))
+    return EsscProduct<Value, std::uint32_t>::work_space(context, size);
+  return FusedProduct<Value>::work_space(context, size);
+}
+
+template <class Value, class Column>
+DeviceCsr<Value, Column> multiply_on_device(const Context& context,
+                                            const DeviceCsrView<Value, Column>& a,
+                                            const DeviceCsrView<Value, Column>& b,
+                                            Algorithm algorithm, CUstream_st* stream) {
+  if (a.cols != b.rows) throw shapes_error(a.rows, a.cols, b.rows, b.cols);
+  if (algorithm == Algorithm::row_wise) throw not_on_cuda(algorithm);
+  const DeviceCall call(context, stream);
+  if (find_baseline(algorithm) != nullptr) return multiply_by_baseline(call, a, b, algorithm);
+  return with_product(call, a, b, algorithm,
+                      [&](auto&& product) { return product_on_device(call, product, a, b); });
+}
+
+template <class Value, class Column>
+DeviceCsr<Value, Column> multiply_on_device(const Context& context,
+                                            const DeviceCsrView<Value, Column>& a,
+                                            const DeviceCsrView<Value, Column>& b,
+                                            CUstream_st* stream) {
+  return multiply_on_device(context, a, b, Algorithm::automatic, stream);
+}
+
+SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)
+
+#define SORTIE_INSTANTIATE(Value, Column)                                                       \
+  template DeviceCsr<Value, Column> multiply_on_device(                                         \
+      const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&, \
+      Algorithm, CUstream_st*);                                                                 \
+  template DeviceCsr<Value, Column> multiply_on_device(                                         \
+      const Context&, const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&, \
+      CUstream_st*);
+SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
+
+}  // namespace sortie::spgemm::cuda

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "sortie/device_suffix_array.hpp"
+#include "sortie/suffix_array.hpp"
+
+/// The algorithms that the program, the benchmark and the tests select by name: prefix doubling,
+/// which is the library's own, and those that main() registers.
+namespace sortie::suffix_array {
+
+/// Builds the suffix array of a text that is not empty. The text and its separators are checked.
+template <Position Pos>
+using Build = std::vector<Pos> (*)(const Context& context, const TextView& text);
+
+/// The same in device memory, as cuda::build_on_device().
+template <Position Pos>
+using BuildOnDevice = DeviceBuffer<Pos> (*)(const Context& context, const cuda::DeviceText& text,
+                                            CUstream_st* stream);
+
+struct ConstructionAlgorithm {
+  std::string_view name;
+  Backend backend = Backend::automatic;  ///< the only one it runs on; automatic: either
+  bool measured = true;                  ///< false: too slow for benchmarks that do not ask for it
+  std::tuple<Build<std::uint32_t>, Build<std::uint64_t>> build = {};
+  /// Null for a width that the algorithm does not offer, and in builds without CUDA.
+  std::tuple<BuildOnDevice<std::uint32_t>, BuildOnDevice<std::uint64_t>> build_on_device = {};
+
+  [[nodiscard]] bool runs_on(Backend where) const {
+    return backend == Backend::automatic || backend == where;
+  }
+};
+
+/// Adds algorithms. To be called from main(), before any other call of this header.
+void register_algorithms(std::initializer_list<ConstructionAlgorithm> algorithms);
+
+/// The algorithms that run on `backend`, the library's own first, then in the order of
+/// registration.
+[[nodiscard]] std::vector<ConstructionAlgorithm> algorithms_on(Backend backend);
+
+/// The algorithm of that name; "auto" is the library's own. \throws Error (usage) naming all names
+[[nodiscard]] ConstructionAlgorithm parse_algorithm(std::string_view name);
+
+/// "auto, prefix-doubling, ... or ..."
+[[nodiscard]] std::string algorithm_names();
+
+/// suffix_array::build() by one of them.
+/// \throws Error (unavailable) the algorithm does not run on the context's backend. An algorithm of
+///         the host runs there unless the context names CUDA.
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm,
+                                        const Context& context, const TextView& text);
+
+}  // namespace sortie::suffix_array

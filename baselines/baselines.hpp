@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace sortie::baselines {
+
+/// Makes the baselines of SpGEMM and of suffix arrays known to the library, which then selects them
+/// by name. Called first in main(). Those of the sorts are called by the benchmarks directly.
+void register_all();
+
+}  // namespace sortie::baselines

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "baselines/suffix_array/list.hpp"
+
+#include "apps/suffix_array/construction.hpp"
+#include "papers/dc3/dc3.hpp"
+
+namespace sortie::suffix_array {
+namespace baselines {
+
+// Each is defined in the source named for it.
+template <Position Pos>
+std::vector<Pos> build_reference(const Context& context, const TextView& text);
+template <Position Pos>
+std::vector<Pos> build_divsufsort(const Context& context, const TextView& text);
+
+}  // namespace baselines
+
+void register_baselines() {
+  using namespace baselines;
+  register_algorithms({
+      dc3(),
+      {.name = "reference",
+       .backend = Backend::host,
+       .measured = false,
+       .build = {build_reference<std::uint32_t>, build_reference<std::uint64_t>}},
+      {.name = "divsufsort",
+       .backend = Backend::host,
+       .build = {build_divsufsort<std::uint32_t>, build_divsufsort<std::uint64_t>}},
+  });
+}
+
+}  // namespace sortie::suffix_array

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <span>
+
+/// Classic GPU sorting algorithms of lectures and papers, as baselines (Garland: Parallel Sorting,
+/// slides; and the source named for each). The code is written for clarity: one idea, few kernels,
+/// no further tuning.
+namespace sortie::papers::classics {
+
+/// Keys in the memory of the current device; sorted in place.
+struct Keys {
+  std::uint32_t* data = nullptr;
+  std::uint64_t n = 0;
+};
+
+/// The stream of the work, and the counter of memory transactions.
+///
+/// Transactions are counted as in the K-model (Capannini, Silvestri, Baraglia 2011, section 4.3):
+/// one per load or store of a warp and aligned segment of 32 keys. Counting slows the kernels down.
+struct Run {
+  cudaStream_t stream = nullptr;
+  unsigned long long* transactions = nullptr;  ///< device counter to add to; null: do not count
+};
+
+/// Odd-even transposition (Knuth, volume 3, exercise 5.3.4-37; Habermann 1972): n phases that
+/// compare neighbours, alternately from even and from odd places. O(n^2) comparisons. In place.
+void odd_even_transposition(Keys keys, const Run& run);
+
+/// Odd-even merge network (Batcher 1968; Knuth, volume 3, 5.2.2, algorithm M): about (log2 n)^2 / 2
+/// steps, each a pass over memory. In place, any n.
+void odd_even_merge(Keys keys, const Run& run);
+
+/// Comparison counting sort (Knuth, volume 3, 5.2, algorithm C): the position of a key is the
+/// number of keys before it in sorted order, counted by comparing it with all keys. O(n^2)
+/// comparisons. Extra memory: n keys.
+void counting(Keys keys, const Run& run);
+
+/// Radix sort by binary split (Blelloch 1990; Harris, Sengupta, Owens 2007): for each bit, from the
+/// lowest up, moves keys with a 0 before keys with a 1 by a prefix sum over the bits. 32 passes.
+/// Extra memory: n keys.
+void binary_split(Keys keys, const Run& run);
+
+/// Radix sort with 4 bits per pass (Satish, Harris, Garland 2009): a block sorts its tile of 1024
+/// keys by four binary splits in shared memory, then moves runs of equal digits. 8 passes. Extra
+/// memory: n keys, and 16 counts per tile.
+void tiled_radix(Keys keys, const Run& run);
+
+/// Tiled merge sort (Satish, Harris, Garland 2009): sorts tiles of 256 keys by a network in shared
+/// memory, then merges pairs of runs; the position of each key is found by binary search in the
+/// other run.
+/// Extra memory: n keys.
+void tiled_merge(Keys keys, const Run& run);
+
+/// GPU quicksort (Cederman, Tsigas 2008): many blocks split each sequence around a pivot until the
+/// sequences are short; then one block splits each sequence further and sorts the shortest parts by
+/// a bitonic network. Extra memory: n keys. The host reads the lengths after every round of the
+/// first phase.
+void quicksort(Keys keys, const Run& run);
+
+/// A classic algorithm.
+struct Classic {
+  const char* name;
+  void (*sort)(Keys, const Run&);
+  std::uint64_t most_items;  ///< maximum length for which it is measured
+};
+
+/// All algorithms, the slowest first.
+[[nodiscard]] std::span<const Classic> all();
+
+}  // namespace sortie::papers::classics

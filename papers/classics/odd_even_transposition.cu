@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cuda/check.hpp"
+#include "papers/classics/counted_memory.cuh"
+
+namespace sortie::papers::classics {
+namespace {
+
+constexpr unsigned int threads = 256;
+
+/// Thread t compares the keys at positions first + 2t and first + 2t + 1.
+template <class Memory>
+__global__ void phase_kernel(Memory memory, Keys keys, std::uint64_t first) {
+  const std::uint64_t i = first + 2 * thread_of_grid();
+  if (i + 1 >= keys.n) return;
+  const std::uint32_t left = memory.load(keys.data + i);
+  const std::uint32_t right = memory.load(keys.data + i + 1);
+  if (right < left) {
+    memory.store(keys.data + i, right);
+    memory.store(keys.data + i + 1, left);
+  }
+}
+
+}  // namespace
+
+void odd_even_transposition(Keys keys, const Run& run) {
+  if (keys.n < 2) return;
+  with_memory(run, [&](auto memory) {
+    for (std::uint64_t phase = 0; phase < keys.n; ++phase)
+      phase_kernel<<<blocks_for(keys.n / 2, threads), threads, 0, run.stream>>>(memory, keys,
+                                                                                phase % 2);
+    check_cuda(cudaGetLastError());
+  });
+}
+
+}  // namespace sortie::papers::classics

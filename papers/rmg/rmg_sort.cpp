@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "papers/rmg/rmg_sort.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/cuda/check.hpp"
+#include "multisort/cuda/exchange/item_exchange.hpp"
+#include "multisort/cuda/radix/partition_kernels.hpp"
+#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/radix_partition.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
+#include "primitives/host/shares.hpp"
+#include "sortie/device_buffer.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::papers {
+
+using namespace multisort;
+
+namespace {
+
+constexpr int digit_bits = 8;
+/// The paper's epsilon, as a part of a share: 0.5 % (section 4, table 2).
+constexpr std::uint64_t padding_parts = 200;
+/// Neighbouring buckets of fewer keys are sorted together (section 4.4).
+constexpr std::uint64_t small_task = std::uint64_t{1} << 16;
+constexpr std::uint64_t most_batches = 1024;
+
+class RmgSort {
+ public:
+  RmgSort(const Context& context, const DeviceGroup& group, const ChunkRequest& request)
+      : context_(context),
+        group_(group),
+        request_(request),
+        key_bits_(8 * key_bytes(request.key_type)),
+        order_(KeyOrder::of(request.key_type, request.options.order)),
+        kernels_(partition_kernels(key_bytes(request.key_type), request.value_bytes)),
+        exchange_(group),
+        shares_(group.size()) {
+    for (const DeviceChunk& chunk : request.chunks) sizes_.push_back(chunk.size);
+    begins_ = begins_of(sizes_);
+    padding_ = begins_.back() / group.size() / padding_parts;
+    for (std::size_t d = 0; d < group.size(); ++d) allocate(d);
+  }
+
+  void run() {
+    try {
+      sort();
+    } catch (...) {
+      try {  // buffers must not be freed while other devices write to them
+        group_.synchronise();
+      } catch (...) {  // the first error is rethrown below
+      }
+      throw;
+    }
+    group_.synchronise();
+  }
+
+ private:
+  /// Items of one device, in a buffer or a chunk.
+  struct Arrays {
+    std::byte* keys = nullptr;
+    std::byte* values = nullptr;
+  };
+  struct Buffer {
+    DeviceBuffer<std::byte> keys;
+    DeviceBuffer<std::byte> values;
+    [[nodiscard]] Arrays arrays() { return {keys.data(), values.data()}; }
+  };
+  struct Share {
+    Buffer partitioned;  ///< the chunk, in the order of the buckets
+    Buffer received;     ///< received items; before the exchange, target of refined buckets
+    DeviceBuffer<std::uint64_t> batch_rows;
+    DeviceBuffer<std::uint32_t> tile_rows;
+    DeviceBuffer<std::uint64_t> totals;
+    DeviceBuffer<std::uint64_t> key_places;
+    DeviceBuffer<std::uint64_t> value_places;
+    DeviceBuffer<std::byte> temporary;
+  };
+  /// Items [begin, begin + size) of a device's array.
+  struct Part {
+    std::uint64_t begin = 0;
+    std::uint64_t size = 0;
+  };
+
+  [[nodiscard]] std::uint64_t key_size() const { return static_cast<std::uint64_t>(key_bits_ / 8); }
+  [[nodiscard]] std::uint64_t value_size() const {
+    return static_cast<std::uint64_t>(request_.value_bytes);
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return begins_.back() * (key_size() + value_size()); }
+  [[nodiscard]] Arrays chunk(std::size_t d) const {
+    return {static_cast<std::byte*>(request_.chunks[d].keys),
+            static_cast<std::byte*>(request_.chunks[d].values)};
+  }
+  [[nodiscard]] Arrays at(Arrays arrays, std::uint64_t item) const {
+    return {arrays.keys + item * key_size(),
+            value_size() == 0 ? nullptr : arrays.values + item * value_size()};
+  }
+
+  void allocate(std::size_t d) {
+    const CurrentDevice current = group_.current(d);
+    const cudaStream_t stream = group_.stream(d);
+    Share& share = shares_[d];
+    // Each of the two borders misses its place by at most the padding.
+    const std::uint64_t most = std::min(begins_.back(), sizes_[d] + 2 * padding_);
+    if (context_.memory_budget != 0 &&
+        2 * most * (key_size() + value_size()) > context_.memory_budget)
+      throw out_of_memory_error(fmt::format("the sort on CUDA device {}", group_.ordinal(d)),
+                                2 * most * (key_size() + value_size()), context_.memory_budget);
+    for (Buffer* buffer : {&share.partitioned, &share.received})
+      *buffer = {{most * key_size(), stream}, {most * value_size(), stream}};
+    const std::uint64_t tiles = sizes_[d] / kernels_.tile + 1;
+    share.batch_rows = {(most_batches + 1) * most_groups, stream};
+    share.tile_rows = {value_size() == 0 ? 0 : tiles * most_groups, stream};
+    share.totals = {most_groups, stream};
+    share.key_places = {most_groups, stream};
+    share.value_places = {most_groups, stream};
+    RadixBuffers buffers;
+    std::size_t temporary = 0;
+    check_cuda(device_radix_sort(nullptr, temporary, buffers, most, key_bits_ / 8,
+                                 request_.value_bytes, 0, key_bits_, stream));
+    share.temporary = {temporary, stream};
+  }
+
+  void sort() {
+    GroupPhase histogram(context_, group_, "partition", 2 * bytes());
+    encode(false);
+    plan::PartitionProblem problem;
+    problem.key_bits = key_bits_;
+    problem.digit_bits = digit_bits;
+    problem.source_sizes = sizes_;
+    problem.destination_sizes = sizes_;
+    problem.padding = padding_;
+    plan::RadixPartition partition(std::move(problem));
+    partition_locally(partition);
+    histogram.stop();
+
+    GroupPhase exchange(context_, group_, "exchange", 2 * bytes());
+    exchange_buckets(partition);
+    exchange.stop();
+
+    GroupPhase local(context_, group_, "local sort");
+    sort_buckets(partition);
+    encode(true);
+    local.stop();
+  }
+
+  void encode(bool decode) {
+    if (order_.plain()) return;
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      const CurrentDevice current = group_.current(d);
+      check_cuda(
+          kernels_.encode(request_.chunks[d].keys, sizes_[d], order_, decode, group_.stream(d)));
+    }
+  }
+
+  /// Moves keys by one digit after the other, as long as the plan has a bucket to refine.
+  void partition_locally(plan::RadixPartition& partition) {
+    for (bool first = true; first || !partition.refinements().empty(); first = false) {
+      const std::vector<plan::Refinement> wanted = partition.refinements();
+      if (wanted.empty()) {  // one device, or no device needs keys of another
+        for (std::size_t d = 0; d < group_.size(); ++d)
+          copy(d, chunk(d), shares_[d].partitioned.arrays(), sizes_[d]);
+        return;
+      }
+      const std::vector<std::vector<Part>> parts = parts_of(partition, wanted);
+      const std::size_t digits = wanted.front().digits();
+      std::vector<std::uint64_t> counts(wanted.size() * group_.size() * digits, 0);
+      for (std::size_t w = 0; w < wanted.size(); ++w)
+        count(first, wanted[w], parts[w],
+              std::span(counts).subspan(w * group_.size() * digits, group_.size() * digits));
+      partition.refine(counts);
+      for (std::size_t w = 0; w < wanted.size(); ++w)
+        move(first, wanted[w], parts[w],
+             std::span(counts).subspan(w * group_.size() * digits, group_.size() * digits));
+    }
+  }
+
+  /// Position of the refined buckets on each device.
+  [[nodiscard]] std::vector<std::vector<Part>> parts_of(
+      const plan::RadixPartition& partition, const std::vector<plan::Refinement>& wanted) const {
+    std::vector<std::vector<Part>> parts;
+    std::vector<std::uint64_t> begins(group_.size(), 0);
+    std::size_t next = 0;
+    for (const plan::Bucket& bucket : partition.buckets()) {
+      const bool is_wanted = next < wanted.size() && wanted[next].prefix == bucket.prefix &&
+                             wanted[next].prefix_bits == bucket.prefix_bits;
+      if (is_wanted) parts.emplace_back();
+      for (std::size_t d = 0; d < group_.size(); ++d) {
+        if (is_wanted) parts.back().push_back({begins[d], bucket.counts[d]});
+        begins[d] += bucket.counts[d];
+      }
+      if (is_wanted) ++next;
+    }
+    return parts;
+  }
+
+  [[nodiscard]] GroupLookup lookup(const plan::Refinement& wanted) const {
+    GroupLookup lookup;
+    lookup.shift = key_bits_ - wanted.prefix_bits - wanted.digit_bits;
+    lookup.mask = static_cast<std::uint32_t>(wanted.digits() - 1);
+    return lookup;
+  }
+
+  /// The arrays that are counted and moved: in the first pass the chunk, then `partitioned`.
+  [[nodiscard]] Arrays source(bool first, std::size_t d) {
+    return first ? chunk(d) : shares_[d].partitioned.arrays();
+  }
+
+  [[nodiscard]] std::uint32_t tiles_per_batch(std::uint64_t size) const {
+    const std::uint64_t tiles = (size + kernels_.tile - 1) / kernels_.tile;
+    return static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(1, (tiles + most_batches - 1) / most_batches));
+  }
+
+  void count_part(bool first, const plan::Refinement& wanted, const Part& part, std::size_t d) {
+    Share& share = shares_[d];
+    CountArguments arguments;
+    arguments.keys = at(source(first, d), part.begin).keys;
+    arguments.size = part.size;
+    arguments.lookup = lookup(wanted);
+    arguments.tiles_per_batch = tiles_per_batch(part.size);
+    const std::uint64_t batch = std::uint64_t{arguments.tiles_per_batch} * kernels_.tile;
+    arguments.end_batch = static_cast<std::uint32_t>((part.size + batch - 1) / batch);
+    arguments.batch_rows = share.batch_rows.data();
+    arguments.tile_rows = share.tile_rows.data();
+    check_cuda(kernels_.count(arguments, kernels_.tile, group_.stream(d)));
+    check_cuda(sum_batches(share.batch_rows.data(), arguments.end_batch, share.totals.data(),
+                           group_.stream(d)));
+  }
+
+  void count(bool first, const plan::Refinement& wanted, const std::vector<Part>& parts,
+             std::span<std::uint64_t> counts) {
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      if (parts[d].size == 0) continue;
+      const CurrentDevice current = group_.current(d);
+      count_part(first, wanted, parts[d], d);
+      shares_[d].totals.copy_to(counts.subspan(d * wanted.digits(), wanted.digits()));
+    }
+    group_.synchronise();
+  }
+
+  /// Moves a bucket's items by its next digit.
+  void move(bool first, const plan::Refinement& wanted, const std::vector<Part>& parts,
+            std::span<const std::uint64_t> counts) {
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      const Part& part = parts[d];
+      if (part.size == 0) continue;
+      const CurrentDevice current = group_.current(d);
+      Share& share = shares_[d];
+      // With several buckets, the rows hold the counts of the last bucket: count this one again.
+      if (value_size() != 0 && !first) count_part(first, wanted, part, d);
+      Buffer& buffer = first ? share.partitioned : share.received;
+      const Arrays to = at(buffer.arrays(), part.begin);
+      std::vector<std::uint64_t> keys(most_groups, 0);
+      std::vector<std::uint64_t> values(most_groups, 0);
+      std::uint64_t before = 0;
+      for (std::size_t digit = 0; digit < wanted.digits(); ++digit) {
+        keys[digit] = reinterpret_cast<std::uint64_t>(to.keys) + before * key_size();
+        values[digit] = reinterpret_cast<std::uint64_t>(to.values) + before * value_size();
+        before += counts[d * wanted.digits() + digit];
+      }
+      share.key_places.copy_from(keys);
+      share.value_places.copy_from(values);
+      const Arrays from = at(source(first, d), part.begin);
+      MoveArguments arguments;
+      arguments.keys = from.keys;
+      arguments.values = from.values;
+      arguments.size = part.size;
+      arguments.end_tile = (part.size + kernels_.tile - 1) / kernels_.tile;
+      arguments.lookup = lookup(wanted);
+      arguments.tiles_per_batch = tiles_per_batch(part.size);
+      arguments.key_places = share.key_places.data();
+      arguments.value_places = share.value_places.data();
+      arguments.batch_rows = share.batch_rows.data();
+      arguments.tile_rows = share.tile_rows.data();
+      check_cuda(kernels_.move(arguments, group_.stream(d)));
+      if (!first) copy(d, to, from, part.size);
+    }
+  }
+
+  void copy(std::size_t d, Arrays from, Arrays to, std::uint64_t items) {
+    const CurrentDevice current = group_.current(d);
+    const auto copy_array = [&](const std::byte* source, std::byte* destination,
+                                std::uint64_t size) {
+      if (items * size == 0) return;
+      check_cuda(cudaMemcpyAsync(destination, source, items * size, cudaMemcpyDeviceToDevice,
+                                 group_.stream(d)));
+    };
+    copy_array(from.keys, to.keys, key_size());
+    copy_array(from.values, to.values, value_size());
+  }
+
+  template <class To>
+  void exchange_arrays(const std::vector<std::vector<plan::Transfer>>& transfers,
+                       Buffer Share::*from, const To& to) {
+    for (const bool keys : {true, false}) {
+      const std::uint64_t size = keys ? key_size() : value_size();
+      if (size == 0) continue;
+      std::vector<const std::byte*> sources;
+      std::vector<std::byte*> destinations;
+      for (std::size_t d = 0; d < group_.size(); ++d) {
+        const Arrays source = (shares_[d].*from).arrays();
+        const Arrays destination = to(d);
+        sources.push_back(keys ? source.keys : source.values);
+        destinations.push_back(keys ? destination.keys : destination.values);
+      }
+      exchange_(transfers, size, sources, destinations);
+    }
+  }
+
+  void exchange_buckets(const plan::RadixPartition& partition) {
+    plan::Exchange exchange = plan::exchange_of_buckets(partition);
+    for (std::vector<plan::Transfer>& transfers : exchange.by_source)
+      std::stable_sort(transfers.begin(), transfers.end(),
+                       [](const plan::Transfer& a, const plan::Transfer& b) {
+                         return a.destination < b.destination;
+                       });
+    exchange_arrays(exchange.by_source, &Share::partitioned,
+                    [&](std::size_t d) { return shares_[d].received.arrays(); });
+  }
+
+  void sort_buckets(const plan::RadixPartition& partition) {
+    const std::vector<std::vector<plan::SortTask>> tasks = plan::sort_tasks(partition, small_task);
+    const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
+    std::vector<std::vector<plan::Transfer>> transfers(group_.size());
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      const CurrentDevice current = group_.current(d);
+      for (const plan::SortTask& task : tasks[d]) {
+        const std::uint64_t begin = received[d] + task.begin;
+        const std::uint64_t end = begin + task.size;
+        const bool inside = begin >= begins_[d] && end <= begins_[d + 1];
+        const Arrays to = inside ? at(chunk(d), begin - begins_[d])
+                                 : at(shares_[d].partitioned.arrays(), task.begin);
+        sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to);
+        if (inside) continue;
+        for (std::size_t owner = 0; owner < group_.size(); ++owner) {
+          const std::uint64_t first = std::max(begin, begins_[owner]);
+          const std::uint64_t last = std::min(end, begins_[owner + 1]);
+          if (first < last)
+            transfers[d].push_back(
+                {d, owner, first - received[d], first - begins_[owner], last - first});
+        }
+      }
+    }
+    exchange_arrays(transfers, &Share::partitioned, [&](std::size_t d) { return chunk(d); });
+  }
+
+  void sort_task(std::size_t d, const plan::SortTask& task, Arrays from, Arrays to) {
+    RadixBuffers buffers{from.keys, to.keys, from.values, to.values};
+    if (task.remaining_bits > 0) {
+      std::size_t temporary = shares_[d].temporary.bytes();
+      check_cuda(device_radix_sort(shares_[d].temporary.data(), temporary, buffers, task.size,
+                                   key_bits_ / 8, request_.value_bytes, 0, task.remaining_bits,
+                                   group_.stream(d)));
+    }
+    if (buffers.keys != to.keys) copy(d, from, to, task.size);
+  }
+
+  const Context& context_;
+  const DeviceGroup& group_;
+  const ChunkRequest& request_;
+  int key_bits_;
+  KeyOrder order_;
+  const PartitionKernels& kernels_;
+  ItemExchange exchange_;
+  std::vector<Share> shares_;
+  std::vector<std::uint64_t> sizes_;
+  std::vector<std::uint64_t> begins_;
+  std::uint64_t padding_ = 0;
+};
+
+}  // namespace
+
+void rmg_sort_chunks(const Context& context, const DeviceGroup& group,
+                     const ChunkRequest& request) {
+  if (request.num_items() == 0) return;
+  RmgSort(context, group, request).run();
+}
+
+}  // namespace sortie::papers

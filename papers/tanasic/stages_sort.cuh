@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_buffer.hpp"
+#include "multisort/cuda/merge/devices_sort.cuh"
+#include "papers/tanasic/tanasic.hpp"
+
+/// The merge sort over devices as Tanasic et al. published it: Comparison Based Sorting for Systems
+/// with Multiple GPUs, GPGPU 2013, section 3.
+namespace sortie::multisort::merge {
+
+/// The smallest number p such that, after b's first p items and a's last p items are exchanged, no
+/// item of the second array precedes one of the first. Equal items are not exchanged.
+///
+/// Bisection with the mirrored index (algorithm 1). The paper's version halves its stride once too
+/// often and ends a step early for some inputs; this one narrows a range until it is empty.
+template <class ReadA, class ReadB, class Before>
+[[nodiscard]] __host__ __device__ std::uint64_t mirrored_pivot(std::uint64_t a_size,
+                                                               std::uint64_t b_size, ReadA a,
+                                                               ReadB b, const Before& before) {
+  std::uint64_t low = 0;
+  std::uint64_t high = a_size < b_size ? a_size : b_size;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (before(b(middle), a(a_size - 1 - middle))) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// The chunk of an array on one device.
+template <class Key>
+struct ChunkView {
+  const Key* keys;
+  std::uint64_t begin;  ///< in the array
+  std::uint64_t end;
+};
+
+/// Reads item i of an array that is stored in chunks.
+template <class Key>
+struct ChunksReader {
+  const ChunkView<Key>* chunks;
+
+  [[nodiscard]] __device__ Key operator()(std::uint64_t i) const {
+    const ChunkView<Key>* chunk = chunks;
+    while (i >= chunk->end) ++chunk;
+    return chunk->keys[i - chunk->begin];
+  }
+};
+
+/// One thread bisects and reads the memory of all devices.
+template <class Key, class Order>
+__global__ void pivot_kernel(const ChunkView<Key>* a, std::uint64_t a_size, const ChunkView<Key>* b,
+                             std::uint64_t b_size, Order before, std::uint64_t* pivot) {
+  *pivot = mirrored_pivot(a_size, b_size, ChunksReader<Key>{a}, ChunksReader<Key>{b}, before);
+}
+
+/// Decodes keys in place.
+template <class Key, class Order>
+__global__ void decode_kernel(Key* keys, std::uint64_t n, Order order) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) keys[i] = order.decode(keys[i]);
+}
+
+/// The stages of one sort.
+template <class Key, class Value, class Order>
+class StagesSort {
+ public:
+  /// \param sort  has sorted all chunks, to `sorted_side`
+  StagesSort(const DeviceGroup& group, DevicesSort<Key, Value, Order>& sort, Side sorted_side,
+             const Order& order)
+      : group_(group),
+        sort_(sort),
+        side_(group.size(), sorted_side),
+        order_(order),
+        chunk_views_(group.size()),
+        pivot_(1) {}
+
+  /// Sorts the array on devices [first, first + count): each half, then both together.
+  /// \pre count is a power of two
+  void sort(std::size_t first, std::size_t count) {
+    if (count < 2) return;
+    const std::size_t half = count / 2;
+    sort(first, half);
+    sort(first + half, half);
+    const std::uint64_t a_size = size_of(first, half);
+    const std::uint64_t pivot = find_pivot(first, half);
+    if (pivot == 0) return;
+    swap_items(first, count, a_size - pivot, a_size, pivot);
+    // Exchanged items are at the end of the left half and at the begin of the right half.
+    merge_at(first, half, a_size - pivot);
+    merge_at(first + half, half, pivot);
+    // Now no item on the right precedes one on the left. Each half is two sorted runs over its
+    // devices: the same problem with half as many devices (figure 3, steps 6 and 7).
+    sort(first, half);
+    sort(first + half, half);
+  }
+
+  /// Copies all items back to Side::data and decodes their keys.
+  void finish() {
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      const std::uint64_t n = sides(d).n;
+      if (n == 0) continue;
+      const CurrentDevice current = group_.current(d);
+      if (side_[d] == Side::scratch) copy_on_device(d, sides(d).scratch, sides(d).data, n);
+      if (order_.is_identity()) continue;
+      constexpr unsigned int threads = 256;
+      decode_kernel<<<static_cast<unsigned int>((n - 1) / threads + 1), threads, 0,
+                      group_.stream(d)>>>(sides(d).data.keys, n, order_);
+      check_cuda(cudaGetLastError());
+    }
+  }
+
+ private:
+  [[nodiscard]] const TwoSides<Key, Value>& sides(std::size_t d) const { return sort_.sides()[d]; }
+  [[nodiscard]] Items<Key, Value> now(std::size_t d) const { return sides(d).on(side_[d]); }
+  [[nodiscard]] Items<Key, Value> spare(std::size_t d) const {
+    return sides(d).on(other(side_[d]));
+  }
+
+  [[nodiscard]] std::uint64_t size_of(std::size_t first, std::size_t count) const {
+    std::uint64_t size = 0;
+    for (std::size_t d = first; d < first + count; ++d) size += sides(d).n;
+    return size;
+  }
+
+  /// The pivot between the arrays on devices [first, first + half) and on the next `half` devices.
+  [[nodiscard]] std::uint64_t find_pivot(std::size_t first, std::size_t half) {
+    const std::size_t middle = first + half;
+    const std::uint64_t a_size = size_of(first, half);
+    const std::uint64_t b_size = size_of(middle, half);
+    if (!group_.all_reach()) {
+      return mirrored_pivot(
+          a_size, b_size, [&](std::uint64_t i) { return read(first, i); },
+          [&](std::uint64_t i) { return read(middle, i); }, order_);
+    }
+    for (const std::size_t array : {first, middle}) {
+      std::uint64_t begin = 0;
+      for (std::size_t d = array; d < array + half; ++d) {
+        chunk_views_.data()[d] = {now(d).keys, begin, begin + sides(d).n};
+        begin += sides(d).n;
+      }
+    }
+    group_.barrier();
+    const CurrentDevice current = group_.current(first);
+    pivot_kernel<<<1, 1, 0, group_.stream(first)>>>(chunk_views_.data() + first, a_size,
+                                                    chunk_views_.data() + middle, b_size, order_,
+                                                    pivot_.data());
+    check_cuda(cudaGetLastError());
+    check_cuda(cudaStreamSynchronize(group_.stream(first)));
+    return *pivot_.data();
+  }
+
+  /// Copies item i of the array that begins on device d to the host.
+  [[nodiscard]] Key read(std::size_t d, std::uint64_t i) const {
+    while (i >= sides(d).n) i -= sides(d++).n;
+    const CurrentDevice current = group_.current(d);
+    Key key;
+    check_cuda(cudaMemcpyAsync(&key, now(d).keys + i, sizeof(Key), cudaMemcpyDeviceToHost,
+                               group_.stream(d)));
+    check_cuda(cudaStreamSynchronize(group_.stream(d)));
+    return key;
+  }
+
+  /// The part of a range of an array that is on one device.
+  struct Share {
+    std::size_t device;
+    std::uint64_t at;      ///< position on the device
+    std::uint64_t offset;  ///< items of the range before it
+    std::uint64_t size;
+  };
+  [[nodiscard]] std::vector<Share> shares_of(std::size_t first, std::size_t count,
+                                             std::uint64_t begin, std::uint64_t size) const {
+    std::vector<Share> shares;
+    std::uint64_t device_begin = 0;
+    for (std::size_t d = first; d < first + count; ++d) {
+      const std::uint64_t device_end = device_begin + sides(d).n;
+      const std::uint64_t from = std::max(begin, device_begin);
+      const std::uint64_t to = std::min(begin + size, device_end);
+      if (from < to) shares.push_back({d, from - device_begin, from - begin, to - from});
+      device_begin = device_end;
+    }
+    return shares;
+  }
+
+  /// Exchanges items [a, a + size) and [b, b + size) of the array on devices
+  /// [first, first + count): copies them to the spare sides, and from there to their destination.
+  void swap_items(std::size_t first, std::size_t count, std::uint64_t a, std::uint64_t b,
+                  std::uint64_t size) {
+    std::vector<std::vector<plan::Transfer>> by_source(group_.size());
+    const auto send = [&](std::uint64_t from, std::uint64_t to) {
+      for (const Share& source : shares_of(first, count, from, size))
+        for (const Share& target : shares_of(first, count, to + source.offset, source.size))
+          by_source[source.device].push_back(
+              {source.device, target.device, source.at + target.offset, target.at, target.size});
+    };
+    send(a, b);
+    send(b, a);
+    std::vector<Items<Key, Value>> from;
+    std::vector<Items<Key, Value>> to;
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      from.push_back(now(d));
+      to.push_back(spare(d));
+    }
+    exchange_items(sort_.exchange(), by_source, from, to);
+    for (const std::uint64_t place : {a, b})
+      for (const Share& share : shares_of(first, count, place, size))
+        copy_on_device(share.device, spare(share.device).at(share.at),
+                       now(share.device).at(share.at), share.size);
+  }
+
+  /// Merges the items before and after position `border` of the array on devices
+  /// [first, first + count), on the one device that holds both, if any.
+  void merge_at(std::size_t first, std::size_t count, std::uint64_t border) {
+    std::uint64_t begin = 0;
+    for (std::size_t d = first; d < first + count; ++d) {
+      const std::uint64_t n = sides(d).n;
+      const std::uint64_t before = border - begin;
+      if (begin < border && before < n) {
+        const CurrentDevice current = group_.current(d);
+        launch_merge<Key, Value, Order>({now(d), now(d).at(before), before, n - before, n},
+                                        spare(d), order_, false, sort_.splits(d), group_.stream(d));
+        side_[d] = other(side_[d]);
+      }
+      begin += n;
+    }
+  }
+
+  void copy_on_device(std::size_t d, const Items<Key, Value>& from, const Items<Key, Value>& to,
+                      std::uint64_t size) {
+    const CurrentDevice current = group_.current(d);
+    const cudaStream_t stream = group_.stream(d);
+    check_cuda(
+        cudaMemcpyAsync(to.keys, from.keys, size * sizeof(Key), cudaMemcpyDeviceToDevice, stream));
+    if constexpr (has_values<Value>)
+      check_cuda(cudaMemcpyAsync(to.values, from.values, size * sizeof(Value),
+                                 cudaMemcpyDeviceToDevice, stream));
+  }
+
+  const DeviceGroup& group_;
+  DevicesSort<Key, Value, Order>& sort_;
+  std::vector<Side> side_;  ///< current side of each device's items
+  Order order_;
+  PinnedBuffer<ChunkView<Key>> chunk_views_;
+  PinnedBuffer<std::uint64_t> pivot_;
+};
+
+/// Sorts the chunks of a group's devices as one array, stably, in stages of pairs.
+/// \pre their number is a power of two
+template <class Key, class Value, class Order>
+void sort_in_stages(const Context& context, const DeviceGroup& group,
+                    const std::vector<Chunk<Key, Value>>& chunks, const Order& order) {
+  run_to_the_end(group, [&] {
+    const bool is_alone = group.size() == 1;
+    // With two devices, the one merge moves the items back to Side::data.
+    const Side sorted_side = is_alone ? Side::data : Side::scratch;
+    DevicesSort<Key, Value, Order> sort(context, group, chunks, order, sorted_side, is_alone);
+    if (!is_alone) {
+      GroupPhase phase(context, group, "stages");
+      StagesSort<Key, Value, Order> stages(group, sort, sorted_side, order);
+      stages.sort(0, group.size());
+      stages.finish();
+      phase.stop();
+    }
+    group.synchronise();
+  });
+}
+
+}  // namespace sortie::multisort::merge
+
+namespace sortie::papers {
+
+template <class Word, class Value>
+void tanasic_sort_typed(const Context& context, const multisort::DeviceGroup& group,
+                        const multisort::ChunkRequest& request) {
+  using namespace multisort::merge;
+  sort_in_stages(context, group, typed_chunks<Word, Value>(request), order_of<Word>(request));
+}
+
+}  // namespace sortie::papers

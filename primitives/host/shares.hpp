@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sortie {
+
+/// [0, items) in `count` shares whose sizes differ by at most one; the larger ones are spread
+/// evenly. \pre count > 0
+struct EqualShares {
+  std::uint64_t items = 0;
+  std::uint64_t count = 1;
+
+  [[nodiscard]] std::uint64_t begin(std::uint64_t share) const {
+    // share * items / count, which could overflow
+    return share * (items / count) + share * (items % count) / count;
+  }
+  [[nodiscard]] std::uint64_t size(std::uint64_t share) const {
+    return begin(share + 1) - begin(share);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> sizes() const {
+    std::vector<std::uint64_t> all(count);
+    for (std::uint64_t share = 0; share < count; ++share) all[share] = size(share);
+    return all;
+  }
+};
+
+/// Exclusive prefix sums: the begin of each share, and the end of the last one.
+[[nodiscard]] inline std::vector<std::uint64_t> begins_of(std::span<const std::uint64_t> sizes) {
+  std::vector<std::uint64_t> begins{0};
+  begins.reserve(sizes.size() + 1);
+  for (const std::uint64_t size : sizes) begins.push_back(begins.back() + size);
+  return begins;
+}
+
+}  // namespace sortie

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "primitives/simd/vector_unit.hpp"
+
+/// Quicksort of words with AVX-512 instructions, in place, on the calling thread.
+
+namespace sortie {
+
+/// Whether sort_words() is available, and faster than a radix sort: on processors with AVX-512.
+[[nodiscard]] inline bool has_vector_sort() {
+  return vector_unit() == VectorUnit::avx512;
+}
+
+/// Sorts words of 32 or 64 bits. Not stable, does not allocate and does not throw.
+///
+/// Parts are divided at the median of a sample until they fit in registers (RegisterSort). A
+/// frequent word takes one division. If pivots are bad too often, std::sort takes over, so the
+/// complexity is O(n log n) in every case, and O(n) for few distinct words.
+///
+/// \param low_bits  words that agree in all bits above the lowest `low_bits` may be left in any
+///                  order: parts of such words are not sorted further
+/// \pre has_vector_sort(), low_bits less than the bits of a word
+///
+/// One core of an Intel Xeon (Sapphire Rapids, virtual), random words, nanoseconds per word with 32
+/// and 64 bits: 1.3 and 3.5 at 2^8, 4.1 and 8.0 at 2^12, 4.7 and 9.7 at 2^16, 5.8 and 13 at 2^20;
+/// by radix sort 9.6 and 14, 10 and 11, 13 and 13, 17 and 18. Each level of the partition takes 0.2
+/// and 0.4 for words in the cache.
+template <std::unsigned_integral Word>
+void sort_words(Word* words, std::size_t n, int low_bits = 0);
+
+/// Partitions words in two parts of about equal size, the lesser words first, and returns the size
+/// of the first part: 0 if all words are equal. If most words equal the least, these form the first
+/// part.
+/// \pre has_vector_sort(), n > 2^10
+template <std::unsigned_integral Word>
+[[nodiscard]] std::size_t divide_words(Word* words, std::size_t n);
+
+/// sort_words() with an explicit depth limit.
+/// \param depth  nested divisions before std::sort takes over
+template <std::unsigned_integral Word>
+void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth);
+
+// Compiled once, in vector_sort.cpp.
+extern template void sort_words(std::uint32_t*, std::size_t, int);
+extern template void sort_words(std::uint64_t*, std::size_t, int);
+extern template std::size_t divide_words(std::uint32_t*, std::size_t);
+extern template std::size_t divide_words(std::uint64_t*, std::size_t);
+extern template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int);
+extern template void sort_words_to_depth(std::uint64_t*, std::size_t, int, int);
+
+}  // namespace sortie

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The benchmark of the classic sorting algorithms: every row agrees with the reference.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "apps/bench/sort/classics_bench.hpp"
+#include "papers/classics/classics.hpp"
+
+namespace sortie::test {
+namespace {
+
+TEST(ClassicsBench, RowsOfAllMethodsAreRight) {
+  Context context;
+  context.backend = Backend::cuda;
+  bench::ClassicsOptions options;
+  options.most_items = 1 << 13;
+  options.repetitions = 1;
+  const std::vector<bench::Row> rows = bench::time_classics(context, options, {});
+  EXPECT_EQ(rows.size(), 3 * (1 + papers::classics::all().size() + 2 + 3));  // 2^10, 2^12 and 2^13
+  for (const bench::Row& row : rows) {
+    EXPECT_TRUE(row.agrees) << row.case_name << ", " << row.method << ": " << row.fault
+                            << row.failure;
+    if (row.method == "quicksort" || row.method == "sortie bitonic") {
+      EXPECT_GE(row.transactions, row.items / 16);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sortie::test

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/entry_points.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include "apps/suffix_array/bounded_order.hpp"
+#include "core/checksum.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/burrows_wheeler.hpp"
+#include "sortie/documents.hpp"
+#include "sortie/fasta.hpp"
+#include "sortie/lcp.hpp"
+#include "sortie/matrix_market.hpp"
+#include "sortie/query.hpp"
+#include "sortie/segmented_sort.hpp"
+#include "sortie/sort.hpp"
+#include "sortie/sort_file.hpp"
+#include "sortie/sort_records.hpp"
+#include "sortie/spgemm.hpp"
+#include "sortie/spgemm_chunks.hpp"
+#include "tests/suffix_array/lcp_definition.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace sortie::test {
+namespace {
+
+using Matrix = matrices::Csr<double>;
+using Pos = std::uint32_t;
+
+template <class T>
+std::uint64_t hash(const std::vector<T>& values, std::uint64_t seed = checksum_seed) {
+  return extend_checksum(seed, values.data(), values.size() * sizeof(T));
+}
+std::uint64_t hash(const Matrix& matrix, std::uint64_t seed = checksum_seed) {
+  return hash(matrix.values, hash(matrix.col_idx, hash(matrix.row_ptr, seed)));
+}
+std::uint64_t hash_of_file(const std::string& path) {
+  const std::string content = content_of(path);
+  return extend_checksum(checksum_seed, content.data(), content.size());
+}
+
+/// Operands, made without the host runtime.
+struct Operands {
+  TemporaryFolder folder;
+
+  Matrix matrix = matrices::erdos_renyi<double>(3000, 3000, 8, 1);
+  matrices::Pattern<> pattern{matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx};
+  std::string matrix_file = folder.write("in.mtx", text_of(matrix));
+
+  NamedText text = joined("", {random_letters(30000, 4, 'A', 1), random_letters(9000, 4, 'A', 2)});
+  std::vector<Pos> suffixes = reference<Pos>(text.view());
+  std::vector<Pos> lcp = lcp_by_definition(text.view(), suffixes);
+  std::vector<std::uint64_t> record_begins = {0, 30001};
+  std::string sequence_file =
+      folder.write("in.fa", ">one\n" + random_letters(900000, 4, 'A', 3) + "\n");
+  std::vector<std::uint64_t> pattern_begins = begins_of_patterns();
+
+  std::vector<std::uint64_t> keys = random_keys(200000);
+  std::vector<std::uint32_t> values = counted(keys.size());
+  std::vector<std::uint32_t> segment_begins = {0, 10, 5000, 100000};
+  std::vector<std::uint32_t> segment_ends = {10, 5000, 90000, 200000};
+
+  static std::string text_of(const Matrix& matrix) {
+    std::string text = fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n",
+                                   matrix.rows, matrix.cols, matrix.nnz());
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+      for (auto i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
+        text += fmt::format("{} {} {}\n", row + 1, matrix.col_idx[i] + 1, matrix.values[i]);
+      }
+    }
+    return text;
+  }
+  static std::vector<std::uint64_t> random_keys(std::size_t size) {
+    Random random(4);
+    std::vector<std::uint64_t> keys(size);
+    for (std::uint64_t& key : keys) key = random.next();
+    return keys;
+  }
+  static std::vector<std::uint32_t> counted(std::size_t size) {
+    std::vector<std::uint32_t> values(size);
+    std::iota(values.begin(), values.end(), 0U);
+    return values;
+  }
+  /// Patterns of eight letters of the text.
+  static std::vector<std::uint64_t> begins_of_patterns() {
+    std::vector<std::uint64_t> begins(1000);
+    for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = 8 * i;
+    return begins;
+  }
+  [[nodiscard]] suffix_array::PatternView patterns() const {
+    return {text.symbols, pattern_begins};
+  }
+};
+
+const Operands& operands() {
+  static const Operands operands;
+  return operands;
+}
+
+class RecordsInMemory : public sorting::RecordSource {
+ public:
+  explicit RecordsInMemory(std::span<const std::uint64_t> keys) : keys_(std::as_bytes(keys)) {}
+  std::uint64_t read(std::span<char> into) override {
+    const std::size_t bytes = std::min(into.size(), keys_.size());
+    std::copy_n(reinterpret_cast<const char*>(keys_.data()), bytes, into.data());
+    keys_ = keys_.subspan(bytes);
+    return bytes / sizeof(std::uint64_t);
+  }
+  [[nodiscard]] std::optional<std::uint64_t> records() const override { return {}; }
+
+ private:
+  std::span<const std::byte> keys_;
+};
+
+std::vector<EntryPoint> rows_of_matrices() {
+  return {
+      {.name = "read_matrix_market",
+       .call =
+           [](const Context& context) {
+             return hash(matrices::read_matrix_market<double>(context, operands().matrix_file));
+           },
+       .phases = {"read", "parse matrix"}},
+      {.name = "write_matrix_market",
+       .call =
+           [](const Context& context) {
+             const std::string path = operands().folder.path("out.mtx");
+             matrices::write_matrix_market(context, path, operands().matrix);
+             return hash_of_file(path);
+           },
+       .phases = {"write matrix"},
+       .small_budget = SmallBudget::constant},
+      {.name = "MatrixMarketRows",
+       .call =
+           [](const Context& context) {
+             const std::string path = operands().folder.path("rows.mtx");
+             const Matrix& matrix = operands().matrix;
+             matrices::MatrixMarketRows<double, std::int32_t> file(context, path, matrix.rows,
+                                                                   matrix.cols);
+             file.append(matrix);
+             file.commit();
+             return hash_of_file(path);
+           },
+       .phases = {"write matrix"},
+       .small_budget = SmallBudget::constant},
+      {.name = "multiply",
+       .call =
+           [](const Context& context) {
+             return hash(spgemm::multiply(context, operands().matrix, operands().matrix));
+           },
+       .phases = {"analysis", "accumulation"}},
+      {.name = "multiply by essc",
+       .call =
+           [](const Context& context) {
+             return hash(spgemm::multiply(context, operands().matrix, operands().matrix,
+                                          spgemm::Algorithm::essc));
+           },
+       .phases = {"analysis", "expansion", "sort", "compression"}},
+      {.name = "multiply_structure",
+       .call =
+           [](const Context& context) {
+             return hash(spgemm::multiply_structure(context, operands().pattern, operands().pattern)
+                             .col_idx);
+           },
+       .phases = {"analysis", "structure"}},
+      {.name = "multiply_in_chunks",
+       .call =
+           [](const Context& context) {
+             std::uint64_t result = checksum_seed;
+             spgemm::multiply_in_chunks(context, operands().matrix, operands().matrix,
+                                        [&](Matrix& rows) { result = hash(rows.values, result); });
+             return result;
+           },
+       .phases = {"analysis", "accumulation"}},
+  };
+}
+
+std::vector<EntryPoint> rows_of_sorts() {
+  return {
+      {.name = "segmented_sort",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> keys = operands().keys;
+             segmented_sort(context, std::span(keys),
+                            std::span<const std::uint32_t>(operands().segment_begins),
+                            std::span<const std::uint32_t>(operands().segment_ends));
+             return hash(keys);
+           },
+       .phases = {"segmented sort"}},
+      {.name = "sort",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> keys = operands().keys;
+             sort(context, std::span(keys));
+             return hash(keys);
+           },
+       .phases = {"local sort"},
+       .small_budget = SmallBudget::constant},
+      {.name = "stable sort of pairs",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> keys = operands().keys;
+             std::vector<std::uint32_t> values = operands().values;
+             sort(context, std::span(keys), std::span(values), {.stable = true});
+             return hash(values, hash(keys));
+           },
+       .phases = {"scatter", "local sort"}},
+      {.name = "sort_records",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> records = operands().keys;
+             sort_records(context, std::span(records), std::less<>());
+             return hash(records);
+           },
+       .phases = {"local sort"}},
+      {.name = "sort_records_of",
+       .call =
+           [](const Context& context) {
+             RecordsInMemory source(operands().keys);
+             const std::string path = operands().folder.path("sorted");
+             sorting::FileSortRequest request;
+             request.format.key = KeyType::u64;
+             request.output = path;
+             (void)sorting::sort_records_of(context, source, request);
+             return hash_of_file(path);
+           },
+       .phases = {"read", "sort", "write"}},
+  };
+}
+
+std::vector<EntryPoint> rows_of_suffix_arrays() {
+  using namespace suffix_array;
+  return {
+      {.name = "read_fasta",
+       .call =
+           [](const Context& context) {
+             return hash(sequences::read_fasta(context, operands().sequence_file).symbols);
+           },
+       .phases = {"read"},
+       .sequential = true},
+      {.name = "suffix array",
+       .call =
+           [](const Context& context) { return hash(build<Pos>(context, operands().text.view())); },
+       .phases = {"pack", "sort", "rounds"}},
+      {.name = "check",
+       .call =
+           [](const Context& context) {
+             check<Pos>(context, operands().text.view(), operands().suffixes);
+             return std::uint64_t{0};
+           },
+       .phases = {"check"}},
+      {.name = "inverse_suffix_array",
+       .call =
+           [](const Context& context) {
+             return hash(inverse_suffix_array<Pos>(context, operands().suffixes));
+           },
+       .phases = {"inverse"}},
+      {.name = "lcp_array",
+       .call =
+           [](const Context& context) {
+             return hash(lcp_array<Pos>(context, operands().text.view(), operands().suffixes));
+           },
+       .phases = {"lcp"}},
+      {.name = "check_lcp",
+       .call =
+           [](const Context& context) {
+             check_lcp<Pos>(context, operands().text.view(), operands().suffixes, operands().lcp);
+             return std::uint64_t{0};
+           },
+       .phases = {"check lcp"}},
+      {.name = "burrows_wheeler_transform",
+       .call =
+           [](const Context& context) {
+             return hash(burrows_wheeler_transform<Pos>(context, operands().text.view(),
+                                                        operands().suffixes));
+           },
+       .phases = {"bwt"}},
+      {.name = "check_burrows_wheeler",
+       .call =
+           [](const Context& context) {
+             const auto transform = burrows_wheeler_transform<Pos>(
+                 {{.threads = context.threads, .progress = {}}, Backend::host},
+                 operands().text.view(), operands().suffixes);
+             check_burrows_wheeler<Pos>(context, operands().text.view(), operands().suffixes,
+                                        transform);
+             return std::uint64_t{0};
+           },
+       .phases = {"check bwt"},
+       .small_budget = SmallBudget::constant},
+      {.name = "document_array",
+       .call =
+           [](const Context& context) {
+             return hash(
+                 document_array<Pos>(context, operands().suffixes, operands().record_begins));
+           },
+       .phases = {"documents"}},
+      {.name = "check_document_array",
+       .call =
+           [](const Context& context) {
+             const auto documents =
+                 document_array<Pos>({{.threads = context.threads, .progress = {}}, Backend::host},
+                                     operands().suffixes, operands().record_begins);
+             check_document_array<Pos>(context, operands().suffixes, operands().record_begins,
+                                       documents);
+             return std::uint64_t{0};
+           },
+       .phases = {"check documents"},
+       .small_budget = SmallBudget::constant},
+      {.name = "find",
+       .call =
+           [](const Context& context) {
+             return hash(find<Pos>(context, operands().text.view(), operands().suffixes,
+                                   operands().patterns()));
+           },
+       .phases = {"query"}},
+      {.name = "locate",
+       .call =
+           [](const Context& context) {
+             return hash(locate<Pos>(context, operands().text.view(), operands().suffixes,
+                                     operands().patterns())
+                             .positions);
+           },
+       .phases = {"query", "locate"}},
+      {.name = "bound_order",
+       .call =
+           [](const Context& context) {
+             std::vector<Pos> suffixes = operands().suffixes;
+             std::vector<Pos> lcp = operands().lcp;
+             bound_order<Pos>(context, suffixes, lcp, 4);
+             return hash(lcp, hash(suffixes));
+           },
+       .phases = {"bounded order"}},
+      {.name = "check_bounded_order",
+       .call =
+           [](const Context& context) {
+             // All letters: the suffix array itself.
+             check_bounded_order<Pos>(context, operands().text.view(), operands().suffixes,
+                                      operands().text.symbols.size());
+             return std::uint64_t{0};
+           },
+       .phases = {"check bounded order"}},
+  };
+}
+
+}  // namespace
+
+const std::vector<EntryPoint>& entry_points() {
+  static const std::vector<EntryPoint> rows = [] {
+    std::vector<EntryPoint> all = rows_of_matrices();
+    for (auto& more : {rows_of_sorts(), rows_of_suffix_arrays()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }();
+  return rows;
+}
+
+}  // namespace sortie::test

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The quicksort of words by vectors, its sort in registers, and its network.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "core/random.hpp"
+#include "primitives/simd/exchange_network.hpp"
+#include "primitives/simd/vector_sort.hpp"
+#include "tests/segsort/key_patterns.hpp"
+
+namespace sortie::test {
+namespace {
+
+// The 0-1 principle: what sorts all sequences of zeros and ones sorts all.
+TEST(ExchangeNetwork, SortsAllZerosAndOnes) {
+  for (std::size_t rows = 0; rows <= 17; ++rows) {
+    for (std::uint32_t bits = 0; bits < (1U << rows); ++bits) {
+      std::uint32_t sorted = bits;
+      exchange_network(rows, [&](std::size_t first, std::size_t second, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+          ASSERT_LT(second + i, rows);
+          const bool swap = (sorted >> (first + i) & 1) > (sorted >> (second + i) & 1);
+          if (swap) sorted ^= 1U << (first + i) | 1U << (second + i);
+        }
+      });
+      const auto ones = static_cast<std::size_t>(std::popcount(bits));
+      ASSERT_EQ(sorted, ((1U << ones) - 1) << (rows - ones)) << rows << " rows, " << bits;
+    }
+  }
+}
+
+template <class T>
+class VectorSortTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_vector_sort()) GTEST_SKIP() << "this processor has no AVX-512";
+  }
+};
+using Words = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(VectorSortTest, Words);
+
+/// Sorts words between two that must not be touched.
+template <class Word, class Sort>
+void check(std::vector<Word> words, Sort sort) {
+  std::vector<Word> expected = words;
+  std::sort(expected.begin(), expected.end());
+  const Word before = Word{123};
+  const Word behind = std::numeric_limits<Word>::max() - 5;
+  words.insert(words.begin(), before);
+  words.push_back(behind);
+  sort(words.data() + 1, expected.size());
+  expected.insert(expected.begin(), before);
+  expected.push_back(behind);
+  ASSERT_TRUE(words == expected) << expected.size() - 2 << " words";
+}
+
+TYPED_TEST(VectorSortTest, EveryLength) {
+  for (std::size_t n = 0; n <= 1500; ++n) {
+    for (const TypeParam mask : {static_cast<TypeParam>(~TypeParam{0}), TypeParam{3}}) {
+      Random random(n);
+      std::vector<TypeParam> words(n);
+      for (TypeParam& word : words)
+        word = random.below(4) == 0 ? std::numeric_limits<TypeParam>::max()
+                                    : static_cast<TypeParam>(random()) & mask;
+      check(words, [](TypeParam* at, std::size_t count) { sort_words(at, count); });
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(VectorSortTest, EveryPattern) {
+  for (const NamedKeyPattern& named : key_patterns) {
+    SCOPED_TRACE(named.name);
+    for (const std::size_t n : {100, 1'000, 10'007, 200'003}) {
+      check(make_keys<TypeParam>(named.pattern, n),
+            [](TypeParam* words, std::size_t count) { sort_words(words, count); });
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+// No bad pivots are needed to see what is done about them.
+TYPED_TEST(VectorSortTest, AnyDepth) {
+  for (const int depth : {0, 1, 2, 5}) {
+    SCOPED_TRACE(depth);
+    check(make_keys<TypeParam>(KeyPattern::random_bits, 20'000),
+          [&](TypeParam* words, std::size_t n) { sort_words_to_depth(words, n, 0, depth); });
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+/// Sorts words by all but their lowest bits, between two that must not be touched.
+template <class Word>
+void check_upper_bits(std::vector<Word> words, int low_bits, int depth) {
+  std::vector<Word> expected = words;
+  std::sort(expected.begin(), expected.end());
+  const Word guard{123};
+  words.insert(words.begin(), guard);
+  words.push_back(guard);
+  sort_words_to_depth(words.data() + 1, expected.size(), low_bits, depth);
+  ASSERT_EQ(words.front(), guard);
+  ASSERT_EQ(words.back(), guard);
+  words.pop_back();
+  words.erase(words.begin());
+  for (std::size_t i = 0; i < words.size(); ++i)
+    ASSERT_EQ(words[i] >> low_bits, expected[i] >> low_bits) << i << " of " << words.size();
+  std::sort(words.begin(), words.end());
+  ASSERT_TRUE(words == expected) << "not a permutation";
+}
+
+TYPED_TEST(VectorSortTest, LowBitsMayComeInAnyOrder) {
+  constexpr int bits = std::numeric_limits<TypeParam>::digits;
+  for (const std::size_t n : {0, 1, 32, 127, 128, 129, 200, 255, 256, 257, 300, 1'001, 20'000}) {
+    for (const std::uint64_t keys : {1, 2, 3, 50, 1 << 12}) {
+      for (const int low_bits : {0, 1, 20, bits - 12}) {
+        SCOPED_TRACE(testing::Message() << n << " of " << keys << " keys above " << low_bits);
+        Random random(n + keys);
+        std::vector<TypeParam> words(n);
+        for (TypeParam& word : words) {
+          // With the least and the greatest key.
+          const std::uint64_t value = random.below(keys);
+          const std::uint64_t key = value + 1 == keys ? ~std::uint64_t{0} : value;
+          const std::uint64_t low = random.below(std::uint64_t{1} << low_bits);
+          word = static_cast<TypeParam>(key << low_bits | low);
+        }
+        for (const int depth : {3, 100}) {
+          check_upper_bits(words, low_bits, depth);
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+/// A frequent key, which is all that a sample sees, with a few below it or above.
+TYPED_TEST(VectorSortTest, OneKeyHidesTheOthers) {
+  for (const int low_bits : {0, 16}) {
+    for (const std::uint64_t hidden : {5, 100}) {
+      for (const bool below : {false, true}) {
+        SCOPED_TRACE(testing::Message() << hidden << (below ? " below" : " above"));
+        Random random(hidden);
+        std::vector<TypeParam> words(30'000);
+        const auto low = [&] { return random.below(std::uint64_t{1} << low_bits); };
+        for (TypeParam& word : words)
+          word = static_cast<TypeParam>(std::uint64_t{50} << low_bits | low());
+        for (std::uint64_t i = 0; i < hidden; ++i) {
+          const std::uint64_t key = random.below(50) + (below ? 0 : 51);
+          words[random.below(words.size())] = static_cast<TypeParam>(key << low_bits | low());
+        }
+        // Few divisions are enough, or std::sort has what is left.
+        check_upper_bits(words, low_bits, 100);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sortie::test
