@@ -8,8 +8,8 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
-#include "core/host_runtime.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"

@@ -7,8 +7,8 @@
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/preconditions.hpp"
-#include "core/host_runtime.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"
@@ -78,8 +78,8 @@ void check_burrows_wheeler(const HostContext& context, const TextView& text,
   host::require_positions(title, suffixes, text.size());
   const SymbolBefore<Pos> before{text, suffixes.data()};
   const std::uint8_t* symbols = transform.data();
-  const std::uint64_t wrong = first_index(
-      0, suffixes.size(), [=](std::uint64_t i) { return symbols[i] != before(i); });
+  const std::uint64_t wrong =
+      first_index(0, suffixes.size(), [=](std::uint64_t i) { return symbols[i] != before(i); });
   if (wrong == no_index) {
     report_progress(context, "check bwt", suffixes.size(), suffixes.size());
     return;

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "apps/suffix_array/host/arrays.hpp"
-#include "core/host_runtime.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"

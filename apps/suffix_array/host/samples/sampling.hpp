@@ -18,8 +18,7 @@ namespace sortie::suffix_array::host {
 /// \param hashes  n of them
 /// \param unit    vector_unit(), or a lesser unit
 void hash_symbols(const SymbolStream& stream, std::uint64_t hashed, std::uint64_t first,
-                  std::uint64_t n, std::uint32_t* hashes,
-                  VectorUnit unit = vector_unit());
+                  std::uint64_t n, std::uint32_t* hashes, VectorUnit unit = vector_unit());
 
 /// Chooses, for every suffix of a group, a sample a few symbols ahead, from symbols in which all
 /// members of its group agree: these have their samples at equal distances, so the order of the
