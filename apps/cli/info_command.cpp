@@ -74,7 +74,7 @@ Json algorithms(Backend backend) {
   Json list = {{"spgemm", names(spgemm::algorithms(backend))},
                {"suffix-array", suffix_array_algorithms(backend)}};
   const auto sorts = sort_algorithms(backend);
-  if (!sorts.empty()) list["sort"] = names(sorts);
+  if (!sorts.empty()) list["sort"] = names(std::span<const SortAlgorithm>(sorts));
   return list;
 }
 

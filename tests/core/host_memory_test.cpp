@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/host_memory.hpp"
+#include "sortie/error.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace {
@@ -72,7 +73,7 @@ TEST(AllocateArray, BeginsAtACacheLineAndHoldsAllElements) {
     const auto array = sortie::allocate_array<std::uint64_t>(size);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.get()) % 64, 0U);
     for (std::uint64_t i = 0; i < size; ++i) array[i] = i;
-    if (size > 0) EXPECT_EQ(array[size - 1], size - 1);
+    for (std::uint64_t i = 0; i < size; ++i) ASSERT_EQ(array[i], i);
   }
   EXPECT_EQ(sortie::HostArray<int>(), nullptr);
 }
