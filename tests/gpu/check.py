@@ -45,6 +45,7 @@ PROGRAMS = {
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
                              "-*SortsOfTheSameData*",
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*",
+    "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "DeviceSkew.EqualsReferenceOnShort*",
     "bench_device": "SegsortPeers.*:TuneOnDevice.EveryBinding*",
     "spgemm_device": "*/0.*-*Million*:*BordersOfBins*:*SameBits*",

@@ -255,6 +255,7 @@ __global__ void __launch_bounds__(count_threads)
     keys[i] = Decode ? codec.decoded(keys[i]) : codec.encoded(keys[i]);
 }
 
+#ifdef __CUDACC__  // the tests run the kernels on host threads without launches
 template <class Word>
 cudaError_t launch_count(const CountArguments& arguments, std::uint32_t tile, cudaStream_t stream) {
   const std::uint32_t batches = arguments.end_batch - arguments.first_batch;
@@ -304,5 +305,6 @@ cudaError_t launch_encode(void* keys, std::uint64_t n, KeyOrder order, bool deco
   }
   return cudaGetLastError();
 }
+#endif
 
 }  // namespace sortie::multisort

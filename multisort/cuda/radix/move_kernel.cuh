@@ -323,6 +323,7 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
   }
 }
 
+#ifdef __CUDACC__  // as in count_kernels.cuh
 template <class Word, int ValueBytes, class Lookup>
 cudaError_t launch_move_by(const MoveArguments& arguments, cudaStream_t stream) {
   constexpr MoveShape shape = move_shape<Word, ValueBytes>;
@@ -350,5 +351,6 @@ cudaError_t launch_move(const MoveArguments& arguments, cudaStream_t stream) {
     return launch_move_by<Word, ValueBytes, Lookup>(arguments, stream);
   });
 }
+#endif
 
 }  // namespace sortie::multisort
