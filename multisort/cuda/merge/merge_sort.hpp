@@ -2,7 +2,6 @@
 #pragma once
 
 #include "multisort/cuda/chunk_sort.hpp"
-#include "primitives/key_dispatch.hpp"
 
 namespace sortie::multisort {
 
@@ -27,13 +26,7 @@ void merge_sort_typed(const Context& context, const DeviceGroup& group,
 /// (2012).
 ///
 /// \throws Error (out_of_memory) before anything is moved; (device)
-inline void merge_sort_chunks(const Context& context, const DeviceGroup& group,
-                              const ChunkRequest& request) {
-  with_key_word(key_bytes(request.key_type), [&]<class Word>(Word) {
-    with_value_bytes(request.value_bytes, [&]<class Value>(Value) {
-      merge_sort_typed<Word, Value>(context, group, request);
-    });
-  });
-}
+void merge_sort_chunks(const Context& context, const DeviceGroup& group,
+                       const ChunkRequest& request);
 
 }  // namespace sortie::multisort
