@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <barrier>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -10,17 +9,18 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-/// CUDA C++ for an ordinary compiler: as much of it as the kernels of segsort and of spgemm use. A
-/// block is run by a host thread for each of its threads, barriers are barriers, and shared memory
-/// is static memory, so that ThreadSanitizer and AddressSanitizer see what a kernel does. Blocks
-/// run one after the other; a grid that waits for itself has one block.
+#include "tests/kernels/on_host/block_threads.hpp"
+
+/// CUDA C++ for an ordinary compiler: as much of it as the kernels use. The threads of a block are
+/// those of block_threads.hpp, and shared memory is static memory, so that ThreadSanitizer and
+/// AddressSanitizer see what a kernel does. Blocks run one after the other; a grid that waits for
+/// itself has one block.
 ///
-/// Warps are not in step: a kernel that forgets a __syncwarp() is found out.
+/// The lanes of a warp are not in step: a test of a kernel that forgets a __syncwarp() fails.
 
 #undef __device__
 #undef __global__
@@ -41,17 +41,13 @@
 
 namespace cuda_on_host {
 
-struct Index {
-  unsigned int x = 0;
-};
-
 /// What the threads of the running block share.
 struct Block {
   static constexpr unsigned int most_threads = 1024;
 
-  std::unique_ptr<std::barrier<>> all;
-  std::vector<std::unique_ptr<std::barrier<>>> warps;
-  std::map<std::pair<int, int>, std::unique_ptr<std::barrier<>>> teams;  ///< by threads and number
+  std::unique_ptr<Barrier> all;
+  std::vector<std::unique_ptr<Barrier>> warps;
+  std::map<std::pair<int, int>, std::unique_ptr<Barrier>> teams;  ///< by threads and number
   std::mutex mutex;
   std::uint64_t slots[most_threads];  ///< what a thread tells its warp, or its block
 };
@@ -96,7 +92,6 @@ struct alignas(16) uint4 {
   unsigned int w;
 };
 
-inline thread_local cuda_on_host::Index threadIdx;
 inline cuda_on_host::Index blockIdx;
 inline cuda_on_host::Index blockDim;
 inline cuda_on_host::Index gridDim;
@@ -104,11 +99,11 @@ inline cuda_on_host::Index gridDim;
 namespace cuda_on_host {
 
 /// The barrier of a team of `threads` threads.
-inline std::barrier<>& barrier_of_team(int team, int threads) {
+inline Barrier& barrier_of_team(int team, int threads) {
   const Unseen unseen;
   const std::lock_guard<std::mutex> lock(block.mutex);
   auto& barrier = block.teams[{threads, team}];
-  if (!barrier) barrier = std::make_unique<std::barrier<>>(threads);
+  if (!barrier) barrier = std::make_unique<Barrier>(threads);
   return *barrier;
 }
 
@@ -130,19 +125,12 @@ void run_block(unsigned int threads, const Body& body, unsigned int number = 0) 
   blockDim.x = threads;
   gridDim.x = number + 1;
   blockIdx.x = number;
-  block.all = std::make_unique<std::barrier<>>(threads);
+  block.all = std::make_unique<Barrier>(threads);
   block.warps.clear();
   block.teams.clear();
   for (unsigned int warp = 0; warp < threads / 32; ++warp)
-    block.warps.push_back(std::make_unique<std::barrier<>>(32));
-  std::vector<std::thread> all;
-  all.reserve(threads);
-  for (unsigned int thread = 0; thread < threads; ++thread)
-    all.emplace_back([thread, &body] {
-      threadIdx.x = thread;
-      body();
-    });
-  for (std::thread& one : all) one.join();
+    block.warps.push_back(std::make_unique<Barrier>(32));
+  run_threads(threads, body);
 }
 
 }  // namespace cuda_on_host

@@ -18,7 +18,7 @@ void wait_for_team(int team) {
 }
 template <int Threads>
 bool any_of_team(int team, bool condition) {
-  std::barrier<>& barrier = cuda_on_host::barrier_of_team(team, Threads);
+  cuda_on_host::Barrier& barrier = cuda_on_host::barrier_of_team(team, Threads);
   {
     const cuda_on_host::Unseen unseen;
     cuda_on_host::block.slots[threadIdx.x] = condition ? 1 : 0;
@@ -52,11 +52,9 @@ class WarpSignal {
   void prepare() { lanes_ = 0; }
   void raise() {
     ++lanes_;
-    lanes_.notify_all();
   }
   void wait(std::uint32_t before) {
-    std::uint32_t lanes = lanes_;
-    for (; lanes < 32 * (before + 1); lanes = lanes_) lanes_.wait(lanes);
+    while (lanes_ < 32 * (before + 1)) cuda_on_host::yield();
   }
 
  private:
