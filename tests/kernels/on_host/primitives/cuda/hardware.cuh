@@ -50,9 +50,7 @@ inline void wait_for_prior_kernels() {}
 class WarpSignal {
  public:
   void prepare() { lanes_ = 0; }
-  void raise() {
-    ++lanes_;
-  }
+  void raise() { ++lanes_; }
   void wait(std::uint32_t before) {
     while (lanes_ < 32 * (before + 1)) cuda_on_host::yield();
   }
