@@ -2,7 +2,6 @@
 #include "baselines/baselines.hpp"
 
 #include "baselines/spgemm/baselines.hpp"
-#include "baselines/suffix_array/list.hpp"
 
 namespace sortie::baselines {
 

@@ -19,4 +19,11 @@ struct [[gnu::packed]] Opaque {
   Word word;
 };
 
+/// std::complex<double>, whose header is too large for every kernel to include.
+template <class Value>
+concept ComplexOfDoubles = requires(const Value& value) {
+  { value.real() } -> std::same_as<double>;
+  { value.imag() } -> std::same_as<double>;
+};
+
 }  // namespace sortie

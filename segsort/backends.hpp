@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include "sortie/context.hpp"
@@ -13,6 +14,13 @@ namespace sortie::segsort {
 /// Sorts on the host. `request` has been checked by sort() except for its offsets, which this
 /// function checks before it changes anything.
 void sort_on_host(const Context& context, const Request& request);
+
+/// Sorts a request whose keys have the width of `UKey`, on the host. \pre the host runtime has been
+/// started. Instantiated in sources that CMake generates, one for each key width.
+template <std::unsigned_integral UKey>
+void sort_keys_of(const Context& context, const Request& request);
+extern template void sort_keys_of<std::uint32_t>(const Context&, const Request&);
+extern template void sort_keys_of<std::uint64_t>(const Context&, const Request&);
 
 /// Sorts on a GPU. \pre sort() has checked `request` and its offsets
 void sort_on_cuda(const Context& context, const Request& request);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "baselines/suffix_array/list.hpp"
-
 #include "apps/suffix_array/construction.hpp"
+#include "baselines/baselines.hpp"
 #include "papers/dc3/dc3.hpp"
 
 namespace sortie::suffix_array {

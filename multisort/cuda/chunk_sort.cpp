@@ -12,6 +12,7 @@
 #include "core/progress.hpp"
 #include "multisort/cuda/merge/merge_sort.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
+#include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {
@@ -25,6 +26,17 @@ ChunkSort chunk_sort(SortAlgorithm algorithm) {
   throw Error(ErrorKind::usage,
               fmt::format("sort: found algorithm {}, expected one that sorts chunks in GPU memory",
                           name(algorithm)));
+}
+
+// Not inline: a source that sees the definition of merge_sort_typed() as well would compile the
+// kernels of all widths.
+void merge_sort_chunks(const Context& context, const DeviceGroup& group,
+                       const ChunkRequest& request) {
+  with_key_word(key_bytes(request.key_type), [&]<class Word>(Word) {
+    with_value_bytes(request.value_bytes, [&]<class Value>(Value) {
+      merge_sort_typed<Word, Value>(context, group, request);
+    });
+  });
 }
 
 std::span<const SortAlgorithm> cuda_sort_algorithms() {

@@ -5,7 +5,6 @@
 
 #include "core/phase_timer.hpp"
 #include "multisort/cuda/chunked_sort.hpp"
-#include "multisort/host/merge_sorted_runs.hpp"
 
 namespace sortie::papers {
 
@@ -13,7 +12,7 @@ void het_sort(const Context& context, const std::vector<int>& ordinals,
               const multisort::Request& request) {
   if (request.num_items == 0) return;
   const multisort::ChunkedArray array(context, ordinals, request);
-  const std::function<void()> merge = multisort::prepare_merge(context, request, array.sizes());
+  const std::function<void()> merge = prepare_merge(context, request, array.sizes());
   array.sort_chunks(array.items());
   const PhaseTimer timer(context, "merge", 4 * request.bytes());
   merge();

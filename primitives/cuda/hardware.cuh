@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <complex>
 #include <cstdint>
-#include <cuda/barrier>
+
+#include "primitives/payload.hpp"
 
 /// Inline-PTX wrappers, special memory accesses and compiler hints. The kernel tests on host threads
 /// (tests/kernels) replace this file by one of the same path.
@@ -80,28 +80,6 @@ __device__ __forceinline__ void wait_for_prior_kernels() {
 #endif
 }
 
-/// A barrier in shared memory with which one warp releases another.
-class WarpSignal {
- public:
-  /// Called by one thread, followed by a block barrier before other uses.
-  __device__ __forceinline__ void prepare() { init(&barrier(), 32); }
-  /// Called by all lanes of the releasing warp. Releases the waiting warp, which then sees all
-  /// prior writes of these lanes. Each lane arrives itself, because racecheck does not accept one
-  /// lane's arrival for the other lanes.
-  __device__ __forceinline__ void raise() { (void)barrier().arrive(); }
-  /// Waits until raise() has been called more than `before` times.
-  /// \param before  number of preceding wait() calls
-  __device__ __forceinline__ void wait(std::uint32_t before) {
-    barrier().wait_parity((before & 1) != 0);
-  }
-
- private:
-  using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
-  __device__ __forceinline__ Barrier& barrier() { return reinterpret_cast<Barrier&>(bytes_); }
-  // Raw bytes, since shared variables must not have constructors.
-  alignas(Barrier) unsigned char bytes_[sizeof(Barrier)];
-};
-
 /// An address in shared memory, computed early. The asm statement keeps the compiler from
 /// recomputing it later.
 using SharedAddress = std::uint32_t;
@@ -119,7 +97,8 @@ __device__ __forceinline__ void load_shared(SharedAddress address, float& value)
 __device__ __forceinline__ void load_shared(SharedAddress address, double& value) {
   asm volatile("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"(address) : "memory");
 }
-__device__ __forceinline__ void load_shared(SharedAddress address, std::complex<double>& value) {
+template <ComplexOfDoubles Complex>
+__device__ __forceinline__ void load_shared(SharedAddress address, Complex& value) {
   double real = 0;
   double imaginary = 0;
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];"
@@ -134,7 +113,8 @@ __device__ __forceinline__ void store_shared(SharedAddress address, float value)
 __device__ __forceinline__ void store_shared(SharedAddress address, double value) {
   asm volatile("st.shared.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
 }
-__device__ __forceinline__ void store_shared(SharedAddress address, std::complex<double> value) {
+template <ComplexOfDoubles Complex>
+__device__ __forceinline__ void store_shared(SharedAddress address, Complex value) {
   asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(address), "d"(value.real()),
                "d"(value.imag())
                : "memory");
@@ -155,8 +135,8 @@ __device__ __forceinline__ void store_streaming(T* place, T value) {
   __stcs(place, value);
 }
 // In halves: a complex number need not be aligned to its size.
-__device__ __forceinline__ void store_streaming(std::complex<double>* place,
-                                                std::complex<double> value) {
+template <ComplexOfDoubles Complex>
+__device__ __forceinline__ void store_streaming(Complex* place, Complex value) {
   __stcs(reinterpret_cast<double*>(place), value.real());
   __stcs(reinterpret_cast<double*>(place) + 1, value.imag());
 }
@@ -164,7 +144,8 @@ template <class T>
 __device__ __forceinline__ T load_streaming(const T* place) {
   return __ldcs(place);
 }
-__device__ __forceinline__ std::complex<double> load_streaming(const std::complex<double>* place) {
+template <ComplexOfDoubles Complex>
+__device__ __forceinline__ Complex load_streaming(const Complex* place) {
   const auto* const halves = reinterpret_cast<const double*>(place);
   return {__ldcs(halves), __ldcs(halves + 1)};
 }

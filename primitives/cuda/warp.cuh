@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <complex>
 #include <cstdint>
+
+#include "primitives/payload.hpp"
 
 /// Collective operations of a warp. All 32 lanes call them together, unless stated otherwise. They
 /// exchange registers only and order no memory accesses.
@@ -36,8 +37,8 @@ template <class Value>
 __device__ __forceinline__ Value from_lane(Value value, int from, int width = 32) {
   return __shfl_sync(full_warp, value, from, width);
 }
-__device__ __forceinline__ std::complex<double> from_lane(std::complex<double> value, int from,
-                                                          int width = 32) {
+template <ComplexOfDoubles Value>
+__device__ __forceinline__ Value from_lane(Value value, int from, int width = 32) {
   return {__shfl_sync(full_warp, value.real(), from, width),
           __shfl_sync(full_warp, value.imag(), from, width)};
 }
@@ -46,8 +47,8 @@ template <class Value>
 __device__ __forceinline__ Value from_lane_above(Value value, unsigned int distance) {
   return __shfl_down_sync(full_warp, value, distance);
 }
-__device__ __forceinline__ std::complex<double> from_lane_above(std::complex<double> value,
-                                                                unsigned int distance) {
+template <ComplexOfDoubles Value>
+__device__ __forceinline__ Value from_lane_above(Value value, unsigned int distance) {
   return {__shfl_down_sync(full_warp, value.real(), distance),
           __shfl_down_sync(full_warp, value.imag(), distance)};
 }

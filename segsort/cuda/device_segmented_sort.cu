@@ -7,7 +7,7 @@
 
 #include "core/cuda/storage_carver.hpp"
 #include "segsort/cuda/device_request.cuh"
-#include "segsort/cuda/launch.cuh"
+#include "segsort/cuda/launch_partitions.cuh"
 #include "segsort/cuda/registry.hpp"
 
 namespace sortie::segsort {
@@ -106,6 +106,20 @@ struct TemporaryStorage {
   }
 };
 
+/// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists
+template <class Tiles, class Word, int ValueBytes>
+cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                        const WorkLists& lists) {
+  if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
+  cudaError_t status = launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  if (status == cudaSuccess)
+    status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  if (status == cudaSuccess)
+    status =
+        launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);
+  return status;
+}
+
 template <class Tiles, class Word>
 cudaError_t launch(const LaunchPlan& plan, const DeviceRequest& request,
                    const Arguments<Word>& arguments, const WorkLists& lists) {
@@ -148,6 +162,23 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
   }
   return cudaSuccess;
 }
+
+/// Largest shared memory per block, over all kernels.
+template <class Tiles, class Word, int ValueBytes>
+constexpr std::size_t most_shared_bytes() {
+  using Single =
+      PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
+  constexpr std::size_t large =
+      std::max({Tiles::batch_threads / 32 * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
+                sizeof(TileOfClass<Word, ValueBytes, Tiles::used_block_classes - 1>),
+                sizeof(GridShared<Word, ValueBytes, Tiles>), sizeof(Single)});
+  if constexpr (Tiles::has_small_sort) {
+    return std::max(large, sizeof(SmallSortShared<Word, ValueBytes>));
+  } else {
+    return std::max(large, sizeof(Single) + sizeof(PendingParts<Tiles>));
+  }
+}
+static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
 template <class Word>
 std::size_t large_tile_bytes(int value_bytes) {

@@ -10,11 +10,10 @@
 
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
-#include "segsort/cuda/grid_partition.cuh"
-#include "segsort/cuda/partition.cuh"
 #include "segsort/cuda/small_sort.cuh"
 
-/// Launches all kernels of one sort on a stream, for one width of keys and values.
+/// Launches of the kernels of a sort on a stream, for one width of keys and values. Those of the
+/// partitions are in launch_partitions.cuh.
 namespace sortie::segsort {
 
 /// Attributes of the current device that a sort needs.
@@ -195,28 +194,6 @@ cudaError_t launch_short(const LaunchPlan& plan, const Arguments<Word>& argument
                                                                                  lists);
 }
 
-/// Launches the partitions of segments that exceed the tiles of blocks, if there can be any.
-template <class Tiles, class Word, int ValueBytes>
-cudaError_t launch_partitions(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                              const WorkLists& lists) {
-  const WorkListsOf<Tiles> limited{lists};
-  if (plan.most_segments_from(longest_single_block_partition + 1) != 0) {
-    constexpr PartitionShape shape = Tiles::template grid_shape<Word, ValueBytes>;
-    using Shared = GridShared<Word, ValueBytes, Tiles>;
-    const cudaError_t status =
-        launch_resident(grid_partition_kernel<Word, ValueBytes, Tiles>, plan,
-                        (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks,
-                        Shared::threads, sizeof(Shared), true, arguments, limited);
-    if (status != cudaSuccess) return status;
-  }
-  const std::uint64_t parts = plan.num_items / (std::uint64_t{Tiles::longest_group} + 1);
-  if (parts == 0) return cudaSuccess;
-  using Shared =
-      PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
-  return launch_resident(single_block_partition_kernel<Word, ValueBytes, Tiles>, plan, parts,
-                         no_limit, Shared::threads, sizeof(Shared), false, arguments, limited);
-}
-
 /// Launches a small sort.
 template <class Word, int ValueBytes>
 cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arguments) {
@@ -230,37 +207,6 @@ cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arg
                          (plan.num_segments - 1) / (chunk * small_sort_warps) + 1, no_limit,
                          small_partition_shape.threads, sizeof(SmallSortShared<Word, ValueBytes>),
                          false, arguments, static_cast<int>(chunk));
-}
-
-/// Largest shared memory per block, over all kernels.
-template <class Tiles, class Word, int ValueBytes>
-constexpr std::size_t most_shared_bytes() {
-  using Single =
-      PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
-  constexpr std::size_t large =
-      std::max({Tiles::batch_threads / 32 * sizeof(BatchShared<Word, ValueBytes, std::uint64_t>),
-                sizeof(TileOfClass<Word, ValueBytes, Tiles::used_block_classes - 1>),
-                sizeof(GridShared<Word, ValueBytes, Tiles>), sizeof(Single)});
-  if constexpr (Tiles::has_small_sort) {
-    return std::max(large, sizeof(SmallSortShared<Word, ValueBytes>));
-  } else {
-    return std::max(large, sizeof(Single) + sizeof(PendingParts<Tiles>));
-  }
-}
-static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
-
-/// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists
-template <class Tiles, class Word, int ValueBytes>
-cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                        const WorkLists& lists) {
-  if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
-  cudaError_t status = launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
-  if (status == cudaSuccess)
-    status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
-  if (status == cudaSuccess)
-    status =
-        launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);
-  return status;
 }
 
 }  // namespace sortie::segsort

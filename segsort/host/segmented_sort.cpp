@@ -8,7 +8,6 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "segsort/backends.hpp"
-#include "segsort/host/sort_typed.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::segsort {

@@ -8,7 +8,6 @@
 
 #include "segsort/backends.hpp"
 #include "segsort/host/segment_sorter.hpp"
-#include "segsort/host/sort_typed.hpp"
 
 namespace sortie::segsort {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "multisort/reference.hpp"
 #include "sortie/sort_chunks.hpp"
 #include "tests/multisort/distributions.hpp"
+#include "tests/reference/sort.hpp"
 
 namespace sortie::test {
 

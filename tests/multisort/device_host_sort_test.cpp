@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "core/cuda/pinned_buffer.hpp"
-#include "multisort/reference.hpp"
 #include "papers/papers.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/sort.hpp"
 #include "tests/multisort/distributions.hpp"
+#include "tests/reference/sort.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace sortie::test {

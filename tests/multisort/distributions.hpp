@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "multisort/reference.hpp"
 #include "sortie/key_types.hpp"
+#include "tests/reference/sort.hpp"
 
 namespace sortie::test {
 

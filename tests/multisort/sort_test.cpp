@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "multisort/reference.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/sort.hpp"
 #include "tests/multisort/distributions.hpp"
+#include "tests/reference/sort.hpp"
 
 namespace sortie::test {
 namespace {

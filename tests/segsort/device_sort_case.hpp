@@ -18,9 +18,9 @@
 
 #include "core/cuda/check.hpp"
 #include "papers/ics17/sort_ics17.hpp"
-#include "segsort/reference.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/device_segmented_sort.hpp"
+#include "tests/reference/segmented_sort.hpp"
 #include "tests/segsort/key_patterns.hpp"
 #include "tests/segsort/segment_shapes.hpp"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "segsort/reference.hpp"
 #include "sortie/key_types.hpp"
+#include "tests/reference/segmented_sort.hpp"
 
 namespace sortie::test {
 

@@ -19,7 +19,7 @@
 #include "segsort/host/page_prefetch.hpp"
 #include "segsort/host/short/segment_batch.hpp"
 #include "segsort/host/short/short_segments.hpp"
-#include "segsort/reference.hpp"
+#include "tests/reference/segmented_sort.hpp"
 
 namespace sortie::segsort {
 namespace {

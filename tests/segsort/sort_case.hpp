@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "segsort/reference.hpp"
 #include "sortie/segmented_sort.hpp"
+#include "tests/reference/segmented_sort.hpp"
 #include "tests/segsort/key_patterns.hpp"
 #include "tests/segsort/segment_shapes.hpp"
 #include "tests/support/backend.hpp"

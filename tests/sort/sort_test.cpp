@@ -13,10 +13,10 @@
 
 #include "apps/sort/record_generator.hpp"
 #include "core/random.hpp"
-#include "multisort/reference.hpp"
 #include "papers/papers.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/sort_file.hpp"
+#include "tests/reference/sort.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -7,11 +7,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "multisort/reference.hpp"
 #include "papers/papers.hpp"
 #include "sortie/sort_chunks.hpp"
 #include "tests/multisort/cuda/device_chunks.hpp"
 #include "tests/multisort/distributions.hpp"
+#include "tests/reference/sort.hpp"
 
 /// One array for the sort of chunks on GPUs, compared with the reference.
 

@@ -14,9 +14,9 @@
 
 #include "multisort/backends.hpp"
 #include "multisort/host/in_place_sort.hpp"
-#include "multisort/reference.hpp"
 #include "sortie/sort.hpp"
 #include "tests/multisort/distributions.hpp"
+#include "tests/reference/sort.hpp"
 
 namespace sortie::test {
 namespace {

@@ -6,6 +6,7 @@
 #include "apps/spgemm/cuda/fused/row_walk.cuh"
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/warp.cuh"
+#include "primitives/cuda/warp_signal.cuh"
 
 /// How a thread block traverses the products of a row of C = A * B.
 namespace sortie::spgemm::cuda {

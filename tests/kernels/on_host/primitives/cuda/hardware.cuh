@@ -47,18 +47,6 @@ inline unsigned char* dynamic_shared_memory() {
 inline void trigger_dependent_launch() {}
 inline void wait_for_prior_kernels() {}
 
-class WarpSignal {
- public:
-  void prepare() { lanes_ = 0; }
-  void raise() { ++lanes_; }
-  void wait(std::uint32_t before) {
-    while (lanes_ < 32 * (before + 1)) cuda_on_host::yield();
-  }
-
- private:
-  std::atomic<std::uint32_t> lanes_;
-};
-
 using SharedAddress = const void*;
 template <class T>
 SharedAddress shared_address(const T* place) {

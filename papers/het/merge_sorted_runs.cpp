@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "multisort/host/merge_sorted_runs.hpp"
+#include "papers/het/het_sort.hpp"
 
 #include <memory>
 
@@ -9,8 +9,11 @@
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
+#include "primitives/key_dispatch.hpp"
 
-namespace sortie::multisort {
+namespace sortie::papers {
+
+using namespace multisort;
 
 namespace {
 
@@ -55,33 +58,21 @@ std::function<void()> prepare(const Context& context, const Request& request,
   };
 }
 
-template <class Key>
-std::function<void()> prepare_keys(const Context& context, const Request& request,
-                                   const std::vector<std::uint64_t>& run_sizes) {
-  switch (request.value_bytes) {
-    case 0:
-      return prepare<Key, NoValue>(context, request, run_sizes);
-    case 4:
-      return prepare<Key, Opaque<std::uint32_t>>(context, request, run_sizes);
-    default:
-      return prepare<Key, Opaque<std::uint64_t>>(context, request, run_sizes);
-  }
-}
-
 }  // namespace
 
 std::function<void()> prepare_merge(const Context& context, const Request& request,
                                     const std::vector<std::uint64_t>& run_sizes) {
-  switch (key_bytes(request.key_type)) {
-    case 1:
-      return prepare_keys<std::uint8_t>(context, request, run_sizes);
-    case 2:
-      return prepare_keys<std::uint16_t>(context, request, run_sizes);
-    case 4:
-      return prepare_keys<std::uint32_t>(context, request, run_sizes);
-    default:
-      return prepare_keys<std::uint64_t>(context, request, run_sizes);
-  }
+  std::function<void()> merge;
+  with_key_word(key_bytes(request.key_type), [&]<class Word>(Word) {
+    with_value_bytes(request.value_bytes, [&]<class Value>(Value) {
+      if constexpr (has_values<Value>) {
+        merge = prepare<Word, Opaque<Value>>(context, request, run_sizes);
+      } else {
+        merge = prepare<Word, NoValue>(context, request, run_sizes);
+      }
+    });
+  });
+  return merge;
 }
 
-}  // namespace sortie::multisort
+}  // namespace sortie::papers

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "multisort/host/merge_sorted_runs.hpp"
-#include "multisort/reference.hpp"
+#include "papers/het/het_sort.hpp"
 #include "primitives/key_codec.hpp"
 #include "tests/multisort/distributions.hpp"
+#include "tests/reference/sort.hpp"
 
 namespace sortie::test {
 namespace {
@@ -60,7 +60,7 @@ class MergeSortedRuns : public testing::Test {
     request.options.order = order;
     Context context;
     context.backend = Backend::host;
-    multisort::prepare_merge(context, request, sizes)();
+    papers::prepare_merge(context, request, sizes)();
     EXPECT_EQ(std::memcmp(encoded.data(), expected_keys.data(), n * sizeof(Key)), 0);
     EXPECT_EQ(values, expected_values);
 
@@ -69,7 +69,7 @@ class MergeSortedRuns : public testing::Test {
     form.encode(encoded.data(), n);
     request.values = nullptr;
     request.value_bytes = 0;
-    multisort::prepare_merge(context, request, sizes)();
+    papers::prepare_merge(context, request, sizes)();
     EXPECT_EQ(std::memcmp(encoded.data(), expected_keys.data(), n * sizeof(Key)), 0);
   }
 };
