@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The kernels of the radix partition on host threads, one for each thread of a block: counts of
+// The kernels of the radix partition on the host: counts of
 // groups and of digits, samples, and the move of a tile's items to their groups.
 
 #include <gmock/gmock.h>

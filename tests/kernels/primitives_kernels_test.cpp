@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The device primitives on host threads, one host thread for each thread of a block, beside their
-// definitions.
+// The device primitives on the host, beside their definitions.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

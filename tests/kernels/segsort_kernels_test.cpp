@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The kernels of the tuned policy on host threads, a thread for each of a block's: what they do
-// between barriers is tested where there is no GPU, and sanitizers see it.
+// The kernels of the tuned policy on the host: what they do between barriers is tested where there is no GPU, and sanitizers see it.
 
 #include <gtest/gtest.h>
 

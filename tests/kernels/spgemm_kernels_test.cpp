@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The kernels of the fused sparse product on host threads, a thread for each of a block's.
+// The kernels of the fused sparse product on the host.
 
 #include <gtest/gtest.h>
 
