@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The kernels of the tuned policy on the host: what they do between barriers is tested where there is no GPU, and sanitizers see it.
+// The kernels of the tuned policy on the host: what they do between barriers is tested where there
+// is no GPU, and sanitizers see it.
 
 #include <gtest/gtest.h>
 
