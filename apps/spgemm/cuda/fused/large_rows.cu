@@ -254,9 +254,7 @@ void publish_counters(const LargeRows& rows, const std::int64_t* entries, LargeR
   template LargeRows plan_large_rows(const ProductOperands<Value>&, const RowBins&, std::int64_t, \
                                      cudaStream_t);                                               \
   template void count_large_rows(const ProductOperands<Value>&, const RowBins&, LargeRows&,       \
-                                 std::int64_t*, KernelGroup&);                                    \
-  template void make_large_rows(const ProductOperands<Value>&, const RowBins&, const LargeRows&,  \
-                                const LargeRowCounters&, const ProductRows<Value>&, KernelGroup&);
+                                 std::int64_t*, KernelGroup&);
 SORTIE_INSTANTIATE(float)
 SORTIE_INSTANTIATE(double)
 SORTIE_INSTANTIATE(std::complex<double>)
