@@ -308,4 +308,18 @@ void sort_short_segments(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
   detail::sort_short_segments_baseline(keys, values, codec, segments, tile);
 }
 
+// Instantiated in sources that CMake generates, one for each key width: half of the time that the
+// host's segmented sort takes to compile.
+#define SORTIE_EXTERN_SHORT_SEGMENTS(UKey, Value)                                \
+  extern template void sort_short_segments(UKey*, Value*, const KeyCodec<UKey>&, \
+                                           const ShortSegments&, VectorUnit,     \
+                                           detail::SegmentTile<UKey, Value>&)
+SORTIE_EXTERN_SHORT_SEGMENTS(std::uint32_t, NoValue);
+SORTIE_EXTERN_SHORT_SEGMENTS(std::uint32_t, Opaque<std::uint32_t>);
+SORTIE_EXTERN_SHORT_SEGMENTS(std::uint32_t, Opaque<std::uint64_t>);
+SORTIE_EXTERN_SHORT_SEGMENTS(std::uint64_t, NoValue);
+SORTIE_EXTERN_SHORT_SEGMENTS(std::uint64_t, Opaque<std::uint32_t>);
+SORTIE_EXTERN_SHORT_SEGMENTS(std::uint64_t, Opaque<std::uint64_t>);
+#undef SORTIE_EXTERN_SHORT_SEGMENTS
+
 }  // namespace sortie::segsort
