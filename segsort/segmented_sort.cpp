@@ -17,8 +17,14 @@ namespace {
 }
 
 void check_sizes(const Request& request) {
+  if (key_bits(request.key_type) < 32)
+    refuse(fmt::format("keys of {} bits", key_bits(request.key_type)), "32 or 64");
   if (request.value_bytes < 0)
     refuse("a number of values other than the number of keys", "one value per key");
+  if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
+    refuse(fmt::format("values of {} bytes", request.value_bytes), "0, 4 or 8");
+  for (const int bytes : {request.begin_offsets.bytes, request.end_offsets.bytes})
+    if (bytes != 4 && bytes != 8) refuse(fmt::format("offsets of {} bytes", bytes), "4 or 8");
   if (request.begin_offsets.size != request.end_offsets.size)
     refuse(fmt::format("{} begin offsets and {} end offsets", request.begin_offsets.size,
                        request.end_offsets.size),

@@ -17,6 +17,7 @@ inline bool is_valid(const DeviceRequest& request) {
   const int bits = key_bits(request.key_type);
   const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
+  if (bits != 32 && bits != 64) return false;
   if (request.num_items < 0 || request.num_segments < 0) return false;
   if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
   if (!is_unsigned && (request.begin_bit != 0 || end_bit != bits)) return false;

@@ -575,6 +575,9 @@ TEST_F(DeviceSegmentedSortTest, RefusesWhatCannotBeSorted) {
   request.num_segments = -1;
   EXPECT_EQ(status(), cudaErrorInvalidValue);
   request = {};
+  request.key_type = KeyType::u16;
+  EXPECT_EQ(status(), cudaErrorInvalidValue) << "keys of 16 bits";
+  request = {};
   request.value_bytes = 3;
   EXPECT_EQ(status(), cudaErrorInvalidValue);
 }

@@ -63,6 +63,40 @@ TEST(InvalidSegmentedSort, NegativeOffset) {
       Error);
 }
 
+// By the function for types that are known at run time only.
+TEST(InvalidSegmentedSort, WidthsThatAreNotSorted) {
+  std::vector<std::uint16_t> keys = {3, 1, 2};
+  std::vector<std::uint8_t> values = {0, 1, 2};
+  const std::vector<std::uint32_t> begins{0};
+  const std::vector<std::uint32_t> ends{3};
+  segsort::Request request;
+  request.num_items = keys.size();
+  request.keys = keys.data();
+  request.begin_offsets = {begins.data(), 4, begins.size()};
+  request.end_offsets = {ends.data(), 4, ends.size()};
+  const auto expect_message = [&](const char* message) {
+    try {
+      segsort::sort(context(), request);
+      ADD_FAILURE() << "not refused; expected: " << message;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_STREQ(error.what(), message);
+    }
+    EXPECT_EQ(keys, (std::vector<std::uint16_t>{3, 1, 2}));
+  };
+  request.key_type = KeyType::u16;
+  expect_message("segmented_sort: found keys of 16 bits, expected 32 or 64");
+  request.key_type = KeyType::i8;
+  expect_message("segmented_sort: found keys of 8 bits, expected 32 or 64");
+  request.key_type = KeyType::u32;
+  request.values = values.data();
+  request.value_bytes = 1;
+  expect_message("segmented_sort: found values of 1 bytes, expected 0, 4 or 8");
+  request.value_bytes = 0;
+  request.end_offsets.bytes = 2;
+  expect_message("segmented_sort: found offsets of 2 bytes, expected 4 or 8");
+}
+
 TEST(InvalidSegmentedSort, OffsetsOfDifferentSizes) {
   expect_refused<std::uint32_t>({0, 5}, {5}, {}, ErrorKind::usage,
                                 "segmented_sort: found 2 begin offsets and 1 end offsets, expected "
