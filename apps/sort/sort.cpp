@@ -5,6 +5,7 @@
 
 #include "apps/sort/record_sorter.hpp"
 #include "multisort/backends.hpp"
+#include "primitives/key_dispatch.hpp"
 
 namespace sortie::sorting {
 namespace {
@@ -29,16 +30,9 @@ SortResult sort_keys_of(const Context& context, RecordSource& source,
 SortResult sort_records_of(const Context& context, RecordSource& source,
                            const FileSortRequest& request) {
   multisort::require_algorithm(context, request.options.algorithm);
-  switch (key_bytes(request.format.key)) {
-    case 1:
-      return sort_keys_of<std::uint8_t>(context, source, request);
-    case 2:
-      return sort_keys_of<std::uint16_t>(context, source, request);
-    case 4:
-      return sort_keys_of<std::uint32_t>(context, source, request);
-    default:
-      return sort_keys_of<std::uint64_t>(context, source, request);
-  }
+  return with_key_word(key_bytes(request.format.key), [&]<class Word>(Word) {
+    return sort_keys_of<Word>(context, source, request);
+  });
 }
 
 }  // namespace sortie::sorting

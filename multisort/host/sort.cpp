@@ -11,6 +11,7 @@
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "multisort/backends.hpp"
+#include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {
@@ -31,16 +32,8 @@ std::size_t start_devices(const HostContext& context, int wanted) {
 void sort_on_host(const Context& context, const Request& request) {
   const std::size_t devices = start_devices(context, request.options.devices);
   try {
-    switch (key_bytes(request.key_type)) {
-      case 1:
-        return sort_keys_of<std::uint8_t>(context, request, devices);
-      case 2:
-        return sort_keys_of<std::uint16_t>(context, request, devices);
-      case 4:
-        return sort_keys_of<std::uint32_t>(context, request, devices);
-      default:
-        return sort_keys_of<std::uint64_t>(context, request, devices);
-    }
+    with_key_word(key_bytes(request.key_type),
+                  [&]<class Word>(Word) { sort_keys_of<Word>(context, request, devices); });
   } catch (const std::bad_alloc&) {
     throw out_of_memory_error("the plan of the sort", request.num_items, host_memory_available());
   }

@@ -7,6 +7,7 @@
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/key_codec.hpp"
+#include "primitives/key_dispatch.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::bench {
@@ -136,26 +137,12 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-template <class Body>
-void with_word(KeyType key, const Body& body) {
-  switch (key_bytes(key)) {
-    case 1:
-      return body(std::uint8_t{});
-    case 2:
-      return body(std::uint16_t{});
-    case 4:
-      return body(std::uint32_t{});
-    default:
-      return body(std::uint64_t{});
-  }
-}
-
 }  // namespace
 
 void fill_range(const SortRange& range, const SortCase& sort_case, std::uint64_t items, KeyType key,
                 int value_bytes, std::uint64_t seed, cudaStream_t stream) {
   if (range.size == 0) return;
-  with_word(key, [&](auto word) {
+  with_key_word(key_bytes(key), [&](auto word) {
     using Word = decltype(word);
     fill_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
         range, NumberDraw(sort_case, items, static_cast<int>(8 * sizeof(Word)), seed),
@@ -168,7 +155,7 @@ RangeCheck check_range(const SortRange& range, KeyType key, int value_bytes, cud
   constexpr std::size_t numbers = 5;
   DeviceBuffer<unsigned long long> counts(numbers, stream);
   check_cuda(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream));
-  with_word(key, [&](auto word) {
+  with_key_word(key_bytes(key), [&](auto word) {
     using Word = decltype(word);
     check_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
         range, KeyCodec<Word>(kind_of(key), Order::ascending), value_bytes, counts.data());
