@@ -12,7 +12,7 @@ list(TRANSFORM SORTIE_KEY_WIDTHS REPLACE "^X\\(u([0-9]+),.*$" "\\1")
 if(NOT SORTIE_KEY_WIDTHS STREQUAL "8;16;32;64")
   message(FATAL_ERROR "${SORTIE_KEY_TYPES_HEADER}: found unsigned keys of the widths ${SORTIE_KEY_WIDTHS}, expected 8;16;32;64")
 endif()
-# Key widths of segmented sort (SegmentKey in key_types.hpp).
+# Key widths of segmented sort; they must be those of SegmentKey in key_types.hpp.
 set(SORTIE_SEGMENT_KEY_WIDTHS ${SORTIE_KEY_WIDTHS})
 list(FILTER SORTIE_SEGMENT_KEY_WIDTHS INCLUDE REGEX "32|64")
 # Bits of the payload values; 0: keys only.
@@ -21,11 +21,15 @@ set(SORTIE_VALUE_TYPE_0 NoValue)
 set(SORTIE_VALUE_TYPE_32 std::uint32_t)
 set(SORTIE_VALUE_TYPE_64 std::uint64_t)
 
-# sortie_add_instance(PART NAME HEADER NAMESPACE CODE): the source NAME, which includes HEADER and contains CODE.
-function(sortie_add_instance part name header namespace code)
+# sortie_add_instance(PART NAME HEADERS NAMESPACE CODE): the source NAME, which includes HEADERS and contains CODE.
+# A source of device code takes 5 s for its headers, so it has as many instances as fit in 20 s.
+function(sortie_add_instance part name headers namespace code)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/instances/${name})
-  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "#include \"${header}\"
-
+  set(includes "")
+  foreach(header IN LISTS headers)
+    string(APPEND includes "#include \"${header}\"\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "${includes}
 namespace ${namespace} {
 ${code}
 }  // namespace ${namespace}

@@ -56,7 +56,8 @@ namespace sortie::spgemm::cuda {
 /// \throws Error (out_of_memory) the products of one row do not fit the budget, or C does not fit
 ///                               the device
 /// \throws Error (device)
-/// Source: section 5.2 of Hou, Liu, Wang, Feng (ICS 2017) for essc.
+/// Source: section 5.2 of Hou, Liu, Wang, Feng (ICS 2017) for essc. FusedProduct
+/// (apps/spgemm/cuda/fused/fused_product.hpp) describes how fused computes the rows of C.
 template <class Value, class Column>
 [[nodiscard]] SORTIE_API DeviceCsr<Value, Column> multiply_on_device(
     const Context& context, const DeviceCsrView<Value, Column>& a,

@@ -9,8 +9,9 @@
 #include "sortie/export.hpp"
 
 /// The only list of key types in the library: expands X(NAME, TYPE, KIND) for each. NAME is the
-/// enumerator of KeyType and the name on the command line; KIND is an enumerator of KeyKind. The
-/// first type of each width is unsigned. CONTRIBUTING.md lists what else a new type requires.
+/// enumerator of KeyType and the name on the command line; KIND is an enumerator of KeyKind. Each
+/// width has an unsigned type, written as below: CMake reads the widths from these lines.
+/// CONTRIBUTING.md lists what else a new type requires.
 #define SORTIE_FOR_EACH_KEY_TYPE(X)       \
   X(u8, std::uint8_t, unsigned_integer)   \
   X(i8, std::int8_t, signed_integer)      \

@@ -50,6 +50,8 @@ struct Scratch {
 /// depend on the number of threads.
 template <class UKey, class Value>
 class SegmentSorter {
+  static_assert(sizeof(UKey) == 4 || sizeof(UKey) == 8, "the widths of SegmentKey");
+
  public:
   SegmentSorter(UKey* keys, Value* values, KeyCodec<UKey> codec, const HostContext& context)
       : keys_(keys), values_(values), codec_(codec), context_(context) {}

@@ -254,6 +254,20 @@ struct EntrySums {
 //   TaskBitmap     shared: the columns of the task, and their ranks
 //   EntrySums      shared: value and column of the entry of each rank
 //
+// walk_row_by_block() (block_walk.cuh) multiplies the values, EntrySums::add() adds the products.
+//
+// Dynamic shared memory, in this order (sizes: LargeRowLayout in row_bitmap.cuh):
+//
+//   array          elements           bytes of each
+//   BlockEntries   1                  sizeof(BlockEntries)
+//   upper words    layout.upper       8 (RankedWord)
+//   lower words    layout.lower       8 (RankedWord), then 8 or 16 bytes of padding
+//   sums           layout.sums + 32   sizeof(Value)
+//   columns        layout.sums + 32   4
+//
+// A bitmap of one level may take both arrays of words. The last 32 sums and columns, one per lane,
+// take results that are discarded.
+//
 // The warps process slices of products in parallel and add them to the sums one warp at a time, in
 // the order of the slices, so results are reproducible. While one warp adds, the others load their
 // next products. If the words or the entries exceed shared memory, the products are traversed once

@@ -7,8 +7,13 @@
 #include <cstdint>
 #include <limits>
 
-/// Which kernel computes which rows of C, and with how much shared memory. The rate of each bin is in
-/// docs/performance.md ("Rows by number of products"), with the command that measures it.
+/// Which kernel computes which rows of C, and with how much shared memory. row_bins selects by the
+/// number of products: the kernel that counts a row and, for small and medium rows, the one that
+/// computes it. task_classes selects the kernel that computes a large row by its number of entries.
+///
+/// Medium rows have at most 512 products, the most that a warp sorts in registers: 16 per lane, as
+/// words of 23 bits of column and 9 bits of index. docs/performance.md ("Rows by number of
+/// products") has the rate by products per row, and the command that measures it.
 namespace sortie::spgemm::cuda {
 
 /// Shared memory of the counting kernel for large rows, in column blocks of 32 columns.
@@ -18,9 +23,11 @@ struct CountingMemory {
   std::uint32_t one_level_blocks = 0;
   /// Capacity of the lower of two levels.
   std::uint32_t lower_blocks = 0;
-  /// Beside a word per column group: rows whose columns lie within this many blocks use one level.
-  /// With more, the bitmap exceeds the memory of the computing kernel, which would then read it in
-  /// two passes.
+  /// If C has more than one_level_blocks: a row still has a bitmap of one level if its columns lie
+  /// within near_blocks + (words of the upper level) blocks, and within lower_blocks. For example,
+  /// C of 100 000 columns has 3125 blocks and 98 words of the upper level, so the limit of rows of
+  /// up to 1024 products is 320 + 98 blocks. The limit exists because the computing kernel reads a
+  /// bitmap of one level twice if it exceeds the memory for its two levels.
   std::uint32_t near_blocks = 0;
 };
 
@@ -29,7 +36,7 @@ struct RowBin {
   std::int64_t max_products;
   int lanes = 0;  ///< small rows: lanes per row; sorted in registers, one product per lane
   int items = 0;  ///< medium rows: products per lane; a warp sorts the row
-  int warps = 0;  ///< large rows: warps per row; a block counts the entries in a bitmap
+  int warps = 0;  ///< large rows: warps of the block that counts the row; TaskClass::warps make it
   CountingMemory memory = {};
 };
 
@@ -44,12 +51,18 @@ inline constexpr std::array<RowBin, 12> row_bins{{
     {.max_products = 128, .items = 4},
     {.max_products = 256, .items = 8},
     {.max_products = 512, .items = 16},
-    {.max_products = 1024, .warps = 2, .memory = {1280, 1280, 320}},
-    {.max_products = 2048, .warps = 4, .memory = {2560, 2560, 640}},
-    {.max_products = 32768, .warps = 8, .memory = {5120, 8192, 1600}},
+    {.max_products = 1024,
+     .warps = 2,
+     .memory = {.one_level_blocks = 1280, .lower_blocks = 1280, .near_blocks = 320}},
+    {.max_products = 2048,
+     .warps = 4,
+     .memory = {.one_level_blocks = 2560, .lower_blocks = 2560, .near_blocks = 640}},
+    {.max_products = 32768,
+     .warps = 8,
+     .memory = {.one_level_blocks = 5120, .lower_blocks = 8192, .near_blocks = 1600}},
     {.max_products = std::numeric_limits<std::int64_t>::max(),
      .warps = 32,
-     .memory = {5120, 8192, 1600}},
+     .memory = {.one_level_blocks = 5120, .lower_blocks = 8192, .near_blocks = 1600}},
 }};
 /// The bin of a row with this many products.
 [[nodiscard]] constexpr int bin_of(std::uint64_t products) {
