@@ -5,7 +5,7 @@
     performance.py            rewrite the tables and the pictures
     performance.py --check    change nothing; exit with 1 when a table or a picture is out of date
 
-Inputs are the reports of `sortie bench --json` in docs/results (NAME.json.xz) and performance.json,
+Inputs are the reports of `sortie bench --json` in docs/results (FOLDER/NAME.json.xz) and performance.json,
 which holds what no report does: programs of others, and measurements of which no report was kept.
 A table stands in docs/performance.md between `<!-- table NAME -->` and `<!-- end -->`.
 To record a new run: compress its report with `xz -9e`, replace the file in docs/results, run this script.
@@ -34,7 +34,7 @@ CUSPARSE = ["cusparse", "cusparse-alg1", "cusparse-alg2", "cusparse-alg3", "cusp
 
 def report(name, cache={}):
     if name not in cache:
-        with lzma.open(RESULTS / f"{name}.json.xz", "rt", encoding="utf-8") as file:
+        with lzma.open(next(RESULTS.rglob(f"{name}.json.xz")), "rt", encoding="utf-8") as file:
             cache[name] = json.load(file)
     return cache[name]
 
@@ -212,6 +212,20 @@ def spgemm_collections_table(_):
     return table(["product", "matrices", "mean of times cuSPARSE's fastest", "least two", "commit"], lines)
 
 
+def spgemm_row_lengths_table(_):
+    """Rates by products per row: generated matrices with rows of r entries, so r * r products a row."""
+    lines = []
+    for case, rows in rows_of("spgemm-row-lengths").items():
+        _, _, count, entries = case.split(":")
+        own, essc = rows["fused"], rows["essc"]
+        phases = own["phase_seconds"]
+        lines.append([str(int(entries) ** 2), entries, count, f"**{own['rate']:.1f}**", f"{essc['rate']:.1f}",
+                      *(f"{1e3 * phases[p]:.3f}" for p in ("counting", "making"))])
+    lines.sort(key=lambda line: int(line[0]))
+    return table(["products of a row", "entries of a row of A", "rows", "`fused`, GFLOP/s", "`essc`, GFLOP/s",
+                  "`fused`: counting, ms", "making, ms"], lines)
+
+
 def grids_table(noted):
     lines = []
     for grid in noted["structured_grids"]["grids"]:
@@ -321,6 +335,7 @@ def merge_sort_table(_):
 TABLES = {
     "segmented-sort": segmented_sort_table, "segmented-sort-types": segmented_sort_types_table,
     "spgemm": spgemm_table, "spgemm-collections": spgemm_collections_table,
+    "spgemm-row-lengths": spgemm_row_lengths_table,
     "grids": grids_table, "suffix-array": suffix_array_table, "array-sort": array_sort_table,
     "array-sort-cases": array_sort_cases_table, "array-sort-one-gpu": array_sort_one_gpu_table,
     "merge-sort": merge_sort_table,

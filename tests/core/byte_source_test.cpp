@@ -51,10 +51,9 @@ std::string gzip(std::string_view text, std::string extra = {}) {
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = static_cast<uInt>(packed.size());
   const int status = deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
   deflateEnd(&stream);
   if (status != Z_STREAM_END) throw std::runtime_error("deflate failed");
-  return packed;
+  return packed.substr(0, stream.total_out);
 }
 
 /// A bgzf block: gzip with the extra field "BC" that holds the block's size less one.
