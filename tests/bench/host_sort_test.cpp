@@ -60,8 +60,8 @@ class SortPeers : public testing::TestWithParam<std::tuple<KeyType, int>> {
     Bytes keys = keys_of(case_name, key(), items);
     Bytes values = value_bytes() == 0 ? Bytes() : bench::index_values(value_bytes(), items);
     const std::uint64_t sum = bench::checksum({keys, values, key(), value_bytes()});
-    Bytes room(items * baselines::peer_item_bytes(key(), value_bytes()));
-    const PeerItems array{room.data(), items, key(), value_bytes()};
+    Bytes item_bytes(items * baselines::peer_item_bytes(key(), value_bytes()));
+    const PeerItems array{item_bytes.data(), items, key(), value_bytes()};
     baselines::gather(keys, values, array);
     peer.sort(array, threads);
     baselines::scatter(array, keys, values);

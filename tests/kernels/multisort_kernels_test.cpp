@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The kernels of the radix partition on the host: counts of
-// groups and of digits, samples, and the move of a tile's items to their groups.
+// The kernels of the radix partition on the host: counts of groups and of digits, samples, and the
+// move of a tile's items to their groups.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

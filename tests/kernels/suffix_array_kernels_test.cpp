@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels of the suffix array on the host: groups and their
-// bounds, the refinement after a sort, sets of slots, first keys and the packed text.
+// Kernels of the suffix array on the host: groups and their bounds, the refinement after a sort,
+// sets of slots, first keys and the packed text.
 
 #include <gtest/gtest.h>
 

@@ -20,9 +20,9 @@
 ///
 /// Under a sanitizer, each is a host thread, so that the tool sees what one does while others do
 /// something else. Otherwise they are contexts of one host thread: a context runs until it has to
-/// wait, and then the next one goes on. That is some twenty times faster than host threads that
-/// wait for each other at every barrier, and the order is the same in every run. A missing barrier
-/// still shows: a context then reads what the others have not written yet.
+/// wait, and then the next one continues. Host threads, which wait for each other at every barrier,
+/// take more than a hundred times as long on two cores. The order of contexts is the same in every
+/// run. A missing barrier still fails a test: a context then reads what others have not yet written.
 namespace cuda_on_host {
 struct Index {
   unsigned int x = 0;
