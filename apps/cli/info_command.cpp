@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.hpp"
+#include "apps/suffix_array/construction.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/devices.hpp"
