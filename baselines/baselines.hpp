@@ -12,7 +12,7 @@ void register_all();
 namespace sortie::suffix_array {
 
 /// Registers the algorithms to which Sortie's suffix arrays are compared (apps/suffix_array/
-/// construction.hpp): those of the paper and of other libraries, and the reference of the tests.
+/// construction.hpp): that of another library, and the reference of the tests.
 void register_baselines();
 
 }  // namespace sortie::suffix_array

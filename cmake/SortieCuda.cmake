@@ -14,7 +14,7 @@ macro(sortie_try_cuda)
       set(CMAKE_CUDA_COMPILER ${SORTIE_NVCC})
     endif()
   endif()
-  if(NOT CMAKE_CUDA_ARCHITECTURES)
+  if(NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     # `native` requires a GPU at configure time; without one the build is for Hopper.
     if(EXISTS /dev/nvidia0)
       set(CMAKE_CUDA_ARCHITECTURES native CACHE STRING "CUDA architectures")

@@ -15,6 +15,8 @@ install(TARGETS ${targets} EXPORT SortieTargets
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sortie DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET sortie_program)
   install(TARGETS sortie_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # Benchmarks and peers are not needed, so a build of `sortie` alone can be installed.
+  install(TARGETS sortie_bench_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
 endif()
 
 # A Kokkos from the build folder is installed with a static library, which requires it at link time.

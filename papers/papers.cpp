@@ -11,6 +11,9 @@
 #include "papers/tanasic/tanasic.hpp"
 #include "segsort/cuda/registry.hpp"
 #endif
+#ifdef SORTIE_PAPERS_HAVE_DC3
+#include "papers/dc3/dc3.hpp"
+#endif
 
 namespace sortie::papers {
 
@@ -27,6 +30,9 @@ void register_all() {
   register_algorithm({tanasic, "tanasic"});
   register_algorithm({het, "het"});
   register_algorithm({bitonic, "bitonic"});
+#endif
+#ifdef SORTIE_PAPERS_HAVE_DC3
+  suffix_array::register_algorithms({suffix_array::dc3()});
 #endif
 }
 

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The main program of `sortie`, and of `sortie-bench`, which also has the benchmarks and the
+// algorithms of papers/. `sortie` hands over to sortie-bench what only that has, so that users call
+// one program, and can build the small one alone.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/cli/command.hpp"
 #include "baselines/baselines.hpp"
-#include "papers/papers.hpp"
 #include "sortie/error.hpp"
+#ifdef SORTIE_WITH_BENCHMARKS
+#include "papers/papers.hpp"
+#else
+#include "apps/suffix_array/construction.hpp"
+#include "sortie/sort.hpp"
+#include "sortie/spgemm.hpp"
+#endif
 
 namespace sortie::cli {
 namespace {
@@ -25,10 +37,53 @@ std::vector<Command> add_commands(CLI::App& program) {
   commands.push_back(add_suffix_array_command(program));
   commands.push_back(add_query_command(program));
   commands.push_back(add_sort_command(program));
+#ifdef SORTIE_WITH_BENCHMARKS
   for (Command& command : add_bench_commands(program)) commands.push_back(std::move(command));
+#else
+  program.add_subcommand("bench", "Benchmarks (by sortie-bench)");
+#endif
   commands.push_back(add_info_command(program));
   return commands;
 }
+
+#ifndef SORTIE_WITH_BENCHMARKS
+
+// Whether the subcommand has no algorithm of that name in this program.
+bool is_unknown_algorithm(const std::string& subcommand, const std::string& algorithm) {
+  try {
+    if (subcommand == "spgemm") static_cast<void>(spgemm::parse_algorithm(algorithm));
+    if (subcommand == "suffix-array") static_cast<void>(suffix_array::parse_algorithm(algorithm));
+    if (subcommand == "sort") static_cast<void>(parse_sort_algorithm(algorithm));
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+// Whether sortie-bench may know what this program does not: a benchmark, an algorithm, or the list
+// of all algorithms.
+bool may_need_benchmarks(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return false;
+  if (arguments[0] == "bench" || arguments[0] == "info") return true;
+  constexpr std::string_view option = "--algorithm";
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i - 1] == option && is_unknown_algorithm(arguments[0], arguments[i])) return true;
+    if (arguments[i].starts_with(fmt::format("{}=", option)) &&
+        is_unknown_algorithm(arguments[0], arguments[i].substr(option.size() + 1))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Continues as the sortie-bench beside this program, if there is one.
+void continue_as_sortie_bench(char** values) {
+  std::error_code no_such_link;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", no_such_link);
+  if (!no_such_link) execv((self.parent_path() / "sortie-bench").c_str(), values);
+}
+
+#endif
 
 // Describes the error in the command line. CLI11 reports "A subcommand is required" for an unknown
 // subcommand as well; this names the unknown one.
@@ -60,6 +115,17 @@ int run_program(int count, char** values) {
     fmt::print(stderr, "{}", program.help());
     return static_cast<int>(ExitCode::wrong_usage);
   }
+#ifndef SORTIE_WITH_BENCHMARKS
+  if (may_need_benchmarks({values + 1, values + count})) {
+    continue_as_sortie_bench(values);
+    if (values[1] == std::string_view("bench")) {
+      print_error(
+          "sortie bench: found no sortie-bench beside the program, expected it to be built (cmake "
+          "--build build)");
+      return static_cast<int>(ExitCode::failed);
+    }
+  }
+#endif
   try {
     program.parse(count, values);
   } catch (const CLI::Success& help_or_version) {
@@ -80,7 +146,9 @@ int run_program(int count, char** values) {
 }  // namespace sortie::cli
 
 int main(int count, char** values) {
+#ifdef SORTIE_WITH_BENCHMARKS
   sortie::papers::register_all();
+#endif
   sortie::baselines::register_all();
   return sortie::cli::run_program(count, values);
 }

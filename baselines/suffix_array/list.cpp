@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/construction.hpp"
 #include "baselines/baselines.hpp"
-#include "papers/dc3/dc3.hpp"
 
 namespace sortie::suffix_array {
 namespace baselines {
@@ -17,7 +16,6 @@ std::vector<Pos> build_divsufsort(const Context& context, const TextView& text);
 void register_baselines() {
   using namespace baselines;
   register_algorithms({
-      dc3(),
       {.name = "reference",
        .backend = Backend::host,
        .measured = false,

@@ -22,11 +22,6 @@ extern char** environ;
 namespace sortie::test {
 namespace {
 
-std::string program_path() {
-  const char* installed = std::getenv("SORTIE_PROGRAM");
-  return installed != nullptr ? installed : SORTIE_BUILT_PROGRAM;
-}
-
 // The place after the subcommand where options may be put in; none for calls that compute nothing.
 std::size_t subcommand_length(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return 0;
@@ -114,9 +109,14 @@ int closed_pipe() {
 
 }  // namespace
 
+std::string program_path() {
+  const char* installed = std::getenv("SORTIE_PROGRAM");
+  return installed != nullptr ? installed : SORTIE_BUILT_PROGRAM;
+}
+
 Result run(std::vector<std::string> arguments, const Streams& streams) {
   choose_backend(arguments);
-  arguments.insert(arguments.begin(), program_path());
+  arguments.insert(arguments.begin(), streams.program);
   const auto scratch = std::filesystem::path(testing::TempDir());
   const std::string out_path = scratch / fmt::format("sortie_cli_out_{}", getpid());
   const std::string err_path = scratch / fmt::format("sortie_cli_err_{}", getpid());

@@ -16,14 +16,18 @@ struct Result {
   std::string err;
 };
 
+/// The program of this build, or the one that SORTIE_PROGRAM names.
+[[nodiscard]] std::string program_path();
+
 struct Streams {
   std::string in = "/dev/null";  ///< file to be standard input
   std::string out = {};          ///< file to be standard output; empty: Result::out
   bool closed_pipe = false;      ///< standard output is a pipe that nobody reads any more
+  std::string program = program_path();
 };
 
-/// Runs `sortie` with the arguments: the program of this build, or the one that SORTIE_PROGRAM
-/// names. Subcommands that compute are given the backend of this test run.
+/// Runs `sortie` with the arguments. Subcommands that compute are given the backend of this test
+/// run.
 [[nodiscard]] Result run(std::vector<std::string> arguments, const Streams& streams = {});
 
 /// Starts `sortie`, feeds `input` to the pipe (FIFO) at `pipe` that it reads, waits until all of it

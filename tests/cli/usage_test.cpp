@@ -10,6 +10,7 @@ namespace sortie::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 using Usage = ProgramTest;
@@ -184,6 +185,23 @@ TEST_F(Usage, InfoNamesVersionBackendsAndLibraries) {
        {"backends", "host", "essc", "prefix-doubling", "radix, merge", "Kokkos", "zlib"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
+}
+
+TEST_F(Usage, WithoutSortieBenchOnlyItsAlgorithmsAndBenchmarksAreUnknown) {
+  const Streams alone{.program = path("sortie")};
+  std::filesystem::copy_file(program_path(), alone.program);
+  EXPECT_EQ(run({"spgemm", small, "--algorithm", "essc"}, alone).exit_code, 0);
+  expect_error(run({"bench", "spgemm", small}, alone), 1,
+               "sortie bench: found no sortie-bench beside the program, expected it to be built "
+               "(cmake --build build)");
+  expect_error(run({"suffix-array", genome, "--algorithm=dc3"}, alone), 2,
+               "suffix array algorithm: found \"dc3\", expected auto, prefix-doubling, "
+               "divsufsort or reference");
+  EXPECT_THAT(run({"info"}).out, HasSubstr("tanasic"));
+  const Result info = run({"info"}, alone);
+  EXPECT_EQ(info.exit_code, 0);
+  EXPECT_THAT(info.out, Not(HasSubstr("tanasic")));
+  EXPECT_THAT(run({"--help"}, alone).out, HasSubstr("bench"));
 }
 
 TEST_F(Usage, InfoWritesJson) {
