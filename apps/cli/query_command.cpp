@@ -8,7 +8,6 @@
 #include "apps/cli/command.hpp"
 #include "apps/cli/query_patterns.hpp"
 #include "apps/cli/suffix_array_file.hpp"
-#include "apps/cli/suffix_array_reader.hpp"
 #include "apps/suffix_array/plain_search.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"

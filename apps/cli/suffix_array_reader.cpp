@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/suffix_array_reader.hpp"
+#include "apps/cli/suffix_array_file.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/suffix_array_file.hpp"
 #include "core/byte_source.hpp"
 #include "core/checksum.hpp"
 #include "core/host_memory.hpp"
@@ -31,43 +30,60 @@ constexpr std::size_t positions_a_block = 1 << 18;
   throw input_error(path, 0, found, expected);
 }
 
-Json parse(const std::string& path) {
-  const ByteBuffer bytes = read_all(path);
-  const std::span<const char> text = bytes.span();
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object()) fail(path, "something else", "a JSON object that describes an array");
-  return json;
-}
-
-template <class Value>
-Value field(const Json& json, const std::string& path, const char* key, const char* expected) {
-  try {
-    return json.at(key).get<Value>();
-  } catch (const Json::exception&) {
-    fail(path, json.contains(key) ? json[key].dump() : fmt::format("no \"{}\"", key), expected);
+/// The members of the description in a file.
+class Members {
+ public:
+  explicit Members(const std::string& path) : path_(path) {
+    const ByteBuffer bytes = read_all(path);
+    const std::span<const char> text = bytes.span();
+    json_ = Json::parse(text.begin(), text.end(), nullptr, false);
+    if (!json_.is_object()) fail(path, "something else", "a JSON object that describes an array");
   }
-}
 
-TextPolicy described_policy(const Json& json, const std::string& path) {
+  [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
+
+  template <class Value>
+  [[nodiscard]] Value get(const char* key, const std::string& expected) const {
+    try {
+      return json_.at(key).get<Value>();
+    } catch (const Json::exception&) {
+      fail(path_, has(key) ? json_[key].dump() : fmt::format("no \"{}\"", key), expected);
+    }
+  }
+
+  /// A member that must have one of several values.
+  template <class Value>
+  [[nodiscard]] Value get(const char* key, const std::string& expected,
+                          std::initializer_list<Value> values) const {
+    const auto value = get<Value>(key, expected);
+    if (std::find(values.begin(), values.end(), value) == values.end())
+      fail(path_, json_[key].dump(), expected);
+    return value;
+  }
+
+ private:
+  std::string path_;
+  Json json_;
+};
+
+TextPolicy described_policy(const Members& members) {
   TextPolicy policy;
-  const auto letter_case = field<std::string>(json, path, "case", "\"case\": upper or keep");
-  if (letter_case != "upper" && letter_case != "keep") {
-    fail(path, sortie::quoted(letter_case), "\"case\": upper or keep");
-  }
+  const auto letter_case =
+      members.get<std::string>("case", "\"case\": upper or keep", {"upper", "keep"});
   policy.letter_case = letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper;
   // The alphabet is the smallest that contains the text. The checksum verifies that the text is the
   // same; here the alphabet only determines whether control characters are symbols.
-  const auto alphabet = sequences::parse_alphabet(
-      field<std::string>(json, path, "alphabet", "the name of an alphabet"));
+  const auto alphabet =
+      sequences::parse_alphabet(members.get<std::string>("alphabet", "the name of an alphabet"));
   policy.alphabet =
       alphabet == sequences::Alphabet::bytes ? alphabet : sequences::Alphabet::automatic;
   // Files of the first version contain neither field.
-  if (json.contains("ambiguous")) {
+  if (members.has("ambiguous")) {
     policy.ambiguity = sequences::parse_ambiguity(
-        field<std::string>(json, path, "ambiguous", "keep, unify or separate"));
+        members.get<std::string>("ambiguous", "keep, unify or separate"));
   }
-  if (json.contains("reverse_complement")) {
-    policy.reverse_complement = field<bool>(json, path, "reverse_complement", "true or false");
+  if (members.has("reverse_complement")) {
+    policy.reverse_complement = members.get<bool>("reverse_complement", "true or false");
   }
   return policy;
 }
@@ -104,31 +120,22 @@ SuffixArrayDescription read_suffix_array_description(const std::string& path) {
                 "found standard input for the suffix array, expected a file ARRAY with a "
                 "description ARRAY.json");
   }
-  const std::string json_path = path + ".json";
-  const Json json = parse(json_path);
+  const Members members(path + ".json");
   SuffixArrayDescription description;
   description.path = path;
-  const std::string format = "\"format\": sortie suffix array";
-  if (field<std::string>(json, json_path, "format", format.c_str()) != "sortie suffix array") {
-    fail(json_path, json["format"].dump(), format);
+  static_cast<void>(members.get<std::string>("format", "\"format\": sortie suffix array",
+                                             {"sortie suffix array"}));
+  static_cast<void>(members.get<int>("format_version", "\"format_version\": 1", {1}));
+  description.symbols = members.get<std::uint64_t>("symbols", "a number of symbols");
+  description.width_bytes =
+      members.get<int>("width_bits", "\"width_bits\": 32, 40 or 64", {32, 40, 64}) / 8;
+  description.policy = described_policy(members);
+  if (members.has("max_context")) {
+    description.max_context = members.get<std::uint64_t>("max_context", "a number of letters");
   }
-  const auto version = field<int>(json, json_path, "format_version", "\"format_version\": 1");
-  if (version != 1) fail(json_path, std::to_string(version), "\"format_version\": 1");
-  description.symbols = field<std::uint64_t>(json, json_path, "symbols", "a number of symbols");
-  const auto bits = field<int>(json, json_path, "width_bits", "\"width_bits\": 32, 40 or 64");
-  if (bits != 32 && bits != 40 && bits != 64) {
-    fail(json_path, std::to_string(bits), "\"width_bits\": 32, 40 or 64");
-  }
-  description.width_bytes = bits / 8;
-  description.policy = described_policy(json, json_path);
-  if (json.contains("max_context")) {
-    description.max_context =
-        field<std::uint64_t>(json, json_path, "max_context", "a number of letters");
-  }
-  description.checksum = field<std::string>(json, json_path, "checksum", "a checksum");
-  if (json.contains("text_checksum")) {
-    description.text_checksum =
-        field<std::string>(json, json_path, "text_checksum", "a checksum of the text");
+  description.checksum = members.get<std::string>("checksum", "a checksum");
+  if (members.has("text_checksum")) {
+    description.text_checksum = members.get<std::string>("text_checksum", "a checksum of the text");
   }
   return description;
 }
@@ -140,7 +147,7 @@ void require_same_text(const SuffixArrayDescription& description, const std::str
          fmt::format("{}, as {} has", text.symbols.size(), text_path));
   }
   if (description.text_checksum.empty()) return;
-  const std::string sum = text_checksum(text);
+  const std::string sum = checksum_of(text.symbols);
   if (sum == description.text_checksum) return;
   fail(description.path,
        fmt::format("the suffix array of a text with checksum {}", description.text_checksum),
@@ -163,8 +170,7 @@ std::vector<Pos> read_suffix_array(const Context& context,
   // reading the next block.
   std::array<std::vector<char>, 2> blocks;
   for (auto& block : blocks) block.resize(positions_a_block * static_cast<std::size_t>(width));
-  std::future<std::uint64_t> sum;
-  sum = std::async(std::launch::deferred, [] { return checksum_seed; });
+  std::future<std::uint64_t> sum = std::async(std::launch::deferred, [] { return checksum_seed; });
   std::uint64_t done = 0;
   for (std::size_t number = 0;; ++number) {
     const std::vector<char>& block = blocks[number % 2];
@@ -187,7 +193,7 @@ std::vector<Pos> read_suffix_array(const Context& context,
   if (done != size) {
     fail(path, fmt::format("{} positions", done), fmt::format("{}", size));
   }
-  const std::string sum_text = fmt::format("{:016x}", sum.get());
+  const std::string sum_text = checksum_text(sum.get());
   if (sum_text != description.checksum) {
     fail(path, fmt::format("checksum {}", sum_text),
          fmt::format("{}, as {}.json says", description.checksum, path));
