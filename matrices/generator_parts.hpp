@@ -81,7 +81,8 @@ inline std::vector<std::int64_t> draw_columns(Random& random, std::int64_t count
   return drawn;
 }
 
-/// Builds a matrix with the given row lengths; fill(row, cols, values) writes each row.
+/// Builds a matrix with the given row lengths; fill(row, put) calls put(col, value) for the entries
+/// of a row in order.
 template <Scalar Value, Index Idx, class Length, class Fill>
 Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& length,
                            const Fill& fill) {
@@ -100,7 +101,12 @@ Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& l
   for_each_range(rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row) {
       const std::int64_t begin = csr.row_ptr[static_cast<std::size_t>(row)];
-      fill(row, csr.col_idx.data() + begin, csr.values.data() + begin);
+      Idx* cols_of_row = csr.col_idx.data() + begin;
+      Value* values = csr.values.data() + begin;
+      fill(row, [&](std::int64_t col, Value value) {
+        *cols_of_row++ = static_cast<Idx>(col);
+        *values++ = value;
+      });
     }
   });
   return csr;

@@ -70,12 +70,10 @@ Csr<Value, Idx> erdos_renyi(std::int64_t rows, std::int64_t cols, std::int64_t r
           fmt::format("0 to {}, the number of columns", cols));
   return build_rows<Value, Idx>(
       rows, cols, [&](std::int64_t) { return row_nnz; },
-      [&](std::int64_t row, Idx* col_idx, Value* values) {
+      [&](std::int64_t row, const auto& put) {
         Random random(seed, static_cast<std::uint64_t>(row));
-        for (const std::int64_t col : draw_columns(random, row_nnz, cols)) {
-          *col_idx++ = static_cast<Idx>(col);
-          *values++ = random_value<Value>(random);
-        }
+        for (const std::int64_t col : draw_columns(random, row_nnz, cols))
+          put(col, random_value<Value>(random));
       });
 }
 
@@ -117,12 +115,10 @@ Csr<Value, Idx> banded(std::int64_t size, std::int64_t half_bandwidth, std::uint
   const auto last = [&](std::int64_t row) { return std::min(size - 1, row + reach); };
   return build_rows<Value, Idx>(
       size, size, [&](std::int64_t row) { return last(row) - first(row) + 1; },
-      [&](std::int64_t row, Idx* col_idx, Value* values) {
+      [&](std::int64_t row, const auto& put) {
         Random random(seed, static_cast<std::uint64_t>(row));
-        for (std::int64_t col = first(row); col <= last(row); ++col) {
-          *col_idx++ = static_cast<Idx>(col);
-          *values++ = random_value<Value>(random);
-        }
+        for (std::int64_t col = first(row); col <= last(row); ++col)
+          put(col, random_value<Value>(random));
       });
 }
 
@@ -160,14 +156,13 @@ Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny, std::int64
         for_each_neighbour(row / unknowns, [&](std::int64_t) { length += unknowns; });
         return length;
       },
-      [&](std::int64_t row, Idx* col_idx, Value* values) {
+      [&](std::int64_t row, const auto& put) {
         const std::int64_t number = row / unknowns;
         for_each_neighbour(number, [&](std::int64_t neighbour) {
           const float laplacian = neighbour == number ? static_cast<float>(points - 1) : -1.0F;
           for (std::int64_t unknown = 0; unknown < unknowns; ++unknown) {
             const float coupling = unknown == row % unknowns ? 1.0F : 0.5F;
-            *col_idx++ = static_cast<Idx>(neighbour * unknowns + unknown);
-            *values++ = static_cast<Value>(laplacian * coupling);
+            put(neighbour * unknowns + unknown, static_cast<Value>(laplacian * coupling));
           }
         });
       });
@@ -191,13 +186,11 @@ Csr<Value, Idx> power_law(std::int64_t rows, std::int64_t cols, double exponent,
         Random random(seed, static_cast<std::uint64_t>(row));
         return law.draw(random);
       },
-      [&](std::int64_t row, Idx* col_idx, Value* values) {
+      [&](std::int64_t row, const auto& put) {
         Random random(seed, static_cast<std::uint64_t>(row));
         const std::int64_t length = law.draw(random);
-        for (const std::int64_t col : draw_columns(random, length, cols)) {
-          *col_idx++ = static_cast<Idx>(col);
-          *values++ = random_value<Value>(random);
-        }
+        for (const std::int64_t col : draw_columns(random, length, cols))
+          put(col, random_value<Value>(random));
       });
 }
 

@@ -14,7 +14,6 @@
 #include "core/progress.hpp"
 #include "matrices/entry_parser.hpp"
 #include "matrices/instantiate.hpp"
-#include "matrices/matrix_market_header.hpp"
 #include "matrices/matrix_market_text.hpp"
 #include "matrices/row_assembly.hpp"
 #include "matrices/text_lines.hpp"

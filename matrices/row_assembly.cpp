@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -15,12 +16,11 @@
 namespace sortie::matrices::detail {
 
 std::vector<EntryRange> even_ranges(std::int64_t count, int parts) {
+  const EqualShares shares{static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(parts)};
   std::vector<EntryRange> ranges;
-  for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t size = count / parts;
-    const std::int64_t longer = std::min(part, count % parts);
-    const std::int64_t begin = part * size + longer;
-    ranges.push_back({begin, begin + size + (part < count % parts ? 1 : 0)});
+  for (std::uint64_t part = 0; part < shares.count; ++part) {
+    ranges.push_back({static_cast<std::int64_t>(shares.begin(part)),
+                      static_cast<std::int64_t>(shares.begin(part + 1))});
   }
   return ranges;
 }
@@ -142,13 +142,11 @@ class RowAssembly {
     });
     if (long_unsorted) sort_long_rows();
     for_each_row([&](std::int64_t begin, std::int64_t end) {
-      std::int64_t equal = 0;
-      for (std::int64_t i = begin + 1; i < end; ++i) {
-        equal += csr_.col_idx[static_cast<std::size_t>(i - 1)] ==
-                         csr_.col_idx[static_cast<std::size_t>(i)]
-                     ? 1
-                     : 0;
-      }
+      const Idx* cols = csr_.col_idx.data();
+      const std::int64_t equal =
+          begin == end ? 0
+                       : std::transform_reduce(cols + begin + 1, cols + end, cols + begin,
+                                               std::int64_t{0}, std::plus<>{}, std::equal_to<>{});
       if (equal > 0) duplicates_ += equal;
     });
   }
@@ -175,11 +173,8 @@ class RowAssembly {
       Value value;
     };
     budget_.require("sorting rows", bytes_of({{csr_.row_ptr.back(), sizeof(Pair)}}));
-    const auto bytes = static_cast<std::size_t>(csr_.row_ptr.back()) * sizeof(Pair);
-    const auto scratch = std::make_unique_for_overwrite<std::byte[]>(bytes + alignof(Pair));
-    void* aligned = scratch.get();
-    std::size_t room = bytes + alignof(Pair);
-    Pair* pairs = static_cast<Pair*>(std::align(alignof(Pair), bytes, aligned, room));
+    const auto scratch = allocate_array<Pair>(static_cast<std::uint64_t>(csr_.row_ptr.back()));
+    Pair* const pairs = scratch.get();
     for_each_row([&](std::int64_t begin, std::int64_t end) {
       Idx* cols = csr_.col_idx.data();
       Value* values = csr_.values.data();

@@ -187,13 +187,11 @@ Csr<Value, Idx> web_graph(const WebGraph& graph, std::uint64_t seed) {
   const Links links(graph, draw_lengths(graph, seed));
   return detail::build_rows<Value, Idx>(
       graph.rows, graph.rows, [&](std::int64_t row) { return links.length(row); },
-      [&](std::int64_t row, Idx* col_idx, Value* values) {
+      [&](std::int64_t row, const auto& put) {
         Random random(seed, static_cast<std::uint64_t>(row));
         random.discard(1);  // the first number of the stream determines the length of a site
-        for (const std::int64_t col : links.draw(random, row)) {
-          *col_idx++ = static_cast<Idx>(col);
-          *values++ = detail::random_value<Value>(random);
-        }
+        for (const std::int64_t col : links.draw(random, row))
+          put(col, detail::random_value<Value>(random));
       });
 }
 
