@@ -30,7 +30,7 @@ constexpr Table make_complement_table(std::string_view complements) {
   return table;
 }
 
-constexpr Table bases = make_table("ACGTU", "ACGTU");
+constexpr Table base_table = make_table("ACGTU", "ACGTU");
 constexpr Table dna_table = make_complement_table("TGCAAYRSWMKVHDBN");
 constexpr Table rna_table = make_complement_table("UGCAAYRSWMKVHDBN");
 
@@ -73,7 +73,7 @@ Ambiguity parse_ambiguity(std::string_view text) {
 }
 
 bool is_base(std::uint8_t symbol) {
-  return bases[symbol] != 0;
+  return base_table[symbol] != 0;
 }
 
 void unify_ambiguous(std::span<std::uint8_t> symbols) {
