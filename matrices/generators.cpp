@@ -24,7 +24,7 @@ namespace sortie::matrices {
 
 namespace {
 
-constexpr std::int64_t rows_per_task = 1024;
+constexpr std::int64_t drawn_rows_per_task = 1024;
 
 void require(bool holds, const std::string& found, const std::string& expected) {
   if (holds) return;
@@ -102,7 +102,7 @@ Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& l
   require_memory({}, "a generated matrix", bytes_of({{nnz, sizeof(Value) + sizeof(Idx)}}));
   csr.col_idx.resize(nnz);
   csr.values.resize(nnz);
-  for_each_range(rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+  for_each_range(rows, drawn_rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row) {
       const std::int64_t begin = csr.row_ptr[row];
       Idx* cols_of_row = csr.col_idx.data() + begin;
@@ -213,7 +213,7 @@ Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed) {
   coo.row_idx.resize(edges);
   coo.col_idx.resize(edges);
   coo.values.resize(edges);
-  for_each_range(edges, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+  for_each_range(edges, drawn_rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t edge = first; edge < last; ++edge) {
       Random random(seed, edge);
       const auto [row, col] = draw_edge(random, scale);
