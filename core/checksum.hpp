@@ -19,13 +19,25 @@ inline constexpr std::uint64_t checksum_seed = 0xcbf29ce484222325ULL;
   return seed;
 }
 
-/// 64-bit FNV-1a over bytes, as 16 hexadecimal digits: the checksum of results in reports.
-[[nodiscard]] inline std::string checksum(const void* data, std::size_t bytes) {
-  std::uint64_t hash = extend_checksum(checksum_seed, data, bytes);
+/// A checksum in reports and descriptions: 16 hexadecimal digits.
+[[nodiscard]] inline std::string checksum_text(std::uint64_t checksum) {
   std::string digits(16, '0');
-  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, hash >>= 4)
-    *digit = "0123456789abcdef"[hash & 15];
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, checksum >>= 4)
+    *digit = "0123456789abcdef"[checksum & 15];
   return digits;
+}
+
+/// 64-bit FNV-1a over bytes: the checksum of results in reports.
+[[nodiscard]] inline std::string checksum(const void* data, std::size_t bytes) {
+  return checksum_text(extend_checksum(checksum_seed, data, bytes));
+}
+
+/// The checksum of the elements of several arrays, one after the other.
+template <class... Arrays>
+[[nodiscard]] std::string checksum_of(const Arrays&... arrays) {
+  std::uint64_t sum = checksum_seed;
+  ((sum = extend_checksum(sum, arrays.data(), arrays.size() * sizeof(arrays[0]))), ...);
+  return checksum_text(sum);
 }
 
 }  // namespace sortie

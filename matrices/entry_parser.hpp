@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "matrices/matrix_market_header.hpp"
+#include "matrices/matrix_market_text.hpp"
 #include "matrices/number_parsing.hpp"
 #include "matrices/text_lines.hpp"
 #include "sortie/error.hpp"
@@ -31,20 +31,13 @@ struct LineFault {
 };
 
 /// The form of valid entry lines.
-struct LineFormat {
+struct LineFormat : MatrixMarketHeader {
   explicit LineFormat(const MatrixMarketHeader& header)
-      : coordinate(header.coordinate),
-        symmetry(header.symmetry),
-        rows(header.rows),
-        cols(header.cols),
-        least_gap(header.symmetry == Symmetry::general          ? -header.cols
-                  : header.symmetry == Symmetry::skew_symmetric ? 1
-                                                                : 0) {}
+      : MatrixMarketHeader(header),
+        least_gap(symmetry == Symmetry::general          ? -cols
+                  : symmetry == Symmetry::skew_symmetric ? 1
+                                                         : 0) {}
 
-  bool coordinate;
-  Symmetry symmetry;
-  std::int64_t rows;
-  std::int64_t cols;
   std::int64_t least_gap;  ///< minimum row - column: symmetric files store only one triangle
 };
 
@@ -115,20 +108,15 @@ bool parse_usual_value(const char*& at, const char* end, Value& value) {
     while (separates(*at)) ++at;
     return parse_number<field>(at, end, number) == NumberStatus::ok;
   };
+  std::conditional_t<std::is_same_v<Value, float>, float, double> real = 0;
+  if (!parse(real)) return false;
+  value = real;
   if constexpr (field == Field::complex) {
-    double real = 0;
     double imaginary = 0;
-    if (!parse(real) || !separates(*at) || !parse(imaginary)) return false;
-    value = Value(real, imaginary);
-    return true;
-  } else if constexpr (std::is_same_v<Value, std::complex<double>>) {
-    double real = 0;
-    if (!parse(real)) return false;
-    value = real;
-    return true;
-  } else {
-    return parse(value);
+    if (!separates(*at) || !parse(imaginary)) return false;
+    value.imag(imaginary);
   }
+  return true;
 }
 
 /// Parses the line at `at`. Returns the start of the next line, or null if the line does not have

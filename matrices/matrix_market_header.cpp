@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "matrices/matrix_market_header.hpp"
+#include "matrices/matrix_market_text.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +24,13 @@ constexpr std::array symmetry_names{std::string_view("general"), std::string_vie
 constexpr std::array field_names{std::string_view("real"), std::string_view("integer"),
                                  std::string_view("pattern"), std::string_view("complex")};
 constexpr std::array format_names{std::string_view("array"), std::string_view("coordinate")};
+
+// True if a word in upper or lower case is `lower`.
+bool is_spelled(std::string_view word, std::string_view lower) {
+  return std::equal(word.begin(), word.end(), lower.begin(), lower.end(), [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + ('a' - 'A')) : a) == b;
+  });
+}
 
 // Parses the lines at the start of a file one by one and keeps track of the position.
 class HeaderParser {
@@ -50,7 +57,7 @@ class HeaderParser {
 
  private:
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const {
-    throw input_error(name_, static_cast<std::uint64_t>(line_number_), found, expected);
+    throw input_error(name_, line_number_, found, expected);
   }
 
   // Returns false if the line does not end within the text and more text may follow.
@@ -67,14 +74,10 @@ class HeaderParser {
   template <std::size_t n>
   std::size_t take_choice(std::string_view& rest, const std::array<std::string_view, n>& choices) {
     const std::string_view word = take_word(rest);
-    const auto same_letter = [](char a, char b) {
-      return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + ('a' - 'A')) : a) == b;
-    };
-    for (std::size_t i = 0; i < n; ++i) {
-      if (std::equal(word.begin(), word.end(), choices[i].begin(), choices[i].end(), same_letter)) {
-        return i;
-      }
-    }
+    const auto found = std::find_if(choices.begin(), choices.end(), [&](std::string_view choice) {
+      return is_spelled(word, choice);
+    });
+    if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
     std::string expected;
     for (std::size_t i = 0; i < n; ++i) {
       const std::string_view joint = i == 0 ? "" : i + 1 == n ? " or " : ", ";
@@ -86,7 +89,10 @@ class HeaderParser {
   void parse_banner() {
     MatrixMarketHeader& header = result_.header;
     std::string_view rest = line_;
-    if (take_word(rest) != "%%MatrixMarket") parse_banner_word();
+    if (const std::string_view word = take_word(rest); !is_spelled(word, "%%matrixmarket")) {
+      fail(word.empty() ? "a blank line" : quoted(word),
+           "the banner \"%%MatrixMarket matrix ...\"");
+    }
     take_choice(rest, std::array{std::string_view("matrix")});
     header.coordinate = take_choice(rest, format_names) == 1;
     header.field = static_cast<Field>(take_choice(rest, field_names));
@@ -105,17 +111,6 @@ class HeaderParser {
                        field_names[static_cast<std::size_t>(header.field)]),
            "\"complex\"");
     }
-  }
-
-  // The first word may be in upper or lower case; anything else is not a Matrix Market file.
-  void parse_banner_word() {
-    std::string_view rest = line_;
-    const std::string_view word = take_word(rest);
-    std::string lower(word);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    if (lower == "%%matrixmarket") return;
-    fail(word.empty() ? "a blank line" : quoted(word), "the banner \"%%MatrixMarket matrix ...\"");
   }
 
   std::string_view size_line_words() const {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/indexed_text.hpp"
@@ -84,10 +85,11 @@ class Indexing {
       suffixes_ = suffix_array::build_by<Pos>(algorithm, job_.context(), view_);
     });
     report(seconds);
-    derive();
+    describe_build(seconds);
+    derive_all();
     if (command_.verify) verify();
-    write();
-    job_.summarize(command_.any_output(), summary(seconds));
+    write_all();
+    job_.summarize(command_.any_output(), summary_);
   }
 
  private:
@@ -104,60 +106,87 @@ class Indexing {
     report.set("verified", command_.verify);
   }
 
+  void describe_build(double seconds) {
+    summary_ = fmt::format(
+        "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
+        text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
+        sequences::name(indexed_.alphabet), suffixes_.size(), 1e3 * seconds,
+        name(job_.context().backend), command_.algorithm, rate(seconds));
+    if (const RunReport::Value* const ranges = figure("ranges"); ranges != nullptr) {
+      summary_ += fmt::format(", in {} ranges because of limited GPU memory",
+                              std::get<std::uint64_t>(*ranges));
+    }
+  }
+
+  /// Computes an array by `compute`, and reports the seconds.
+  /// \param key    beginning of the names of its figures
+  /// \param title  its name in the summary
+  /// \param path   its file; "" if it is not asked for
+  template <class Array, class Compute>
+  void derive(const std::string& key, std::string_view title, const std::string& path, Array& array,
+              const Compute& compute) {
+    const double seconds = job_.repeated([&] {
+      array = {};
+      array = compute();
+    });
+    job_.report().set(key + "_seconds", seconds);
+    if (path.empty()) return;
+    summary_ += fmt::format("\n{} in {:.3f} ms", title, 1e3 * seconds);
+    if (figure(key + "_on_host") != nullptr)
+      summary_ += " on the host because of limited GPU memory";
+  }
+
   // Computes the requested arrays that are derived from the suffix array.
-  void derive() {
+  void derive_all() {
+    const Context& context = job_.context();
     if (!command_.lcp.empty() || command_.max_context != 0) {
-      lcp_seconds_ = job_.repeated([&] {
-        lcp_ = {};
-        lcp_ = suffix_array::lcp_array<Pos>(job_.context(), view_, suffixes_);
-      });
-      job_.report().set("lcp_seconds", lcp_seconds_);
+      derive("lcp", "LCP array", command_.lcp, lcp_,
+             [&] { return suffix_array::lcp_array<Pos>(context, view_, suffixes_); });
     }
     if (command_.max_context != 0) {
-      suffix_array::bound_order<Pos>(job_.context(), suffixes_, lcp_, command_.max_context);
+      suffix_array::bound_order<Pos>(context, suffixes_, lcp_, command_.max_context);
       job_.report().set("max_context", command_.max_context);
     }
     if (!command_.bwt.empty()) {
-      bwt_seconds_ = job_.repeated([&] {
-        bwt_ = {};
-        bwt_ = suffix_array::burrows_wheeler_transform<Pos>(job_.context(), view_, suffixes_);
+      derive("bwt", "Burrows-Wheeler transform", command_.bwt, bwt_, [&] {
+        return suffix_array::burrows_wheeler_transform<Pos>(context, view_, suffixes_);
       });
-      job_.report().set("bwt_seconds", bwt_seconds_);
     }
     if (!command_.inverse.empty()) {
-      inverse_seconds_ = job_.repeated([&] {
-        inverse_ = {};
-        inverse_ = suffix_array::inverse_suffix_array<Pos>(job_.context(), suffixes_);
-      });
-      job_.report().set("inverse_seconds", inverse_seconds_);
+      derive("inverse", "inverse", command_.inverse, inverse_,
+             [&] { return suffix_array::inverse_suffix_array<Pos>(context, suffixes_); });
     }
     if (!command_.documents.empty()) {
       for (const sequences::Record& record : text_.records) record_begins_.push_back(record.offset);
-      documents_seconds_ = job_.repeated([&] {
-        documents_ = {};
-        documents_ = suffix_array::document_array<Pos>(job_.context(), suffixes_, record_begins_);
-      });
-      job_.report().set("documents_seconds", documents_seconds_);
+      derive("documents", "document array", command_.documents, documents_,
+             [&] { return suffix_array::document_array<Pos>(context, suffixes_, record_begins_); });
     }
   }
 
   void verify() {
     PhaseTimer timer(job_.context(), "verify");
     const HostContext context = job_.host_context();
+    summary_ += "\nverified: every suffix is in its place";
     if (command_.max_context != 0) {
       suffix_array::check_bounded_order<Pos>(context, view_, suffixes_, command_.max_context);
     } else {
       suffix_array::check<Pos>(context, view_, suffixes_);
       if (!command_.lcp.empty()) {
         suffix_array::check_lcp<Pos>(context, view_, suffixes_, lcp_);
+        summary_ += ", the LCP array is right";
       }
     }
     if (!command_.bwt.empty()) {
       suffix_array::check_burrows_wheeler<Pos>(context, view_, suffixes_, bwt_);
+      summary_ += ", the transform is right";
     }
-    if (!command_.inverse.empty()) verify_inverse();
+    if (!command_.inverse.empty()) {
+      verify_inverse();
+      summary_ += ", the inverse is right";
+    }
     if (!command_.documents.empty()) {
       suffix_array::check_document_array<Pos>(context, suffixes_, record_begins_, documents_);
+      summary_ += ", the document array is right";
     }
   }
 
@@ -170,38 +199,26 @@ class Indexing {
     }
   }
 
-  void write() {
-    PhaseTimer timer(job_.context(), "write");
+  /// Writes an array to its file, if there is one, and reports its checksum.
+  template <class Number>
+  void write(const std::string& path, ArrayKind kind, const std::vector<Number>& array,
+             int width_bytes, std::string_view checksum_key) {
+    if (path.empty()) return;
+    const bool is_bwt = kind == ArrayKind::burrows_wheeler;
+    if (command_.text && !is_bwt) return write_array_text(path, array);
     const SuffixArraySource source{command_.input, command_.policy(), command_.max_context,
                                    &indexed_};
-    const std::span<const Pos> suffixes = suffixes_;
-    const std::span<const Pos> lcp = lcp_;
-    RunReport& report = job_.report();
-    if (!command_.output.empty() && command_.text) {
-      write_suffix_array_text(command_.output, suffixes);
-    } else if (!command_.output.empty()) {
-      report.set("checksum", write_suffix_array(command_.output, suffixes, width_bytes_, source));
-    }
-    if (!command_.lcp.empty() && command_.text) {
-      write_suffix_array_text(command_.lcp, lcp);
-    } else if (!command_.lcp.empty()) {
-      report.set("lcp_checksum", write_lcp_array(command_.lcp, lcp, width_bytes_, source));
-    }
-    if (!command_.bwt.empty()) {
-      report.set("bwt_checksum", write_burrows_wheeler(command_.bwt, bwt_, primary(), source));
-    }
-    if (!command_.inverse.empty() && command_.text) {
-      write_suffix_array_text<Pos>(command_.inverse, inverse_);
-    } else if (!command_.inverse.empty()) {
-      report.set("inverse_checksum",
-                 write_inverse_suffix_array<Pos>(command_.inverse, inverse_, width_bytes_, source));
-    }
-    if (!command_.documents.empty() && command_.text) {
-      write_suffix_array_text<std::uint32_t>(command_.documents, documents_);
-    } else if (!command_.documents.empty()) {
-      report.set("documents_checksum",
-                 write_document_array(command_.documents, documents_, source));
-    }
+    const std::optional first = is_bwt ? std::optional(primary()) : std::nullopt;
+    job_.report().set(checksum_key, write_array(path, kind, array, width_bytes, source, first));
+  }
+
+  void write_all() {
+    PhaseTimer timer(job_.context(), "write");
+    write(command_.output, ArrayKind::suffixes, suffixes_, width_bytes_, "checksum");
+    write(command_.lcp, ArrayKind::lcp, lcp_, width_bytes_, "lcp_checksum");
+    write(command_.bwt, ArrayKind::burrows_wheeler, bwt_, 1, "bwt_checksum");
+    write(command_.inverse, ArrayKind::inverse, inverse_, width_bytes_, "inverse_checksum");
+    write(command_.documents, ArrayKind::documents, documents_, 4, "documents_checksum");
   }
 
   /// The entry of the suffix at position 0, the start of the first record.
@@ -221,46 +238,6 @@ class Indexing {
     }
     return nullptr;
   }
-  /// The backend that computed an array, if it differs from the backend in the summary.
-  [[nodiscard]] std::string_view maker(std::string_view array) const {
-    return figure(fmt::format("{}_on_host", array)) == nullptr
-               ? ""
-               : " on the host because of limited GPU memory";
-  }
-
-  [[nodiscard]] std::string summary(double seconds) const {
-    std::string text = fmt::format(
-        "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
-        text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
-        sequences::name(indexed_.alphabet), suffixes_.size(), 1e3 * seconds,
-        name(job_.context().backend), command_.algorithm, rate(seconds));
-    if (const RunReport::Value* const ranges = figure("ranges"); ranges != nullptr) {
-      text += fmt::format(", in {} ranges because of limited GPU memory",
-                          std::get<std::uint64_t>(*ranges));
-    }
-    if (!command_.lcp.empty()) {
-      text += fmt::format("\nLCP array in {:.3f} ms{}", 1e3 * lcp_seconds_, maker("lcp"));
-    }
-    if (!command_.bwt.empty()) {
-      text += fmt::format("\nBurrows-Wheeler transform in {:.3f} ms{}", 1e3 * bwt_seconds_,
-                          maker("bwt"));
-    }
-    if (!command_.inverse.empty()) {
-      text += fmt::format("\ninverse in {:.3f} ms{}", 1e3 * inverse_seconds_, maker("inverse"));
-    }
-    if (!command_.documents.empty()) {
-      text += fmt::format("\ndocument array in {:.3f} ms{}", 1e3 * documents_seconds_,
-                          maker("documents"));
-    }
-    if (command_.verify) {
-      text += "\nverified: every suffix is in its place";
-      if (!command_.lcp.empty() && command_.max_context == 0) text += ", the LCP array is right";
-      if (!command_.bwt.empty()) text += ", the transform is right";
-      if (!command_.inverse.empty()) text += ", the inverse is right";
-      if (!command_.documents.empty()) text += ", the document array is right";
-    }
-    return text;
-  }
 
   Job& job_;
   const SuffixArrayCommand& command_;
@@ -268,16 +245,13 @@ class Indexing {
   const sequences::Text& text_;
   suffix_array::TextView view_;
   int width_bytes_;
+  std::string summary_;
   std::vector<Pos> suffixes_;
   std::vector<Pos> lcp_;
   std::vector<std::uint8_t> bwt_;
   std::vector<Pos> inverse_;
   std::vector<std::uint64_t> record_begins_;
   std::vector<std::uint32_t> documents_;
-  double lcp_seconds_ = 0;
-  double bwt_seconds_ = 0;
-  double inverse_seconds_ = 0;
-  double documents_seconds_ = 0;
 };
 
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {

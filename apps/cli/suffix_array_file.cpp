@@ -4,18 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <future>
+#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <vector>
 
 #include "apps/cli/common_options.hpp"
+#include "core/byte_source.hpp"
 #include "core/checksum.hpp"
+#include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
-#include "sortie/version.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -24,19 +26,44 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t items_a_block = 1 << 16;
 
-void append_little_endian(std::vector<char>& out, std::uint64_t value, int width_bytes) {
-  for (int byte = 0; byte < width_bytes; ++byte) {
-    out.push_back(static_cast<char>(value >> (8 * byte) & 0xff));
-  }
-}
+/// How the description of an array names its content.
+struct ArrayFormat {
+  const char* name;
+  const char* count;        ///< key of the number of items
+  const char* meaning_key;  ///< key of `meaning`
+  const char* meaning;
+  bool with_records;
+};
 
-/// The part of a description that all arrays share: the text.
-Json described_source(std::string_view format, const SuffixArraySource& source) {
+/// In the order of ArrayKind.
+constexpr std::array formats = {
+    ArrayFormat{"sortie suffix array", "positions", "order",
+                "suffixes by byte value up to the end of their record, a suffix before its "
+                "extensions, equal ones by position; separators first",
+                true},
+    ArrayFormat{"sortie LCP array", "entries", "entry",
+                "letters that the suffixes in this and the entry before have in common; 0 for the "
+                "first",
+                false},
+    ArrayFormat{"sortie inverse suffix array", "entries", "entry",
+                "the entry of the suffix array where the suffix at this position stands", false},
+    ArrayFormat{"sortie Burrows-Wheeler transform", "entries", "entry",
+                "the byte before the suffix; the last byte of the text for the suffix at position "
+                "0, which is entry \"primary\"",
+                false},
+    ArrayFormat{"sortie document array", "entries", "entry",
+                "the number, from 0, of the record that the suffix starts in; a separator belongs "
+                "to the record before it",
+                true}};
+
+/// The description of an array of `count` items, without its checksum.
+Json described(const ArrayFormat& format, std::size_t count, int width_bytes,
+               const SuffixArraySource& source, std::optional<std::uint64_t> primary) {
   const sequences::Text& text = source.text->text;
   Json description = {
-      {"format", format},
+      {"format", format.name},
       {"format_version", 1},
-      {"written_by", fmt::format("sortie {} ({})", version(), commit())},
+      {"written_by", program_version()},
       {"input", source.input},
       {"symbols", text.symbols.size()},
       {"letters", source.text->letters()},
@@ -45,32 +72,36 @@ Json described_source(std::string_view format, const SuffixArraySource& source) 
       {"ambiguous", sequences::name(source.policy.ambiguity)},
       {"reverse_complement", source.policy.reverse_complement},
       {"separator", sequences::Text::separator},
-      {"text_checksum", text_checksum(text)}};
+      {"text_checksum", checksum_of(text.symbols)}};
   if (source.max_context != 0) description["max_context"] = source.max_context;
-  return description;
-}
-
-Json described_records(const sequences::Text& text) {
-  Json records = Json::array();
+  description[format.count] = count;
+  if (width_bytes > 1) {
+    description["width_bits"] = 8 * width_bytes;
+    description["byte_order"] = "little";
+  }
+  if (primary) description["primary"] = *primary;
+  description[format.meaning_key] = format.meaning;
+  description["checksum_of"] =
+      fmt::format("the {} as written, 64-bit FNV-1a", width_bytes > 1 ? format.count : "bytes");
+  if (!format.with_records) return description;
+  Json& records = description["records"] = Json::array();
   for (const sequences::Record& record : text.records) {
     records.push_back(
         {{"name", record.name}, {"offset", record.offset}, {"length", record.length}});
   }
-  return records;
+  return description;
 }
 
-Json described_suffix_array(const SuffixArraySource& source, std::size_t positions,
-                            int width_bytes) {
-  Json description = described_source("sortie suffix array", source);
-  description["positions"] = positions;
-  description["width_bits"] = 8 * width_bytes;
-  description["byte_order"] = "little";
-  description["order"] =
-      "suffixes by byte value up to the end of their record, a suffix before its extensions, equal "
-      "ones by position; separators first";
-  description["checksum_of"] = "the positions as written, 64-bit FNV-1a";
-  description["records"] = described_records(source.text->text);
-  return description;
+/// Converts numbers to little-endian integers of `width_bytes` bytes.
+template <class Number>
+void convert(std::span<const Number> numbers, int width_bytes, std::vector<char>& bytes) {
+  if constexpr (sizeof(Number) == 1) return bytes.assign(numbers.begin(), numbers.end());
+  bytes.clear();
+  for (const Number number : numbers) {
+    for (int byte = 0; byte < width_bytes; ++byte) {
+      bytes.push_back(static_cast<char>(std::uint64_t{number} >> (8 * byte) & 0xff));
+    }
+  }
 }
 
 // An array without its description is useless, so it is removed if the description cannot be
@@ -85,49 +116,98 @@ void commit_or_remove(WholeFile& description, const std::string& array_path) {
   }
 }
 
-// Writes `count` items in blocks, and the description with their checksum.
-// write_block(begin, end, out) appends the items begin .. end - 1.
-template <class WriteBlock>
-std::string write_described(const std::string& path, std::size_t count, Json description,
-                            const WriteBlock& write_block) {
-  WholeFile file(path);
-  std::optional<WholeFile> sidecar;
-  if (!is_stream(path)) sidecar.emplace(path + ".json");
-  std::uint64_t sum = checksum_seed;
-  std::vector<char> block;
-  for (std::size_t begin = 0; begin < count; begin += items_a_block) {
-    block.clear();
-    write_block(begin, std::min(begin + items_a_block, count), block);
-    sum = extend_checksum(sum, block.data(), block.size());
-    file.write(std::span<const char>(block));
+/// Much more work than starting the thread that computes the checksum of a block, and small
+/// compared to most arrays.
+constexpr std::size_t positions_a_block = 1 << 18;
+
+[[noreturn]] void fail(const std::string& path, const std::string& found,
+                       const std::string& expected) {
+  throw input_error(path, 0, found, expected);
+}
+
+/// The members of the description in a file.
+class Members {
+ public:
+  explicit Members(const std::string& path) : path_(path) {
+    const ByteBuffer bytes = read_all(path);
+    const std::span<const char> text = bytes.span();
+    json_ = Json::parse(text.begin(), text.end(), nullptr, false);
+    if (!json_.is_object()) fail(path, "something else", "a JSON object that describes an array");
   }
-  const std::string sum_text = fmt::format("{:016x}", sum);
-  if (sidecar) {
-    description["checksum"] = sum_text;
-    // Record names may contain bytes that are not UTF-8. They are replaced instead of rejected.
-    sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+
+  [[nodiscard]] bool has(const char* key) const { return json_.contains(key); }
+
+  template <class Value>
+  [[nodiscard]] Value get(const char* key, const std::string& expected) const {
+    try {
+      return json_.at(key).get<Value>();
+    } catch (const Json::exception&) {
+      fail(path_, has(key) ? json_[key].dump() : fmt::format("no \"{}\"", key), expected);
+    }
   }
-  file.commit();
-  if (sidecar) commit_or_remove(*sidecar, path);
-  return sum_text;
+
+  /// A member that must have one of several values.
+  template <class Value>
+  [[nodiscard]] Value get(const char* key, const std::string& expected,
+                          std::initializer_list<Value> values) const {
+    const auto value = get<Value>(key, expected);
+    if (std::find(values.begin(), values.end(), value) == values.end())
+      fail(path_, json_[key].dump(), expected);
+    return value;
+  }
+
+ private:
+  std::string path_;
+  Json json_;
+};
+
+TextPolicy described_policy(const Members& members) {
+  TextPolicy policy;
+  const auto letter_case =
+      members.get<std::string>("case", "\"case\": upper or keep", {"upper", "keep"});
+  policy.letter_case = letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper;
+  // The alphabet is the smallest that contains the text. The checksum verifies that the text is the
+  // same; here the alphabet only determines whether control characters are symbols.
+  const auto alphabet =
+      sequences::parse_alphabet(members.get<std::string>("alphabet", "the name of an alphabet"));
+  policy.alphabet =
+      alphabet == sequences::Alphabet::bytes ? alphabet : sequences::Alphabet::automatic;
+  // Files of the first version contain neither field.
+  if (members.has("ambiguous")) {
+    policy.ambiguity = sequences::parse_ambiguity(
+        members.get<std::string>("ambiguous", "keep, unify or separate"));
+  }
+  if (members.has("reverse_complement")) {
+    policy.reverse_complement = members.get<bool>("reverse_complement", "true or false");
+  }
+  return policy;
+}
+
+/// Converts little-endian integers of `width` bytes to positions. Values that do not fit in Pos
+/// become its maximum, which is not a position of any text.
+/// \tparam width  a compile-time constant, so that the compiler combines the bytes into one or two
+///                loads
+template <int width, class Pos>
+void convert_positions(const char* bytes, std::size_t count, Pos* positions) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t value = 0;
+    for (int byte = 0; byte < width; ++byte) {
+      value |= std::uint64_t{static_cast<unsigned char>(bytes[byte])} << (8 * byte);
+    }
+    positions[i] =
+        static_cast<Pos>(std::min(value, std::uint64_t{std::numeric_limits<Pos>::max()}));
+    bytes += width;
+  }
 }
 
 template <class Pos>
-std::string write_integers(const std::string& path, std::span<const Pos> values, int width_bytes,
-                           Json description) {
-  return write_described(path, values.size(), std::move(description),
-                         [&](std::size_t begin, std::size_t end, std::vector<char>& out) {
-                           for (const Pos value : values.subspan(begin, end - begin)) {
-                             append_little_endian(out, value, width_bytes);
-                           }
-                         });
+void convert_positions(const char* bytes, std::size_t count, std::size_t width, Pos* positions) {
+  if (width == 4) return convert_positions<4>(bytes, count, positions);
+  if (width == 5) return convert_positions<5>(bytes, count, positions);
+  convert_positions<8>(bytes, count, positions);
 }
 
 }  // namespace
-
-std::string text_checksum(const sequences::Text& text) {
-  return checksum(text.symbols.data(), text.symbols.size());
-}
 
 std::uint64_t most_symbols(int width_bytes) {
   return (~std::uint64_t{0} >> (64 - 8 * width_bytes)) - 1;
@@ -137,93 +217,148 @@ int smallest_width_bytes(std::uint64_t symbols) {
   return symbols < std::numeric_limits<std::uint32_t>::max() ? 4 : 8;
 }
 
-template <class Pos>
-std::string write_suffix_array(const std::string& path, std::span<const Pos> suffixes,
-                               int width_bytes, const SuffixArraySource& source) {
-  return write_integers(path, suffixes, width_bytes,
-                        described_suffix_array(source, suffixes.size(), width_bytes));
-}
-
-template <class Pos>
-std::string write_lcp_array(const std::string& path, std::span<const Pos> lcp, int width_bytes,
-                            const SuffixArraySource& source) {
-  Json description = described_source("sortie LCP array", source);
-  description["entries"] = lcp.size();
-  description["width_bits"] = 8 * width_bytes;
-  description["byte_order"] = "little";
-  description["entry"] =
-      "letters that the suffixes in this and the entry before have in common; 0 for the first";
-  description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
-  return write_integers(path, lcp, width_bytes, std::move(description));
-}
-
-template <class Pos>
-std::string write_inverse_suffix_array(const std::string& path, std::span<const Pos> inverse,
-                                       int width_bytes, const SuffixArraySource& source) {
-  Json description = described_source("sortie inverse suffix array", source);
-  description["entries"] = inverse.size();
-  description["width_bits"] = 8 * width_bytes;
-  description["byte_order"] = "little";
-  description["entry"] = "the entry of the suffix array where the suffix at this position stands";
-  description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
-  return write_integers(path, inverse, width_bytes, std::move(description));
-}
-
-std::string write_burrows_wheeler(const std::string& path, std::span<const std::uint8_t> transform,
-                                  std::uint64_t primary, const SuffixArraySource& source) {
-  Json description = described_source("sortie Burrows-Wheeler transform", source);
-  description["entries"] = transform.size();
-  description["primary"] = primary;
-  description["entry"] =
-      "the byte before the suffix; the last byte of the text for the suffix at position 0, which "
-      "is "
-      "entry \"primary\"";
-  description["checksum_of"] = "the bytes as written, 64-bit FNV-1a";
-  return write_described(path, transform.size(), std::move(description),
-                         [&](std::size_t begin, std::size_t end, std::vector<char>& out) {
-                           const auto part = transform.subspan(begin, end - begin);
-                           out.insert(out.end(), part.begin(), part.end());
-                         });
-}
-
-std::string write_document_array(const std::string& path, std::span<const std::uint32_t> documents,
-                                 const SuffixArraySource& source) {
-  Json description = described_source("sortie document array", source);
-  description["entries"] = documents.size();
-  description["width_bits"] = 32;
-  description["byte_order"] = "little";
-  description["entry"] =
-      "the number, from 0, of the record that the suffix starts in; a separator belongs to the "
-      "record before it";
-  description["checksum_of"] = "the entries as written, 64-bit FNV-1a";
-  description["records"] = described_records(source.text->text);
-  return write_integers(path, documents, 4, std::move(description));
-}
-
-template <class Pos>
-void write_suffix_array_text(const std::string& path, std::span<const Pos> suffixes) {
+template <class Number>
+std::string write_array(const std::string& path, ArrayKind kind, const std::vector<Number>& array,
+                        int width_bytes, const SuffixArraySource& source,
+                        std::optional<std::uint64_t> primary) {
+  Json description = described(formats.at(static_cast<std::size_t>(kind)), array.size(),
+                               width_bytes, source, primary);
   WholeFile file(path);
-  for (const Pos position : suffixes) {
-    const fmt::format_int digits(position);
+  std::optional<WholeFile> sidecar;
+  if (!is_stream(path)) sidecar.emplace(path + ".json");
+  std::uint64_t sum = checksum_seed;
+  std::vector<char> block;
+  for (std::size_t begin = 0; begin < array.size(); begin += items_a_block) {
+    const std::size_t count = std::min(items_a_block, array.size() - begin);
+    convert(std::span(array).subspan(begin, count), width_bytes, block);
+    sum = extend_checksum(sum, block.data(), block.size());
+    file.write(std::span<const char>(block));
+  }
+  if (sidecar) {
+    description["checksum"] = checksum_text(sum);
+    // Record names may contain bytes that are not UTF-8. They are replaced instead of rejected.
+    sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+  file.commit();
+  if (sidecar) commit_or_remove(*sidecar, path);
+  return checksum_text(sum);
+}
+
+template <class Number>
+void write_array_text(const std::string& path, const std::vector<Number>& array) {
+  WholeFile file(path);
+  for (const Number number : array) {
+    const fmt::format_int digits(number);
     file.write(std::string_view(digits.data(), digits.size()));
     file.write(std::string_view("\n"));
   }
   file.commit();
 }
 
-template std::string write_suffix_array(const std::string&, std::span<const std::uint32_t>, int,
-                                        const SuffixArraySource&);
-template std::string write_suffix_array(const std::string&, std::span<const std::uint64_t>, int,
-                                        const SuffixArraySource&);
-template std::string write_lcp_array(const std::string&, std::span<const std::uint32_t>, int,
-                                     const SuffixArraySource&);
-template std::string write_lcp_array(const std::string&, std::span<const std::uint64_t>, int,
-                                     const SuffixArraySource&);
-template std::string write_inverse_suffix_array(const std::string&, std::span<const std::uint32_t>,
-                                                int, const SuffixArraySource&);
-template std::string write_inverse_suffix_array(const std::string&, std::span<const std::uint64_t>,
-                                                int, const SuffixArraySource&);
-template void write_suffix_array_text(const std::string&, std::span<const std::uint32_t>);
-template void write_suffix_array_text(const std::string&, std::span<const std::uint64_t>);
+#define INSTANTIATE(Number)                                                                        \
+  template std::string write_array(const std::string&, ArrayKind, const std::vector<Number>&, int, \
+                                   const SuffixArraySource&, std::optional<std::uint64_t>);        \
+  template void write_array_text(const std::string&, const std::vector<Number>&);
+INSTANTIATE(std::uint8_t)
+INSTANTIATE(std::uint32_t)
+INSTANTIATE(std::uint64_t)
+#undef INSTANTIATE
+
+SuffixArrayDescription read_suffix_array_description(const std::string& path) {
+  if (path == "-") {
+    throw Error(ErrorKind::usage,
+                "found standard input for the suffix array, expected a file ARRAY with a "
+                "description ARRAY.json");
+  }
+  const Members members(path + ".json");
+  SuffixArrayDescription description;
+  description.path = path;
+  static_cast<void>(members.get<std::string>("format", "\"format\": sortie suffix array",
+                                             {"sortie suffix array"}));
+  static_cast<void>(members.get<int>("format_version", "\"format_version\": 1", {1}));
+  description.symbols = members.get<std::uint64_t>("symbols", "a number of symbols");
+  description.width_bytes =
+      members.get<int>("width_bits", "\"width_bits\": 32, 40 or 64", {32, 40, 64}) / 8;
+  description.policy = described_policy(members);
+  if (members.has("max_context")) {
+    description.max_context = members.get<std::uint64_t>("max_context", "a number of letters");
+  }
+  description.checksum = members.get<std::string>("checksum", "a checksum");
+  if (members.has("text_checksum")) {
+    description.text_checksum = members.get<std::string>("text_checksum", "a checksum of the text");
+  }
+  return description;
+}
+
+void require_same_text(const SuffixArrayDescription& description, const std::string& text_path,
+                       const sequences::Text& text) {
+  if (text.symbols.size() != description.symbols) {
+    fail(description.path, fmt::format("a suffix array of {} symbols", description.symbols),
+         fmt::format("{}, as {} has", text.symbols.size(), text_path));
+  }
+  if (description.text_checksum.empty()) return;
+  const std::string sum = checksum_of(text.symbols);
+  if (sum == description.text_checksum) return;
+  fail(description.path,
+       fmt::format("the suffix array of a text with checksum {}", description.text_checksum),
+       fmt::format("{}, as {} has", sum, text_path));
+}
+
+template <suffix_array::Position Pos>
+std::vector<Pos> read_suffix_array(const Context& context,
+                                   const SuffixArrayDescription& description) {
+  const std::size_t width = static_cast<std::size_t>(description.width_bytes);
+  const std::uint64_t size = description.symbols;
+  const std::string& path = description.path;
+  PhaseTimer timer(context, "read array", size * width);
+  ByteSource source(path);
+  std::vector<Pos> positions;
+  positions.reserve(size);
+  advise_large_pages(positions.data(), size * sizeof(Pos));
+  positions.resize(size);
+  // The checksum is sequential and takes longer than the rest. It is computed in parallel with
+  // reading the next block.
+  std::array<std::vector<char>, 2> blocks;
+  for (auto& block : blocks) block.resize(positions_a_block * width);
+  std::future<std::uint64_t> sum = std::async(std::launch::deferred, [] { return checksum_seed; });
+  std::uint64_t done = 0;
+  for (std::size_t number = 0;; ++number) {
+    const std::vector<char>& block = blocks[number % 2];
+    const std::size_t got = source.read(blocks[number % 2]);
+    const std::uint64_t count = got / width;
+    if (got % width != 0 || done + count > size) {
+      fail(path,
+           fmt::format("{} bytes{}", done * width + got, got == block.size() ? " and more" : ""),
+           fmt::format("{} positions of {} bytes", size, width));
+    }
+    sum = std::async(std::launch::async, [&block, got, before = sum.get()] {
+      return extend_checksum(before, block.data(), got);
+    });
+    convert_positions(block.data(), count, width, positions.data() + done);
+    done += count;
+    if (got < block.size()) break;
+    report_progress(context, "read array", done, size);
+  }
+  if (done != size) {
+    fail(path, fmt::format("{} positions", done), fmt::format("{}", size));
+  }
+  const std::string sum_text = checksum_text(sum.get());
+  if (sum_text != description.checksum) {
+    fail(path, fmt::format("checksum {}", sum_text),
+         fmt::format("{}, as {}.json says", description.checksum, path));
+  }
+  const auto beyond = std::find_if(positions.begin(), positions.end(),
+                                   [=](Pos position) { return position >= size; });
+  if (beyond != positions.end()) {
+    fail(path, fmt::format("position {} at entry {}", *beyond, beyond - positions.begin()),
+         fmt::format("one below {}", size));
+  }
+  return positions;
+}
+
+template std::vector<std::uint32_t> read_suffix_array(const Context&,
+                                                      const SuffixArrayDescription&);
+template std::vector<std::uint64_t> read_suffix_array(const Context&,
+                                                      const SuffixArrayDescription&);
 
 }  // namespace sortie::cli

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "apps/cli/indexed_text.hpp"
 
@@ -17,8 +19,8 @@ struct SuffixArraySource {
   const IndexedText* text = nullptr;
 };
 
-/// The checksum of a text in descriptions, 16 hexadecimal digits: 64-bit FNV-1a of its symbols.
-[[nodiscard]] std::string text_checksum(const sequences::Text& text);
+/// The suffix array and the arrays derived from it.
+enum class ArrayKind { suffixes, lcp, inverse, burrows_wheeler, documents };
 
 /// Bytes per position in the suffix array file of a text with `symbols` symbols: 4 if sufficient,
 /// else 8. Files with 5 bytes per position are written on request only.
@@ -27,36 +29,49 @@ struct SuffixArraySource {
 /// Maximum number of symbols of a text whose positions fit in `width_bytes` bytes.
 [[nodiscard]] std::uint64_t most_symbols(int width_bytes);
 
-/// Writes positions as little-endian integers of 4, 5 or 8 bytes, and a sidecar PATH.json that
+/// Writes an array as little-endian integers of 1, 4, 5 or 8 bytes, and a sidecar PATH.json that
 /// describes the format and the offsets of the records. Either both files are created or none. For
 /// a stream, no sidecar is written.
-/// \return the checksum of the positions as written, 16 hexadecimal digits
+/// \param primary  of the Burrows-Wheeler transform: the entry of the suffix at position 0
+/// \return the checksum of the integers as written, 16 hexadecimal digits
 /// \throws Error (output)
-template <class Pos>
-std::string write_suffix_array(const std::string& path, std::span<const Pos> suffixes,
-                               int width_bytes, const SuffixArraySource& source);
+template <class Number>
+std::string write_array(const std::string& path, ArrayKind kind, const std::vector<Number>& array,
+                        int width_bytes, const SuffixArraySource& source,
+                        std::optional<std::uint64_t> primary = std::nullopt);
 
-/// Writes the LCP array of the suffix array in the same way.
-template <class Pos>
-std::string write_lcp_array(const std::string& path, std::span<const Pos> lcp, int width_bytes,
-                            const SuffixArraySource& source);
+/// Writes one integer per line. \throws Error (output)
+template <class Number>
+void write_array_text(const std::string& path, const std::vector<Number>& array);
 
-/// Writes the inverse suffix array in the same way.
-template <class Pos>
-std::string write_inverse_suffix_array(const std::string& path, std::span<const Pos> inverse,
-                                       int width_bytes, const SuffixArraySource& source);
+/// The content of PATH.json, which describes the suffix array in PATH.
+struct SuffixArrayDescription {
+  std::string path;  ///< file of the array
+  std::uint64_t symbols = 0;
+  int width_bytes = 4;
+  TextPolicy policy;
+  std::uint64_t max_context = 0;  ///< number of letters that determine the order; 0: all
+  std::string checksum;           ///< checksum of the positions as written
+  std::string text_checksum;      ///< empty in files of older versions
+};
 
-/// Writes the Burrows-Wheeler transform in the same way, one byte per entry.
-/// \param primary  the entry of the suffix at position 0
-std::string write_burrows_wheeler(const std::string& path, std::span<const std::uint8_t> transform,
-                                  std::uint64_t primary, const SuffixArraySource& source);
+/// Reads the description of a suffix array written by `sortie suffix-array -o PATH`.
+/// \throws Error (input) it is missing, or does not describe a suffix array that this version reads
+[[nodiscard]] SuffixArrayDescription read_suffix_array_description(const std::string& path);
 
-/// Writes the document array in the same way, 4 bytes per entry.
-std::string write_document_array(const std::string& path, std::span<const std::uint32_t> documents,
-                                 const SuffixArraySource& source);
+/// Checks that a suffix array was built from this text, by length and checksum.
+/// \param text_path  file name of the text for messages
+/// \throws Error (input) it was built from another text
+void require_same_text(const SuffixArrayDescription& description, const std::string& text_path,
+                       const sequences::Text& text);
 
-/// Writes one position, or entry of another array, per line. \throws Error (output)
-template <class Pos>
-void write_suffix_array_text(const std::string& path, std::span<const Pos> suffixes);
+/// Reads the positions, plain or gzip.
+/// \param context  report (phase "read array")
+/// \tparam Pos     wide enough for the text
+/// \throws Error (input) too few or too many bytes, a position beyond the text, or a checksum that
+///         differs from the description
+template <suffix_array::Position Pos>
+[[nodiscard]] std::vector<Pos> read_suffix_array(const Context& context,
+                                                 const SuffixArrayDescription& description);
 
 }  // namespace sortie::cli

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "apps/cli/common_options.hpp"
 #include "apps/cli/job.hpp"
 #include "core/byte_source.hpp"
+#include "core/phase_timer.hpp"
+#include "matrices/matrix_market_text.hpp"
 #include "sortie/csr.hpp"
-#include "sortie/matrix_market.hpp"
-#include "sortie/spgemm.hpp"
 
 namespace sortie::cli {
 
@@ -57,50 +55,32 @@ struct OperandTexts {
   std::optional<MatrixText> b;
 };
 
-/// The parsed operands A and B.
+/// The parsed operands A and, if B is not A, B.
 template <class Value, class Idx>
-class Operands {
- public:
+struct Operands {
   using Matrix = matrices::Csr<Value, Idx>;
 
   /// Parses the texts and frees them.
-  Operands(const Context& context, const SpgemmCommand& command, OperandTexts texts);
+  Operands(const Job& job, bool transpose_b, OperandTexts texts)
+      : a(parse(job, std::move(texts.a))) {
+    if (texts.b) other_b = parse(job, std::move(*texts.b));
+    if (transpose_b) other_b = matrices::transpose(b());
+  }
 
-  [[nodiscard]] const Matrix& a() const { return a_; }
-  [[nodiscard]] const Matrix& b() const { return b_ ? *b_ : a_; }
-  [[nodiscard]] bool b_is_a() const { return !b_; }
+  [[nodiscard]] const Matrix& b() const { return other_b ? *other_b : a; }
 
-  /// The parsed matrices; B only if it is not A.
-  [[nodiscard]] Matrix take_a() && { return std::move(a_); }
-  [[nodiscard]] Matrix take_b() && { return std::move(*b_); }
+  Matrix a;
+  std::optional<Matrix> other_b;
 
  private:
-  Matrix a_;
-  std::optional<Matrix> b_;
+  static Matrix parse(const Job& job, MatrixText text) {
+    const PhaseTimer timer(job.context(), "parse", text.bytes.size);
+    return matrices::parse_matrix_market<Value, Idx>(job.host_context(), text.name,
+                                                     text.bytes.span());
+  }
 };
 
-/// The algorithm that --verify compares with: different from the checked one and independent of the
-/// sorting layer.
-[[nodiscard]] spgemm::Algorithm checking_algorithm(spgemm::Algorithm checked);
-
-/// Formats a shape, e.g. "24 x 24".
-[[nodiscard]] std::string shape(std::int64_t rows, std::int64_t cols);
-
-/// Sets the figures rows_X, cols_X and nnz_X of the report.
-void report_shape(RunReport& report, const std::string& matrix, std::int64_t rows,
-                  std::int64_t cols, std::int64_t nnz);
-
-/// "f32", "f64" or "complex"
-template <class Value>
-[[nodiscard]] std::string value_type();
+/// Multiplies the operands as the command line asks for, and writes and reports the product.
+void run_spgemm(Job& job, const SpgemmCommand& command);
 
 }  // namespace sortie::cli
-
-/// Expands MACRO(Value, Idx) for all types of operands.
-#define SORTIE_CLI_FOR_EACH_OPERANDS(MACRO) \
-  MACRO(float, std::int32_t)                \
-  MACRO(float, std::int64_t)                \
-  MACRO(double, std::int32_t)               \
-  MACRO(double, std::int64_t)               \
-  MACRO(std::complex<double>, std::int32_t) \
-  MACRO(std::complex<double>, std::int64_t)

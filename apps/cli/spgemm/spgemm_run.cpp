@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <complex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "apps/bench/timing.hpp"
+#include "apps/cli/spgemm/spgemm_operands.hpp"
+#include "core/checksum.hpp"
+#include "core/host_memory.hpp"
+#include "core/whole_file.hpp"
+#include "sortie/error.hpp"
+#include "sortie/matrix_market.hpp"
+#include "sortie/spgemm.hpp"
+#include "sortie/spgemm_check.hpp"
+#include "sortie/spgemm_chunks.hpp"
+#include "sortie/spgemm_estimate.hpp"
+
+namespace sortie::cli {
+namespace {
+
+using matrices::Csr;
+using matrices::Pattern;
+using spgemm::Algorithm;
+
+/// "f32", "f64", "complex" or "pattern"
+template <class Value, class Idx>
+std::string value_type(const Csr<Value, Idx>&) {
+  return std::is_same_v<Value, float> ? "f32" : std::is_same_v<Value, double> ? "f64" : "complex";
+}
+template <class Idx>
+std::string value_type(const Pattern<Idx>&) {
+  return "pattern";
+}
+
+struct MatrixSize {
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t nnz;
+};
+
+template <class Matrix>
+MatrixSize size_of(const Matrix& matrix) {
+  return {matrix.rows, matrix.cols, matrix.nnz()};
+}
+
+void report_size(RunReport& report, const std::string& matrix, const MatrixSize& size) {
+  report.set("rows_" + matrix, size.rows);
+  report.set("cols_" + matrix, size.cols);
+  report.set("nnz_" + matrix, size.nnz);
+}
+
+/// Sets the figures that all modes have in common.
+template <class Matrix>
+void report_operands(RunReport& report, const SpgemmCommand& command, const Matrix& a,
+                     const Matrix& b) {
+  report.set("algorithm", command.algorithm);
+  report.set("value_type", value_type(a));
+  report.set("index_bits", std::int64_t{8 * sizeof(typename Matrix::index_type)});
+  report_size(report, "a", size_of(a));
+  report_size(report, "b", size_of(b));
+}
+
+/// A line of the summary, e.g. "A  24 x 24, 72 entries".
+std::string line(const char* label, const MatrixSize& size, const std::string& more = "") {
+  return fmt::format("{}  {} x {}, {} entries{}\n", label, size.rows, size.cols, size.nnz, more);
+}
+
+/// The algorithm that --verify compares with: different from the checked one and independent of the
+/// sorting layer.
+Algorithm checking_algorithm(const SpgemmCommand& command) {
+  return spgemm::parse_algorithm(command.algorithm == "eigen" ? "reference" : "eigen");
+}
+
+/// Reports and summarizes a product C, which is a structure if A is one.
+/// \param more  end of the summary
+template <class Matrix>
+void finish(Job& job, const SpgemmCommand& command, const Matrix& a, const Matrix& b,
+            const MatrixSize& c, double seconds, const std::string& more = "") {
+  const std::int64_t products = spgemm::count_products(a, b);
+  const bool structure = command.structure_only;
+  RunReport& report = job.report();
+  report_operands(report, command, a, b);
+  report_size(report, "c", c);
+  report.set("products", products);
+  report.set("multiply_seconds", seconds);
+  std::string text = line("A", size_of(a));
+  if (&b != &a) text += line("B", size_of(b));
+  text += line("C", c);
+  text += fmt::format("{}{} products in {:.3f} ms on {} ({}", structure ? "structure of " : "",
+                      products, 1e3 * seconds, name(job.context().backend), command.algorithm);
+  if (structure) {
+    text += ")";
+  } else {
+    const double gflops = seconds > 0 ? 2e-9 * static_cast<double>(products) / seconds : 0;
+    report.set("gflops", gflops);
+    text += fmt::format(", {}): {:.3f} GFLOP/s", value_type(a), gflops);
+  }
+  if (command.verify) {
+    const std::string checker(spgemm::name(checking_algorithm(command)));
+    report.set("verified_by", checker);
+    text += fmt::format("\nverified: equal to the {} by {}", structure ? "structure" : "product",
+                        checker);
+  }
+  job.summarize(command.output, text + more);
+}
+
+/// Drops zeros and verifies, as far as the command line asks for. C may be some rows of the product.
+/// \param a          the same rows of A
+/// \param first_row  number of the first of these rows
+/// \return entries dropped
+template <class Value, class Idx>
+std::int64_t drop_and_verify(const Job& job, const SpgemmCommand& command, const Csr<Value, Idx>& a,
+                             const Csr<Value, Idx>& b, Csr<Value, Idx>& c,
+                             std::int64_t first_row = 0) {
+  std::int64_t dropped = 0;
+  if (command.drop_zeros) {
+    const PhaseTimer timer(job.context(), "drop zeros");
+    dropped = matrices::drop_zeros(c);
+  }
+  if (command.verify) {
+    const PhaseTimer timer(job.context(), "verify");
+    const spgemm::ProductCheck<Value, Idx> check(job.context(), a, b, checking_algorithm(command),
+                                                 first_row);
+    if (command.drop_zeros) {
+      check.compare_without_zeros(c);
+    } else {
+      check.compare(c);
+    }
+  }
+  return dropped;
+}
+
+/// Writes C to the output, if there is one.
+template <class Matrix>
+void write(const Job& job, const SpgemmCommand& command, const Matrix& c) {
+  if (command.output.empty()) return;
+  const PhaseTimer timer(job.context(), "write");
+  matrices::write_matrix_market(job.host_context(), command.output, c);
+}
+
+/// The product as a whole.
+template <class Value, class Idx>
+void multiply(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands) {
+  const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
+  Csr<Value, Idx> c;
+  const double seconds = job.repeated([&] {
+    c = {};
+    c = spgemm::multiply(job.context(), operands.a, operands.b(), algorithm);
+  });
+  const std::int64_t dropped = drop_and_verify(job, command, operands.a, operands.b(), c);
+  if (command.drop_zeros) job.report().set("zeros_dropped", dropped);
+  job.report().set("checksum_c", checksum_of(c.row_ptr, c.col_idx, c.values));
+  write(job, command, c);
+  finish(job, command, operands.a, operands.b(), size_of(c), seconds);
+}
+
+/// `--structure-only`: the structure of C, written as a pattern. Frees the values of the operands
+/// first.
+template <class Value, class Idx>
+void multiply_structures(Job& job, const SpgemmCommand& command, Operands<Value, Idx> operands) {
+  std::optional<Pattern<Idx>> other_b;
+  if (operands.other_b) other_b = matrices::pattern_of(std::move(*operands.other_b));
+  const Pattern<Idx> a = matrices::pattern_of(std::move(operands.a));
+  const Pattern<Idx>& b = other_b ? *other_b : a;
+  const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
+  Pattern<Idx> c;
+  const double seconds = job.repeated([&] {
+    c = {};
+    c = spgemm::multiply_structure(job.context(), a, b, algorithm);
+  });
+  if (command.verify) {
+    const PhaseTimer timer(job.context(), "verify");
+    Context host = job.context();
+    host.backend = Backend::host;
+    host.report = nullptr;
+    spgemm::compare(c, spgemm::multiply_structure(host, a, b, checking_algorithm(command)));
+  }
+  job.report().set("checksum_c", checksum_of(c.row_ptr, c.col_idx));
+  write(job, command, c);
+  finish(job, command, a, b, size_of(c), seconds);
+}
+
+/// True if C is written to its file in chunks of rows as they are finished, and never held in
+/// memory as a whole: the memory is limited (--max-memory), C may be larger than the limit, the
+/// algorithm produces chunks, and the output is a regular file.
+template <class Value, class Idx>
+bool wants_streaming(const Context& context, const SpgemmCommand& command,
+                     const Operands<Value, Idx>& operands) {
+  return context.memory_budget != 0 && !command.output.empty() &&
+         WholeFile::takes_rewrites(command.output) &&
+         spgemm::makes_chunks(spgemm::parse_algorithm(command.algorithm)) &&
+         spgemm::product_size(operands.a, operands.b()).bytes_c_bound > context.memory_budget;
+}
+
+/// Rows first .. first + rows of a matrix.
+template <class Value, class Idx>
+Csr<Value, Idx> rows_of(const Csr<Value, Idx>& matrix, std::int64_t first, std::int64_t rows) {
+  const auto offsets = matrix.row_ptr.begin() + first;
+  const std::int64_t begin = offsets[0];
+  const std::int64_t end = offsets[rows];
+  Csr<Value, Idx> part{rows,
+                       matrix.cols,
+                       {offsets, offsets + rows + 1},
+                       {matrix.col_idx.begin() + begin, matrix.col_idx.begin() + end},
+                       {matrix.values.begin() + begin, matrix.values.begin() + end}};
+  for (std::int64_t& offset : part.row_ptr) offset -= begin;
+  return part;
+}
+
+/// The product if wants_streaming(). Drops zeros and verifies rows chunk by chunk; the expected
+/// rows of a chunk, which --verify requires, do not count as limited memory. The report contains
+/// "streamed" and "chunks" instead of "checksum_c".
+template <class Value, class Idx>
+void stream_product(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands) {
+  const Csr<Value, Idx>& a = operands.a;
+  const Csr<Value, Idx>& b = operands.b();
+  const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
+  matrices::MatrixMarketRows<Value, Idx> file({.threads = job.context().threads, .progress = {}},
+                                              command.output, a.rows, b.cols);
+  std::int64_t chunks = 0;
+  std::int64_t dropped = 0;
+  const auto take = [&](Csr<Value, Idx>& rows) {
+    const std::int64_t first = file.rows_written();
+    const Csr<Value, Idx> rows_of_a =
+        command.verify ? rows_of(a, first, rows.rows) : Csr<Value, Idx>{};
+    dropped += drop_and_verify(job, command, rows_of_a, b, rows, first);
+    const PhaseTimer timer(job.context(), "write");
+    file.append(rows);
+    ++chunks;
+  };
+  // Every repetition computes all of C; only the first one writes it.
+  std::vector<double> seconds;
+  for (int round = 0; round < command.common.repeat; ++round) {
+    double beside = 0;  // seconds spent on the finished rows, subtracted below
+    const double all = bench::timed_seconds([&] {
+      spgemm::multiply_in_chunks(
+          job.context(), a, b,
+          [&](Csr<Value, Idx>& rows) {
+            if (round == 0) beside += bench::timed_seconds([&] { take(rows); });
+          },
+          algorithm);
+    });
+    seconds.push_back(all - beside);
+  }
+  {
+    const PhaseTimer timer(job.context(), "write");
+    file.commit();
+  }
+  job.report().set("streamed", true);
+  job.report().set("chunks", chunks);
+  if (command.drop_zeros) job.report().set("zeros_dropped", dropped);
+  finish(job, command, a, b, {a.rows, b.cols, file.nnz()}, bench::median(std::move(seconds)),
+         fmt::format("\nwritten in {} chunks of rows", chunks));
+}
+
+std::string describe(const Context& context, const SpgemmCommand& command,
+                     const std::optional<spgemm::WorkSpace>& space) {
+  const std::string where =
+      fmt::format("work space on {} ({})", name(context.backend), command.algorithm);
+  if (!space) return where + ": unknown in advance, this algorithm ignores the limit";
+  const std::string limit = fmt::format("{} {}", format_bytes(space->limit),
+                                        context.memory_budget == 0 ? "free" : "allowed");
+  if (space->least > space->limit) {
+    return fmt::format("{}: found {}, expected at least {}: the product would not fit", where,
+                       limit, format_bytes(space->least));
+  }
+  return fmt::format("{}: at most {} of {}, at least {}", where, format_bytes(space->most), limit,
+                     format_bytes(space->least));
+}
+
+void report_estimate(RunReport& report, const spgemm::ProductSize& size,
+                     const std::optional<spgemm::WorkSpace>& space) {
+  report.set("rows_c", size.rows);
+  report.set("cols_c", size.cols);
+  report.set("nnz_c_bound", size.nnz_c_bound);
+  report.set("products", size.products);
+  report.set("longest_row", size.longest_row + 1);
+  report.set("longest_row_products", size.longest_row_products);
+  report.set("bytes_a", size.bytes_a);
+  report.set("bytes_b", size.bytes_b);
+  report.set("bytes_c_bound", size.bytes_c_bound);
+  report.set("work_space_known", space.has_value());
+  if (!space) return;
+  report.set("work_space_least", space->least);
+  report.set("work_space_most", space->most);
+  report.set("work_space_limit", space->limit);
+  report.set("fits", space->least <= space->limit);
+}
+
+/// `--dry-run`: prints and reports the size and the memory requirement of the product without
+/// computing it. A product that would not fit in memory is reported, not an error.
+template <class Value, class Idx>
+void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands) {
+  PhaseTimer timer(job.context(), "estimate");
+  const spgemm::ProductSize size = spgemm::product_size(operands.a, operands.b());
+  const auto space = spgemm::work_space<Value, Idx>(job.context(), size,
+                                                    spgemm::parse_algorithm(command.algorithm));
+  timer.stop();
+
+  job.report().set("dry_run", true);
+  report_operands(job.report(), command, operands.a, operands.b());
+  report_estimate(job.report(), size, space);
+
+  std::string text = line("A", size_of(operands.a), ", " + format_bytes(size.bytes_a));
+  if (operands.other_b) text += line("B", size_of(operands.b()), ", " + format_bytes(size.bytes_b));
+  text += fmt::format("C  {} x {}, at most {} entries, {}\n{} products", size.rows, size.cols,
+                      size.nnz_c_bound, format_bytes(size.bytes_c_bound), size.products);
+  if (size.longest_row >= 0) {
+    text += fmt::format(", at most {} in a row (row {})", size.longest_row_products,
+                        size.longest_row + 1);
+  }
+  job.summarize("", text + '\n' + describe(job.context(), command, space));
+}
+
+std::string choose_precision(const SpgemmCommand& command, bool any_complex) {
+  if (command.structure_only) return any_complex ? "complex" : "f32";  // values are not kept
+  if (command.precision == "auto") return any_complex ? "complex" : "f64";
+  return command.precision;
+}
+
+}  // namespace
+
+void run_spgemm(Job& job, const SpgemmCommand& command) {
+  if (command.path_a == "-" && command.path_b == "-") {
+    throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
+  }
+  if (!command.dry_run) job.announce_output(command.output);
+  OperandTexts texts(job.context(), command);
+  const std::string precision = choose_precision(command, texts.any_complex());
+  const auto run_with_types = [&]<class Value, class Idx>(Value, Idx) {
+    Operands<Value, Idx> operands(job, command.transpose_b, std::move(texts));
+    if constexpr (!std::is_same_v<Value, double>) {
+      if (command.structure_only) return multiply_structures(job, command, std::move(operands));
+    }
+    if (command.dry_run) return show_estimate(job, command, operands);
+    if (wants_streaming(job.context(), command, operands))
+      return stream_product(job, command, operands);
+    multiply(job, command, operands);
+  };
+  const auto run_with = [&](auto value) {
+    if (texts.need_wide_index()) return run_with_types(value, std::int64_t{});
+    run_with_types(value, std::int32_t{});
+  };
+  if (precision == "f32") return run_with(float{});
+  if (precision == "f64") return run_with(double{});
+  run_with(std::complex<double>{});
+}
+
+}  // namespace sortie::cli
