@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <string>
 
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
@@ -25,9 +26,17 @@ using matrices::Scalar;
 /// \throws Error (unavailable) the algorithm does not run on the backend
 [[nodiscard]] Backend choose_backend(const Context& context, Algorithm algorithm);
 
-/// The error for shapes that do not conform.
-[[nodiscard]] Error shapes_error(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
-                                 std::int64_t cols_b);
+/// \throws Error (input) cols_a != rows_b
+void check_shapes(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
+                  std::int64_t cols_b);
+/// The same for matrices of any type.
+template <class Matrix>
+void check_shapes(const Matrix& a, const Matrix& b) {
+  check_shapes(a.rows, a.cols, b.rows, b.cols);
+}
+
+/// The products of a row in messages. \param row  from 0
+[[nodiscard]] std::string named_products(std::int64_t row, std::int64_t products);
 
 /// The error for an algorithm that does not multiply in device memory.
 [[nodiscard]] Error not_on_cuda(Algorithm algorithm);

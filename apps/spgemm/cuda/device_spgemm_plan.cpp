@@ -122,7 +122,7 @@ void SpgemmPlan<Value>::State::make(const Value* a_values, const Value* b_values
 template <class Value>
 SpgemmPlan<Value>::SpgemmPlan(const Context& context, const DeviceCsrView<Value>& a,
                               const DeviceCsrView<Value>& b, CUstream_st* stream) {
-  if (a.cols != b.rows) throw shapes_error(a.rows, a.cols, b.rows, b.cols);
+  check_shapes(a, b);
   const DeviceCall call(context, stream);
   state_ = std::make_unique<State>(call, a, b);
 }

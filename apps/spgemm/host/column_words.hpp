@@ -3,25 +3,37 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
 
-/// Number of words of row `row`: aligned groups of as many columns as Mask has bits, with at least
-/// one entry.
+/// The word that contains column `column`.
+template <class Mask, matrices::Index Idx>
+[[nodiscard]] Idx word_of(Idx column) {
+  constexpr unsigned width = 8 * sizeof(Mask);
+  return static_cast<Idx>(static_cast<std::make_unsigned_t<Idx>>(column) / width);
+}
+
+/// Number of words of rows first .. last - 1: aligned groups of as many columns of a row as Mask has
+/// bits, with at least one entry. One loop over all entries counts those in another word than the
+/// entry before; one loop over rows adds the rows that begin in the word of the preceding entry.
 /// \tparam Matrix  Csr or Pattern
 template <class Mask, class Matrix>
-[[nodiscard]] std::int64_t count_words(const Matrix& matrix, std::int64_t row) {
-  using Idx = typename Matrix::index_type;
-  constexpr Idx width = 8 * sizeof(Mask);
+[[nodiscard]] std::int64_t count_words(const Matrix& matrix, std::int64_t first,
+                                       std::int64_t last) {
+  const auto* const columns = matrix.col_idx.data();
+  const std::int64_t begin = matrix.row_ptr[first];
+  const std::int64_t end = matrix.row_ptr[last];
   std::int64_t words = 0;
-  Idx before = -1;
-  for (std::int64_t i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
-    const Idx word = matrix.col_idx[i] / width;
-    words += word != before ? 1 : 0;
-    before = word;
+  for (std::int64_t i = begin + 1; i < end; ++i)
+    words += word_of<Mask>(columns[i]) != word_of<Mask>(columns[i - 1]) ? 1 : 0;
+  for (std::int64_t row = first; row < last; ++row) {
+    const std::int64_t i = matrix.row_ptr[row];
+    if (i == matrix.row_ptr[row + 1]) continue;
+    words += i == begin || word_of<Mask>(columns[i]) == word_of<Mask>(columns[i - 1]) ? 1 : 0;
   }
   return words;
 }
@@ -39,7 +51,7 @@ template <class Mask, class Matrix>
   for (std::int64_t i = 0; i < entries; i += step) {
     const std::int64_t k = a.col_idx[i];
     products += b.row_ptr[k + 1] - b.row_ptr[k];
-    words += count_words<Mask>(b, k);
+    words += count_words<Mask>(b, k, k + 1);
   }
   return words == 0 ? 1.0 : static_cast<double>(products) / static_cast<double>(words);
 }
