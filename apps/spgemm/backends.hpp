@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sortie/csr.hpp"
@@ -57,14 +58,12 @@ template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace work_space(const Context& context, const ProductSize& size,
                                    Algorithm algorithm);
 
-/// The structure of A * B, row by row: the columns of each row are marked in a bitmap.
-/// \pre structure_fits(context, b.cols)
+/// The structure of A * B, row by row: the columns of each row are marked in a bitmap. No value if
+/// the bitmap of one thread does not fit the memory budget.
 template <Index Idx>
-[[nodiscard]] Pattern<Idx> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
-                                              const Pattern<Idx>& b);
-/// True if the bitmap of one thread fits the memory budget.
-template <Index Idx>
-[[nodiscard]] bool structure_fits(const HostContext& context, std::int64_t cols);
+[[nodiscard]] std::optional<Pattern<Idx>> multiply_structure(const HostContext& context,
+                                                             const Pattern<Idx>& a,
+                                                             const Pattern<Idx>& b);
 
 }  // namespace host
 

@@ -126,16 +126,17 @@ Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
   const bool by_rows = algorithm == Algorithm::automatic || algorithm == Algorithm::row_wise;
   const bool on_host = choose_backend(context, algorithm) == Backend::host;
   try {
-    if (!on_host || !by_rows || !host::structure_fits<Idx>(context, b.cols)) {
-      // float is the smallest value type; the values are discarded.
-      const auto ones_a = matrices::with_ones<float>(a);
-      return matrices::pattern_of(
-          &a == &b ? multiply(context, ones_a, ones_a, algorithm)
-                   : multiply(context, ones_a, matrices::with_ones<float>(b), algorithm));
+    if (on_host && by_rows) {
+      if (std::optional<Pattern<Idx>> c = host::multiply_structure(context, a, b)) {
+        report_figures(context, a, b, c->nnz());
+        return std::move(*c);
+      }
     }
-    Pattern<Idx> c = host::multiply_structure(context, a, b);
-    report_figures(context, a, b, c.nnz());
-    return c;
+    // float is the smallest value type; the values are discarded.
+    const auto ones_a = matrices::with_ones<float>(a);
+    return matrices::pattern_of(
+        &a == &b ? multiply(context, ones_a, ones_a, algorithm)
+                 : multiply(context, ones_a, matrices::with_ones<float>(b), algorithm));
   } catch (const std::bad_alloc&) {
     throw out_of_memory_error("the structure of A * B, at most,", products * sizeof(Idx),
                               host_memory_available());

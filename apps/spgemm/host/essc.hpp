@@ -67,10 +67,8 @@ class EsscProduct {
     sort();
     Entries entries = compress(std::span(row_ptr_).subspan(first, last - first + 1));
     ++chunks_done_;
-    if (context_.progress) {
-      context_.progress("essc", static_cast<std::uint64_t>(product_offsets_[last]),
-                        static_cast<std::uint64_t>(product_offsets_.back()));
-    }
+    if (context_.progress)
+      context_.progress("essc", product_offsets_[last], product_offsets_.back());
     return entries;
   }
   [[nodiscard]] std::vector<std::int64_t>& row_ptr() { return row_ptr_; }

@@ -74,10 +74,7 @@ void for_each_row(const HostContext& context, std::string_view phase, int worker
     for_each_block(workers, first, last, [&](int worker, std::int64_t block) {
       for (std::int64_t row = cuts[block]; row < cuts[block + 1]; ++row) body(worker, row);
     });
-    if (context.progress) {
-      context.progress(phase, static_cast<std::uint64_t>(cuts[last]),
-                       static_cast<std::uint64_t>(cuts[blocks]));
-    }
+    if (context.progress) context.progress(phase, cuts[last], cuts[blocks]);
   }
 }
 

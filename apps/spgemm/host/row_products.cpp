@@ -2,28 +2,10 @@
 #include "apps/spgemm/host/row_products.hpp"
 
 #include <algorithm>
-#include <numeric>
 
-#include "apps/spgemm/backends.hpp"
-#include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "core/host_memory.hpp"
 
 namespace sortie::spgemm::host {
-
-template <class Matrix>
-std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b) {
-  std::vector<std::int64_t> offsets;
-  resize_for_overwrite(offsets, a.rows + 1);
-  offsets[0] = 0;
-  // Counting a row takes about 10 ns, so a block takes about 0.1 ms.
-  constexpr std::int64_t rows_per_block = 1 << 13;
-  for_each_block_of(a.rows, rows_per_block, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first; row < last; ++row) offsets[row + 1] = products_of_row(a, b, row);
-  });
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  return offsets;
-}
 
 std::vector<std::int64_t> cut_rows(std::span<const std::int64_t> product_offsets,
                                    std::int64_t max_products, std::int64_t max_rows) {
@@ -52,16 +34,5 @@ LongestRow longest_row(std::span<const std::int64_t> product_offsets) {
 std::uint64_t work_space_budget(const HostContext& context) {
   return context.memory_budget != 0 ? context.memory_budget : host_memory_available() / 2;
 }
-
-template std::vector<std::int64_t> product_offsets(const Pattern<std::int32_t>&,
-                                                   const Pattern<std::int32_t>&);
-template std::vector<std::int64_t> product_offsets(const Pattern<std::int64_t>&,
-                                                   const Pattern<std::int64_t>&);
-
-#define INSTANTIATE(Value, Idx)                                              \
-  template std::vector<std::int64_t> product_offsets(const Csr<Value, Idx>&, \
-                                                     const Csr<Value, Idx>&);
-SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
-#undef INSTANTIATE
 
 }  // namespace sortie::spgemm::host

@@ -4,9 +4,12 @@
 #include <complex>
 #include <concepts>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
 #include "sortie/context.hpp"
 #include "sortie/csr.hpp"
 
@@ -105,7 +108,18 @@ template <class Matrix>
 /// \pre the host runtime is running
 /// \tparam Matrix  Csr or Pattern
 template <class Matrix>
-[[nodiscard]] std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b);
+[[nodiscard]] std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b) {
+  std::vector<std::int64_t> offsets;
+  resize_for_overwrite(offsets, a.rows + 1);
+  offsets[0] = 0;
+  // Counting a row takes about 10 ns, so a block takes about 0.1 ms.
+  constexpr std::int64_t rows_per_block = 1 << 13;
+  for_each_block_of(a.rows, rows_per_block, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) offsets[row + 1] = products_of_row(a, b, row);
+  });
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  return offsets;
+}
 
 /// Cuts the rows greedily into consecutive blocks of at most `max_products` products and `max_rows`
 /// rows. A row with more products is a block of its own.

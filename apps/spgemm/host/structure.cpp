@@ -113,27 +113,20 @@ class StructureRow {
 }  // namespace
 
 template <Index Idx>
-bool structure_fits(const HostContext& context, std::int64_t cols) {
-  return StructureRow<Idx>::bytes(cols) <= work_space_budget(context);
-}
-
-template <Index Idx>
-Pattern<Idx> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
-                                const Pattern<Idx>& b) {
+std::optional<Pattern<Idx>> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
+                                               const Pattern<Idx>& b) {
+  const std::uint64_t bytes = std::max<std::uint64_t>(1, StructureRow<Idx>::bytes(b.cols));
+  const std::uint64_t fitting = work_space_budget(context) / bytes;
+  if (fitting == 0) return std::nullopt;
   start_host_runtime(context.threads);
   PhaseTimer analysis(context, "analysis");
   const std::vector<std::int64_t> offsets = product_offsets(a, b);
-  const std::uint64_t bytes = std::max<std::uint64_t>(1, StructureRow<Idx>::bytes(b.cols));
-  const auto workers = static_cast<int>(std::clamp<std::uint64_t>(
-      work_space_budget(context) / bytes, 1, static_cast<std::uint64_t>(host_threads())));
+  const auto workers = static_cast<int>(std::min<std::uint64_t>(fitting, host_threads()));
   std::vector<StructureRow<Idx>> rows(workers,
                                       StructureRow<Idx>(b.cols, longest_row(offsets).products));
   const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
 
-  Pattern<Idx> c;
-  c.rows = a.rows;
-  c.cols = b.cols;
-  c.row_ptr.assign(a.rows + 1, 0);
+  Pattern<Idx> c{a.rows, b.cols, std::vector<std::int64_t>(a.row_ptr.size(), 0), {}};
   for_each_row(context, "analysis", workers, cuts, [&](int worker, std::int64_t row) {
     c.row_ptr[row + 1] = rows[worker].count(a, b, row, offsets[row + 1] - offsets[row]);
   });
@@ -149,12 +142,11 @@ Pattern<Idx> multiply_structure(const HostContext& context, const Pattern<Idx>& 
   return c;
 }
 
-#define INSTANTIATE(Idx)                                                            \
-  template bool structure_fits<Idx>(const HostContext&, std::int64_t);              \
-  template Pattern<Idx> multiply_structure(const HostContext&, const Pattern<Idx>&, \
-                                           const Pattern<Idx>&);
-INSTANTIATE(std::int32_t)
-INSTANTIATE(std::int64_t)
-#undef INSTANTIATE
+template std::optional<Pattern<std::int32_t>> multiply_structure(const HostContext&,
+                                                                 const Pattern<std::int32_t>&,
+                                                                 const Pattern<std::int32_t>&);
+template std::optional<Pattern<std::int64_t>> multiply_structure(const HostContext&,
+                                                                 const Pattern<std::int64_t>&,
+                                                                 const Pattern<std::int64_t>&);
 
 }  // namespace sortie::spgemm::host
