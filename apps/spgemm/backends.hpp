@@ -3,6 +3,8 @@
 
 #include <complex>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
@@ -25,9 +27,17 @@ using matrices::Scalar;
 /// \throws Error (unavailable) the algorithm does not run on the backend
 [[nodiscard]] Backend choose_backend(const Context& context, Algorithm algorithm);
 
-/// The error for shapes that do not conform.
-[[nodiscard]] Error shapes_error(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
-                                 std::int64_t cols_b);
+/// \throws Error (input) cols_a != rows_b
+void check_shapes(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
+                  std::int64_t cols_b);
+/// The same for matrices of any type.
+template <class Matrix>
+void check_shapes(const Matrix& a, const Matrix& b) {
+  check_shapes(a.rows, a.cols, b.rows, b.cols);
+}
+
+/// The products of a row in messages. \param row  from 0
+[[nodiscard]] std::string named_products(std::int64_t row, std::int64_t products);
 
 /// The error for an algorithm that does not multiply in device memory.
 [[nodiscard]] Error not_on_cuda(Algorithm algorithm);
@@ -48,14 +58,12 @@ template <Scalar Value, Index Idx>
 [[nodiscard]] WorkSpace work_space(const Context& context, const ProductSize& size,
                                    Algorithm algorithm);
 
-/// The structure of A * B, row by row: the columns of each row are marked in a bitmap.
-/// \pre structure_fits(context, b.cols)
+/// The structure of A * B, row by row: the columns of each row are marked in a bitmap. No value if
+/// the bitmap of one thread does not fit the memory budget.
 template <Index Idx>
-[[nodiscard]] Pattern<Idx> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
-                                              const Pattern<Idx>& b);
-/// True if the bitmap of one thread fits the memory budget.
-template <Index Idx>
-[[nodiscard]] bool structure_fits(const HostContext& context, std::int64_t cols);
+[[nodiscard]] std::optional<Pattern<Idx>> multiply_structure(const HostContext& context,
+                                                             const Pattern<Idx>& a,
+                                                             const Pattern<Idx>& b);
 
 }  // namespace host
 

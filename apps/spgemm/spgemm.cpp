@@ -8,26 +8,36 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
+#include "apps/spgemm/host/row_products.hpp"
 #include "core/host_memory.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::spgemm {
 
-Error shapes_error(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
-                   std::int64_t cols_b) {
-  return {
+void check_shapes(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
+                  std::int64_t cols_b) {
+  if (cols_a == rows_b) return;
+  throw Error(
       ErrorKind::input,
       fmt::format("A * B: found A of {} x {} and B of {} x {}, expected as many columns in A as "
                   "rows in B",
-                  rows_a, cols_a, rows_b, cols_b)};
+                  rows_a, cols_a, rows_b, cols_b));
+}
+
+std::string named_products(std::int64_t row, std::int64_t products) {
+  return fmt::format("the {} products of row {} of C", products, row + 1);
 }
 
 namespace {
 
+/// \tparam Matrix  Csr or Pattern
 template <class Matrix>
-void check_shapes(const Matrix& a, const Matrix& b) {
-  if (a.cols != b.rows) throw shapes_error(a.rows, a.cols, b.rows, b.cols);
+std::int64_t products_of(const Matrix& a, const Matrix& b) {
+  check_shapes(a, b);
+  std::int64_t products = 0;
+  for (const std::int64_t k : a.col_idx) products += b.row_ptr[k + 1] - b.row_ptr[k];
+  return products;
 }
 
 /// Bytes of the entries of C at most: one per scalar product.
@@ -36,11 +46,10 @@ std::uint64_t max_entry_bytes(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b
   return static_cast<std::uint64_t>(count_products(a, b)) * (sizeof(Value) + sizeof(Idx));
 }
 
-template <class Value, class Idx>
-void report_figures(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                    std::int64_t nnz_c) {
+template <class Matrix>
+void report_figures(const Context& context, const Matrix& a, const Matrix& b, std::int64_t nnz_c) {
   if (context.report == nullptr) return;
-  context.report->set("products", count_products(a, b));
+  context.report->set("products", products_of(a, b));
   context.report->set("nnz_c", nnz_c);
 }
 
@@ -54,10 +63,12 @@ std::uint64_t csr_bytes(std::int64_t rows, std::int64_t nnz) {
 
 template <Scalar Value, Index Idx>
 std::int64_t count_products(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
-  check_shapes(a, b);
-  std::int64_t products = 0;
-  for (const std::int64_t k : a.col_idx) products += b.row_ptr[k + 1] - b.row_ptr[k];
-  return products;
+  return products_of(a, b);
+}
+
+template <Index Idx>
+std::int64_t count_products(const Pattern<Idx>& a, const Pattern<Idx>& b) {
+  return products_of(a, b);
 }
 
 template <Scalar Value, Index Idx>
@@ -91,10 +102,7 @@ void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const 
   };
   try {
     if (a.nnz() == 0 || b.nnz() == 0) {  // C has no entries and is one chunk
-      Csr<Value, Idx> c;
-      c.rows = a.rows;
-      c.cols = b.cols;
-      c.row_ptr.assign(static_cast<std::size_t>(a.rows) + 1, 0);
+      Csr<Value, Idx> c{a.rows, b.cols, std::vector<std::int64_t>(a.row_ptr.size(), 0), {}, {}};
       if (c.rows != 0) counting(c);
     } else if (!makes_chunks(algorithm)) {
       Csr<Value, Idx> c = multiply(context, a, b, algorithm);
@@ -111,20 +119,39 @@ void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const 
   report_figures(context, a, b, nnz);
 }
 
+template <Index Idx>
+Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
+                                const Pattern<Idx>& b, Algorithm algorithm) {
+  const std::int64_t products = products_of(a, b);
+  const bool by_rows = algorithm == Algorithm::automatic || algorithm == Algorithm::row_wise;
+  const bool on_host = choose_backend(context, algorithm) == Backend::host;
+  try {
+    if (on_host && by_rows) {
+      if (std::optional<Pattern<Idx>> c = host::multiply_structure(context, a, b)) {
+        report_figures(context, a, b, c->nnz());
+        return std::move(*c);
+      }
+    }
+    // float is the smallest value type; the values are discarded.
+    const auto ones_a = matrices::with_ones<float>(a);
+    return matrices::pattern_of(
+        &a == &b ? multiply(context, ones_a, ones_a, algorithm)
+                 : multiply(context, ones_a, matrices::with_ones<float>(b), algorithm));
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory_error("the structure of A * B, at most,", products * sizeof(Idx),
+                              host_memory_available());
+  }
+}
+
 template <Scalar Value, Index Idx>
 ProductSize product_size(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
-  ProductSize size;
-  size.products = count_products(a, b);  // checks the shapes
-  size.rows = a.rows;
-  size.cols = b.cols;
-  size.nnz_a = a.nnz();
-  size.nnz_b = b.nnz();
+  ProductSize size{.rows = a.rows,
+                   .cols = b.cols,
+                   .nnz_a = a.nnz(),
+                   .nnz_b = b.nnz(),
+                   .products = products_of(a, b)};
   for (std::int64_t row = 0; row < a.rows; ++row) {
-    std::int64_t products = 0;
-    for (std::int64_t i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i) {
-      const std::int64_t k = a.col_idx[i];
-      products += b.row_ptr[k + 1] - b.row_ptr[k];
-    }
+    const std::int64_t products = host::products_of_row(a, b, row);
     if (row == 0 || products > size.longest_row_products) {
       size.longest_row = row;
       size.longest_row_products = products;
@@ -161,6 +188,14 @@ std::optional<WorkSpace> work_space(const Context& context, const ProductSize& s
   template std::optional<WorkSpace> work_space<Value, Idx>(const Context&, const ProductSize&,     \
                                                            Algorithm);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
+#undef INSTANTIATE
+
+#define INSTANTIATE(Idx)                                                          \
+  template std::int64_t count_products(const Pattern<Idx>&, const Pattern<Idx>&); \
+  template Pattern<Idx> multiply_structure(const Context&, const Pattern<Idx>&,   \
+                                           const Pattern<Idx>&, Algorithm);
+INSTANTIATE(std::int32_t)
+INSTANTIATE(std::int64_t)
 #undef INSTANTIATE
 
 }  // namespace sortie::spgemm

@@ -25,8 +25,8 @@ struct Matrix {
   std::vector<std::uint32_t> col_idx;
   std::vector<Value> values;
 
-  [[nodiscard]] MatrixArrays<Value> arrays() const {
-    return {row_ptr.data(), col_idx.data(), values.data()};
+  [[nodiscard]] DeviceCsrView<Value> arrays() const {
+    return {.row_ptr = row_ptr.data(), .col_idx = col_idx.data(), .values = values.data()};
   }
 };
 
@@ -99,7 +99,7 @@ void expect_large_row(const Matrix<Value>& a, const Matrix<Value>& b, std::uint3
   std::vector<std::uint32_t> entries(1, 77);
   std::vector<std::int64_t> counts(1, 77);
   LargeRowCounters counters{};
-  LargeRowArguments<Value> args{a.arrays(), b.arrays()};
+  LargeRowArguments<Value> args{{}, a.arrays(), b.arrays()};
   args.rows = rows.data();
   args.panel_bounds = panel_bounds.data();
   args.columns = columns;
@@ -123,13 +123,11 @@ void expect_large_row(const Matrix<Value>& a, const Matrix<Value>& b, std::uint3
   const std::vector<std::int64_t> c_row_ptr{0, counts[0]};
   std::vector<std::uint32_t> c_columns(expected.size(), 77);
   std::vector<Value> c_values(expected.size(), Value(77));
-  args.c_row_ptr = c_row_ptr.data();
-  args.c_col_idx = c_columns.data();
-  args.c_values = c_values.data();
+  args.c = {c_row_ptr.data(), c_columns.data(), c_values.data()};
   args.layout = layouts.to_make;
   for (std::uint16_t part = 0; part < parts; ++part) {
     const auto panel = [&](int p) { return static_cast<std::uint16_t>(p * column_panels / parts); };
-    const PanelTask task{0, panel(part), panel(part + 1)};
+    PanelTask task{0, panel(part), panel(part + 1)};
     args.tasks = &task;
     cuda_on_host::run_block(32 * MakeWarps, [&] {
       if (parts == 1) {
@@ -164,7 +162,7 @@ TEST(FusedLargeRows, RowsWithSameColumns) {
   std::vector<std::uint32_t> entries(5, 77);
   std::vector<std::int64_t> counts(5, 77);
   LargeRowCounters counters{};
-  LargeRowArguments<double> args{a.arrays(), b.arrays()};
+  LargeRowArguments<double> args{{}, a.arrays(), b.arrays()};
   args.rows = rows.data();
   args.panel_bounds = panel_bounds.data();
   args.columns = columns;
@@ -193,14 +191,12 @@ TEST(FusedLargeRows, RowsWithSameColumns) {
     for (const int parts : {1, 3}) {
       std::vector<std::uint32_t> c_columns(expected.size(), 77);
       std::vector<double> c_values(expected.size(), 77);
-      args.c_row_ptr = c_row_ptr.data();
-      args.c_col_idx = c_columns.data();
-      args.c_values = c_values.data();
+      args.c = {c_row_ptr.data(), c_columns.data(), c_values.data()};
       for (int part = 0; part < parts; ++part) {
         const auto panel = [&](int p) {
           return static_cast<std::uint16_t>(p * column_panels / parts);
         };
-        const PanelTask task{row, panel(part), panel(part + 1)};
+        PanelTask task{row, panel(part), panel(part + 1)};
         args.tasks = &task;
         cuda_on_host::run_block(64, [&] {
           if (parts == 1) {
@@ -404,8 +400,9 @@ TEST(FusedSorted, CopiesOfRows) {
   std::vector<std::uint32_t> c_columns(size, 7777);
   std::vector<double> c_values(size, 7777);
   cuda_on_host::run_block(32 * sorting_warps, [&] {
-    copy_rows_kernel<double>(rows, slots.data(), columns.data(), values.data(), c_row_ptr.data(),
-                             c_columns.data(), c_values.data());
+    copy_rows_kernel<double>(
+        rows, slots.data(), columns.data(), values.data(),
+        ProductRows<double>{c_row_ptr.data(), c_columns.data(), c_values.data()});
   });
   for (int row = 0; row < rows; ++row) {
     for (std::int64_t i = 0; i < lengths[row]; ++i) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/spgemm/host/column_words.hpp"
-#include "apps/spgemm/host/vector_size.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
 #include "core/host_runtime.hpp"
 #include "matrices/generators.hpp"
 
@@ -40,7 +40,8 @@ TYPED_TEST(Words, HoldTheColumns) {
       const std::vector<std::int32_t> expected(matrix.col_idx.begin() + matrix.row_ptr[row],
                                                matrix.col_idx.begin() + matrix.row_ptr[row + 1]);
       ASSERT_EQ(columns, expected) << "row " << row;
-      ASSERT_EQ(count_words<TypeParam>(matrix, row), words.begins()[row + 1] - words.begins()[row]);
+      ASSERT_EQ(count_words<TypeParam>(matrix, row, row + 1),
+                words.begins()[row + 1] - words.begins()[row]);
     }
   }
 }

@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sortie/device_csr.hpp"
 
+#include <cusparse.h>
+#include <fmt/format.h>
+
 #include <complex>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
+#include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/append_to_host.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/check_cusparse.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
 
 template <class Column, class Value, class Idx>
 DeviceCsr<Value, Column> to_device(const matrices::Csr<Value, Idx>& host, CUstream_st* stream) {
-  DeviceCsr<Value, Column> device;
-  device.rows = host.rows;
-  device.cols = host.cols;
-  device.row_ptr = DeviceBuffer<std::int64_t>(std::span(host.row_ptr), stream);
-  device.values = DeviceBuffer<Value>(std::span(host.values), stream);
-  device.col_idx = DeviceBuffer<Column>(host.col_idx.size(), stream);
+  DeviceCsr<Value, Column> device{
+      host.rows, host.cols, DeviceBuffer<std::int64_t>(host.row_ptr, stream),
+      DeviceBuffer<Column>(host.col_idx.size(), stream), DeviceBuffer<Value>(host.values, stream)};
   if (!host.col_idx.empty()) {
     if constexpr (sizeof(Column) == sizeof(Idx)) {
       // Columns are non-negative: signed and unsigned columns have the same representation.
       check_cuda(cudaMemcpyAsync(device.col_idx.data(), host.col_idx.data(), device.col_idx.bytes(),
                                  cudaMemcpyHostToDevice, stream));
     } else {
-      const DeviceBuffer<Idx> as_given(std::span(host.col_idx), stream);
+      const DeviceBuffer<Idx> as_given(host.col_idx, stream);
       convert(as_given.data(), device.col_idx.data(), device.nnz(), stream);
     }
   }
@@ -52,15 +56,115 @@ void append_entries(const DeviceBuffer<Column>& col_idx, const DeviceBuffer<Valu
 
 template <class Idx, class Column, class Value>
 matrices::Csr<Value, Idx> to_host(const DeviceCsr<Value, Column>& device) {
-  matrices::Csr<Value, Idx> host;
-  host.rows = device.rows;
-  host.cols = device.cols;
-  host.row_ptr.resize(device.row_ptr.size());
+  matrices::Csr<Value, Idx> host{
+      device.rows, device.cols, std::vector<std::int64_t>(device.row_ptr.size()), {}, {}};
   device.row_ptr.copy_to(std::span(host.row_ptr));
   check_cuda(cudaStreamSynchronize(device.row_ptr.stream()));
   append_entries(device.col_idx, device.values, host);
   return host;
 }
+
+namespace {
+
+template <class Value>
+constexpr cudaDataType cusparse_type = CUDA_R_32F;
+template <>
+constexpr cudaDataType cusparse_type<double> = CUDA_R_64F;
+template <>
+constexpr cudaDataType cusparse_type<std::complex<double>> = CUDA_C_64F;
+
+/// Calls function(pointer) with the index type of a descriptor.
+template <class Function>
+auto with_indices(cusparseIndexType_t type, const void* indices, Function&& function) {
+  switch (type) {
+    case CUSPARSE_INDEX_32I:
+      return function(static_cast<const std::int32_t*>(indices));
+    case CUSPARSE_INDEX_64I:
+      return function(static_cast<const std::int64_t*>(indices));
+    default:
+      throw Error(ErrorKind::unavailable,
+                  fmt::format("SpGEMM on CUDA: found a cuSPARSE matrix with indices of type {}, "
+                              "expected CUSPARSE_INDEX_32I or CUSPARSE_INDEX_64I",
+                              static_cast<int>(type)));
+  }
+}
+
+template <class Value, class Column>
+BorrowedCsr<Value, Column> borrowed(cusparseConstSpMatDescr_t descriptor, cudaStream_t stream) {
+  cusparseFormat_t format{};
+  check_cusparse(cusparseSpMatGetFormat(descriptor, &format));
+  if (format != CUSPARSE_FORMAT_CSR)
+    throw Error(ErrorKind::usage,
+                fmt::format("SpGEMM on CUDA: found a cuSPARSE matrix of format {}, expected "
+                            "CUSPARSE_FORMAT_CSR ({})",
+                            static_cast<int>(format), static_cast<int>(CUSPARSE_FORMAT_CSR)));
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t nnz = 0;
+  const void* row_indices = nullptr;
+  const void* col_indices = nullptr;
+  const void* values = nullptr;
+  cusparseIndexType_t row_type{};
+  cusparseIndexType_t col_type{};
+  cusparseIndexBase_t base{};
+  cudaDataType value_type{};
+  check_cusparse(cusparseConstCsrGet(descriptor, &rows, &cols, &nnz, &row_indices, &col_indices,
+                                     &values, &row_type, &col_type, &base, &value_type));
+  if (base != CUSPARSE_INDEX_BASE_ZERO)
+    throw Error(ErrorKind::unavailable,
+                "SpGEMM on CUDA: found a cuSPARSE matrix with indices from 1, expected "
+                "CUSPARSE_INDEX_BASE_ZERO");
+  if (value_type != cusparse_type<Value>)
+    throw Error(ErrorKind::usage,
+                fmt::format("SpGEMM on CUDA: found a cuSPARSE matrix with values of cudaDataType "
+                            "{}, expected {}",
+                            static_cast<int>(value_type), static_cast<int>(cusparse_type<Value>)));
+  return with_indices(row_type, row_indices, [&](const auto* row_ptr) {
+    return with_indices(col_type, col_indices, [&](const auto* col_idx) {
+      return BorrowedCsr<Value, Column>(rows, cols, nnz, row_ptr, col_idx,
+                                        static_cast<const Value*>(values), stream);
+    });
+  });
+}
+
+}  // namespace
+
+template <class Value, class Column>
+template <class Offset, class ColumnIndex>
+BorrowedCsr<Value, Column>::BorrowedCsr(std::int64_t rows, std::int64_t cols, std::int64_t nnz,
+                                        const Offset* row_ptr, const ColumnIndex* col_idx,
+                                        const Value* values, CUstream_st* stream)
+    : view_{rows, cols, nnz, nullptr, nullptr, values} {
+  constexpr bool is_narrow = sizeof(Column) == sizeof(std::uint32_t);
+  if (is_narrow && needs_wide_columns(cols))
+    throw Error(ErrorKind::unavailable,
+                fmt::format("SpGEMM on CUDA: found a matrix of {} columns, expected at most 2^32 "
+                            "for 32-bit ones",
+                            cols));
+  if constexpr (std::is_same_v<Offset, std::int64_t>) {
+    view_.row_ptr = row_ptr;
+  } else {
+    row_ptr_ = DeviceBuffer<std::int64_t>(rows + 1, stream);
+    convert(row_ptr, row_ptr_.data(), rows + 1, stream);
+    view_.row_ptr = row_ptr_.data();
+  }
+  if constexpr (sizeof(ColumnIndex) == sizeof(Column)) {
+    // Columns are non-negative: signed and unsigned columns have the same representation.
+    view_.col_idx = reinterpret_cast<const Column*>(col_idx);
+  } else if constexpr (is_narrow) {
+    col_idx_ = DeviceBuffer<Column>(nnz, stream);
+    convert(reinterpret_cast<const std::int64_t*>(col_idx), col_idx_.data(), nnz, stream);
+    view_.col_idx = col_idx_.data();
+  } else {
+    throw Error(ErrorKind::unavailable,
+                "SpGEMM on CUDA: found 32-bit columns for a matrix of 64-bit ones, expected "
+                "64-bit ones, or Column = std::uint32_t");
+  }
+}
+
+template <class Value, class Column>
+BorrowedCsr<Value, Column>::BorrowedCsr(const cusparseSpMatDescr* descriptor, CUstream_st* stream)
+    : BorrowedCsr(borrowed<Value, Column>(descriptor, stream)) {}
 
 #define SORTIE_INSTANTIATE(Column, Value, Idx)                                          \
   template DeviceCsr<Value, Column> to_device<Column>(const matrices::Csr<Value, Idx>&, \
@@ -76,6 +180,21 @@ matrices::Csr<Value, Idx> to_host(const DeviceCsr<Value, Column>& device) {
 SORTIE_INSTANTIATE_VALUE(float)
 SORTIE_INSTANTIATE_VALUE(double)
 SORTIE_INSTANTIATE_VALUE(std::complex<double>)
-#undef SORTIE_INSTANTIATE
+
+#define SORTIE_INSTANTIATE_INDICES(Value, Column, Offset, ColumnIndex)                       \
+  template BorrowedCsr<Value, Column>::BorrowedCsr(std::int64_t, std::int64_t, std::int64_t, \
+                                                   const Offset*, const ColumnIndex*,        \
+                                                   const Value*, CUstream_st*);
+#define SORTIE_INSTANTIATE_COLUMN(Value, Column)                         \
+  template class BorrowedCsr<Value, Column>;                             \
+  SORTIE_INSTANTIATE_INDICES(Value, Column, std::int32_t, std::int32_t)  \
+  SORTIE_INSTANTIATE_INDICES(Value, Column, std::int32_t, std::int64_t)  \
+  SORTIE_INSTANTIATE_INDICES(Value, Column, std::int32_t, std::uint32_t) \
+  SORTIE_INSTANTIATE_INDICES(Value, Column, std::int32_t, std::uint64_t) \
+  SORTIE_INSTANTIATE_INDICES(Value, Column, std::int64_t, std::int32_t)  \
+  SORTIE_INSTANTIATE_INDICES(Value, Column, std::int64_t, std::int64_t)  \
+  SORTIE_INSTANTIATE_INDICES(Value, Column, std::int64_t, std::uint32_t) \
+  SORTIE_INSTANTIATE_INDICES(Value, Column, std::int64_t, std::uint64_t)
+SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(SORTIE_INSTANTIATE_COLUMN)
 
 }  // namespace sortie::spgemm::cuda

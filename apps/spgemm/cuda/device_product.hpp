@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -34,33 +35,30 @@ using DeviceEntries = RowEntries<DeviceBuffer<Column>, DeviceBuffer<Value>>;
   return context.memory_budget == 0 ? usable_part(budget) : budget;
 }
 
-/// Copies A and B to the device (once if they are the same object) and returns function(A, B) for
-/// views of the copies.
-template <class Column, class Value, class Idx, class Function>
-auto with_operands_of_width(const DeviceContext& context, const matrices::Csr<Value, Idx>& a,
-                            const matrices::Csr<Value, Idx>& b, Function&& function) {
-  DevicePhase phase(context, "copy in");
-  const auto device_a = to_device<Column>(a, context.stream);
-  if (&a == &b) {
-    phase.stop();
-    return function(view(device_a), view(device_a));
-  }
-  const auto device_b = to_device<Column>(b, context.stream);
-  phase.stop();
-  return function(view(device_a), view(device_b));
+/// Bytes of `budget` that a chunk of rows may take. Earlier chunks of C may still be on the device.
+[[nodiscard]] inline std::uint64_t bytes_left(std::uint64_t budget, bool is_first_chunk) {
+  return is_first_chunk ? budget : std::min(budget, usable_part(device_memory_free()));
 }
 
-/// The same with the narrowest column type that holds all columns of A and B. The context's device
+/// Copies A and B to the device (once if they are the same object), with the narrowest column type
+/// that holds all columns, and returns function(A, B) for views of the copies. The context's device
 /// must be current.
 template <class Value, class Idx, class Function>
 auto with_operands(const DeviceContext& context, const matrices::Csr<Value, Idx>& a,
-                   const matrices::Csr<Value, Idx>& b, Function&& function) {
+                   const matrices::Csr<Value, Idx>& b, const Function& function) {
+  const auto with_columns = [&]<class Column>(Column) {
+    DevicePhase phase(context, "copy in");
+    const auto device_a = to_device<Column>(a, context.stream);
+    DeviceCsr<Value, Column> device_b;
+    if (&a != &b) device_b = to_device<Column>(b, context.stream);
+    phase.stop();
+    return function(view(device_a), &a == &b ? view(device_a) : view(device_b));
+  };
   if constexpr (sizeof(Idx) == sizeof(std::int64_t)) {
-    if (needs_wide_columns(a.cols) || needs_wide_columns(b.cols)) {
-      return with_operands_of_width<std::uint64_t>(context, a, b, std::forward<Function>(function));
-    }
+    if (needs_wide_columns(a.cols) || needs_wide_columns(b.cols))
+      return with_columns(std::uint64_t{});
   }
-  return with_operands_of_width<std::uint32_t>(context, a, b, std::forward<Function>(function));
+  return with_columns(std::uint32_t{});
 }
 
 /// True if with_operands() takes 64-bit columns for a C with so many columns.
@@ -80,7 +78,7 @@ void append_entries(const DeviceBuffer<Column>& col_idx, const DeviceBuffer<Valu
 template <class Entries, class T>
 [[nodiscard]] DeviceBuffer<T> concatenated(std::vector<Entries>& parts, std::int64_t entries,
                                            DeviceBuffer<T> Entries::*member, cudaStream_t stream) {
-  DeviceBuffer<T> all(static_cast<std::size_t>(entries), stream);
+  DeviceBuffer<T> all(entries, stream);
   std::size_t begin = 0;
   for (Entries& part : parts) {
     const DeviceBuffer<T> array = std::move(part.*member);
@@ -97,9 +95,7 @@ template <Product P, class Value, class Column>
 [[nodiscard]] DeviceCsr<Value, Column> product_on_device(const DeviceContext& context, P& product,
                                                          const DeviceCsrView<Value, Column>& a,
                                                          const DeviceCsrView<Value, Column>& b) {
-  DeviceCsr<Value, Column> c;
-  c.rows = a.rows;
-  c.cols = b.cols;
+  DeviceCsr<Value, Column> c{a.rows, b.cols, {}, {}, {}};
   take_all_rows(product, c, [&](auto& parts, std::int64_t entries, DeviceCsr<Value, Column>& all) {
     all.col_idx = concatenated(parts, entries, &P::Entries::col_idx, context.stream);
     all.values = concatenated(parts, entries, &P::Entries::values, context.stream);
@@ -112,9 +108,7 @@ template <class Idx, Product P, class Value, class Column>
 [[nodiscard]] matrices::Csr<Value, Idx> product_on_host(const DeviceContext& context, P& product,
                                                         const DeviceCsrView<Value, Column>& a,
                                                         const DeviceCsrView<Value, Column>& b) {
-  matrices::Csr<Value, Idx> c;
-  c.rows = a.rows;
-  c.cols = b.cols;
+  matrices::Csr<Value, Idx> c{a.rows, b.cols, {}, {}, {}};
   while (auto entries = product.next()) {
     DevicePhase phase(context, "copy out");
     append_entries(entries->col_idx, entries->values, c);

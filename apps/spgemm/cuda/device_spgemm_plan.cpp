@@ -15,114 +15,95 @@
 
 namespace sortie::spgemm::cuda {
 
+/// The device must be current for all functions.
 template <class Value>
 struct SpgemmPlan<Value>::State {
-  /// The device must be current for all functions.
   State(const DeviceContext& device_context, const DeviceCsrView<Value>& a_view,
-        const DeviceCsrView<Value>& b_view);
+        const DeviceCsrView<Value>& b_view)
+      : context(device_context), a(a_view), b(b_view) {
+    if (!fits_fused_product<Value>(a.rows, b.cols))
+      throw too_large_for_fused_product(a.rows, b.cols);
+    find_structure();
+    DeviceBuffer<Value> c_values(nnz(), context.stream);
+    make(a.values, b.values, col_idx.data(), c_values.data());
+    a.values = nullptr;
+    b.values = nullptr;
+  }
 
   [[nodiscard]] std::int64_t nnz() const { return counted.entries; }
-  [[nodiscard]] std::uint64_t bytes() const;
-  [[nodiscard]] ProductOperands<Value> operands(const Value* a_values, const Value* b_values) const;
-  void find_structure();
-  void trim_bitmaps();
-  void make(const Value* a_values, const Value* b_values, Column* c_col_idx, Value* c_values) const;
+  [[nodiscard]] std::uint64_t bytes() const {
+    const LargeRows& large = counted.large;
+    return bins.rows.bytes() + large.storage.bytes() + large.bitmaps.bytes() + row_ptr.bytes() +
+           col_idx.bytes();
+  }
+
+  void find_structure() {
+    const cudaStream_t stream = context.stream;
+    DevicePhase analysis(context, "analysis");
+    const std::uint64_t budget = product_memory_budget(context);
+    const auto require = [budget](std::uint64_t wanted, const char* what) {
+      if (wanted > budget) throw out_of_memory_error(what, wanted, budget);
+    };
+    const auto rows = static_cast<std::uint64_t>(a.rows);
+    const std::uint64_t lasting =
+        fused_bytes_per_row * (rows + 1) + 2 * sizeof(std::uint32_t) * rows;
+    require(lasting, "the analysis of A * B");
+    row_ptr = DeviceBuffer<std::int64_t>(rows + 1, stream);
+    DeviceBuffer<std::uint64_t> products;
+    bins = find_row_bins(a, b, products, row_ptr.data(), stream);
+    products.reset();
+    bins.slots.reset();
+    analysis.stop();
+
+    DevicePhase counting(context, "counting");
+    require(lasting + bins.products * large_row_bytes_per_product, "the structure of A * B");
+    const std::uint64_t most = lasting + max_bytes_of_rows<Value>(a.rows, bins);
+    const std::uint64_t spare = budget > most ? (budget - most) / 2 : 0;
+    const auto bitmap_words = std::min(bitmap_words_for(bins.large_row_products),
+                                       static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
+    counted = count_rows<Value>({a, b}, bins, bitmap_words, row_ptr.data(), false, stream);
+    trim_bitmaps();
+    require(bytes() + nnz() * entry_bytes<Value>, "the plan of A * B with C");
+    col_idx = DeviceBuffer<Column>(nnz(), stream);
+    counting.stop();
+  }
+
+  /// The bitmaps were allocated before their total size was known: keeps only the used part.
+  void trim_bitmaps() {
+    DeviceBuffer<std::uint32_t>& bitmaps = counted.large.bitmaps;
+    const std::uint64_t used = counted.found.bitmap_words;
+    if (used >= bitmaps.size()) return;
+    DeviceBuffer<std::uint32_t> kept(used, context.stream);
+    if (used != 0)
+      check_cuda(cudaMemcpyAsync(kept.data(), bitmaps.data(), kept.bytes(),
+                                 cudaMemcpyDeviceToDevice, context.stream));
+    bitmaps = std::move(kept);
+  }
+
+  void make(const Value* a_values, const Value* b_values, Column* c_col_idx,
+            Value* c_values) const {
+    DevicePhase making(context, "making");
+    ProductOperands<Value> operands{a, b};
+    operands.a.values = a_values;
+    operands.b.values = b_values;
+    make_rows<Value>(operands, bins, counted, {row_ptr.data(), c_col_idx, c_values},
+                     context.stream);
+    making.stop();
+  }
 
   DeviceContext context;
   DeviceCsrView<Value> a;  ///< values: those given to the constructor, not read later
   DeviceCsrView<Value> b;
   RowBins bins;
-  CountedRows counted;
+  CountedRows<Value> counted;
   DeviceBuffer<std::int64_t> row_ptr;
   DeviceBuffer<Column> col_idx;
 };
 
 template <class Value>
-SpgemmPlan<Value>::State::State(const DeviceContext& device_context,
-                                const DeviceCsrView<Value>& a_view,
-                                const DeviceCsrView<Value>& b_view)
-    : context(device_context), a(a_view), b(b_view) {
-  if (!fits_fused_product<Value>(a.rows, b.cols)) throw too_large_for_fused_product(a.rows, b.cols);
-  find_structure();
-  DeviceBuffer<Value> c_values(static_cast<std::size_t>(nnz()), context.stream);
-  make(a.values, b.values, col_idx.data(), c_values.data());
-  a.values = nullptr;
-  b.values = nullptr;
-}
-
-template <class Value>
-void SpgemmPlan<Value>::State::find_structure() {
-  const cudaStream_t stream = context.stream;
-  DevicePhase analysis(context, "analysis");
-  const std::uint64_t budget = product_memory_budget(context);
-  const auto require = [budget](std::uint64_t wanted, const char* what) {
-    if (wanted > budget) throw out_of_memory_error(what, wanted, budget);
-  };
-  const auto rows = static_cast<std::uint64_t>(a.rows);
-  const std::uint64_t lasting = fused_bytes_per_row * (rows + 1) + 2 * sizeof(std::uint32_t) * rows;
-  require(lasting, "the analysis of A * B");
-  row_ptr = DeviceBuffer<std::int64_t>(rows + 1, stream);
-  DeviceBuffer<std::uint64_t> products;
-  bins = find_row_bins(a, b, products, row_ptr.data(), stream);
-  products.reset();
-  bins.slots.reset();
-  analysis.stop();
-
-  DevicePhase counting(context, "counting");
-  const auto of_panels = static_cast<std::uint64_t>(bins.products * large_row_bytes_per_product);
-  require(lasting + of_panels, "the structure of A * B");
-  const std::uint64_t most = lasting + max_bytes_of_rows<Value>(a.rows, bins);
-  const std::uint64_t spare = budget > most ? (budget - most) / 2 : 0;
-  const auto bitmap_words = std::min(bitmap_words_for(bins.large_row_products),
-                                     static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
-  counted = count_rows<Value>(operands(a.values, b.values), bins, a.rows, bitmap_words,
-                              row_ptr.data(), nullptr, stream);
-  trim_bitmaps();
-  const auto entries = static_cast<std::uint64_t>(nnz());
-  require(bytes() + entries * entry_bytes<Value>, "the plan of A * B with C");
-  col_idx = DeviceBuffer<Column>(entries, stream);
-  counting.stop();
-}
-
-/// The bitmaps were allocated before their total size was known: keeps only the used part.
-template <class Value>
-void SpgemmPlan<Value>::State::trim_bitmaps() {
-  DeviceBuffer<std::uint32_t>& bitmaps = counted.large.bitmaps;
-  const std::uint64_t used = counted.found.bitmap_words;
-  if (used >= bitmaps.size()) return;
-  DeviceBuffer<std::uint32_t> kept(used, context.stream);
-  if (used != 0)
-    check_cuda(cudaMemcpyAsync(kept.data(), bitmaps.data(), kept.bytes(), cudaMemcpyDeviceToDevice,
-                               context.stream));
-  bitmaps = std::move(kept);
-}
-
-template <class Value>
-ProductOperands<Value> SpgemmPlan<Value>::State::operands(const Value* a_values,
-                                                          const Value* b_values) const {
-  return {{a.row_ptr, a.col_idx, a_values}, {b.row_ptr, b.col_idx, b_values}, b.cols, b.nnz};
-}
-
-template <class Value>
-std::uint64_t SpgemmPlan<Value>::State::bytes() const {
-  const LargeRows& large = counted.large;
-  return bins.rows.bytes() + large.storage.bytes() + large.bitmaps.bytes() + row_ptr.bytes() +
-         col_idx.bytes();
-}
-
-template <class Value>
-void SpgemmPlan<Value>::State::make(const Value* a_values, const Value* b_values, Column* c_col_idx,
-                                    Value* c_values) const {
-  DevicePhase making(context, "making");
-  make_rows<Value>(operands(a_values, b_values), bins, counted, nullptr,
-                   {row_ptr.data(), c_col_idx, c_values}, context.stream);
-  making.stop();
-}
-
-template <class Value>
 SpgemmPlan<Value>::SpgemmPlan(const Context& context, const DeviceCsrView<Value>& a,
                               const DeviceCsrView<Value>& b, CUstream_st* stream) {
-  if (a.cols != b.rows) throw shapes_error(a.rows, a.cols, b.rows, b.cols);
+  check_shapes(a, b);
   const DeviceCall call(context, stream);
   state_ = std::make_unique<State>(call, a, b);
 }
@@ -197,14 +178,10 @@ DeviceCsr<Value> SpgemmPlan<Value>::multiply(const Value* a_values, const Value*
   const CurrentDevice current(state_->context.device);
   const cudaStream_t stream = state_->context.stream;
   const DeviceBuffer<std::int64_t>& offsets = state_->row_ptr;
-  DeviceCsr<Value> c;
-  c.rows = rows();
-  c.cols = cols();
-  c.row_ptr = DeviceBuffer<std::int64_t>(offsets.size(), stream);
+  DeviceCsr<Value> c{rows(), cols(), DeviceBuffer<std::int64_t>(offsets.size(), stream),
+                     DeviceBuffer<Column>(nnz(), stream), DeviceBuffer<Value>(nnz(), stream)};
   check_cuda(cudaMemcpyAsync(c.row_ptr.data(), offsets.data(), offsets.bytes(),
                              cudaMemcpyDeviceToDevice, stream));
-  c.col_idx = DeviceBuffer<Column>(state_->col_idx.size(), stream);
-  c.values = DeviceBuffer<Value>(state_->col_idx.size(), stream);
   state_->make(a_values, b_values, c.col_idx.data(), c.values.data());
   return c;
 }

@@ -107,7 +107,7 @@ DeviceCsr<Value, Column> multiply_on_device(const Context& context,
                                             const DeviceCsrView<Value, Column>& a,
                                             const DeviceCsrView<Value, Column>& b,
                                             Algorithm algorithm, CUstream_st* stream) {
-  if (a.cols != b.rows) throw shapes_error(a.rows, a.cols, b.rows, b.cols);
+  check_shapes(a, b);
   if (algorithm == Algorithm::row_wise) throw not_on_cuda(algorithm);
   const DeviceCall call(context, stream);
   if (find_baseline(algorithm) != nullptr) return multiply_by_baseline(call, a, b, algorithm);

@@ -2,26 +2,41 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
 #include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
 
-/// Number of words of row `row`: aligned groups of as many columns as Mask has bits, with at least
-/// one entry.
+/// The word that contains column `column`.
+template <class Mask, matrices::Index Idx>
+[[nodiscard]] Idx word_of(Idx column) {
+  constexpr unsigned width = 8 * sizeof(Mask);
+  return static_cast<Idx>(static_cast<std::make_unsigned_t<Idx>>(column) / width);
+}
+
+/// Number of words of rows first .. last - 1: aligned groups of as many columns of a row as Mask has
+/// bits, with at least one entry. One loop over all entries counts those in another word than the
+/// entry before; one loop over rows adds the rows that begin in the word of the preceding entry.
 /// \tparam Matrix  Csr or Pattern
 template <class Mask, class Matrix>
-[[nodiscard]] std::int64_t count_words(const Matrix& matrix, std::int64_t row) {
-  using Idx = typename Matrix::index_type;
-  constexpr Idx width = 8 * sizeof(Mask);
+[[nodiscard]] std::int64_t count_words(const Matrix& matrix, std::int64_t first,
+                                       std::int64_t last) {
+  const auto* const columns = matrix.col_idx.data();
+  const std::int64_t begin = matrix.row_ptr[first];
+  const std::int64_t end = matrix.row_ptr[last];
   std::int64_t words = 0;
-  Idx before = -1;
-  for (std::int64_t i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
-    const Idx word = matrix.col_idx[i] / width;
-    words += word != before ? 1 : 0;
-    before = word;
+  for (std::int64_t i = begin + 1; i < end; ++i)
+    words += word_of<Mask>(columns[i]) != word_of<Mask>(columns[i - 1]) ? 1 : 0;
+  for (std::int64_t row = first; row < last; ++row) {
+    const std::int64_t i = matrix.row_ptr[row];
+    if (i == matrix.row_ptr[row + 1]) continue;
+    words += i == begin || word_of<Mask>(columns[i]) == word_of<Mask>(columns[i - 1]) ? 1 : 0;
   }
   return words;
 }
@@ -39,7 +54,7 @@ template <class Mask, class Matrix>
   for (std::int64_t i = 0; i < entries; i += step) {
     const std::int64_t k = a.col_idx[i];
     products += b.row_ptr[k + 1] - b.row_ptr[k];
-    words += count_words<Mask>(b, k);
+    words += count_words<Mask>(b, k, k + 1);
   }
   return words == 0 ? 1.0 : static_cast<double>(products) / static_cast<double>(words);
 }
@@ -67,7 +82,37 @@ class ColumnWords {
   /// \pre the host runtime is running
   /// \tparam Matrix  Csr or Pattern
   template <class Matrix>
-  explicit ColumnWords(const Matrix& matrix);
+  explicit ColumnWords(const Matrix& matrix) {
+    // Several 100 000 entries per block in most matrices, so that scheduling cost is negligible.
+    constexpr std::int64_t rows_per_block = 1 << 12;
+    std::vector<std::int64_t> firsts((matrix.rows + rows_per_block - 1) / rows_per_block + 1, 0);
+    for_each_block_of(matrix.rows, rows_per_block, [&](std::int64_t first, std::int64_t last) {
+      firsts[first / rows_per_block + 1] = count_words<Mask>(matrix, first, last);
+    });
+    std::partial_sum(firsts.begin(), firsts.end(), firsts.begin());
+    resize_for_overwrite(begins_, matrix.rows + 1);
+    resize_for_overwrite(words_, firsts.back());
+    resize_for_overwrite(masks_, firsts.back());
+    for_each_block_of(matrix.rows, rows_per_block, [&](std::int64_t first, std::int64_t last) {
+      std::int64_t to = firsts[first / rows_per_block] - 1;
+      for (std::int64_t row = first; row < last; ++row) {
+        begins_[row] = to + 1;
+        Idx before = -1;
+        Mask mask = 0;
+        for (std::int64_t i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
+          // Written for every entry, since a branch would often be mispredicted.
+          const Idx column = matrix.col_idx[i];
+          const Idx word = word_of<Mask>(column);
+          const bool next = word != before;
+          mask = static_cast<Mask>((next ? Mask{0} : mask) | Mask{1} << column % width);
+          to += next ? 1 : 0;
+          words_[to] = before = word;
+          masks_[to] = mask;
+        }
+      }
+    });
+    begins_.back() = firsts.back();
+  }
 
   /// Words begins()[row] .. begins()[row + 1] - 1 belong to row `row`, in ascending order.
   [[nodiscard]] const std::int64_t* begins() const { return begins_.data(); }

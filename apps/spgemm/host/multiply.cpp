@@ -46,9 +46,7 @@ Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const
                          Algorithm algorithm) {
   constexpr std::int64_t all_at_once = std::numeric_limits<std::int64_t>::max();
   return with_product(context, a, b, algorithm, all_at_once, [&](auto&& product) {
-    Csr<Value, Idx> c;
-    c.rows = a.rows;
-    c.cols = b.cols;
+    Csr<Value, Idx> c{a.rows, b.cols, {}, {}, {}};
     take_all_rows(product, c, [&](auto& parts, std::int64_t entries, Csr<Value, Idx>& all) {
       const PhaseTimer timer(context, product.last_phase);
       join(parts, entries, all);

@@ -13,12 +13,6 @@
 
 namespace sortie::spgemm::host {
 
-/// A range of blocks; any thread may take the next block.
-struct alignas(64) BlockShare {
-  std::atomic<std::int64_t> next = 0;
-  std::int64_t end = 0;
-};
-
 /// Calls body(worker, block) once for every block in [first, last), on up to `workers` threads.
 ///
 /// Each worker processes a contiguous range of blocks, then helps with the remaining blocks of
@@ -34,9 +28,13 @@ void for_each_block(int workers, std::int64_t first, std::int64_t last, const Bo
     for (std::int64_t block = first; block < last; ++block) body(0, block);
     return;
   }
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next = 0;  // block that any thread may take
+    std::int64_t end = 0;
+  };
   const EqualShares equal{static_cast<std::uint64_t>(last - first),
                           static_cast<std::uint64_t>(active)};
-  std::vector<BlockShare> shares(active);
+  std::vector<Share> shares(active);
   for (std::int64_t i = 0; i < active; ++i) {
     shares[i].next.store(first + static_cast<std::int64_t>(equal.begin(i)),
                          std::memory_order_relaxed);
@@ -44,13 +42,20 @@ void for_each_block(int workers, std::int64_t first, std::int64_t last, const Bo
   }
   for_each_task(active, [&](std::uint64_t worker) {
     for (std::int64_t i = 0; i < active; ++i) {
-      BlockShare& share = shares[(worker + i) % active];
-      for (;;) {
-        const std::int64_t block = share.next.fetch_add(1, std::memory_order_relaxed);
-        if (block >= share.end) break;
+      Share& share = shares[(worker + i) % active];
+      std::int64_t block = 0;
+      while ((block = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end)
         body(static_cast<int>(worker), block);
-      }
     }
+  });
+}
+
+/// Calls body(begin, end) on all threads for consecutive ranges of [0, size) of `length` numbers, of
+/// which the last may be shorter. Ranges are blocks of for_each_block().
+template <class Body>
+void for_each_block_of(std::int64_t size, std::int64_t length, const Body& body) {
+  for_each_block(host_threads(), 0, (size + length - 1) / length, [&](int, std::int64_t block) {
+    body(block * length, std::min(size, (block + 1) * length));
   });
 }
 
@@ -69,10 +74,7 @@ void for_each_row(const HostContext& context, std::string_view phase, int worker
     for_each_block(workers, first, last, [&](int worker, std::int64_t block) {
       for (std::int64_t row = cuts[block]; row < cuts[block + 1]; ++row) body(worker, row);
     });
-    if (context.progress) {
-      context.progress(phase, static_cast<std::uint64_t>(cuts[last]),
-                       static_cast<std::uint64_t>(cuts[blocks]));
-    }
+    if (context.progress) context.progress(phase, cuts[last], cuts[blocks]);
   }
 }
 

@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/vector_size.hpp"
 #include "core/host_memory.hpp"
-#include "core/host_runtime.hpp"
+
+/// Not available in the checking modes of libstdc++, whose vectors store more than their bounds or
+/// annotate their end for the address sanitizer.
+#if defined(__GLIBCXX__) && !defined(_GLIBCXX_DEBUG) && !defined(_GLIBCXX_SANITIZE_VECTOR)
+#define SORTIE_CAN_SET_VECTOR_SIZE 1
+#else
+#define SORTIE_CAN_SET_VECTOR_SIZE 0
+#endif
 
 namespace sortie::spgemm::host {
+
+#if SORTIE_CAN_SET_VECTOR_SIZE
+/// Sets the size of an empty vector within its reserved storage without initialising the elements.
+///
+/// Results are plain vectors for the convenience of users, and the standard library provides no way
+/// to resize a vector without writing all elements on the calling thread.
+/// \tparam T  trivially copyable and trivially destructible, so that the lifetime of an element
+///            begins with its first write
+/// \pre size <= vector.capacity()
+/// Source: folly::resizeWithoutInitialization does the same.
+template <class T>
+void set_vector_size(std::vector<T>& vector, std::int64_t size) {
+  // The base class is protected, its member public: only a C-style cast converts to it.
+  auto& bounds = ((std::_Vector_base<T, std::allocator<T>>&)vector)._M_impl;  // NOLINT
+  bounds._M_finish = bounds._M_start + size;
+}
+#endif
 
 /// Reserves `size` elements of an empty vector, in large pages if the system provides them.
 /// \return the reserved storage as bytes; std::allocator's storage is a byte array before elements
@@ -39,15 +62,13 @@ void resize_for_overwrite(std::vector<T>& vector, std::int64_t size) {
   set_vector_size(vector, size);
 #else
   constexpr std::int64_t page_bytes = 4096;
-  char* const storage = reserve_large_pages(vector, size);
-  const std::int64_t bytes = size * static_cast<std::int64_t>(sizeof(T));
   // A block is one large page, so that no two threads fault on the same page.
   constexpr std::int64_t block_bytes = 1 << 21;
-  const std::int64_t blocks = (bytes + block_bytes - 1) / block_bytes;
-  for_each_block(host_threads(), 0, blocks, [=](int, std::int64_t block) {
-    const std::int64_t end = std::min(bytes, (block + 1) * block_bytes);
-    for (std::int64_t i = block * block_bytes; i < end; i += page_bytes) storage[i] = 0;
-  });
+  char* const storage = reserve_large_pages(vector, size);
+  for_each_block_of(size * static_cast<std::int64_t>(sizeof(T)), block_bytes,
+                    [=](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t i = begin; i < end; i += page_bytes) storage[i] = 0;
+                    });
   vector.resize(size);
 #endif
 }

@@ -4,9 +4,13 @@
 #include <complex>
 #include <concepts>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "sortie/context.hpp"
 #include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
@@ -88,12 +92,34 @@ inline void for_each_column(const Matrix& a, const Matrix& b, std::int64_t row,
   }
 }
 
+/// Number of products of row `row` of A * B. \tparam Matrix  Csr or Pattern
+template <class Matrix>
+[[nodiscard]] std::int64_t products_of_row(const Matrix& a, const Matrix& b, std::int64_t row) {
+  std::int64_t products = 0;
+  for (std::int64_t i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i) {
+    const std::int64_t k = a.col_idx[i];
+    products += b.row_ptr[k + 1] - b.row_ptr[k];
+  }
+  return products;
+}
+
 /// Prefix sum of products: element i is the number of products of the rows before row i; rows + 1
 /// elements, the last is the total.
 /// \pre the host runtime is running
 /// \tparam Matrix  Csr or Pattern
 template <class Matrix>
-[[nodiscard]] std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b);
+[[nodiscard]] std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b) {
+  std::vector<std::int64_t> offsets;
+  resize_for_overwrite(offsets, a.rows + 1);
+  offsets[0] = 0;
+  // Counting a row takes about 10 ns, so a block takes about 0.1 ms.
+  constexpr std::int64_t rows_per_block = 1 << 13;
+  for_each_block_of(a.rows, rows_per_block, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) offsets[row + 1] = products_of_row(a, b, row);
+  });
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  return offsets;
+}
 
 /// Cuts the rows greedily into consecutive blocks of at most `max_products` products and `max_rows`
 /// rows. A row with more products is a block of its own.
@@ -101,7 +127,15 @@ template <class Matrix>
 [[nodiscard]] std::vector<std::int64_t> cut_rows(std::span<const std::int64_t> product_offsets,
                                                  std::int64_t max_products, std::int64_t max_rows);
 
+struct LongestRow {
+  std::int64_t row = -1;
+  std::int64_t products = 0;
+};
 /// The first row with the most products; -1 for no rows.
-[[nodiscard]] std::int64_t longest_row(std::span<const std::int64_t> product_offsets);
+[[nodiscard]] LongestRow longest_row(std::span<const std::int64_t> product_offsets);
+
+/// Usable bytes of work space: the context's budget, else half of the free memory, which leaves the
+/// other half for the result.
+[[nodiscard]] std::uint64_t work_space_budget(const HostContext& context);
 
 }  // namespace sortie::spgemm::host

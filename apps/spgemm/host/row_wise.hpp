@@ -1,19 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/column_words.hpp"
+#include "apps/spgemm/host/dense_row.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/row_products.hpp"
+#include "apps/spgemm/host/short_row.hpp"
+#include "apps/spgemm/host/sorted_row.hpp"
 #include "apps/spgemm/product.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::spgemm::host {
 
+// Rows of up to this many products are sorted even if there is an accumulator, since sorting
+// touches only memory of the size of the row. Time for wing, NotreDame_www and rgg_n_2_15_s0
+// squared (Zen 5, one thread): 15, 53, 18 ms at 8; 12, 56, 18 at 24; 12, 63, 20 at 48; 13, 79,
+// 31 at 96.
+inline constexpr std::int64_t sorted_row_limit = 24;
+
+/// How rows are computed; decided once, from the sizes.
+struct RowPlan {
+  bool accumulator = false;          ///< rows of more than sorted_row_limit products use DenseRow
+  std::int64_t sorted_products = 0;  ///< capacity of SortedRow in products
+  std::uint64_t bytes = 0;           ///< work space of one thread
+  int workers = 1;
+  bool words = false;              ///< RowOperands::words fit the budget
+  bool byte_blocks = false;        ///< RowOperands::byte_blocks fit, and are usable
+  std::uint64_t shared_bytes = 0;  ///< upper bound for these two
+};
+
+/// Work space of one thread; selects the method for each row. Aligned to a cache line, since it is
+/// modified with every row.
 template <Scalar Value, Index Idx>
-class RowWorker;
+class alignas(64) RowWorker {
+ public:
+  using Operands = RowOperands<Value, Idx>;
+
+  RowWorker(const Operands& operands, const RowPlan& plan)
+      : operands_(operands),
+        short_rows_(has_short_rows(operands.b.cols)),
+        sorted_(plan.sorted_products) {
+    if (plan.accumulator) dense_.emplace(operands.b.cols);
+  }
+
+  std::int64_t count(std::int64_t row, std::int64_t products) {
+    const Csr<Value, Idx>& a = operands_.a;
+    if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) return products;
+    if constexpr (has_masked_blocks<Value, Idx>) {
+      if (is_short(products)) return ShortRow::count(a, operands_.b, row, products);
+    }
+    if (by_accumulator(products)) {
+      // Consecutive rows are often equal: unknowns of one grid point, web pages of one template.
+      if (row != counted_row_ + 1 || !same_columns_as_before(row))
+        counted_ = dense_->count(operands_, row, products);
+      counted_row_ = row;
+      return counted_;
+    }
+    return sorted_.count(a, operands_.b, row);
+  }
+
+  /// Called before rows are written to new arrays.
+  void start_filling() { filled_row_ = none; }
+
+  /// Writes row `row`. If this worker wrote the preceding row, the row follows it in memory.
+  /// \param entries  result of count()
+  void fill(std::int64_t row, std::int64_t products, std::int64_t entries, Idx* columns,
+            Value* values) {
+    const Csr<Value, Idx>& a = operands_.a;
+    const Csr<Value, Idx>& b = operands_.b;
+    if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) {
+      // A single entry of A: the row of C is a multiple of a row of B.
+      for_each_product(a, b, row, [&](Idx column, Value product) {
+        *columns++ = column;
+        *values++ = product;
+      });
+      return;
+    }
+    if constexpr (has_masked_blocks<Value, Idx>) {
+      if (is_short(products)) {
+        ShortRow::fill(a, b, row, products, entries, columns, values);
+        return;
+      }
+    }
+    if (by_accumulator(products)) {
+      if (row == filled_row_ + 1 && same_entries_as_before(row)) {
+        std::copy_n(columns - entries, entries, columns);
+        std::copy_n(values - entries, entries, values);
+      } else {
+        dense_->fill(operands_, row, products, entries, columns, values);
+      }
+      filled_row_ = row;
+    } else {
+      sorted_.fill(a, b, row, columns, values);
+    }
+  }
+
+ private:
+  /// True if row `row` > 0 of A has the same columns as the preceding row.
+  bool same_columns_as_before(std::int64_t row) const {
+    const std::int64_t* const begins = operands_.a.row_ptr.data() + row;
+    const Idx* const columns = operands_.a.col_idx.data();
+    return std::equal(columns + begins[-1], columns + begins[0], columns + begins[0],
+                      columns + begins[1]);
+  }
+
+  /// True if it also has bitwise equal values (0.0 is not -0.0): then the rows of C are equal.
+  bool same_entries_as_before(std::int64_t row) const {
+    const std::int64_t* const begins = operands_.a.row_ptr.data() + row;
+    const Value* const values = operands_.a.values.data();
+    return same_columns_as_before(row) && std::memcmp(values + begins[-1], values + begins[0],
+                                                      (begins[1] - begins[0]) * sizeof(Value)) == 0;
+  }
+
+  static bool has_short_rows(std::int64_t cols) {
+    if constexpr (has_masked_blocks<Value, Idx>) return ShortRow::supports(cols);
+    return false;
+  }
+  bool is_short(std::int64_t products) const {
+    return short_rows_ && products <= ShortRow::most_products;
+  }
+  bool by_accumulator(std::int64_t products) const {
+    return dense_.has_value() && products > sorted_row_limit;
+  }
+
+  const Operands& operands_;
+  bool short_rows_;  ///< ShortRow supports these types, this matrix and this processor
+  SortedRow<Value, Idx> sorted_;
+  std::optional<DenseRow<Value, Idx>> dense_;
+  static constexpr std::int64_t none = -2;  ///< matches no row
+  std::int64_t counted_row_ = none;         ///< last row counted with the accumulator
+  std::int64_t counted_ = 0;                ///< its entries
+  std::int64_t filled_row_ = none;          ///< last row written with the accumulator
+};
 
 /// C = A * B in two passes over the rows: count entries, then compute them. Each row is sorted in
 /// registers or in memory, or computed with a dense accumulator that reads the columns of B as
@@ -29,25 +160,140 @@ class RowWiseProduct {
   ///                     by itself
   /// \throws Error (out_of_memory) the work space of one thread does not fit the budget
   RowWiseProduct(const HostContext& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                 std::int64_t max_entries);
-  ~RowWiseProduct();
+                 std::int64_t max_entries)
+      : context_(context), operands_{.a = a, .b = b, .words = {}, .byte_blocks = {}} {
+    start_host_runtime(context.threads);
+    const PhaseTimer analysis(context, "analysis");
+    offsets_ = product_offsets(a, b);
+    const auto [longest, most] = longest_row(offsets_);
+    const ProductSize size{.cols = b.cols,
+                           .nnz_b = b.nnz(),
+                           .products = offsets_.back(),
+                           .longest_row_products = most};
+    const std::uint64_t budget = work_space_budget(context);
+    const RowPlan plan = make_plan(budget, size, b.rows);
+    if (plan.bytes > budget)
+      throw out_of_memory_error(named_products(longest, most), plan.bytes, budget);
+    if (plan.words && products_per_word<std::uint64_t>(a, b) >= min_products_per_word)
+      operands_.words.emplace(b);
+    if (plan.byte_blocks && products_per_word<std::uint8_t>(a, b) >= min_products_per_byte_block)
+      operands_.byte_blocks.emplace(b);
+    for (int i = 0; i < plan.workers; ++i) workers_.emplace_back(operands_, plan);
+    resize_for_overwrite(row_ptr_, a.rows + 1);
+    row_ptr_[0] = 0;
+    for_each_row_of("analysis", 0, a.rows, [&](auto& worker, std::int64_t row) {
+      row_ptr_[row + 1] = worker.count(row, products(row));
+    });
+    std::partial_sum(row_ptr_.begin(), row_ptr_.end(), row_ptr_.begin());
+    cuts_ = cut_rows(row_ptr_, max_entries, std::max<std::int64_t>(1, max_entries));
+  }
+
   RowWiseProduct(const RowWiseProduct&) = delete;  // the workers refer to the operands
   RowWiseProduct& operator=(const RowWiseProduct&) = delete;
 
   /// Computes the next rows, in phase "accumulation".
-  [[nodiscard]] std::optional<Entries> next();
+  [[nodiscard]] std::optional<Entries> next() {
+    if (chunks_done_ + 1 == cuts_.size()) return std::nullopt;
+    const PhaseTimer accumulation(context_, "accumulation");
+    const std::int64_t first = cuts_[chunks_done_];
+    const std::int64_t last = cuts_[chunks_done_ + 1];
+    const std::int64_t before = row_ptr_[first];
+    Entries entries;
+    resize_for_overwrite(entries.col_idx, row_ptr_[last] - before);
+    resize_for_overwrite(entries.values, row_ptr_[last] - before);
+    Idx* const columns = entries.col_idx.data();
+    Value* const values = entries.values.data();
+    for (RowWorker<Value, Idx>& worker : workers_) worker.start_filling();
+    for_each_row_of("accumulation", first, last, [&](auto& worker, std::int64_t row) {
+      const std::int64_t begin = row_ptr_[row] - before;
+      worker.fill(row, products(row), row_ptr_[row + 1] - row_ptr_[row], columns + begin,
+                  values + begin);
+    });
+    ++chunks_done_;
+    return entries;
+  }
   [[nodiscard]] std::vector<std::int64_t>& row_ptr() { return row_ptr_; }
   [[nodiscard]] std::int64_t rows_done() const { return cuts_[chunks_done_]; }
 
-  [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size);
+  [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size) {
+    start_host_runtime(context.threads);
+    const std::uint64_t limit = work_space_budget(context);
+    const std::uint64_t entries_b = size.nnz_b * (sizeof(Value) + sizeof(Idx));
+    const auto rows_b =
+        static_cast<std::int64_t>((size.bytes_b - entries_b) / sizeof(std::int64_t)) - 1;
+    const std::uint64_t offsets = sizeof(std::int64_t) * (size.rows + 1);
+    const RowPlan plan = make_plan(limit, size, rows_b);
+    return {.least = make_plan(0, size, rows_b).bytes,
+            .most = offsets + std::max(plan.workers, 1) * plan.bytes + plan.shared_bytes,
+            .limit = limit};
+  }
 
  private:
+  // Work is distributed in blocks of this many products (about 0.1 ms): enough blocks to balance
+  // the threads even for the million products of a mesh, and long enough to hide scheduling cost.
+  static constexpr std::int64_t products_per_block = 1 << 14;
+  static constexpr std::int64_t rows_per_block = 1 << 14;
+
+  // Minimum products per word of B for which bitmap words of B's columns are built: building and
+  // reading them must take less time than they save. Measured products per 64-bit word and per byte
+  // block, and the effect of byte blocks on the time: email-Enron 4.0 and 2.0 (5 % more), memplus
+  // 6.6 and 2.7 (5 % less), cnr-2000 6.4 and 3.3 (10 % less), a 27-point stencil of 3 unknowns 8.8
+  // and 4.5 (30 % less).
+  static constexpr double min_products_per_word = 1.4;
+  static constexpr double min_products_per_byte_block = 2.3;
+
+  /// \param size    reads cols, nnz_b, products and longest_row_products
+  /// \param rows_b  rows of B
+  static RowPlan make_plan(std::uint64_t budget, const ProductSize& size, std::int64_t rows_b) {
+    const std::int64_t most = size.longest_row_products;
+    const std::int64_t short_row = std::min(most, sorted_row_limit);
+    constexpr std::uint64_t sorting_bytes = SortedRow<Value, Idx>::bytes_per_product;
+
+    const std::uint64_t bytes_dense =
+        DenseRow<Value, Idx>::bytes(size.cols) + short_row * sorting_bytes;
+    const std::uint64_t bytes_sorted = most * sorting_bytes;
+    // The accumulator must be initialised, so a matrix with more columns than products is sorted.
+    const bool pays = most > sorted_row_limit && size.cols <= size.products;
+
+    RowPlan plan;
+    plan.accumulator = pays ? bytes_dense <= budget || bytes_dense < bytes_sorted
+                            : bytes_sorted > budget && bytes_dense < bytes_sorted;
+    plan.sorted_products = plan.accumulator ? short_row : most;
+    plan.bytes = plan.accumulator ? bytes_dense : bytes_sorted;
+    plan.workers = static_cast<int>(
+        std::min<std::uint64_t>(host_threads(), budget / std::max<std::uint64_t>(1, plan.bytes)));
+    if (!plan.accumulator || plan.workers == 0) return plan;
+
+    const std::uint64_t left = budget - plan.workers * plan.bytes;
+    const std::uint64_t bytes_words = ColumnWords<Idx, std::uint64_t>::bytes(rows_b, size.nnz_b);
+    const std::uint64_t bytes_blocks = ColumnWords<Idx, std::uint8_t>::bytes(rows_b, size.nnz_b);
+    plan.words = bytes_words <= left;
+    plan.byte_blocks =
+        bytes_words + bytes_blocks <= left && DenseRow<Value, Idx>::uses_byte_blocks();
+    plan.shared_bytes = (plan.words ? bytes_words : 0) + (plan.byte_blocks ? bytes_blocks : 0);
+    return plan;
+  }
+
   [[nodiscard]] std::int64_t products(std::int64_t row) const {
     return offsets_[row + 1] - offsets_[row];
   }
+
+  /// Calls body(worker, row) for rows first .. last - 1. Progress counts all rows.
   template <class Body>
   void for_each_row_of(std::string_view phase, std::int64_t first, std::int64_t last,
-                       const Body& body);
+                       const Body& body) {
+    const auto offsets = std::span(offsets_).subspan(first, last - first + 1);
+    const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
+    HostContext of_rows;
+    if (context_.progress) {
+      of_rows.progress = [&](std::string_view name, std::uint64_t done, std::uint64_t /*total*/) {
+        context_.progress(name, static_cast<std::uint64_t>(first) + done,
+                          static_cast<std::uint64_t>(operands_.a.rows));
+      };
+    }
+    for_each_row(of_rows, phase, static_cast<int>(workers_.size()), cuts,
+                 [&](int worker, std::int64_t row) { body(workers_[worker], first + row); });
+  }
 
   const HostContext& context_;
   RowOperands<Value, Idx> operands_;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
-#include "apps/spgemm/host/memory_budget.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
 #include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_products.hpp"
@@ -50,14 +49,10 @@ class StructureRow {
   /// Number of entries of the row of C.
   std::int64_t count(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row,
                      std::int64_t products) {
-    if (walks_all_marks(products)) {
-      mark(a, b, row);
-      std::int64_t n = 0;
-      for (std::uint64_t& word : marks_) n += std::popcount(std::exchange(word, 0));
-      return n;
-    }
-    const std::int64_t n = list(a, b, row);
-    unmark(n);
+    if (!walks_all_marks(products)) return list(a, b, row);
+    mark(a, b, row);
+    std::int64_t n = 0;
+    for (std::uint64_t& word : marks_) n += std::popcount(std::exchange(word, 0));
     return n;
   }
 
@@ -74,9 +69,8 @@ class StructureRow {
       return;
     }
     const std::int64_t n = list(a, b, row);
-    unmark(n);
     segsort::sort_segment(columns_.data(), n, scratch_.data());
-    std::copy(columns_.begin(), columns_.begin() + n, columns_out);
+    std::copy_n(columns_.begin(), n, columns_out);
   }
 
  private:
@@ -97,6 +91,7 @@ class StructureRow {
                     [&](Idx column) { marks_[column >> 6] |= std::uint64_t{1} << (column & 63); });
   }
 
+  /// Writes the columns to columns_ and returns their number.
   std::int64_t list(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row) {
     std::int64_t n = 0;
     for_each_column(a, b, row, [&](Idx column) {
@@ -106,11 +101,8 @@ class StructureRow {
       word |= bit;
       columns_[n++] = static_cast<Key>(column);
     });
-    return n;
-  }
-
-  void unmark(std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) marks_[columns_[i] >> 6] = 0;
+    return n;
   }
 
   std::vector<std::uint64_t> marks_;
@@ -121,28 +113,20 @@ class StructureRow {
 }  // namespace
 
 template <Index Idx>
-bool structure_fits(const HostContext& context, std::int64_t cols) {
-  return StructureRow<Idx>::bytes(cols) <= work_space_budget(context);
-}
-
-template <Index Idx>
-Pattern<Idx> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
-                                const Pattern<Idx>& b) {
+std::optional<Pattern<Idx>> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
+                                               const Pattern<Idx>& b) {
+  const std::uint64_t bytes = std::max<std::uint64_t>(1, StructureRow<Idx>::bytes(b.cols));
+  const std::uint64_t fitting = work_space_budget(context) / bytes;
+  if (fitting == 0) return std::nullopt;
   start_host_runtime(context.threads);
   PhaseTimer analysis(context, "analysis");
   const std::vector<std::int64_t> offsets = product_offsets(a, b);
-  const std::int64_t longest = longest_row(offsets);
-  const std::int64_t most = longest < 0 ? 0 : offsets[longest + 1] - offsets[longest];
-  const std::uint64_t bytes = std::max<std::uint64_t>(1, StructureRow<Idx>::bytes(b.cols));
-  const auto workers = static_cast<int>(std::clamp<std::uint64_t>(
-      work_space_budget(context) / bytes, 1, static_cast<std::uint64_t>(host_threads())));
-  std::vector<StructureRow<Idx>> rows(workers, StructureRow<Idx>(b.cols, most));
+  const auto workers = static_cast<int>(std::min<std::uint64_t>(fitting, host_threads()));
+  std::vector<StructureRow<Idx>> rows(workers,
+                                      StructureRow<Idx>(b.cols, longest_row(offsets).products));
   const std::vector<std::int64_t> cuts = cut_rows(offsets, products_per_block, rows_per_block);
 
-  Pattern<Idx> c;
-  c.rows = a.rows;
-  c.cols = b.cols;
-  c.row_ptr.assign(a.rows + 1, 0);
+  Pattern<Idx> c{a.rows, b.cols, std::vector<std::int64_t>(a.row_ptr.size(), 0), {}};
   for_each_row(context, "analysis", workers, cuts, [&](int worker, std::int64_t row) {
     c.row_ptr[row + 1] = rows[worker].count(a, b, row, offsets[row + 1] - offsets[row]);
   });
@@ -158,11 +142,11 @@ Pattern<Idx> multiply_structure(const HostContext& context, const Pattern<Idx>& 
   return c;
 }
 
-template bool structure_fits<std::int32_t>(const HostContext&, std::int64_t);
-template bool structure_fits<std::int64_t>(const HostContext&, std::int64_t);
-template Pattern<std::int32_t> multiply_structure(const HostContext&, const Pattern<std::int32_t>&,
-                                                  const Pattern<std::int32_t>&);
-template Pattern<std::int64_t> multiply_structure(const HostContext&, const Pattern<std::int64_t>&,
-                                                  const Pattern<std::int64_t>&);
+template std::optional<Pattern<std::int32_t>> multiply_structure(const HostContext&,
+                                                                 const Pattern<std::int32_t>&,
+                                                                 const Pattern<std::int32_t>&);
+template std::optional<Pattern<std::int64_t>> multiply_structure(const HostContext&,
+                                                                 const Pattern<std::int64_t>&,
+                                                                 const Pattern<std::int64_t>&);
 
 }  // namespace sortie::spgemm::host

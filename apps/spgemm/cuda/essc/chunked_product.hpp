@@ -2,24 +2,22 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
-#include "apps/spgemm/cuda/essc/analysis.hpp"
 #include "apps/spgemm/cuda/essc/compression.hpp"
 #include "apps/spgemm/cuda/essc/expansion.hpp"
-#include "apps/spgemm/cuda/essc/row_chunks.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
-#include "core/cuda/device_scope.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_segmented_sort.hpp"
@@ -88,9 +86,10 @@ class ChunkedProduct {
     reserved_ = bytes_beside_products(a.nnz, a.rows);
     if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
     budget_ -= reserved_;
-    counts_ = count_entry_products(a, b, stream());
-    row_ptr_ = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows + 1), stream());
-    check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), stream()));
+    entry_offsets_ = entry_offsets(a.col_idx, a.nnz, b.row_ptr, context_.stream);
+    products_ = element(entry_offsets_.data() + a.nnz);
+    row_ptr_ = DeviceBuffer<std::int64_t>(a.rows + 1, context_.stream);
+    check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), context_.stream));
     phase.stop();
   }
 
@@ -102,12 +101,9 @@ class ChunkedProduct {
     const RowChunk chunk = choose_rows();
     Entries result = multiply_rows(chunk);
     next_row_ += chunk.rows;
-    nnz_ += static_cast<std::int64_t>(result.col_idx.size());
-    if (context_.progress) {
-      context_.progress("products",
-                        static_cast<std::uint64_t>(chunk.first_product + chunk.products),
-                        static_cast<std::uint64_t>(counts_.total));
-    }
+    nnz_ += result.col_idx.size();
+    if (context_.progress)
+      context_.progress("products", chunk.first_product + chunk.products, products_);
     return result;
   }
 
@@ -145,115 +141,85 @@ class ChunkedProduct {
     return static_cast<std::uint64_t>(kPerEntry * (nnz_a + 1) + kPerRow * (rows + 1));
   }
 
-  [[nodiscard]] cudaStream_t stream() const { return context_.stream; }
-
-  /// Bytes available for the arrays of a chunk's products.
-  [[nodiscard]] std::uint64_t bytes_for_products() const {
-    if (next_row_ == 0) return budget_;
-    // Earlier chunks of C may still be on the device.
-    return std::min(budget_, usable_part(device_memory_free()));
-  }
-
   RowChunk choose_rows() {
+    const std::uint64_t bytes = bytes_left(budget_, next_row_ == 0);
     const std::int64_t max_products =
-        std::min(max_chunk_products, static_cast<std::int64_t>(bytes_for_products() / kPerProduct));
+        std::min(max_chunk_products, static_cast<std::int64_t>(bytes / kPerProduct));
     const std::int64_t max_rows = Sort::max_rows(layout_);
-    if (next_row_ == 0 && counts_.total <= max_products && a_.rows <= max_rows)
-      return {0, a_.rows, 0, a_.nnz, 0, counts_.total};
+    if (next_row_ == 0 && products_ <= max_products && a_.rows <= max_rows)
+      return {0, a_.rows, 0, a_.nnz, 0, products_};
 
     // Products of single rows are copied to the host only if more than one chunk is needed.
-    if (row_offsets_.empty())
-      row_offsets_ = row_offsets_on_host(a_.row_ptr, a_.rows, counts_, stream());
+    if (row_offsets_.empty()) {
+      row_offsets_.resize(a_.rows + 1);
+      row_offsets<std::int64_t>(a_.row_ptr, a_.rows, entry_offsets_.data(), 0, context_.stream)
+          .copy_to(row_offsets_);
+      check_cuda(cudaStreamSynchronize(context_.stream));
+    }
     RowChunk chunk;
     chunk.first_row = next_row_;
     chunk.rows = rows_that_fit(row_offsets_, next_row_, max_products, max_rows);
-    if (chunk.rows == 0) throw row_too_long(max_products);
-    chunk.first_product = row_offsets_[static_cast<std::size_t>(next_row_)];
-    chunk.products =
-        row_offsets_[static_cast<std::size_t>(next_row_ + chunk.rows)] - chunk.first_product;
-    chunk.first_entry = a_row_ptr(chunk.first_row);
-    chunk.entries = a_row_ptr(chunk.first_row + chunk.rows) - chunk.first_entry;
+    const auto first = row_offsets_.begin() + next_row_;
+    if (chunk.rows == 0) {
+      const std::int64_t products = first[1] - first[0];
+      const std::string what = named_products(next_row_, products);
+      if (max_products == max_chunk_products)
+        throw Error(ErrorKind::unavailable,
+                    fmt::format("SpGEMM on CUDA: found {}, expected at most {} in a row", what,
+                                max_chunk_products));
+      throw out_of_memory_error(what, reserved_ + products * kPerProduct, reserved_ + bytes);
+    }
+    chunk.first_product = first[0];
+    chunk.products = first[chunk.rows] - chunk.first_product;
+    chunk.first_entry = element(a_.row_ptr + chunk.first_row);
+    chunk.entries = element(a_.row_ptr + chunk.first_row + chunk.rows) - chunk.first_entry;
     return chunk;
   }
 
-  [[nodiscard]] std::int64_t a_row_ptr(std::int64_t row) const {
+  /// Reads a number in device memory. Synchronises the stream.
+  [[nodiscard]] std::int64_t element(const std::int64_t* at) const {
     std::int64_t value = 0;
-    check_cuda(
-        cudaMemcpyAsync(&value, a_.row_ptr + row, sizeof(value), cudaMemcpyDeviceToHost, stream()));
-    check_cuda(cudaStreamSynchronize(stream()));
+    check_cuda(cudaMemcpyAsync(&value, at, sizeof(value), cudaMemcpyDeviceToHost, context_.stream));
+    check_cuda(cudaStreamSynchronize(context_.stream));
     return value;
   }
 
-  [[nodiscard]] Error row_too_long(std::int64_t max_products) const {
-    const auto row = static_cast<std::size_t>(next_row_);
-    const std::int64_t products = row_offsets_[row + 1] - row_offsets_[row];
-    const std::string what = "the " + std::to_string(products) + " products of row " +
-                             std::to_string(next_row_ + 1) + " of C";
-    if (max_products == max_chunk_products) {
-      return {ErrorKind::unavailable, "SpGEMM on CUDA: found " + what + ", expected at most " +
-                                          std::to_string(max_chunk_products) + " in a row"};
-    }
-    return out_of_memory_error(what, reserved_ + static_cast<std::uint64_t>(products) * kPerProduct,
-                               reserved_ + bytes_for_products());
-  }
-
-  /// Keys and payloads of a chunk, and the alternate buffers of the sort.
-  struct Arrays {
-    DeviceBuffer<Key> keys;
-    DeviceBuffer<Key> other_keys;
-    DeviceBuffer<PayloadType<Value>> payloads;
-    DeviceBuffer<PayloadType<Value>> other_payloads;
-    DeviceBuffer<Value> products;
-  };
-
   Entries multiply_rows(const RowChunk& chunk) {
-    const auto size = static_cast<std::size_t>(chunk.products);
+    const cudaStream_t stream = context_.stream;
+    const std::size_t size = chunk.products;
     DevicePhase expansion(context_, "expansion");
-    const DeviceBuffer<std::uint32_t> row_offsets = chunk_row_offsets(
-        a_.row_ptr, counts_, chunk.first_row, chunk.rows, chunk.first_product, stream());
-    Arrays space;
-    space.keys = DeviceBuffer<Key>(size, stream());
-    space.payloads = DeviceBuffer<PayloadType<Value>>(size, stream());
-    if (Payload<Value>::is_index) space.products = DeviceBuffer<Value>(size, stream());
-    expand(a_, b_, counts_, chunk, layout_,
-           ExpandedProducts<Value, Key>{space.keys.data(), space.payloads.data(),
-                                        space.products.data()},
-           stream());
+    const auto offsets =
+        row_offsets<std::uint32_t>(a_.row_ptr + chunk.first_row, chunk.rows, entry_offsets_.data(),
+                                   chunk.first_product, stream);
+    DeviceBuffer<Key> keys(size, stream);
+    DeviceBuffer<PayloadType<Value>> payloads(size, stream);
+    DeviceBuffer<Value> products(Payload<Value>::is_index ? size : 0, stream);
+    const ExpandedProducts<Value, Key> expanded{keys.data(), payloads.data(), products.data()};
+    expand(a_, b_, entry_offsets_.data(), chunk, layout_, expanded, stream);
     expansion.stop();
 
     DevicePhase sorting(context_, "sort");
-    sort(space, row_offsets, chunk);
+    if (chunk.products != 0) {
+      DeviceBuffer<Key> other_keys(size, stream);
+      DeviceBuffer<PayloadType<Value>> other_payloads(size, stream);
+      DoubleBuffer<Key> key_pair(keys.data(), other_keys.data());
+      DoubleBuffer<PayloadType<Value>> payload_pair(payloads.data(), other_payloads.data());
+      Sort::sort(key_pair, payload_pair, chunk, offsets.data(), layout_, stream);
+      if (key_pair.selector != 0) std::swap(keys, other_keys);
+      if (payload_pair.selector != 0) std::swap(payloads, other_payloads);
+    }
     sorting.stop();
 
     DevicePhase compression(context_, "compression");
-    Entries result = compress(space, row_offsets, chunk);
+    const RunHeads heads =
+        find_run_heads(keys.data(), chunk.products, offsets.data(), chunk.rows, layout_, stream);
+    write_row_ends(heads, offsets.data(), chunk.rows, nnz_, row_ptr_.data() + chunk.first_row + 1,
+                   stream);
+    Entries result{DeviceBuffer<Column>(heads.runs, stream),
+                   DeviceBuffer<Value>(heads.runs, stream)};
+    sum_runs(heads, keys.data(), layout_, payloads.data(), products.data(), result.col_idx.data(),
+             result.values.data(), stream);
     compression.stop();
-    return result;
-  }
-
-  void sort(Arrays& space, const DeviceBuffer<std::uint32_t>& row_offsets, const RowChunk& chunk) {
-    if (chunk.products == 0) return;
-    space.other_keys = DeviceBuffer<Key>(space.keys.size(), stream());
-    space.other_payloads = DeviceBuffer<PayloadType<Value>>(space.payloads.size(), stream());
-    DoubleBuffer<Key> keys(space.keys.data(), space.other_keys.data());
-    DoubleBuffer<PayloadType<Value>> payloads(space.payloads.data(), space.other_payloads.data());
-    Sort::sort(keys, payloads, chunk, row_offsets.data(), layout_, stream());
-    if (keys.selector != 0) std::swap(space.keys, space.other_keys);
-    if (payloads.selector != 0) std::swap(space.payloads, space.other_payloads);
-    space.other_keys.reset();
-    space.other_payloads.reset();
-  }
-
-  Entries compress(const Arrays& space, const DeviceBuffer<std::uint32_t>& row_offsets,
-                   const RowChunk& chunk) {
-    const RunHeads heads = find_run_heads(space.keys.data(), chunk.products, row_offsets.data(),
-                                          chunk.rows, layout_, stream());
-    write_row_ends(heads, row_offsets.data(), chunk.rows, nnz_,
-                   row_ptr_.data() + chunk.first_row + 1, stream());
-    const auto runs = static_cast<std::size_t>(heads.runs);
-    Entries result{DeviceBuffer<Column>(runs, stream()), DeviceBuffer<Value>(runs, stream())};
-    sum_runs(heads, space.keys.data(), layout_, space.payloads.data(), space.products.data(),
-             result.col_idx.data(), result.values.data(), stream());
     return result;
   }
 
@@ -263,7 +229,8 @@ class ChunkedProduct {
   KeyLayout layout_;
   std::uint64_t budget_ = 0;    ///< bytes left for arrays proportional to the products of a chunk
   std::uint64_t reserved_ = 0;  ///< bytes of the budget for all other arrays
-  ProductCounts counts_;
+  DeviceBuffer<std::int64_t> entry_offsets_;
+  std::int64_t products_ = 0;
   DeviceBuffer<std::int64_t> row_ptr_;
   std::vector<std::int64_t> row_offsets_;  ///< on the host; only if more than one chunk is needed
   std::int64_t next_row_ = 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cub/block/block_scan.cuh>
-#include <type_traits>
-
 #include "apps/spgemm/cuda/essc/expansion.hpp"
+
+#include <cub/block/block_scan.cuh>
+
+#include "apps/spgemm/cuda/fused/value.cuh"
+#include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
+#include "primitives/merge_path.hpp"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -19,44 +21,19 @@ struct Max {
   __device__ int operator()(int a, int b) const { return a < b ? b : a; }
 };
 
-template <class Value>
-__device__ Value multiply(Value a, Value b) {
-  if constexpr (Payload<Value>::is_index) {
-    // Explicit: operator* of std::complex calls a NaN recovery function that device code lacks.
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  } else {
-    return a * b;
-  }
-}
-
-/// Number of entries before step `diagonal` of the merge of entries (by first product) with
-/// products (by number), where an entry precedes its first product.
-__device__ std::int64_t entries_before(const std::int64_t* entry_offsets, std::int64_t entries,
-                                       std::int64_t first_product, std::int64_t products,
-                                       std::int64_t diagonal) {
-  std::int64_t low = diagonal > products ? diagonal - products : 0;
-  std::int64_t high = diagonal < entries ? diagonal : entries;
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (entry_offsets[middle] - first_product <= diagonal - 1 - middle) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-/// tile_entries[t]: entries before step t * kTileSteps, for t in 0 .. tiles.
+/// tile_entries[t]: entries before step t * kTileSteps, for t in 0 .. tiles, of the merge of entries
+/// (by first product) with products (by number), where an entry precedes its first product.
 void find_tile_entries(const std::int64_t* entry_offsets, const RowChunk& chunk,
                        std::int64_t* tile_entries, std::int64_t tiles, cudaStream_t stream) {
   for_each_item<std::int64_t>(
       tiles + 1,
       [=] __device__(std::int64_t t) {
-        const std::int64_t steps = chunk.entries + chunk.products;
-        const std::int64_t diagonal = t * kTileSteps < steps ? t * kTileSteps : steps;
-        tile_entries[t] = entries_before(entry_offsets, chunk.entries, chunk.first_product,
-                                         chunk.products, diagonal);
+        const std::int64_t step = min(t * kTileSteps, chunk.entries + chunk.products);
+        tile_entries[t] = merge_path(
+            chunk.entries, chunk.products, step,
+            [](std::int64_t product, std::int64_t first) { return product < first; },
+            [&](std::int64_t entry) { return entry_offsets[entry] - chunk.first_product; },
+            [](std::int64_t product) { return product; });
       },
       stream);
 }
@@ -83,20 +60,14 @@ void find_entry_rows(const std::int64_t* row_ptr, const RowChunk& chunk, std::ui
       stream);
 }
 
-/// The arrays of A start at the first entry of the chunk.
 template <class Value, class Column, class Key>
 struct ExpansionArguments {
-  const Column* a_col_idx;
-  const Value* a_values;
-  const std::int64_t* b_row_ptr;
-  const Column* b_col_idx;
-  const Value* b_values;
+  DeviceCsrView<Value, Column> a;  ///< col_idx and values from the first entry of the chunk on
+  DeviceCsrView<Value, Column> b;
+  RowChunk chunk;
   const std::int64_t* entry_offsets;
   const std::uint32_t* entry_rows;
   const std::int64_t* tile_entries;
-  std::int64_t entries;
-  std::int64_t first_product;
-  std::int64_t products;
   int column_bits;
   ExpandedProducts<Value, Key> out;
 };
@@ -121,9 +92,9 @@ __global__ void __launch_bounds__(element_threads)
 
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t tile = blockIdx.x;
-  const std::int64_t steps = args.entries + args.products;
   const std::int64_t first_step = tile * kTileSteps;
-  const std::int64_t last_step = first_step + kTileSteps < steps ? first_step + kTileSteps : steps;
+  const std::int64_t last_step =
+      min(first_step + kTileSteps, args.chunk.entries + args.chunk.products);
   const std::int64_t first_entry = args.tile_entries[tile];
   const std::int64_t last_entry = args.tile_entries[tile + 1];
   const std::int64_t first = first_step - first_entry;
@@ -137,9 +108,9 @@ __global__ void __launch_bounds__(element_threads)
   for (int j = thread; j <= tile_entries; j += element_threads) {
     const std::int64_t entry = first_entry - 1 + j;
     if (entry < 0) continue;
-    const std::int64_t begin = args.entry_offsets[entry] - args.first_product;
-    const std::int64_t end = args.entry_offsets[entry + 1] - args.first_product;
-    b_shift[j] = args.b_row_ptr[args.a_col_idx[entry]] - begin;
+    const std::int64_t begin = args.entry_offsets[entry] - args.chunk.first_product;
+    const std::int64_t end = args.entry_offsets[entry + 1] - args.chunk.first_product;
+    b_shift[j] = args.b.row_ptr[args.a.col_idx[entry]] - begin;
     // Several entries may begin at one product; only one is not empty, and it alone writes.
     if (j > 0 && begin < end && begin < last) entry_of[begin - first] = j;
   }
@@ -164,74 +135,96 @@ __global__ void __launch_bounds__(element_threads)
     const int j = entry_of[i];
     const std::int64_t entry = first_entry - 1 + j;
     const std::int64_t in_b = b_shift[j] + first + i;
-    keys[k] = args.b_col_idx[in_b];
+    keys[k] = args.b.col_idx[in_b];
     if constexpr (sizeof(Key) == 8) {
       if (args.entry_rows != nullptr)
         keys[k] |= static_cast<Key>(args.entry_rows[entry]) << args.column_bits;
     }
-    values[k] = multiply(args.a_values[entry], args.b_values[in_b]);
+    values[k] = product(args.a.values[entry], args.b.values[in_b]);
   }
 #pragma unroll
   for (int k = 0; k < kStepsPerThread; ++k) {
     const int i = k * element_threads + thread;
     if (i >= tile_products) continue;
-    const std::int64_t product = first + i;
-    args.out.keys[product] = keys[k];
+    args.out.keys[first + i] = keys[k];
     if constexpr (Payload<Value>::is_index) {
-      args.out.payloads[product] = static_cast<std::uint32_t>(product);
-      args.out.products[product] = values[k];
+      args.out.payloads[first + i] = static_cast<std::uint32_t>(first + i);
+      args.out.products[first + i] = values[k];
     } else {
-      args.out.payloads[product] = values[k];
+      args.out.payloads[first + i] = values[k];
     }
   }
 }
 
 }  // namespace
 
+template <class Column>
+DeviceBuffer<std::int64_t> entry_offsets(const Column* a_col_idx, std::int64_t nnz_a,
+                                         const std::int64_t* b_row_ptr, cudaStream_t stream) {
+  DeviceBuffer<std::int64_t> offsets(nnz_a + 1, stream);
+  // One extra element 0, which the scan turns into the total.
+  for_each_item<std::int64_t>(
+      nnz_a + 1,
+      [=, out = offsets.data()] __device__(std::int64_t i) {
+        out[i] =
+            i < nnz_a ? b_row_ptr[a_col_idx[i] + std::int64_t{1}] - b_row_ptr[a_col_idx[i]] : 0;
+      },
+      stream);
+  exclusive_sum(offsets.data(), nnz_a + 1, stream);
+  return offsets;
+}
+
+template <class Offset>
+DeviceBuffer<Offset> row_offsets(const std::int64_t* row_ptr, std::int64_t rows,
+                                 const std::int64_t* entry_offsets, std::int64_t first_product,
+                                 cudaStream_t stream) {
+  DeviceBuffer<Offset> offsets(rows + 1, stream);
+  for_each_item<std::int64_t>(
+      rows + 1,
+      [=, out = offsets.data()] __device__(std::int64_t i) {
+        out[i] = static_cast<Offset>(entry_offsets[row_ptr[i]] - first_product);
+      },
+      stream);
+  return offsets;
+}
+
 template <class Value, class Column, class Key>
 void expand(const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Column>& b,
-            const ProductCounts& counts, const RowChunk& chunk, KeyLayout layout,
-            ExpandedProducts<Value, Key> out, cudaStream_t stream) {
+            const std::int64_t* entry_offsets, const RowChunk& chunk, KeyLayout layout,
+            const ExpandedProducts<Value, Key>& out, cudaStream_t stream) {
   if (chunk.products == 0) return;
   const std::int64_t tiles = blocks_for(chunk.entries + chunk.products, kTileSteps);
-  const std::int64_t* const entry_offsets = counts.entry_offsets.data() + chunk.first_entry;
+  entry_offsets += chunk.first_entry;
 
-  DeviceBuffer<std::int64_t> tile_entries(static_cast<std::size_t>(tiles + 1), stream);
+  DeviceBuffer<std::int64_t> tile_entries(tiles + 1, stream);
   find_tile_entries(entry_offsets, chunk, tile_entries.data(), tiles, stream);
   DeviceBuffer<std::uint32_t> entry_rows;
   if (layout.holds_row()) {
-    entry_rows = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(chunk.entries), stream);
+    entry_rows = DeviceBuffer<std::uint32_t>(chunk.entries, stream);
     find_entry_rows(a.row_ptr + chunk.first_row, chunk, entry_rows.data(), stream);
   }
 
-  const ExpansionArguments<Value, Column, Key> args{a.col_idx + chunk.first_entry,
-                                                    a.values + chunk.first_entry,
-                                                    b.row_ptr,
-                                                    b.col_idx,
-                                                    b.values,
-                                                    entry_offsets,
-                                                    entry_rows.data(),
-                                                    tile_entries.data(),
-                                                    chunk.entries,
-                                                    chunk.first_product,
-                                                    chunk.products,
-                                                    layout.column_bits,
-                                                    out};
+  ExpansionArguments<Value, Column, Key> args{
+      a, b, chunk, entry_offsets, entry_rows.data(), tile_entries.data(), layout.column_bits, out};
+  args.a.col_idx += chunk.first_entry;
+  args.a.values += chunk.first_entry;
   expand_kernel<<<static_cast<unsigned>(tiles), element_threads, 0, stream>>>(args);
   check_cuda(cudaGetLastError());
 }
 
+template DeviceBuffer<std::int64_t> entry_offsets(const std::uint32_t*, std::int64_t,
+                                                  const std::int64_t*, cudaStream_t);
+template DeviceBuffer<std::int64_t> entry_offsets(const std::uint64_t*, std::int64_t,
+                                                  const std::int64_t*, cudaStream_t);
+template DeviceBuffer<std::int64_t> row_offsets(const std::int64_t*, std::int64_t,
+                                                const std::int64_t*, std::int64_t, cudaStream_t);
+template DeviceBuffer<std::uint32_t> row_offsets(const std::int64_t*, std::int64_t,
+                                                 const std::int64_t*, std::int64_t, cudaStream_t);
+
 #define SORTIE_INSTANTIATE(Value, Column, Key)                                                   \
   template void expand(const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&, \
-                       const ProductCounts&, const RowChunk&, KeyLayout,                         \
-                       ExpandedProducts<Value, Key>, cudaStream_t);
-#define SORTIE_INSTANTIATE_VALUE(Value)                   \
-  SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint32_t) \
-  SORTIE_INSTANTIATE(Value, std::uint32_t, std::uint64_t) \
-  SORTIE_INSTANTIATE(Value, std::uint64_t, std::uint64_t)
-
-SORTIE_INSTANTIATE_VALUE(float)
-SORTIE_INSTANTIATE_VALUE(double)
-SORTIE_INSTANTIATE_VALUE(std::complex<double>)
+                       const std::int64_t*, const RowChunk&, KeyLayout,                          \
+                       const ExpandedProducts<Value, Key>&, cudaStream_t);
+SORTIE_FOR_EACH_SORTED_PRODUCT(SORTIE_INSTANTIATE)
 
 }  // namespace sortie::spgemm::cuda

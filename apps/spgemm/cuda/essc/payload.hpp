@@ -32,3 +32,15 @@ struct KeyLayout {
 };
 
 }  // namespace sortie::spgemm::cuda
+
+/// Calls INSTANTIATE(Value, Column, Key) for every type of products and their sort keys.
+#define SORTIE_FOR_EACH_SORTED_PRODUCT(INSTANTIATE)               \
+  INSTANTIATE(float, std::uint32_t, std::uint32_t)                \
+  INSTANTIATE(float, std::uint32_t, std::uint64_t)                \
+  INSTANTIATE(float, std::uint64_t, std::uint64_t)                \
+  INSTANTIATE(double, std::uint32_t, std::uint32_t)               \
+  INSTANTIATE(double, std::uint32_t, std::uint64_t)               \
+  INSTANTIATE(double, std::uint64_t, std::uint64_t)               \
+  INSTANTIATE(std::complex<double>, std::uint32_t, std::uint32_t) \
+  INSTANTIATE(std::complex<double>, std::uint32_t, std::uint64_t) \
+  INSTANTIATE(std::complex<double>, std::uint64_t, std::uint64_t)

@@ -3,10 +3,23 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 namespace sortie::spgemm::cuda {
+
+/// Consecutive rows of A whose products are processed together.
+struct RowChunk {
+  std::int64_t first_row = 0;
+  std::int64_t rows = 0;
+  std::int64_t first_entry = 0;  ///< of A
+  std::int64_t entries = 0;
+  std::int64_t first_product = 0;
+  std::int64_t products = 0;  ///< at most max_chunk_products
+};
+
+/// Product indices within a chunk have 32 bits: they are offsets of the segmented sort and payloads
+/// of complex products.
+inline constexpr std::int64_t max_chunk_products = 0xffffffff;
 
 /// Largest number of rows from first_row on, at most max_rows, that have at most max_products
 /// products in total; 0 if the first row has more.

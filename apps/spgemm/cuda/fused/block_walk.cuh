@@ -11,7 +11,7 @@
 /// How a thread block traverses the products of a row of C = A * B.
 namespace sortie::spgemm::cuda {
 
-/// Columns of C [begin, end).
+/// Columns of C, or column blocks or groups (row_bitmap.cuh), [begin, end).
 struct ColumnRange {
   std::uint32_t begin;
   std::uint32_t end;
@@ -87,8 +87,8 @@ class SliceOrder {
 /// \tparam WithValues  compute values, not only columns
 /// \tparam IsRanged    `range` excludes columns
 template <int Warps, bool WithValues, bool IsRanged, int Steps, class Value, class Take>
-__device__ __forceinline__ void walk_row_by_block(const MatrixArrays<Value>& a,
-                                                  const MatrixArrays<Value>& b, std::uint32_t row,
+__device__ __forceinline__ void walk_row_by_block(const DeviceCsrView<Value>& a,
+                                                  const DeviceCsrView<Value>& b, std::uint32_t row,
                                                   ColumnRange range,
                                                   BlockEntries<Value, Warps>& shared,
                                                   const Take& take) {

@@ -10,19 +10,13 @@
 /// Counts the entries of large rows of C and stores their bitmaps: the kernel and its launches.
 namespace sortie::spgemm::cuda {
 
-/// Column blocks [begin, end).
-struct BlockRange {
-  std::uint32_t begin;
-  std::uint32_t end;
-};
-
 /// The range of column blocks from the smallest to the largest column of a row of C. Called by all
 /// threads, which are synchronised before and after.
 template <int Warps, class Value>
-__device__ __forceinline__ BlockRange blocks_of_row(const LargeRowArguments<Value>& args,
-                                                    std::uint32_t row,
-                                                    BlockRange (&of_warps)[Warps]) {
-  BlockRange range{~0u, 0};
+__device__ __forceinline__ ColumnRange blocks_of_row(const LargeRowArguments<Value>& args,
+                                                     std::uint32_t row,
+                                                     ColumnRange (&of_warps)[Warps]) {
+  ColumnRange range{~0u, 0};
   const std::int64_t row_end = args.a.row_ptr[row + std::int64_t{1}];
   for (std::int64_t entry = args.a.row_ptr[row] + threadIdx.x; entry < row_end;
        entry += 32 * Warps) {
@@ -121,7 +115,7 @@ class CountedBitmap {
   struct Shared {
     std::uint32_t warp_sums[Warps];
     unsigned long long place;  ///< of the stored bitmap, or kNoBitmap
-    BlockRange warp_ranges[Warps];
+    ColumnRange warp_ranges[Warps];
   };
 
   __device__ __forceinline__ CountedBitmap(const LargeRowArguments<Value>& args, Shared& shared,
@@ -136,7 +130,7 @@ class CountedBitmap {
         has_upper_(args.layout.upper != 0),
         blocks_(args.column_blocks()) {
     if (has_upper_) {
-      const BlockRange near = blocks_of_row<Warps>(args, row, shared.warp_ranges);
+      const ColumnRange near = blocks_of_row<Warps>(args, row, shared.warp_ranges);
       if (near.end - near.begin <= args.layout.near_blocks) {
         has_upper_ = false;
         base_ = near.begin;
@@ -324,28 +318,23 @@ std::size_t bytes_to_count(const LargeRowLayout& layout) {
   return sizeof(BlockEntries<Value, row_bins[Bin].warps>) + layout.bytes_to_count();
 }
 
-template <int Bin, class Value>
-void launch_count(LargeRowArguments<Value> args, const RowBins& bins, KernelGroup& group) {
-  constexpr int warps = row_bins[Bin].warps;
-  if (bins.size(Bin) == 0) return;
-  args.layout = layout_to_count(Bin, args.columns,
-                                max_dynamic_shared_memory() - bytes_to_count<Bin, Value>({}));
-  args.first_row = bins.begin[Bin] - bins.begin[first_large_bin];
-  group.launch(count_large_rows_kernel<warps, Value>, bins.size(Bin), 32 * warps,
-               bytes_to_count<Bin, Value>(args.layout), args);
-}
-
 template <class Value>
-void count_large_rows(const ProductOperands<Value>& operands, const RowBins& bins, LargeRows& rows,
-                      std::int64_t* counts, KernelGroup& group) {
-  if (bins.large_rows() == 0) return;
-  LargeRowArguments<Value> args = arguments_for(operands, bins, rows);
+void count_large_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+                      const LargeRows& rows, std::int64_t* counts, KernelGroup& group) {
+  if (rows.count == 0) return;
+  LargeRowArguments<Value> args = arguments_for(operands, rows);
   args.bitmap_capacity = rows.bitmaps.size();
-  args.counters = rows.counters;
-  args.entries = rows.counts;
   args.counts = counts;
-  for_each_descending<RowBins::count - first_large_bin>(
-      [&]<int I> { launch_count<first_large_bin + I>(args, bins, group); });
+  for_each_descending<RowBins::count - first_large_bin>([&]<int I> {
+    constexpr int bin = first_large_bin + I;
+    constexpr int warps = row_bins[bin].warps;
+    if (bins.size(bin) == 0) return;
+    args.layout = layout_to_count(bin, args.columns,
+                                  max_dynamic_shared_memory() - bytes_to_count<bin, Value>({}));
+    args.first_row = bins.begin[bin] - bins.begin[first_large_bin];
+    group.launch(count_large_rows_kernel<warps, Value>, bins.size(bin), 32 * warps,
+                 bytes_to_count<bin, Value>(args.layout), args);
+  });
 }
 
 }  // namespace sortie::spgemm::cuda

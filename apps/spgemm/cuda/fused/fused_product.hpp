@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/fused/large_rows.hpp"
-#include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/row_bins.hpp"
 #include "apps/spgemm/cuda/fused/sorted_rows.hpp"
+#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/device_phase.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/error.hpp"
 #include "sortie/spgemm_estimate.hpp"
@@ -36,44 +40,41 @@ template <class Value>
 inline constexpr std::uint64_t entry_bytes = sizeof(std::uint32_t) + sizeof(Value);
 
 /// Upper bound of the bytes that rows take, including their entries of C and excluding the optional
-/// row bitmaps and StagedRows.
+/// row bitmaps and staging.
 template <class Value>
 [[nodiscard]] constexpr std::uint64_t max_bytes_of_rows(std::int64_t rows, const RowBins& bins) {
-  return static_cast<std::uint64_t>(rows) * fused_bytes_per_row_of_chunk +
-         static_cast<std::uint64_t>(bins.products) *
-             (entry_bytes<Value> + large_row_bytes_per_product);
+  return rows * fused_bytes_per_row_of_chunk +
+         bins.products * (entry_bytes<Value> + large_row_bytes_per_product);
 }
 
 /// Rows whose entries are counted. Large rows can be recomputed any number of times.
+template <class Value>
 struct CountedRows {
   LargeRows large;
   LargeRowCounters found{};
   std::int64_t entries = 0;  ///< of C in all these rows
+  /// Small and medium rows that are already computed: one entry per product of a row, rounded up to
+  /// whole slots (policy.hpp).
+  std::optional<DeviceEntries<Value, std::uint32_t>> staged;
 };
 
 /// Counts the entries of C in rows from the structure of A and B. The host waits for the counts.
 /// \param bitmap_words  capacity for bitmaps of large rows; see bitmap_words_for()
 /// \param row_ptr       rows + 1, as written by find_row_bins(); receives the offsets of the rows
 ///                      from the first row
-/// \param staged        receives the small and medium rows, which are then already computed; may be
-///                      null
-/// \throws Error (out_of_memory, device)
-/// Extra memory: that of LargeRows.
+/// \param stage         compute small and medium rows now
+/// Extra memory: that of LargeRows and, if `stage` is true, of the staged rows.
 template <class Value>
-[[nodiscard]] CountedRows count_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                                     std::int64_t rows, std::int64_t bitmap_words,
-                                     std::int64_t* row_ptr, StagedRows<Value>* staged,
-                                     cudaStream_t stream);
+[[nodiscard]] CountedRows<Value> count_rows(const ProductOperands<Value>& operands,
+                                            const RowBins& bins, std::int64_t bitmap_words,
+                                            std::int64_t* row_ptr, bool stage, cudaStream_t stream);
 
 /// Computes columns and values of counted rows. Only launches kernels: no allocation, no host
 /// synchronisation.
-/// \param operands  of the counted structure; values may differ if `staged` is null
-/// \param staged    as passed to count_rows(); if null, all rows are computed here
-/// \throws Error (device)
+/// \param operands  of the counted structure; values may differ if no rows are staged
 template <class Value>
 void make_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-               const CountedRows& counted, const StagedRows<Value>* staged,
-               const ProductRows<Value>& c, cudaStream_t stream);
+               const CountedRows<Value>& counted, const ProductRows<Value>& c, cudaStream_t stream);
 
 /// C = A * B without the expanded matrix in device memory. Rows are sorted into bins by their
 /// number of products, and each row is computed in registers and shared memory. Models Product.
@@ -116,11 +117,55 @@ class FusedProduct {
   /// \pre fits_fused_product<Value>(a.rows, b.cols)
   /// \throws Error (out_of_memory, device)
   FusedProduct(const DeviceContext& context, const DeviceCsrView<Value>& a,
-               const DeviceCsrView<Value>& b);
+               const DeviceCsrView<Value>& b)
+      : context_(context), a_(a), b_(b) {
+    DevicePhase phase(context, "analysis");
+    row_ptr_ = DeviceBuffer<std::int64_t>(a.rows + 1, context.stream);
+    if (a.nnz == 0 || b.nnz == 0) {
+      check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, row_ptr_.bytes(), context.stream));
+      next_row_ = a.rows;  // no rows to compute
+      phase.stop();
+      return;
+    }
+    reserved_ = fused_bytes_per_row * static_cast<std::uint64_t>(a.rows + 1);
+    // Overlapped: querying free memory takes the driver as long as counting a small product.
+    bins_ = find_row_bins(a, b, products_, row_ptr_.data(), context.stream,
+                          [&] { budget_ = product_memory_budget(context); });
+    if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
+    phase.stop();
+  }
 
   /// Computes the next rows of C. Returns no value when all rows are done.
   /// \throws Error (out_of_memory) a single row does not fit the budget
-  [[nodiscard]] std::optional<Entries> next();
+  [[nodiscard]] std::optional<Entries> next() {
+    if (next_row_ == a_.rows) return std::nullopt;
+    std::int64_t rows = a_.rows - next_row_;
+    Entries chunk;
+    const std::uint64_t wanted = max_bytes_of_rows<Value>(rows, bins_);
+    const std::uint64_t bytes = bytes_left(budget_ - reserved_, next_row_ == 0);
+    if (next_row_ == 0 && wanted <= bytes) {
+      chunk = multiply_rows(rows, bins_, row_ptr_.data());
+      bins_ = {};
+    } else {
+      // Sizes of single rows are needed only if one entry per product does not fit.
+      if (next_row_ == 0) {
+        bins_ = {};
+        check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), context_.stream));
+      }
+      rows = rows_that_fit(bytes);
+      // Offsets of the chunk's rows relative to its first row.
+      DeviceBuffer<std::int64_t> row_ptr(rows + 1, context_.stream);
+      const RowBins bins =
+          find_row_bins(products_.data() + next_row_, rows, row_ptr.data(), context_.stream);
+      chunk = multiply_rows(rows, bins, row_ptr.data());
+      shift_offsets(row_ptr.data() + 1, nnz_, row_ptr_.data() + next_row_ + 1, rows,
+                    context_.stream);
+    }
+    next_row_ += rows;
+    nnz_ += chunk.col_idx.size();
+    if (context_.progress) context_.progress("rows", next_row_, a_.rows);
+    return chunk;
+  }
 
   /// Offsets of C, rows + 1 elements; complete after the last chunk.
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
@@ -128,15 +173,84 @@ class FusedProduct {
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
   /// Predicts the memory by the table above. The device of the context must be current.
-  [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size);
+  [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size) {
+    WorkSpace space;
+    space.limit = product_memory_budget(context);
+    const auto rows = static_cast<std::uint64_t>(size.rows);
+    const auto products = static_cast<std::uint64_t>(size.products);
+    const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
+    const std::uint64_t fixed = fused_bytes_per_row * (rows + 1);
+    const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+    const std::uint64_t needed = fused_bytes_per_row_of_chunk * rows +
+                                 entry_bytes<Value> * static_cast<std::uint64_t>(size.nnz_c_bound) +
+                                 large_row_bytes_per_product * products;
+    // Row bitmaps, and staging of small and medium rows with up to seven padding entries per row.
+    constexpr auto longest_sorted =
+        static_cast<std::uint64_t>(row_bins[first_large_bin - 1].max_products);
+    const std::uint64_t helpful =
+        2 * products +
+        entry_bytes<Value> *
+            std::min(8 * products, std::min(products, longest_sorted * rows) + 7 * rows);
+    space.least = fixed + fused_bytes_per_row_of_chunk +
+                  entry_bytes<Value> * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
+                  large_row_bytes_per_product * longest;
+    space.most = fixed + std::min(left, needed + helpful);
+    return space;
+  }
 
  private:
-  [[nodiscard]] std::int64_t rows_that_fit(std::uint64_t bytes);
-  [[nodiscard]] std::uint64_t bytes_left() const;
-  [[nodiscard]] Error row_too_long(std::uint64_t bytes) const;
+  /// Number of the next rows that fit. \throws Error (out_of_memory) the first does not
+  std::int64_t rows_that_fit(std::uint64_t bytes) {
+    if (products_on_host_.empty()) {
+      products_on_host_.resize(a_.rows);
+      products_.copy_to(products_on_host_);
+      check_cuda(cudaStreamSynchronize(context_.stream));
+    }
+    // Upper bound of the mandatory bytes: the entries of C, and the share of the lists.
+    const auto wanted = [&](std::int64_t row) {
+      const std::uint64_t products = products_on_host_[row];
+      const std::uint64_t entries = std::min<std::uint64_t>(products, b_.cols);
+      return fused_bytes_per_row_of_chunk + entries * entry_bytes<Value> +
+             products * large_row_bytes_per_product;
+    };
+    std::int64_t row = next_row_;
+    std::uint64_t left = bytes;
+    for (; row < a_.rows && wanted(row) <= left; ++row) left -= wanted(row);
+    if (row == next_row_)
+      throw out_of_memory_error(named_products(row, products_on_host_[row]),
+                                reserved_ + wanted(row), reserved_ + bytes);
+    return row - next_row_;
+  }
+
   /// Computes the next rows of C, which are in `bins`.
   /// \param row_ptr  receives their offsets from the first of these rows
-  Entries multiply_rows(std::int64_t rows, const RowBins& bins, std::int64_t* row_ptr);
+  Entries multiply_rows(std::int64_t rows, const RowBins& bins, std::int64_t* row_ptr) {
+    const cudaStream_t stream = context_.stream;
+    DevicePhase counting(context_, "counting");
+    ProductOperands<Value> operands{a_, b_};
+    operands.a.row_ptr += next_row_;
+    operands.a.rows = rows;
+
+    // Optional arrays: each may take half of the memory that C leaves.
+    const std::uint64_t wanted = max_bytes_of_rows<Value>(rows, bins);
+    const std::uint64_t left = bytes_left(budget_ - reserved_, next_row_ == 0);
+    const std::uint64_t spare = left > wanted ? (left - wanted) / 2 : 0;
+    const auto bitmap_words = std::min(bitmap_words_for(bins.large_row_products),
+                                       static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
+
+    const bool stage = bins.staged_entries * entry_bytes<Value> <= spare;
+    const CountedRows<Value> counted =
+        count_rows(operands, bins, bitmap_words, row_ptr, stage, stream);
+    counting.stop();
+
+    DevicePhase making(context_, "making");
+    Entries chunk{DeviceBuffer<Column>(counted.entries, stream),
+                  DeviceBuffer<Value>(counted.entries, stream)};
+    const ProductRows<Value> c{row_ptr, chunk.col_idx.data(), chunk.values.data()};
+    make_rows(operands, bins, counted, c, stream);
+    making.stop();
+    return chunk;
+  }
 
   const DeviceContext& context_;
   DeviceCsrView<Value> a_;

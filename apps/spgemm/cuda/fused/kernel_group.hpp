@@ -56,4 +56,13 @@ class KernelGroup {
   bool is_first_ = true;
 };
 
+/// Calls launch.operator()<i>() for i = Count - 1, ..., 0: the largest rows first.
+template <int Count, class Launch>
+void for_each_descending(const Launch& launch) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (launch.template operator()<Count - 1 - I>(), ...);
+  }
+  (std::make_integer_sequence<int, Count>{});
+}
+
 }  // namespace sortie::spgemm::cuda

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cub/block/block_scan.cuh>
-#include <numeric>
-#include <utility>
 
 #include "apps/spgemm/cuda/fused/count_large_rows.cuh"
 #include "apps/spgemm/cuda/fused/large_rows.hpp"
 #include "apps/spgemm/cuda/fused/make_large_rows.cuh"
 #include "core/cuda/check.hpp"
+#include "core/cuda/storage_carver.hpp"
+#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
@@ -45,9 +44,8 @@ __global__ void __launch_bounds__(kBoundsThreads)
                              std::uint32_t column_groups, std::uint32_t* panel_bounds) {
   constexpr int own = kCounters / kBoundsThreads;
   constexpr std::uint32_t panels = column_panels;
-  using Scan = cub::BlockScan<std::uint32_t, kBoundsThreads>;
   __shared__ std::uint32_t counters[kCounters];
-  __shared__ typename Scan::TempStorage scan;
+  __shared__ std::uint32_t warp_sums[kBoundsThreads / 32];
   for (int i = static_cast<int>(threadIdx.x); i < kCounters; i += kBoundsThreads) counters[i] = 0;
   const std::int64_t samples = min(nnz, kSamples);
   const std::int64_t part = nnz / max(samples, std::int64_t{1});
@@ -65,12 +63,16 @@ __global__ void __launch_bounds__(kBoundsThreads)
   for (int i = 0; i < kSamplesPerThread; ++i)
     if (found[i] < kCounters) atomicAdd(&counters[found[i]], 1);
   __syncthreads();
-  std::uint32_t before[own];
+  std::uint32_t in_groups = 0;
 #pragma unroll
-  for (int i = 0; i < own; ++i) before[i] = counters[threadIdx.x * own + i];
-  Scan(scan).ExclusiveSum(before, before);
+  for (int i = 0; i < own; ++i) in_groups += counters[threadIdx.x * own + i];
+  std::uint32_t before = prefix_sum_in_block<kBoundsThreads / 32>(in_groups, warp_sums).before;
 #pragma unroll
-  for (int i = 0; i < own; ++i) counters[threadIdx.x * own + i] = before[i];
+  for (int i = 0; i < own; ++i) {
+    const std::uint32_t in_group = counters[threadIdx.x * own + i];
+    counters[threadIdx.x * own + i] = before;
+    before += in_group;
+  }
   __syncthreads();
   if (threadIdx.x >= panels) return;
   const auto share = static_cast<std::uint32_t>(threadIdx.x * samples);
@@ -90,50 +92,36 @@ __global__ void __launch_bounds__(kBoundsThreads)
 
 // --- Tasks ---------------------------------------------------------------------------------------
 
-struct TaskLists {
-  PanelTask* first;
-  std::uint32_t begin[task_classes.size()];
-};
-
-/// Per-row results of counting.
-struct RowCounts {
-  const std::uint32_t* rows;  ///< row of C of each listed row
-  const std::uint64_t* bitmap_at;
-  const std::uint32_t* entries;  ///< of each listed row that was counted
-  std::int64_t* counts;          ///< of each row of C
-};
-
 // Thread i appends row i to the list of its task class. If the row shares the count of an earlier
 // row, the thread also writes its number of entries. The last class has parts of rows: one further
 // warp per divided row finds them; lane l holds the ends of panels l and 32 + l.
 __global__ void __launch_bounds__(element_threads)
-    list_tasks_kernel(std::uint32_t rows, const RowCounts counted,
-                      const std::uint32_t* panel_starts, std::uint32_t first_panel_row,
-                      LargeRowCounters* counters, TaskLists lists) {
+    list_tasks_kernel(const LargeRowArrays large, std::int64_t* counts) {
   constexpr auto parts = static_cast<int>(task_classes.size()) - 1;
   constexpr std::uint32_t max_entries = task_classes[parts].max_entries;
   static_assert(column_panels == 64);
+  const std::uint32_t rows = large.count;
   const auto row = static_cast<std::uint32_t>(global_thread());
   if (row < (rows + 31) / 32 * 32) {
     int task_class = -1;
     if (row < rows) {
-      const std::uint32_t representative = counted_row(counted.bitmap_at, row);
-      const std::uint32_t entries = counted.entries[representative];
-      if (representative != row) counted.counts[counted.rows[row]] = entries;
+      const std::uint32_t representative = counted_row(large.bitmap_at, row);
+      const std::uint32_t entries = large.entries[representative];
+      if (representative != row) counts[large.rows[row]] = entries;
       task_class = class_of(entries);
     }
-    const std::uint32_t place = take_places(counters->tasks, task_class == parts ? -1 : task_class);
+    const std::uint32_t place =
+        take_places(large.counters->tasks, task_class == parts ? -1 : task_class);
     if (task_class < 0 || task_class == parts) return;
-    lists.first[lists.begin[task_class] + place] = {row, 0, column_panels};
+    large.tasks[static_cast<std::size_t>(task_class) * rows + place] = {row, 0, column_panels};
     return;
   }
-  const std::uint32_t own = first_panel_row + (row - (rows + 31) / 32 * 32) / 32;
+  const std::uint32_t own = large.first_panel_row + (row - (rows + 31) / 32 * 32) / 32;
   if (own >= rows) return;
-  const std::uint32_t representative = counted_row(counted.bitmap_at, own);
-  if (counted.entries[representative] <= task_classes[parts - 1].max_entries) return;
+  const std::uint32_t representative = counted_row(large.bitmap_at, own);
+  if (large.entries[representative] <= task_classes[parts - 1].max_entries) return;
   const std::uint32_t lane = threadIdx.x % 32;
-  const std::uint32_t* const starts =
-      panel_starts + std::size_t{representative - first_panel_row} * (column_panels + 1);
+  const std::uint32_t* const starts = large.starts_of(representative);
   const std::uint32_t end_low = starts[lane + 1];
   const std::uint32_t end_high = starts[lane + 33];
   const auto for_each_part = [&](const auto& take) {
@@ -155,8 +143,8 @@ __global__ void __launch_bounds__(element_threads)
   std::uint32_t found = 0;
   for_each_part([&](int, int) { ++found; });
   std::uint32_t place = 0;
-  if (lane == 0) place = atomicAdd(&counters->tasks[parts], found);
-  PanelTask* task = lists.first + lists.begin[parts] + place;
+  if (lane == 0) place = atomicAdd(&large.counters->tasks[parts], found);
+  PanelTask* task = large.tasks + std::size_t{parts} * rows + place;
   for_each_part([&](int begin, int end) {
     if (lane == 0)
       *task++ = {own, static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end)};
@@ -179,7 +167,7 @@ std::size_t max_dynamic_shared_memory() {
 }
 
 template <class Value>
-std::size_t large_row_shared_memory(std::int64_t columns) {
+bool large_rows_fit(std::int64_t columns) {
   std::size_t bytes = 0;
   for_each_descending<RowBins::count - first_large_bin>([&]<int I> {
     constexpr int bin = first_large_bin + I;
@@ -187,59 +175,46 @@ std::size_t large_row_shared_memory(std::int64_t columns) {
   });
   for_each_descending<static_cast<int>(task_classes.size())>(
       [&]<int Class> { bytes = std::max(bytes, bytes_to_make<Class, Value>(columns)); });
-  return bytes;
+  return bytes <= max_dynamic_shared_memory();
 }
 
 template <class Value>
 LargeRows plan_large_rows(const ProductOperands<Value>& operands, const RowBins& bins,
                           std::int64_t bitmap_words, cudaStream_t stream) {
   LargeRows rows;
-  const std::uint32_t count = bins.large_rows();
-  if (count == 0) return rows;
+  rows.count = bins.large_rows();
+  if (rows.count == 0) return rows;
+  rows.rows = bins.list(first_large_bin);
   rows.first_panel_row = bins.begin[first_panel_bin] - bins.begin[first_large_bin];
-  const std::uint32_t panel_rows = count - rows.first_panel_row;
-  rows.capacity.fill(count);
-  rows.capacity.back() = panel_rows * column_panels;
-  const auto tasks = std::accumulate(rows.capacity.begin(), rows.capacity.end(), std::size_t{0});
-  const auto assign = [&](std::byte* begin) {
-    std::size_t end = 0;
-    const auto take = [&]<class T>(T*& part, std::size_t size) {
-      part = reinterpret_cast<T*>(begin + end);
-      end += (size * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
-    };
-    take(rows.counters, 1);
-    take(rows.panel_bounds, column_panels + 1);
-    take(rows.counts, count);
-    take(rows.panel_starts, std::size_t{panel_rows} * (column_panels + 1));
-    take(rows.bitmap_at, count);
-    take(rows.tasks, tasks);
-    return end;
+  const std::size_t panel_rows = rows.count - rows.first_panel_row;
+  const auto assign = [&](std::byte* storage) {
+    StorageCarver carver(storage, kAlignment);
+    rows.counters = carver.take<LargeRowCounters>(1);
+    rows.panel_bounds = carver.take<std::uint32_t>(column_panels + 1);
+    rows.entries = carver.take<std::uint32_t>(rows.count);
+    rows.panel_starts = carver.take<std::uint32_t>(panel_rows * (column_panels + 1));
+    rows.bitmap_at = carver.take<std::uint64_t>(rows.count);
+    rows.tasks =
+        carver.take<PanelTask>((task_classes.size() - 1) * rows.count + panel_rows * column_panels);
+    return carver.used();
   };
   rows.storage = DeviceBuffer<std::byte>(assign(nullptr), stream);
   assign(rows.storage.data());
   check_cuda(cudaMemsetAsync(rows.counters, 0, sizeof(LargeRowCounters), stream));
-  rows.bitmaps = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(bitmap_words), stream);
+  rows.bitmaps = DeviceBuffer<std::uint32_t>(bitmap_words, stream);
   if (panel_rows == 0) return rows;
   find_panel_bounds_kernel<<<1, kBoundsThreads, 0, stream>>>(
-      operands.b.col_idx, operands.b_entries,
-      static_cast<std::uint32_t>((operands.columns + 1023) / 1024), rows.panel_bounds);
+      operands.b.col_idx, operands.b.nnz,
+      static_cast<std::uint32_t>((operands.b.cols + 1023) / 1024), rows.panel_bounds);
   check_cuda(cudaGetLastError());
   return rows;
 }
 
-void list_panel_tasks(const RowBins& bins, LargeRows& rows, std::int64_t* counts,
-                      cudaStream_t stream) {
-  const std::uint32_t count = bins.large_rows();
-  if (count == 0) return;
-  TaskLists lists{rows.tasks, {}};
-  for (std::size_t i = 0; i + 1 < task_classes.size(); ++i)
-    lists.begin[i + 1] = lists.begin[i] + rows.capacity[i];
-  const std::int64_t threads = (count + 31) / 32 * 32 + (count - rows.first_panel_row) * 32ll;
-  list_tasks_kernel<<<blocks_for(threads), element_threads, 0, stream>>>(
-      count,
-      RowCounts{bins.rows.data() + bins.begin[first_large_bin], rows.bitmap_at, rows.counts,
-                counts},
-      rows.panel_starts, rows.first_panel_row, rows.counters, lists);
+void list_panel_tasks(const LargeRows& rows, std::int64_t* counts, cudaStream_t stream) {
+  if (rows.count == 0) return;
+  const std::int64_t threads =
+      (rows.count + 31) / 32 * 32 + (rows.count - rows.first_panel_row) * 32ll;
+  list_tasks_kernel<<<blocks_for(threads), element_threads, 0, stream>>>(rows, counts);
   check_cuda(cudaGetLastError());
 }
 
@@ -250,10 +225,10 @@ void publish_counters(const LargeRows& rows, const std::int64_t* entries, LargeR
 }
 
 #define SORTIE_INSTANTIATE(Value)                                                                 \
-  template std::size_t large_row_shared_memory<Value>(std::int64_t);                              \
+  template bool large_rows_fit<Value>(std::int64_t);                                              \
   template LargeRows plan_large_rows(const ProductOperands<Value>&, const RowBins&, std::int64_t, \
                                      cudaStream_t);                                               \
-  template void count_large_rows(const ProductOperands<Value>&, const RowBins&, LargeRows&,       \
+  template void count_large_rows(const ProductOperands<Value>&, const RowBins&, const LargeRows&, \
                                  std::int64_t*, KernelGroup&);
 SORTIE_INSTANTIATE(float)
 SORTIE_INSTANTIATE(double)

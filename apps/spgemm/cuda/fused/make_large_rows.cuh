@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(32 * Warps)
   const PanelTask task = args.tasks[blockIdx.x];
   const std::uint32_t row = args.rows[task.row];
   const std::uint32_t counted = counted_row(args.bitmap_at, task.row);
-  std::int64_t at = args.c_row_ptr[row];
+  std::int64_t at = args.c.row_ptr[row];
   ColumnRange groups{0, args.column_groups()};
   if constexpr (IsRanged) {
     at += args.starts_of(counted)[task.first_panel];
@@ -324,8 +324,8 @@ __global__ void __launch_bounds__(32 * Warps)
             out.add(slice, ranks, products, order, number == 0, is_last);
           });
       for (std::uint32_t i = threadIdx.x; i < out.held; i += 32 * Warps) {
-        args.c_col_idx[at + i] = out.columns[i];
-        args.c_values[at + i] = sums[i];
+        args.c.col_idx[at + i] = out.columns[i];
+        args.c.values[at + i] = sums[i];
       }
       __syncthreads();
       at += out.held;
@@ -350,29 +350,20 @@ std::size_t bytes_to_make(std::int64_t columns) {
          layout_to_make<Value>(task_classes[Class], columns).template bytes_to_make<Value>();
 }
 
-template <int Class, class Value>
-void launch_make(LargeRowArguments<Value> args, const LargeRows& rows,
-                 const LargeRowCounters& found, KernelGroup& group) {
-  constexpr TaskClass tasks = task_classes[Class];
-  if (found.tasks[Class] == 0) return;
-  args.layout = layout_to_make<Value>(tasks, args.columns);
-  args.tasks = rows.tasks;
-  for (int i = 0; i < Class; ++i) args.tasks += rows.capacity[i];
-  group.launch(make_large_rows_kernel<tasks.warps, tasks.is_ranged, Value>, found.tasks[Class],
-               32 * tasks.warps, bytes_to_make<Class, Value>(args.columns), args);
-}
-
 template <class Value>
-void make_large_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                     const LargeRows& rows, const LargeRowCounters& found,
-                     const ProductRows<Value>& c, KernelGroup& group) {
-  if (bins.large_rows() == 0) return;
-  LargeRowArguments<Value> args = arguments_for(operands, bins, rows);
-  args.c_row_ptr = c.row_ptr;
-  args.c_col_idx = c.col_idx;
-  args.c_values = c.values;
-  for_each_descending<static_cast<int>(task_classes.size())>(
-      [&]<int Class> { launch_make<Class>(args, rows, found, group); });
+void make_large_rows(const ProductOperands<Value>& operands, const LargeRows& rows,
+                     const LargeRowCounters& found, const ProductRows<Value>& c,
+                     KernelGroup& group) {
+  LargeRowArguments<Value> args = arguments_for(operands, rows);
+  args.c = c;
+  for_each_descending<static_cast<int>(task_classes.size())>([&]<int Class> {
+    constexpr TaskClass tasks = task_classes[Class];
+    if (found.tasks[Class] == 0) return;
+    args.layout = layout_to_make<Value>(tasks, args.columns);
+    args.tasks = rows.tasks + std::size_t{Class} * rows.count;
+    group.launch(make_large_rows_kernel<tasks.warps, tasks.is_ranged, Value>, found.tasks[Class],
+                 32 * tasks.warps, bytes_to_make<Class, Value>(args.columns), args);
+  });
 }
 
 }  // namespace sortie::spgemm::cuda

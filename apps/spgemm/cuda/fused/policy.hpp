@@ -40,8 +40,8 @@ struct RowBin {
   CountingMemory memory = {};
 };
 
-/// Bin 0 has the empty rows, which no kernel processes. Bins 1 to 3: small, 4 to 7: medium, from
-/// first_large_bin on: large rows.
+/// Bin 0 has the empty rows, which no kernel processes. Bins 1 to 3: small rows, from
+/// first_medium_bin on: medium rows, from first_large_bin on: large rows.
 inline constexpr std::array<RowBin, 12> row_bins{{
     {.max_products = 0},
     {.max_products = 8, .lanes = 8},
@@ -71,6 +71,7 @@ inline constexpr std::array<RowBin, 12> row_bins{{
   for (const RowBin& one : bins) bin += products > static_cast<std::uint64_t>(one.max_products);
   return bin;
 }
+inline constexpr int first_medium_bin = 4;
 inline constexpr int first_large_bin = 8;
 /// Rows of this bin and the following may be divided into tasks.
 inline constexpr int first_panel_bin = 10;

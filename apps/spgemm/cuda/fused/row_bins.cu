@@ -299,10 +299,6 @@ __global__ void __launch_bounds__(element_threads)
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Launches the listing of rows, then waits for the totals in `mailbox`.
 RowBins list_rows(const std::uint64_t* products, std::int64_t rows, Counters* counters,
                   DeviceBuffer<std::uint32_t> list, std::int64_t* counts,
@@ -311,7 +307,7 @@ RowBins list_rows(const std::uint64_t* products, std::int64_t rows, Counters* co
   mailbox.mark();
   RowBins bins;
   bins.rows = std::move(list);
-  bins.slots = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(rows), stream);
+  bins.slots = DeviceBuffer<std::uint32_t>(rows, stream);
   list_rows_kernel<<<blocks_for(rows + 1, kListedRowsOfBlock), element_threads, 0, stream>>>(
       rows, products, counters, bins.rows.data(), bins.slots.data(), counts);
   check_cuda(cudaGetLastError());
@@ -362,7 +358,7 @@ RowBins find_row_bins(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>&
 
 RowBins find_row_bins(const std::uint64_t* products, std::int64_t rows, std::int64_t* counts,
                       cudaStream_t stream) {
-  DeviceBuffer<std::uint32_t> list(static_cast<std::size_t>(rows), stream);
+  DeviceBuffer<std::uint32_t> list(rows, stream);
   DeviceBuffer<Counters> counters(1, stream);
   check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
   PinnedMailbox<RowTotals> mailbox(stream);

@@ -12,6 +12,21 @@
 
 namespace sortie::spgemm::cuda {
 
+/// Consecutive rows of A, and all of B.
+template <class Value>
+struct ProductOperands {
+  DeviceCsrView<Value> a;  ///< row_ptr from the first of the rows on
+  DeviceCsrView<Value> b;
+};
+
+/// Destination of the corresponding rows of C; row_ptr is already computed.
+template <class Value>
+struct ProductRows {
+  const std::int64_t* row_ptr;
+  std::uint32_t* col_idx;
+  Value* values;
+};
+
 /// Rows of C = A * B by number of products, in the bins of policy.hpp.
 struct RowBins {
   static constexpr int count = static_cast<int>(row_bins.size());
@@ -26,6 +41,8 @@ struct RowBins {
   std::int64_t staged_entries = 0;  ///< entries of all staging slots
 
   [[nodiscard]] std::uint32_t size(int bin) const { return begin[bin + 1] - begin[bin]; }
+  /// The rows of a bin and, behind them, those of the next bins.
+  [[nodiscard]] const std::uint32_t* list(int bin) const { return rows.data() + begin[bin]; }
   /// Number of large rows.
   [[nodiscard]] std::uint32_t large_rows() const { return begin[count] - begin[first_large_bin]; }
 };

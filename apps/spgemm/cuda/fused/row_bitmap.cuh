@@ -3,12 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "apps/spgemm/cuda/fused/block_walk.cuh"
-#include "apps/spgemm/cuda/fused/large_row_task.hpp"
 #include "apps/spgemm/cuda/fused/large_rows.hpp"
-#include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
@@ -92,38 +89,25 @@ __device__ __forceinline__ void clear(T* items, std::uint32_t count) {
   __syncthreads();
 }
 
-/// Kernel arguments: operands, and arrays indexed by row number in the list of large rows.
+/// Kernel arguments.
 template <class Value>
-struct LargeRowArguments {
-  MatrixArrays<Value> a;
-  MatrixArrays<Value> b;
+struct LargeRowArguments : LargeRowArrays {
+  DeviceCsrView<Value> a;
+  DeviceCsrView<Value> b;
   LargeRowLayout layout{};
-  const std::uint32_t* rows{};  ///< row of C of each listed row
-  const std::uint32_t* panel_bounds{};
   std::uint32_t columns{};  ///< of C
-  std::uint32_t first_panel_row{};
-  std::uint32_t* panel_starts{};
-  std::uint64_t* bitmap_at{};
   std::uint32_t* bitmaps{};
 
   // Counting:
-  std::uint32_t first_row{};
+  std::uint32_t first_row{};  ///< number of the row of block 0
   std::uint64_t bitmap_capacity{};
-  LargeRowCounters* counters{};
-  std::uint32_t* entries{};  ///< entries of each listed row
-  std::int64_t* counts{};    ///< entries of each row of C
+  std::int64_t* counts{};  ///< entries of each row of C
 
   // Computing:
-  const PanelTask* tasks{};
-  const std::int64_t* c_row_ptr{};
-  std::uint32_t* c_col_idx{};
-  Value* c_values{};
+  ProductRows<Value> c{};
 
   [[nodiscard]] __device__ std::uint32_t column_blocks() const { return (columns + 31) / 32; }
   [[nodiscard]] __device__ std::uint32_t column_groups() const { return (columns + 1023) / 1024; }
-  [[nodiscard]] __device__ std::uint32_t* starts_of(std::uint32_t row) const {
-    return panel_starts + std::size_t{row - first_panel_row} * (column_panels + 1);
-  }
 };
 
 /// A stored row bitmap: two header words (number of its first column block, number of lower words),
@@ -165,26 +149,12 @@ __device__ __forceinline__ std::uint32_t counted_row(const std::uint64_t* bitmap
 
 // --- Launches ------------------------------------------------------------------------------------
 
-/// Calls launch.operator()<i>() for i = Count - 1, ..., 0: the largest rows first.
-template <int Count, class Launch>
-void for_each_descending(const Launch& launch) {
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    (launch.template operator()<Count - 1 - I>(), ...);
-  }
-  (std::make_integer_sequence<int, Count>{});
-}
-
 /// The arguments that counting and computing have in common.
 template <class Value>
-LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands, const RowBins& bins,
+LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands,
                                        const LargeRows& rows) {
-  LargeRowArguments<Value> args{operands.a, operands.b};
-  args.columns = static_cast<std::uint32_t>(operands.columns);
-  args.rows = bins.rows.data() + bins.begin[first_large_bin];
-  args.panel_bounds = rows.panel_bounds;
-  args.first_panel_row = rows.first_panel_row;
-  args.panel_starts = rows.panel_starts;
-  args.bitmap_at = rows.bitmap_at;
+  LargeRowArguments<Value> args{rows, operands.a, operands.b};
+  args.columns = static_cast<std::uint32_t>(operands.b.cols);
   args.bitmaps = const_cast<std::uint32_t*>(rows.bitmaps.data());
   return args;
 }

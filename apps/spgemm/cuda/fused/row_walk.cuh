@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "primitives/cuda/warp.cuh"
+#include "sortie/device_csr.hpp"
 
 /// How a warp traverses the products of a row of C = A * B.
 namespace sortie::spgemm::cuda {
@@ -39,9 +39,9 @@ struct WalkStep {
 /// The loads of `Ahead` steps are issued before the first of them is processed.
 /// \tparam WithValues  compute values, not only columns
 template <bool WithValues, int Ahead, class Value, class Take>
-__device__ __forceinline__ void walk_row(const MatrixArrays<Value>& a, const MatrixArrays<Value>& b,
-                                         std::uint32_t row, EntriesShared<Value>& shared,
-                                         const Take& take) {
+__device__ __forceinline__ void walk_row(const DeviceCsrView<Value>& a,
+                                         const DeviceCsrView<Value>& b, std::uint32_t row,
+                                         EntriesShared<Value>& shared, const Take& take) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const std::int64_t row_end = a.row_ptr[row + std::int64_t{1}];
   for (std::int64_t entry = a.row_ptr[row]; entry < row_end; entry += 32) {

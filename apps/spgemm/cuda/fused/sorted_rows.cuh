@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "apps/spgemm/cuda/fused/operands.hpp"
 #include "apps/spgemm/cuda/fused/policy.hpp"
 #include "apps/spgemm/cuda/fused/row_walk.cuh"
 #include "apps/spgemm/cuda/fused/sorted_rows.hpp"
@@ -13,28 +12,12 @@
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/word_network.cuh"
 
-/// Small and medium rows, which are sorted by column: the kernels and their launches. sorted_rows.cu
-/// instantiates them.
+/// Small and medium rows, which are sorted by column: the kernels and their launches. x
 namespace sortie::spgemm::cuda {
 
 /// Warps per block.
 inline constexpr int sorting_warps = 4;
 inline constexpr std::uint32_t no_word = 0xffffffffu;
-
-/// Destination of rows: counts only, or columns and values in C, or in staging slots if row_ptr of
-/// C is not known yet.
-template <class Value>
-struct RowsOut {
-  std::int64_t* counts;         ///< entries of each row of C, or null
-  const std::int64_t* row_ptr;  ///< of C, or null
-  const std::uint32_t* slots;   ///< first staging slot of each row; used if row_ptr is null
-  std::uint32_t* col_idx;
-  Value* values;
-
-  [[nodiscard]] __device__ std::int64_t first_entry(std::uint32_t row) const {
-    return row_ptr != nullptr ? row_ptr[row] : std::int64_t{slots[row]} * entries_per_slot;
-  }
-};
 
 /// Rows of one bin for a kernel that processes several bins.
 struct ListedRows {
@@ -53,8 +36,8 @@ struct ListedRows {
 /// The first lane of each run of equal columns sums the products of the run in order of A's
 /// entries.
 template <int Lanes, bool WithValues, class Value>
-__device__ __forceinline__ void make_small_rows(const MatrixArrays<Value>& a,
-                                                const MatrixArrays<Value>& b,
+__device__ __forceinline__ void make_small_rows(const DeviceCsrView<Value>& a,
+                                                const DeviceCsrView<Value>& b,
                                                 const ListedRows& listed, std::uint32_t block,
                                                 const RowsOut<Value>& out) {
   constexpr int index_bits = Lanes == 8 ? 3 : Lanes == 16 ? 4 : 5;
@@ -139,7 +122,7 @@ struct SmallBins {
 // then up to 16, then up to 8; a row has 32, 16 or 8 lanes.
 template <bool WithValues, class Value>
 __global__ void __launch_bounds__(32 * sorting_warps)
-    small_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const SmallBins bins,
+    small_rows_kernel(DeviceCsrView<Value> a, DeviceCsrView<Value> b, const SmallBins bins,
                       const RowsOut<Value> out) {
   trigger_dependent_launch();
   if (blockIdx.x >= bins.of_8.first_block) {
@@ -177,7 +160,7 @@ struct SortedRowShared {
 // columns it sums the run.
 template <int Items, bool WithValues, class Value>
 __global__ void __launch_bounds__(32 * sorting_warps)
-    medium_rows_kernel(MatrixArrays<Value> a, MatrixArrays<Value> b, const std::uint32_t* rows,
+    medium_rows_kernel(DeviceCsrView<Value> a, DeviceCsrView<Value> b, const std::uint32_t* rows,
                        std::uint32_t count, RowsOut<Value> out) {
   using Shared = SortedRowShared<Value, Items, WithValues>;
   constexpr int index_bits = Items == 2 ? 6 : Items == 4 ? 7 : Items == 8 ? 8 : 9;
@@ -262,8 +245,7 @@ inline constexpr int copied_steps = 4;
 template <class Value>
 __global__ void __launch_bounds__(32 * sorting_warps)
     copy_rows_kernel(std::int64_t rows, const std::uint32_t* slots, const std::uint32_t* columns,
-                     const Value* values, const std::int64_t* c_row_ptr, std::uint32_t* c_col_idx,
-                     Value* c_values) {
+                     const Value* values, const ProductRows<Value> c) {
   // Of each row with entries: extrapolated position of the warp's entry 0 in source and C.
   __shared__ std::int64_t from_of_rows[sorting_warps][copied_rows];
   __shared__ std::int64_t to_of_rows[sorting_warps][copied_rows];
@@ -278,8 +260,8 @@ __global__ void __launch_bounds__(32 * sorting_warps)
   std::int64_t begin = 0;
   if (lane < copied_rows && row < rows) {
     slot = slots[row];
-    begin = c_row_ptr[row];
-    if (slot != no_slot) length = static_cast<std::uint32_t>(c_row_ptr[row + 1] - begin);
+    begin = c.row_ptr[row];
+    if (slot != no_slot) length = static_cast<std::uint32_t>(c.row_ptr[row + 1] - begin);
   }
   const std::uint32_t up_to = inclusive_sum_in_warp(length);
   const std::uint32_t total = from_lane(up_to, 31);
@@ -310,8 +292,8 @@ __global__ void __launch_bounds__(32 * sorting_warps)
     for (int i = 0; i < copied_steps; ++i) {
       const std::uint32_t entry = first + 32 * i + lane;
       if (entry < total) {
-        store_streaming(c_col_idx + to[mine[i]] + entry, column[i]);
-        store_streaming(c_values + to[mine[i]] + entry, value[i]);
+        store_streaming(c.col_idx + to[mine[i]] + entry, column[i]);
+        store_streaming(c.values + to[mine[i]] + entry, value[i]);
       }
     }
   }
@@ -320,23 +302,22 @@ __global__ void __launch_bounds__(32 * sorting_warps)
 
 // --- Launches ------------------------------------------------------------------------------------
 
-/// The rows of one bin.
-struct BinRows {
-  const std::uint32_t* rows;
-  std::uint32_t count;
-
-  BinRows(const RowBins& bins, int bin)
-      : rows(bins.rows.data() + bins.begin[bin]), count(bins.size(bin)) {}
-};
-
 template <bool WithValues, class Value>
-void launch_small(const ProductOperands<Value>& operands, const RowBins& bins,
-                  const RowsOut<Value>& out, KernelGroup& group) {
+void compute_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
+                         const RowsOut<Value>& out, KernelGroup& group) {
+  for_each_descending<first_large_bin - first_medium_bin>([&]<int I> {
+    constexpr int bin = first_medium_bin + I;
+    constexpr int items = row_bins[bin].items;
+    constexpr std::size_t bytes = sorting_warps * sizeof(SortedRowShared<Value, items, WithValues>);
+    if (bins.size(bin) == 0) return;
+    group.launch(medium_rows_kernel<items, WithValues, Value>,
+                 blocks_for(bins.size(bin), sorting_warps), 32 * sorting_warps, bytes, operands.a,
+                 operands.b, bins.list(bin), bins.size(bin), out);
+  });
   unsigned blocks = 0;
   const auto listed = [&](int bin) {
-    const BinRows rows(bins, bin);
-    const ListedRows listed{rows.rows, rows.count, blocks};
-    blocks += blocks_for(rows.count, 32 * sorting_warps / row_bins[bin].lanes);
+    const ListedRows listed{bins.list(bin), bins.size(bin), blocks};
+    blocks += blocks_for(listed.count, 32 * sorting_warps / row_bins[bin].lanes);
     return listed;
   };
   SmallBins small{};
@@ -348,58 +329,14 @@ void launch_small(const ProductOperands<Value>& operands, const RowBins& bins,
                operands.b, small, out);
 }
 
-template <int Bin, bool WithValues, class Value>
-void launch_medium(const ProductOperands<Value>& operands, const RowBins& bins,
-                   const RowsOut<Value>& out, KernelGroup& group) {
-  constexpr int items = row_bins[Bin].items;
-  const BinRows rows(bins, Bin);
-  if (rows.count == 0) return;
-  constexpr std::size_t bytes = sorting_warps * sizeof(SortedRowShared<Value, items, WithValues>);
-  group.launch(medium_rows_kernel<items, WithValues, Value>, blocks_for(rows.count, sorting_warps),
-               32 * sorting_warps, bytes, operands.a, operands.b, rows.rows, rows.count, out);
-}
-
-template <bool WithValues, class Value>
-void launch_all(const ProductOperands<Value>& operands, const RowBins& bins,
-                const RowsOut<Value>& out, KernelGroup& group) {
-  launch_medium<7, WithValues>(operands, bins, out, group);
-  launch_medium<6, WithValues>(operands, bins, out, group);
-  launch_medium<5, WithValues>(operands, bins, out, group);
-  launch_medium<4, WithValues>(operands, bins, out, group);
-  launch_small<WithValues>(operands, bins, out, group);
-}
-
 template <class Value>
-void count_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                       std::int64_t* counts, KernelGroup& group) {
-  launch_all<false>(operands, bins, RowsOut<Value>{counts, nullptr, nullptr, nullptr, nullptr},
-                    group);
-}
-
-template <class Value>
-void make_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                      const ProductRows<Value>& c, KernelGroup& group) {
-  launch_all<true>(operands, bins, RowsOut<Value>{nullptr, c.row_ptr, nullptr, c.col_idx, c.values},
-                   group);
-}
-
-template <class Value>
-void stage_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-                       std::int64_t* counts, StagedRows<Value>& staged, KernelGroup& group) {
-  launch_all<true>(operands, bins,
-                   RowsOut<Value>{counts, nullptr, bins.slots.data(), staged.columns.data(),
-                                  staged.values.data()},
-                   group);
-}
-
-template <class Value>
-void copy_sorted_rows(const RowBins& bins, const StagedRows<Value>& staged,
-                      const ProductRows<Value>& c, KernelGroup& group) {
+void copy_sorted_rows(const RowBins& bins, const DeviceBuffer<std::uint32_t>& columns,
+                      const DeviceBuffer<Value>& values, const ProductRows<Value>& c,
+                      KernelGroup& group) {
   if (bins.staged_entries == 0) return;
   const auto rows = static_cast<std::int64_t>(bins.slots.size());
   group.launch(copy_rows_kernel<Value>, blocks_for(rows, copied_rows * sorting_warps),
-               32 * sorting_warps, 0, rows, bins.slots.data(), staged.columns.data(),
-               staged.values.data(), c.row_ptr, c.col_idx, c.values);
+               32 * sorting_warps, 0, rows, bins.slots.data(), columns.data(), values.data(), c);
 }
 
 }  // namespace sortie::spgemm::cuda
