@@ -22,11 +22,12 @@ struct BorderTolerance {
   std::uint64_t largest_moved = 0;
 };
 
-/// The bucket that holds position `ideal` of the sorted array; the number of buckets at its end.
-/// \param begins  begin of each bucket in the sorted array, and the end of the array
-[[nodiscard]] inline std::size_t bucket_at(std::span<const std::uint64_t> begins,
-                                           std::uint64_t ideal) {
-  const auto next = std::upper_bound(begins.begin(), begins.end(), ideal);
+/// The bucket or destination that holds a position of the sorted array: of several that begin
+/// there the last one, since the others are empty; their number at the end of the array.
+/// \param begins  begin of each part in the sorted array, and the end of the array
+[[nodiscard]] inline std::size_t part_at(std::span<const std::uint64_t> begins,
+                                         std::uint64_t position) {
+  const auto next = std::upper_bound(begins.begin(), begins.end(), position);
   return static_cast<std::size_t>(next - begins.begin()) - 1;
 }
 
@@ -40,7 +41,7 @@ template <class HasOneValue>
                                                  std::uint64_t ideal,
                                                  const BorderTolerance& tolerance,
                                                  const HasOneValue& has_one_value) {
-  const std::size_t bucket = bucket_at(begins, ideal);
+  const std::size_t bucket = part_at(begins, ideal);
   if (bucket + 1 == begins.size()) return Border{bucket, 0};  // after all keys
   const std::uint64_t back = ideal - begins[bucket];
   const std::uint64_t forth = begins[bucket + 1] - ideal;

@@ -8,13 +8,10 @@ namespace sortie::multisort::plan {
 Division division_of(const RadixPartition& partition) {
   Division division;
   division.destination_sizes = partition.destination_sizes();
-  for (const Bucket& bucket : partition.buckets()) {
-    const int open = partition.problem().key_bits - bucket.prefix_bits;
-    const std::uint64_t least = open == 64 ? 0 : bucket.prefix << open;
-    const std::uint64_t greatest =
-        least | (open == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << open) - 1);
-    division.ranges.push_back({{least, greatest}, bucket.counts, bucket.size});
-  }
+  for (const Bucket& bucket : partition.buckets())
+    division.ranges.push_back(
+        {keys_of_prefix(bucket.prefix, bucket.prefix_bits, partition.problem().key_bits),
+         bucket.counts, bucket.size});
   return division;
 }
 

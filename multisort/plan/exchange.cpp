@@ -2,55 +2,59 @@
 #include "multisort/plan/exchange.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sortie::multisort::plan {
+
+void add_transfer(std::vector<Transfer>& transfers, const Transfer& transfer) {
+  if (!transfers.empty()) {
+    Transfer& last = transfers.back();
+    if (last.destination == transfer.destination &&
+        last.source_begin + last.size == transfer.source_begin &&
+        last.destination_begin + last.size == transfer.destination_begin) {
+      last.size += transfer.size;
+      return;
+    }
+  }
+  transfers.push_back(transfer);
+}
+
+void rotate_transfers(std::vector<std::vector<Transfer>>& by_source, std::size_t destinations) {
+  for (std::size_t source = 0; source < by_source.size(); ++source) {
+    // Step 0 is the source's own share. With more sources than destinations the steps wrap around.
+    const auto step = [&](const Transfer& transfer) {
+      return (transfer.destination + destinations - source % destinations) % destinations;
+    };
+    std::stable_sort(by_source[source].begin(), by_source[source].end(),
+                     [&](const Transfer& a, const Transfer& b) { return step(a) < step(b); });
+  }
+}
 
 namespace {
 
 /// Collects transfers in the order of the destinations' items.
 class Collector {
  public:
-  Collector(std::size_t sources, std::size_t destinations) : sent_(sources, 0) {
-    exchange_.by_source.resize(sources);
-    exchange_.destination_sizes.assign(destinations, 0);
-  }
+  Collector(std::size_t sources, std::size_t destinations)
+      : exchange_{std::vector<std::vector<Transfer>>(sources),
+                  std::vector<std::uint64_t>(destinations)},
+        sent_(sources) {}
 
   /// The next `size` items of `source` go to the end of `destination`.
   void send(std::size_t source, std::size_t destination, std::uint64_t size) {
     if (size == 0) return;
-    const Transfer transfer{source, destination, sent_[source],
-                            exchange_.destination_sizes[destination], size};
+    std::uint64_t& received = exchange_.destination_sizes[destination];
+    add_transfer(exchange_.by_source[source], {source, destination, sent_[source], received, size});
     sent_[source] += size;
-    exchange_.destination_sizes[destination] += size;
-    std::vector<Transfer>& transfers = exchange_.by_source[source];
-    if (!transfers.empty() && touch(transfers.back(), transfer)) {
-      transfers.back().size += size;
-    } else {
-      transfers.push_back(transfer);
-    }
+    received += size;
   }
 
   [[nodiscard]] Exchange take() {
-    const std::size_t destinations = exchange_.destination_sizes.size();
-    for (std::size_t source = 0; source < exchange_.by_source.size(); ++source) {
-      // Step 0 is the source's own share. With more sources than destinations the steps wrap
-      // around.
-      const auto step = [&](const Transfer& transfer) {
-        return (transfer.destination + destinations - source % destinations) % destinations;
-      };
-      std::vector<Transfer>& transfers = exchange_.by_source[source];
-      std::stable_sort(transfers.begin(), transfers.end(),
-                       [&](const Transfer& a, const Transfer& b) { return step(a) < step(b); });
-    }
+    rotate_transfers(exchange_.by_source, exchange_.destination_sizes.size());
     return std::move(exchange_);
   }
 
  private:
-  static bool touch(const Transfer& a, const Transfer& b) {
-    return a.destination == b.destination && a.source_begin + a.size == b.source_begin &&
-           a.destination_begin + a.size == b.destination_begin;
-  }
-
   Exchange exchange_;
   std::vector<std::uint64_t> sent_;
 };

@@ -19,14 +19,18 @@ struct Transfer {
   std::uint64_t size = 0;
 };
 
+/// Appends a transfer, or extends the last one if the two are adjacent at both ends.
+void add_transfer(std::vector<Transfer>& transfers, const Transfer& transfer);
+
+/// Brings the transfers of each source in sending order: to itself first, then to the following
+/// destinations, cyclically. So in each step every destination receives from one source. RMG's
+/// sources all begin with destination 0 and wait for each other (section 3.2).
+void rotate_transfers(std::vector<std::vector<Transfer>>& by_source, std::size_t destinations);
+
 /// All transfers of an exchange. Every item is in exactly one transfer, and the transfers to a
 /// destination tile it.
 struct Exchange {
-  /// The transfers of each source in sending order: to itself first, then to the following
-  /// destinations, cyclically. So in each step every destination receives from one source. RMG's
-  /// sources all begin with destination 0 and wait for each other (section 3.2). Transfers that are
-  /// adjacent at both ends are one.
-  std::vector<std::vector<Transfer>> by_source;
+  std::vector<std::vector<Transfer>> by_source;  ///< rotated
   std::vector<std::uint64_t> destination_sizes;
 };
 

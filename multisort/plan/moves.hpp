@@ -22,7 +22,7 @@ struct MoveGroup {
 
 /// Destination of the items of a group from one source.
 struct MovePlace {
-  bool is_empty = true;  ///< the source has no items of the group
+  std::uint64_t size = 0;  ///< items of the group that the source has
   /// False: moved to `destination`. True: staged in a buffer at the source and transferred later.
   bool is_staged = false;
   std::size_t destination = 0;

@@ -57,8 +57,12 @@ RadixPartition::RadixPartition(PartitionProblem problem) : problem_(std::move(pr
   const Bucket& all = buckets_.front();
   if (problem_.always_divide && refinements_.empty() && all.size > 0 &&
       all.prefix_bits < problem_.key_bits)
-    refinements_.push_back({all.prefix, all.prefix_bits,
-                            std::min(problem_.digit_bits, problem_.key_bits - all.prefix_bits)});
+    list_refinement(all);
+}
+
+void RadixPartition::list_refinement(const Bucket& bucket) {
+  refinements_.push_back({bucket.prefix, bucket.prefix_bits,
+                          std::min(problem_.digit_bits, problem_.key_bits - bucket.prefix_bits)});
 }
 
 std::vector<std::uint64_t> RadixPartition::bucket_begins() const {
@@ -83,12 +87,9 @@ void RadixPartition::place_borders() {
       borders_.push_back(*border);
       continue;
     }
-    const Bucket& bucket = buckets_[bucket_at(begins, ideal[d])];
-    if (refinements_.empty() || refinements_.back().prefix != bucket.prefix) {
-      refinements_.push_back(
-          {bucket.prefix, bucket.prefix_bits,
-           std::min(problem_.digit_bits, problem_.key_bits - bucket.prefix_bits)});
-    }
+    const Bucket& bucket = buckets_[part_at(begins, ideal[d])];
+    if (refinements_.empty() || refinements_.back().prefix != bucket.prefix)
+      list_refinement(bucket);
   }
   borders_.push_back({buckets_.size(), 0});
 }

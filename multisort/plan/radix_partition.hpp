@@ -90,6 +90,7 @@ class RadixPartition {
   [[nodiscard]] const PartitionProblem& problem() const { return problem_; }
 
  private:
+  void list_refinement(const Bucket& bucket);
   void place_borders();
   [[nodiscard]] std::vector<std::uint64_t> bucket_begins() const;
 

@@ -225,7 +225,7 @@ class RadixSort {
         if (request_.value_bytes != 0 || moves_[d].relay)
           digits_.count_groups(d, moves_[d].tables.lookup());
       }
-      if (!is_direct()) moves_[d].heavy_hitter = heavy_hitter(division, plan, d);
+      if (!is_direct()) moves_[d].heavy_hitter = heavy_hitter(plan, d);
       upload_places(division, plan, d);
     }
   }
@@ -236,7 +236,7 @@ class RadixSort {
   [[nodiscard]] static bool has_relayed(const plan::MovePlan& plan, std::size_t d) {
     return std::any_of(plan.places[d].begin(), plan.places[d].end(),
                        [&](const plan::MovePlace& place) {
-                         return !place.is_staged && !place.is_empty && place.destination != d;
+                         return !place.is_staged && place.size != 0 && place.destination != d;
                        });
   }
 
@@ -247,19 +247,13 @@ class RadixSort {
     return groups;
   }
 
-  [[nodiscard]] std::uint32_t heavy_hitter(const plan::Division& division,
-                                           const plan::MovePlan& plan, std::size_t d) const {
-    std::uint32_t heaviest = no_group;
-    std::uint64_t most = request_.chunks[d].size / heavy_hitter_parts;
-    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-      std::uint64_t count = 0;
-      for (std::size_t b = plan.groups[g].first_bucket; b < plan.groups[g].end_bucket; ++b)
-        count += division.ranges[b].counts[d];
-      if (count <= most) continue;
-      most = count;
-      heaviest = static_cast<std::uint32_t>(g);
-    }
-    return heaviest;
+  [[nodiscard]] std::uint32_t heavy_hitter(const plan::MovePlan& plan, std::size_t d) const {
+    const std::vector<plan::MovePlace>& places = plan.places[d];
+    const auto heaviest = std::max_element(
+        places.begin(), places.end(),
+        [](const plan::MovePlace& a, const plan::MovePlace& b) { return a.size < b.size; });
+    if (heaviest->size <= request_.chunks[d].size / heavy_hitter_parts) return no_group;
+    return static_cast<std::uint32_t>(heaviest - places.begin());
   }
 
   void upload_places(const plan::Division& division, const plan::MovePlan& plan, std::size_t d) {
@@ -270,7 +264,7 @@ class RadixSort {
     std::vector<std::uint64_t> relayed_values(most_groups, 0);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       const plan::MovePlace& place = plan.places[d][g];
-      if (place.is_empty) continue;
+      if (place.size == 0) continue;
       ItemBuffers& buffers = place.is_staged ? staged_[d] : received_[place.destination];
       const std::uint64_t least = division.ranges[plan.groups[g].first_bucket].keys.least;
       const std::size_t number = is_direct() ? least >> digit.shift & digit.mask : g;
