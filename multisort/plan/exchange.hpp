@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "multisort/plan/radix_partition.hpp"
-
 namespace sortie::multisort::plan {
 
 /// A contiguous range of items on a source, and its place on a destination.
@@ -33,11 +31,6 @@ struct Exchange {
   std::vector<std::vector<Transfer>> by_source;  ///< rotated
   std::vector<std::uint64_t> destination_sizes;
 };
-
-/// The exchange after a radix partition: each source holds its keys in the order of the buckets,
-/// and each destination gets its buckets in order, the keys of a bucket in the order of the
-/// sources, so that equal keys keep their order. \pre partition.refinements().empty()
-[[nodiscard]] Exchange exchange_of_buckets(const RadixPartition& partition);
 
 /// The exchange after a split of sorted sequences: each destination gets one run of each source, in
 /// the order of the sources.

@@ -2,6 +2,7 @@
 #include "multisort/plan/moves.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "multisort/plan/borders.hpp"
 #include "primitives/host/shares.hpp"
@@ -84,6 +85,14 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
   }
   rotate_transfers(plan.transfers, begins.size() - 1);
   return plan;
+}
+
+Exchange exchange_of_buckets(const RadixPartition& partition) {
+  // The transfers of moves that reach nothing: all items are staged, bucket by bucket.
+  const Division division = division_of(partition);
+  MovePlan moves = plan_moves(division, division.ranges.size(), division.ranges.size(),
+                              [](std::size_t, std::size_t) { return false; });
+  return {std::move(moves.transfers), division.destination_sizes};
 }
 
 }  // namespace sortie::multisort::plan

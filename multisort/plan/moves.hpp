@@ -51,4 +51,9 @@ struct MovePlan {
     const Division& division, std::size_t most_groups, std::uint64_t preferred_size,
     const std::function<bool(std::size_t source, std::size_t destination)>& reaches);
 
+/// The exchange after a radix partition: each source holds its keys in the order of the buckets,
+/// and each destination gets its buckets in order, the keys of a bucket in the order of the
+/// sources, so that equal keys keep their order. \pre partition.refinements().empty()
+[[nodiscard]] Exchange exchange_of_buckets(const RadixPartition& partition);
+
 }  // namespace sortie::multisort::plan
