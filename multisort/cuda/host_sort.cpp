@@ -81,7 +81,7 @@ class HostSort {
     return all;
   }
 
-  static void* on_host(void* array, std::uint64_t byte) {
+  static std::byte* on_host(void* array, std::uint64_t byte) {
     return static_cast<std::byte*>(array) + byte;
   }
 

@@ -61,15 +61,10 @@ class RmgSort {
   }
 
  private:
-  /// Items of one device, in a buffer or a chunk.
-  struct Arrays {
-    std::byte* keys = nullptr;
-    std::byte* values = nullptr;
-  };
   struct Buffer {
     DeviceBuffer<std::byte> keys;
     DeviceBuffer<std::byte> values;
-    [[nodiscard]] Arrays arrays() { return {keys.data(), values.data()}; }
+    [[nodiscard]] RawItems arrays() { return {keys.data(), values.data()}; }
   };
   struct Share {
     Buffer partitioned;  ///< the chunk, in the order of the buckets
@@ -92,11 +87,11 @@ class RmgSort {
     return static_cast<std::uint64_t>(request_.value_bytes);
   }
   [[nodiscard]] std::uint64_t bytes() const { return begins_.back() * (key_size() + value_size()); }
-  [[nodiscard]] Arrays chunk(std::size_t d) const {
+  [[nodiscard]] RawItems chunk(std::size_t d) const {
     return {static_cast<std::byte*>(request_.chunks[d].keys),
             static_cast<std::byte*>(request_.chunks[d].values)};
   }
-  [[nodiscard]] Arrays at(Arrays arrays, std::uint64_t item) const {
+  [[nodiscard]] RawItems at(RawItems arrays, std::uint64_t item) const {
     return {arrays.keys + item * key_size(),
             value_size() == 0 ? nullptr : arrays.values + item * value_size()};
   }
@@ -207,7 +202,7 @@ class RmgSort {
   }
 
   /// The arrays that are counted and moved: in the first pass the chunk, then `partitioned`.
-  [[nodiscard]] Arrays source(bool first, std::size_t d) {
+  [[nodiscard]] RawItems source(bool first, std::size_t d) {
     return first ? chunk(d) : shares_[d].partitioned.arrays();
   }
 
@@ -255,7 +250,7 @@ class RmgSort {
       // With several buckets, the rows hold the counts of the last bucket: count this one again.
       if (value_size() != 0 && !first) count_part(first, wanted, part, d);
       Buffer& buffer = first ? share.partitioned : share.received;
-      const Arrays to = at(buffer.arrays(), part.begin);
+      const RawItems to = at(buffer.arrays(), part.begin);
       std::vector<std::uint64_t> keys(most_groups, 0);
       std::vector<std::uint64_t> values(most_groups, 0);
       std::uint64_t before = 0;
@@ -266,7 +261,7 @@ class RmgSort {
       }
       share.key_places.copy_from(keys);
       share.value_places.copy_from(values);
-      const Arrays from = at(source(first, d), part.begin);
+      const RawItems from = at(source(first, d), part.begin);
       MoveArguments arguments;
       arguments.keys = from.keys;
       arguments.values = from.values;
@@ -283,7 +278,7 @@ class RmgSort {
     }
   }
 
-  void copy(std::size_t d, Arrays from, Arrays to, std::uint64_t items) {
+  void copy(std::size_t d, RawItems from, RawItems to, std::uint64_t items) {
     const CurrentDevice current = group_.current(d);
     const auto copy_array = [&](const std::byte* source, std::byte* destination,
                                 std::uint64_t size) {
@@ -296,21 +291,14 @@ class RmgSort {
   }
 
   template <class To>
-  void exchange_arrays(const std::vector<std::vector<plan::Transfer>>& transfers,
-                       Buffer Share::*from, const To& to) {
-    for (const bool keys : {true, false}) {
-      const std::uint64_t size = keys ? key_size() : value_size();
-      if (size == 0) continue;
-      std::vector<const std::byte*> sources;
-      std::vector<std::byte*> destinations;
-      for (std::size_t d = 0; d < group_.size(); ++d) {
-        const Arrays source = (shares_[d].*from).arrays();
-        const Arrays destination = to(d);
-        sources.push_back(keys ? source.keys : source.values);
-        destinations.push_back(keys ? destination.keys : destination.values);
-      }
-      exchange_(transfers, size, sources, destinations);
+  void exchange_items(const std::vector<std::vector<plan::Transfer>>& transfers, const To& to) {
+    std::vector<RawItems> sources;
+    std::vector<RawItems> destinations;
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      sources.push_back(shares_[d].partitioned.arrays());
+      destinations.push_back(to(d));
     }
+    exchange_(transfers, key_size(), value_size(), sources, destinations);
   }
 
   void exchange_buckets(const plan::RadixPartition& partition) {
@@ -320,8 +308,7 @@ class RmgSort {
                        [](const plan::Transfer& a, const plan::Transfer& b) {
                          return a.destination < b.destination;
                        });
-    exchange_arrays(exchange.by_source, &Share::partitioned,
-                    [&](std::size_t d) { return shares_[d].received.arrays(); });
+    exchange_items(exchange.by_source, [&](std::size_t d) { return shares_[d].received.arrays(); });
   }
 
   void sort_buckets(const plan::RadixPartition& partition) {
@@ -334,8 +321,8 @@ class RmgSort {
         const std::uint64_t begin = received[d] + task.begin;
         const std::uint64_t end = begin + task.size;
         const bool inside = begin >= begins_[d] && end <= begins_[d + 1];
-        const Arrays to = inside ? at(chunk(d), begin - begins_[d])
-                                 : at(shares_[d].partitioned.arrays(), task.begin);
+        const RawItems to = inside ? at(chunk(d), begin - begins_[d])
+                                   : at(shares_[d].partitioned.arrays(), task.begin);
         sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to);
         if (inside) continue;
         for (std::size_t owner = 0; owner < group_.size(); ++owner) {
@@ -347,10 +334,10 @@ class RmgSort {
         }
       }
     }
-    exchange_arrays(transfers, &Share::partitioned, [&](std::size_t d) { return chunk(d); });
+    exchange_items(transfers, [&](std::size_t d) { return chunk(d); });
   }
 
-  void sort_task(std::size_t d, const plan::SortTask& task, Arrays from, Arrays to) {
+  void sort_task(std::size_t d, const plan::SortTask& task, RawItems from, RawItems to) {
     RadixBuffers buffers{from.keys, to.keys, from.values, to.values};
     if (task.remaining_bits > 0) {
       std::size_t temporary = shares_[d].temporary.bytes();

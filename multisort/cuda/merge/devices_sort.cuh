@@ -15,7 +15,6 @@
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/merge/local_sort.cuh"
-#include "multisort/cuda/merge/merge_sort.hpp"
 #include "multisort/cuda/merge/sampler.cuh"
 #include "multisort/cuda/merge/two_runs.cuh"
 #include "multisort/plan/exchange.hpp"
@@ -91,7 +90,7 @@ class RunMerger {
     for (std::size_t i = 0; i < runs_.size(); i += 2) {
       const Run<Key, Value> second =
           i + 1 < runs_.size() ? runs_[i + 1] : Run<Key, Value>{runs_[i].items, 0, 0};
-      const Run<Key, Value> result{target_.on(to).at(begin), runs_[i].size + second.size, 0};
+      const Run<Key, Value> result{target_.on(to).from(begin), runs_[i].size + second.size, 0};
       launch_merge<Key, Value, Order>(
           {runs_[i].items, second.items, runs_[i].size, second.size, result.size}, result.items,
           order_, decode, splits_, stream_);
@@ -136,16 +135,14 @@ void exchange_items(ItemExchange& exchange,
                     const std::vector<std::vector<plan::Transfer>>& by_source,
                     const std::vector<Items<Key, Value>>& from,
                     const std::vector<Items<Key, Value>>& to) {
-  const auto copy = [&](auto Items<Key, Value>::*array) {
-    std::vector<const std::byte*> sources;
-    std::vector<std::byte*> targets;
-    for (const auto& items : from)
-      sources.push_back(reinterpret_cast<const std::byte*>(items.*array));
-    for (const auto& items : to) targets.push_back(reinterpret_cast<std::byte*>(items.*array));
-    exchange(by_source, sizeof(*(from[0].*array)), sources, targets);
+  const auto raw = [](const std::vector<Items<Key, Value>>& typed) {
+    std::vector<RawItems> all;
+    for (const auto& items : typed)
+      all.push_back(
+          {reinterpret_cast<std::byte*>(items.keys), reinterpret_cast<std::byte*>(items.values)});
+    return all;
   };
-  copy(&Items<Key, Value>::keys);
-  if constexpr (has_values<Value>) copy(&Items<Key, Value>::values);
+  exchange(by_source, sizeof(Key), has_values<Value> ? sizeof(Value) : 0, raw(from), raw(to));
 }
 
 /// The runs that each device merges: ranges of the sorted chunks, before they are copied.
@@ -158,7 +155,7 @@ template <class Key, class Value>
   for (std::size_t d = 0; d < from.size(); ++d)
     for (std::size_t s = 0; s < from.size(); ++s)
       if (splits[d + 1][s] != splits[d][s])
-        runs[d].push_back({from[s].at(splits[d][s]), splits[d + 1][s] - splits[d][s], s});
+        runs[d].push_back({from[s].from(splits[d][s]), splits[d + 1][s] - splits[d][s], s});
   return runs;
 }
 
@@ -171,7 +168,7 @@ template <class Key, class Value>
     std::uint64_t begin = 0;
     for (std::size_t s = 0; s < to.size(); ++s) {
       const std::uint64_t size = splits[d + 1][s] - splits[d][s];
-      if (size != 0) runs[d].push_back({to[d].at(begin), size, d});
+      if (size != 0) runs[d].push_back({to[d].from(begin), size, d});
       begin += size;
     }
   }

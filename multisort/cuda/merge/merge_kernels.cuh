@@ -14,18 +14,6 @@
 /// until one is left. Stable.
 namespace sortie::multisort::merge {
 
-/// Arrays of keys and values. `values` is unused for keys alone.
-template <class Key, class Value>
-struct Items {
-  Key* keys = nullptr;
-  Value* values = nullptr;
-
-  [[nodiscard]] __host__ __device__ Items at(std::uint64_t index) const {
-    if constexpr (!has_values<Value>) return {keys + index, nullptr};
-    return {keys + index, values + index};
-  }
-};
-
 /// Pairs of sorted runs to merge. Pair q is a run of `first_run` items at
 /// first + q * (first_run + second_run) and a run of `second_run` items at second + the same
 /// offset. All pairs together have n items; the last pair may be shorter.
@@ -40,7 +28,7 @@ struct RunPairs {
   /// Neighbouring runs of `run` items of one array.
   [[nodiscard]] static RunPairs neighbours(Items<Key, Value> array, std::uint64_t n,
                                            std::uint64_t run) {
-    return {array, array.at(run), run, run, n};
+    return {array, array.from(run), run, run, n};
   }
 
   [[nodiscard]] __host__ __device__ std::uint64_t pair_size() const {
@@ -74,8 +62,8 @@ struct TileOfPair {
     const std::uint64_t pair = tile / tiles_a_pair;
     TileOfPair result;
     result.begin = pair * pairs.pair_size();
-    result.first = pairs.first.at(result.begin);
-    result.second = pairs.second.at(result.begin);
+    result.first = pairs.first.from(result.begin);
+    result.second = pairs.second.from(result.begin);
     const std::uint64_t left = pairs.n - result.begin;
     result.first_size = min(pairs.first_run, left);
     result.second_size = min(pairs.second_run, left - result.first_size);
@@ -154,7 +142,7 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
   }
   __syncthreads();
 
-  const Items<Key, Value> target = out.at(work.begin + work.rank);
+  const Items<Key, Value> target = out.from(work.begin + work.rank);
 #pragma unroll
   for (int r = 0; r < Shape::items_a_thread; ++r) {
     const int i = r * Shape::threads + thread;
@@ -192,8 +180,8 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
   const int thread = static_cast<int>(threadIdx.x);
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * Shape::items;
   const int count = static_cast<int>(min(std::uint64_t{Shape::items}, n - begin));
-  const Items<Key, Value> source = in.at(begin);
-  const Items<Key, Value> target = out.at(begin);
+  const Items<Key, Value> source = in.from(begin);
+  const Items<Key, Value> target = out.from(begin);
 
   Key keys[Shape::items_a_thread];
   int places[Shape::items_a_thread];

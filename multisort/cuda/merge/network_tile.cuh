@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "multisort/cuda/key_order.hpp"
+#include "primitives/key_codec.hpp"
 #include "primitives/payload.hpp"
 
 /// A tile of the bitonic network: the items of one block, compared in registers and regrouped

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "multisort/cuda/key_order.hpp"
+#include "primitives/key_codec.hpp"
 
 /// The orders of a merge sort. An order has
 /// * encode() and decode(), applied to each key when it is first read and last written;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "multisort/cuda/key_order.hpp"
 #include "multisort/cuda/radix/group_lookup.cuh"
+#include "primitives/key_codec.hpp"
 #include "segsort/cuda/partition_tile.cuh"
 
 /// The kernels that move items to their groups, in the memory of any reachable device.

@@ -13,8 +13,6 @@
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/exchange/relay.hpp"
 #include "multisort/cuda/radix/bucket_sort.hpp"
-#include "multisort/cuda/radix/group_tables.hpp"
-#include "multisort/cuda/radix/key_sample.hpp"
 #include "multisort/cuda/radix/leading_digits.hpp"
 #include "multisort/plan/key_tree.hpp"
 #include "multisort/plan/moves.hpp"
@@ -43,6 +41,32 @@ constexpr std::uint64_t heavy_hitter_parts = 16;
 /// Largest group that segsort sorts by one pass of its partition and one tile per part: 512 parts
 /// of 7535 items. A tile holds 8192, which leaves slack for uneven parts.
 constexpr std::uint64_t preferred_group = std::uint64_t{512} * 7535;
+
+/// The tables of a plan::KeyTree in the memory of the current device.
+class GroupTables {
+ public:
+  GroupTables() = default;
+  /// \pre the tree has a root
+  GroupTables(const plan::KeyTree& tree, cudaStream_t stream)
+      : nodes_(tree.nodes, stream), entries_((tree.entries.size() + 7) / 8 * 8, stream) {
+    entries_.copy_from(tree.entries);
+    lookup_.direct = false;
+    lookup_.nodes = nodes_.data();
+    lookup_.entries = entries_.data();
+    lookup_.node_count = static_cast<std::uint32_t>(nodes_.size());
+    lookup_.entry_count = static_cast<std::uint32_t>(entries_.size());
+    lookup_.root = tree.nodes.front();
+    lookup_.mantissa_bits = tree.mantissa_bits;
+  }
+
+  /// For kernels on that device; valid during the lifetime of the object.
+  [[nodiscard]] const GroupLookup& lookup() const { return lookup_; }
+
+ private:
+  DeviceBuffer<plan::KeyTree::Node> nodes_;
+  DeviceBuffer<std::uint16_t> entries_;
+  GroupLookup lookup_;
+};
 
 class RadixSort {
  public:
@@ -146,7 +170,7 @@ class RadixSort {
       std::optional<plan::Division> division = divide_by_sample(tolerance);
       if (division) return division;
     }
-    partition_ = digits_.plan(tolerance.padding, true, tolerance.largest_moved);
+    partition_ = digits_.plan(tolerance);
     if (!partition_) return std::nullopt;
     return plan::division_of(*partition_);
   }
@@ -154,7 +178,7 @@ class RadixSort {
   /// One round of counting by the groups of a sample. \return nothing if digits balance as well,
   /// since they are cheaper; or if the sample misplaced a border, which digits then find exactly
   std::optional<plan::Division> divide_by_sample(const plan::BorderTolerance& tolerance) {
-    const std::vector<plan::SampledKey> sample = sample_keys(group_, request_, digits_.kernels());
+    const std::vector<plan::SampledKey> sample = digits_.sample();
     plan::SampledProblem problem;
     problem.key_bits = digits_.key_bits();
     for (const DeviceChunk& chunk : request_.chunks)
@@ -191,6 +215,7 @@ class RadixSort {
     ItemBuffers(std::uint64_t items, const ChunkRequest& request, cudaStream_t stream)
         : keys(items * static_cast<std::uint64_t>(key_bytes(request.key_type)), stream),
           values(items * static_cast<std::uint64_t>(request.value_bytes), stream) {}
+    [[nodiscard]] RawItems items() { return {keys.data(), values.data()}; }
   };
 
   /// Allocates all buffers and uploads the destinations of the items.
@@ -212,7 +237,7 @@ class RadixSort {
                                   wanted, context_.memory_budget);
       received_[d] = ItemBuffers(mine, request_, stream);
       staged_[d] = ItemBuffers(plan.staged[d], request_, stream);
-      sorters_[d].allocate(received_[d].keys.data(), received_[d].values.data());
+      sorters_[d].allocate(received_[d].items());
     }
     std::optional<plan::KeyTree> tree;
     if (partition_ && !is_direct()) tree = plan::key_tree_of(*partition_, groups_of_buckets(plan));
@@ -327,25 +352,10 @@ class RadixSort {
     }
   }
 
-  /// Keys and values of one device.
-  struct Arrays {
-    std::byte* keys;
-    std::byte* values;
-  };
-
   void exchange(const std::vector<std::vector<plan::Transfer>>& transfers,
-                const std::vector<Arrays>& from, const std::vector<Arrays>& to) {
-    const auto copy = [&](int bytes, std::byte* Arrays::*array) {
-      std::vector<const std::byte*> sources;
-      std::vector<std::byte*> destinations;
-      for (std::size_t d = 0; d < devices(); ++d) {
-        sources.push_back(from[d].*array);
-        destinations.push_back(to[d].*array);
-      }
-      exchange_(transfers, static_cast<std::uint64_t>(bytes), sources, destinations);
-    };
-    copy(key_bytes(request_.key_type), &Arrays::keys);
-    if (request_.value_bytes != 0) copy(request_.value_bytes, &Arrays::values);
+                const std::vector<RawItems>& from, const std::vector<RawItems>& to) {
+    exchange_(transfers, static_cast<std::size_t>(key_bytes(request_.key_type)),
+              static_cast<std::size_t>(request_.value_bytes), from, to);
   }
 
   void exchange_staged(const plan::MovePlan& plan) {
@@ -353,11 +363,11 @@ class RadixSort {
         std::accumulate(plan.staged.begin(), plan.staged.end(), std::uint64_t{0});
     if (staged == 0) return;
     GroupPhase phase(context_, group_, "exchange", 2 * staged * item_bytes());
-    std::vector<Arrays> from;
-    std::vector<Arrays> to;
+    std::vector<RawItems> from;
+    std::vector<RawItems> to;
     for (std::size_t d = 0; d < devices(); ++d) {
-      from.push_back({staged_[d].keys.data(), staged_[d].values.data()});
-      to.push_back({received_[d].keys.data(), received_[d].values.data()});
+      from.push_back(staged_[d].items());
+      to.push_back(received_[d].items());
     }
     exchange(plan.transfers, from, to);
     phase.stop();
@@ -365,13 +375,13 @@ class RadixSort {
 
   void exchange_boundary_buckets() {
     std::vector<std::vector<plan::Transfer>> transfers;
-    std::vector<Arrays> from;
-    std::vector<Arrays> to;
+    std::vector<RawItems> from;
+    std::vector<RawItems> to;
     std::uint64_t items = 0;
     for (std::size_t d = 0; d < devices(); ++d) {
       transfers.push_back(sorters_[d].transfers());
       for (const plan::Transfer& transfer : transfers[d]) items += transfer.size;
-      from.push_back({sorters_[d].spare().keys, sorters_[d].spare().values});
+      from.push_back(sorters_[d].spare());
       to.push_back({static_cast<std::byte*>(request_.chunks[d].keys),
                     static_cast<std::byte*>(request_.chunks[d].values)});
     }
@@ -411,11 +421,6 @@ void radix_sort_chunks(const Context& context, const DeviceGroup& group,
                                               group.size(), most_gpu_devices));
   if (request.num_items() == 0) return;
   RadixSort(context, group, request, hooks).run();
-}
-
-void radix_sort_chunks(const Context& context, const DeviceGroup& group,
-                       const ChunkRequest& request) {
-  radix_sort_chunks(context, group, request, {});
 }
 
 }  // namespace sortie::multisort

@@ -43,11 +43,9 @@ struct RadixSortHooks {
 /// of a byte per item for segsort, about 60 MiB; without peer access one more copy. Everything is
 /// allocated before items are moved.
 ///
-/// A ChunkSort. \throws Error (usage) more than most_gpu_devices chunks
+/// \throws Error (usage) more than most_gpu_devices chunks
 void radix_sort_chunks(const Context& context, const DeviceGroup& group,
-                       const ChunkRequest& request);
-void radix_sort_chunks(const Context& context, const DeviceGroup& group,
-                       const ChunkRequest& request, const RadixSortHooks& hooks);
+                       const ChunkRequest& request, const RadixSortHooks& hooks = {});
 
 /// Most chunks of a radix sort: groups do not extend over borders, and there are 1024 groups.
 inline constexpr std::size_t most_gpu_devices = 128;
