@@ -29,6 +29,10 @@ struct Items {
   }
 };
 
+/// Bytes of a key and its value.
+template <class Key, class Value>
+inline constexpr std::size_t item_bytes = sizeof(Key) + (has_values<Value> ? sizeof(Value) : 0);
+
 /// Items of a type that only the caller knows.
 using RawItems = Items<std::byte, std::byte>;
 

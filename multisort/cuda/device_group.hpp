@@ -105,6 +105,22 @@ class GroupPhase {
   PhaseTimer timer_;
 };
 
+/// Runs `work`, then waits for the group. If it throws, waits for the group before the exception
+/// leaves: buffers must not be freed while other devices use them.
+template <class Work>
+void run_to_the_end(const DeviceGroup& group, const Work& work) {
+  try {
+    work();
+  } catch (...) {
+    try {
+      group.synchronise();
+    } catch (...) {  // the first error is rethrown below
+    }
+    throw;
+  }
+  group.synchronise();
+}
+
 /// The CUDA devices of `devices` logical devices: GPUs round-robin from context.device on; 0: one
 /// for each GPU. \throws Error (usage) out of range; (unavailable) no GPU
 [[nodiscard]] std::vector<int> spread_over_gpus(const Context& context, int devices);

@@ -47,17 +47,27 @@ class RmgSort {
     for (std::size_t d = 0; d < group.size(); ++d) allocate(d);
   }
 
-  void run() {
-    try {
-      sort();
-    } catch (...) {
-      try {  // buffers must not be freed while other devices write to them
-        group_.synchronise();
-      } catch (...) {  // the first error is rethrown below
-      }
-      throw;
-    }
-    group_.synchronise();
+  void sort() {
+    GroupPhase histogram(context_, group_, "partition", 2 * bytes());
+    encode(false);
+    plan::PartitionProblem problem;
+    problem.key_bits = key_bits_;
+    problem.digit_bits = digit_bits;
+    problem.source_sizes = sizes_;
+    problem.destination_sizes = sizes_;
+    problem.padding = padding_;
+    plan::RadixPartition partition(std::move(problem));
+    partition_locally(partition);
+    histogram.stop();
+
+    GroupPhase exchange(context_, group_, "exchange", 2 * bytes());
+    exchange_buckets(partition);
+    exchange.stop();
+
+    GroupPhase local(context_, group_, "local sort");
+    sort_buckets(partition);
+    encode(true);
+    local.stop();
   }
 
  private:
@@ -119,29 +129,6 @@ class RmgSort {
     check_cuda(device_radix_sort(nullptr, temporary, buffers, most, key_bits_ / 8,
                                  request_.value_bytes, 0, key_bits_, stream));
     share.temporary = {temporary, stream};
-  }
-
-  void sort() {
-    GroupPhase histogram(context_, group_, "partition", 2 * bytes());
-    encode(false);
-    plan::PartitionProblem problem;
-    problem.key_bits = key_bits_;
-    problem.digit_bits = digit_bits;
-    problem.source_sizes = sizes_;
-    problem.destination_sizes = sizes_;
-    problem.padding = padding_;
-    plan::RadixPartition partition(std::move(problem));
-    partition_locally(partition);
-    histogram.stop();
-
-    GroupPhase exchange(context_, group_, "exchange", 2 * bytes());
-    exchange_buckets(partition);
-    exchange.stop();
-
-    GroupPhase local(context_, group_, "local sort");
-    sort_buckets(partition);
-    encode(true);
-    local.stop();
   }
 
   void encode(bool decode) {
@@ -366,7 +353,8 @@ class RmgSort {
 void rmg_sort_chunks(const Context& context, const DeviceGroup& group,
                      const ChunkRequest& request) {
   if (request.num_items() == 0) return;
-  RmgSort(context, group, request).run();
+  RmgSort sort(context, group, request);
+  run_to_the_end(group, [&] { sort.sort(); });
 }
 
 }  // namespace sortie::papers

@@ -14,10 +14,6 @@
 
 namespace sortie {
 
-/// Bytes of a key and its value.
-template <class Key, class Value>
-inline constexpr std::size_t item_bytes = sizeof(Key) + (has_values<Value> ? sizeof(Value) : 0);
-
 template <class Key, class Value>
 inline void copy_items(Items<Key, Value> from, std::uint64_t n, Items<Key, Value> to) {
   std::copy_n(from.keys, n, to.keys);

@@ -87,31 +87,6 @@ class RadixSort {
     chunk_begins_ = begins_of(sizes);
   }
 
-  void run() {
-    try {
-      sort();
-    } catch (...) {
-      // Buffers must not be freed while other devices write to them.
-      wait_for_all();
-      throw;
-    }
-    group_.synchronise();
-  }
-
- private:
-  [[nodiscard]] std::size_t devices() const { return group_.size(); }
-  [[nodiscard]] std::uint64_t items() const { return chunk_begins_.back(); }
-  [[nodiscard]] std::uint64_t item_bytes() const {
-    return static_cast<std::uint64_t>(key_bytes(request_.key_type) + request_.value_bytes);
-  }
-
-  void wait_for_all() noexcept {
-    try {
-      group_.synchronise();
-    } catch (...) {  // the first error is rethrown by the caller
-    }
-  }
-
   void sort() {
     if (hooks_.copy_in) {
       GroupPhase copy_in(context_, group_, "copy in", items() * item_bytes());
@@ -145,6 +120,13 @@ class RadixSort {
     for (std::size_t d = 0; d < devices(); ++d) sorters_[d].sort(hooks_.parts, hooks_.sorted);
     local.stop();
     exchange_boundary_buckets();
+  }
+
+ private:
+  [[nodiscard]] std::size_t devices() const { return group_.size(); }
+  [[nodiscard]] std::uint64_t items() const { return chunk_begins_.back(); }
+  [[nodiscard]] std::uint64_t item_bytes() const {
+    return static_cast<std::uint64_t>(key_bytes(request_.key_type) + request_.value_bytes);
   }
 
   /// The largest relative difference between a chunk and the items that its device has to sort.
@@ -420,7 +402,8 @@ void radix_sort_chunks(const Context& context, const DeviceGroup& group,
     throw Error(ErrorKind::usage, fmt::format("sort: found {} chunks, expected {} at most",
                                               group.size(), most_gpu_devices));
   if (request.num_items() == 0) return;
-  RadixSort(context, group, request, hooks).run();
+  RadixSort sort(context, group, request, hooks);
+  run_to_the_end(group, [&] { sort.sort(); });
 }
 
 }  // namespace sortie::multisort
