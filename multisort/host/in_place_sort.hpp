@@ -22,7 +22,6 @@
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "sortie/context.hpp"
-#include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::multisort {

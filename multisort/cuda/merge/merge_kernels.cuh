@@ -3,9 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "core/cuda/check.hpp"
 #include "multisort/cuda/merge/merge_tile.cuh"
@@ -114,16 +112,9 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
   const Key* const second = work.second.keys + second_begin - first_count;
 
   Key keys[Shape::items_a_thread];
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i < count) keys[r] = (i < first_count ? first : second)[i];
-  }
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i < count) tile.keys[i] = keys[r];
-  }
+  for_each_coalesced<Shape>(count,
+                            [&](int r, int i) { keys[r] = (i < first_count ? first : second)[i]; });
+  for_each_coalesced<Shape>(count, [&](int r, int i) { tile.keys[i] = keys[r]; });
   __syncthreads();
 
   const int rank = min(thread * Shape::items_a_thread, count);
@@ -143,27 +134,18 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
   __syncthreads();
 
   const Items<Key, Value> target = out.from(work.begin + work.rank);
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i < count) target.keys[i] = decode ? order.decode(tile.keys[i]) : tile.keys[i];
-  }
+  for_each_coalesced<Shape>(count, [&](int, int i) {
+    target.keys[i] = decode ? order.decode(tile.keys[i]) : tile.keys[i];
+  });
   if constexpr (has_values<Value>) {
     const Value* const first_values = work.first.values + first_begin;
     const Value* const second_values = work.second.values + second_begin - first_count;
     Value values[Shape::items_a_thread];
-#pragma unroll
-    for (int r = 0; r < Shape::items_a_thread; ++r) {
-      const int i = r * Shape::threads + thread;
-      if (i >= count) continue;
+    for_each_coalesced<Shape>(count, [&](int r, int i) {
       const int source = sources.numbers[i];
       values[r] = (source < first_count ? first_values : second_values)[source];
-    }
-#pragma unroll
-    for (int r = 0; r < Shape::items_a_thread; ++r) {
-      const int i = r * Shape::threads + thread;
-      if (i < count) target.values[i] = values[r];
-    }
+    });
+    for_each_coalesced<Shape>(count, [&](int r, int i) { target.values[i] = values[r]; });
   }
 }
 
@@ -185,11 +167,8 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
 
   Key keys[Shape::items_a_thread];
   int places[Shape::items_a_thread];
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i < count) tile.keys[i] = order.encode(source.keys[i]);
-  }
+  for_each_coalesced<Shape>(count,
+                            [&](int, int i) { tile.keys[i] = order.encode(source.keys[i]); });
   __syncthreads();
   const int own = thread * Shape::items_a_thread;
 #pragma unroll
@@ -232,20 +211,14 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
 
   Value values[has_values<Value> ? Shape::items_a_thread : 1];
   if constexpr (has_values<Value>) {
-#pragma unroll
-    for (int r = 0; r < Shape::items_a_thread; ++r) {
-      const int i = r * Shape::threads + thread;
-      if (i < count) values[r] = source.values[numbers.numbers[i]];
-    }
+    for_each_coalesced<Shape>(count,
+                              [&](int r, int i) { values[r] = source.values[numbers.numbers[i]]; });
     __syncthreads();  // `out` may be `in`
   }
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i >= count) continue;
+  for_each_coalesced<Shape>(count, [&](int r, int i) {
     target.keys[i] = decode ? order.decode(tile.keys[i]) : tile.keys[i];
     if constexpr (has_values<Value>) target.values[i] = values[r];
-  }
+  });
 }
 
 /// Merges pairs of runs into `out`. \param splits  capacity pairs.tiles()

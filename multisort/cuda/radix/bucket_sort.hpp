@@ -7,13 +7,14 @@
 #include <span>
 #include <vector>
 
-#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/device_group.hpp"
 #include "multisort/plan/moves.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/payload.hpp"
 #include "segsort/segment_range.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/device_segmented_sort.hpp"
+#include "sortie/sort_chunks.hpp"
 
 namespace sortie::multisort {
 

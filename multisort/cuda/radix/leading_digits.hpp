@@ -5,12 +5,13 @@
 #include <optional>
 #include <vector>
 
-#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
 #include "multisort/plan/borders.hpp"
 #include "multisort/plan/radix_partition.hpp"
 #include "multisort/plan/sampled_groups.hpp"
 #include "sortie/device_buffer.hpp"
+#include "sortie/sort_chunks.hpp"
 
 namespace sortie::multisort {
 

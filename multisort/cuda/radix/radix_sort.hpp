@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/device_group.hpp"
+#include "sortie/sort_chunks.hpp"
 
 namespace sortie::multisort {
 
