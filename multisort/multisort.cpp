@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/phase_timer.hpp"
@@ -18,7 +19,8 @@ namespace sortie {
 namespace {
 
 constexpr std::array host_algorithms = {SortAlgorithm::radix, SortAlgorithm::merge};
-constexpr std::array all_transports = {Transport::automatic, Transport::peer, Transport::staged};
+constexpr std::array<std::pair<Transport, std::string_view>, 3> transports = {
+    {{Transport::automatic, "auto"}, {Transport::peer, "peer"}, {Transport::staged, "staged"}}};
 
 /// The library's own algorithms, and those that the program has registered.
 std::vector<multisort::Algorithm>& algorithms() {
@@ -53,20 +55,14 @@ SortAlgorithm parse_sort_algorithm(std::string_view text) {
 }
 
 std::string_view name(Transport transport) {
-  switch (transport) {
-    case Transport::automatic:
-      return "auto";
-    case Transport::peer:
-      return "peer";
-    case Transport::staged:
-      return "staged";
-  }
+  for (const auto& [id, text] : transports)
+    if (id == transport) return text;
   return "unknown";
 }
 
 Transport parse_transport(std::string_view text) {
-  for (const Transport transport : all_transports)
-    if (text == name(transport)) return transport;
+  for (const auto& [id, known] : transports)
+    if (text == known) return id;
   throw Error(ErrorKind::usage,
               fmt::format("transport: found {}, expected auto, peer or staged", quoted(text)));
 }

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/host_device.hpp"
 
 namespace sortie {
 
@@ -11,6 +15,26 @@ struct NoValue {};
 /// True if items have values.
 template <class Value>
 inline constexpr bool has_values = !std::same_as<Value, NoValue>;
+
+/// Consecutive items: an array of keys, and an array of their values. Records are keys without
+/// values.
+template <class Key, class Value>
+struct Items {
+  Key* keys = nullptr;
+  Value* values = nullptr;  ///< null without values
+
+  [[nodiscard]] SORTIE_HOST_DEVICE Items from(std::uint64_t first) const {
+    if constexpr (has_values<Value>) return {keys + first, values + first};
+    return {keys + first, nullptr};
+  }
+};
+
+/// Bytes of a key and its value.
+template <class Key, class Value>
+inline constexpr std::size_t item_bytes = sizeof(Key) + (has_values<Value> ? sizeof(Value) : 0);
+
+/// Items of a type that only the caller knows.
+using RawItems = Items<std::byte, std::byte>;
 
 /// A value of any type and alignment: only its bytes matter. Held as a word rather than as bytes,
 /// because compilers must assume that stores through byte types alias everything.

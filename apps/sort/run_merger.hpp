@@ -206,7 +206,7 @@ class RunMerger {
       }
     }
     for_each_task(threads_, [&](std::size_t t) {
-      multisort::merge_runs(std::move(parts[t]), output_.items().from(begins[t]), std::less<Key>{});
+      multisort::merge_runs(std::move(parts[t]), output_.items().from(begins[t]));
     });
     for (std::size_t r = 0; r < states_.size(); ++r) states_[r].head += splits.back()[r];
   }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/cuda/merge/merge_sort.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
 #include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
@@ -19,7 +18,9 @@ namespace sortie::multisort {
 
 ChunkSort chunk_sort(SortAlgorithm algorithm) {
   if (algorithm == SortAlgorithm::automatic || algorithm == SortAlgorithm::radix)
-    return radix_sort_chunks;
+    return [](const Context& context, const DeviceGroup& group, const ChunkRequest& request) {
+      radix_sort_chunks(context, group, request);
+    };
   if (algorithm == SortAlgorithm::merge) return merge_sort_chunks;
   const Algorithm* const other = registered_algorithm(algorithm);
   if (other != nullptr && other->sort_chunks != nullptr) return other->sort_chunks;

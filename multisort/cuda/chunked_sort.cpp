@@ -5,9 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <exception>
 #include <map>
-#include <thread>
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_scope.hpp"
@@ -15,6 +13,7 @@
 #include "multisort/cuda/radix/radix_sort.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/host/shares.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -67,7 +66,7 @@ std::uint64_t chunk_items(const Context& context, const std::vector<int>& ordina
 
 /// Sorts each part of the result from its ranges of all sorted chunks, in the order of the chunks.
 void sort_parts(const Context& context, const Request& request, const ChunkedArray& array,
-                const HostItems& runs) {
+                const RawItems& runs) {
   const PhaseTimer timer(context, "sort parts", 2 * request.bytes());
   const auto& sizes = array.sizes();
   const auto& begins = array.begins();
@@ -100,16 +99,11 @@ GpuWorker::GpuWorker(int ordinal, const Request& request, std::uint64_t most)
   group_.synchronise();
 }
 
-void GpuWorker::run(const HostItems& from, const std::vector<ItemRange>& ranges, bool come_encoded,
-                    const HostItems& to, std::uint64_t begin, bool go_encoded) {
+void GpuWorker::run(const RawItems& from, const std::vector<ItemRange>& ranges, bool come_encoded,
+                    const RawItems& to, std::uint64_t begin, bool go_encoded) {
   std::uint64_t size = 0;
   for (const ItemRange& range : ranges) {
-    link_.to_device(keys_.data() + size * request_.key_size(),
-                    from.keys + range.begin * request_.key_size(),
-                    range.size * request_.key_size());
-    link_.to_device(values_.data() + size * request_.value_size(),
-                    from.values + range.begin * request_.value_size(),
-                    range.size * request_.value_size());
+    copy(from, range.begin, size, range.size, true);
     size += range.size;
   }
   ChunkRequest on_device{{{keys_.data(), values_.data(), size, group_.ordinal(0)}},
@@ -126,9 +120,17 @@ void GpuWorker::run(const HostItems& from, const std::vector<ItemRange>& ranges,
     check_cuda(kernels_.encode(keys_.data(), size, order_, come_encoded, group_.stream(0)));
     group_.synchronise();
   }
-  link_.to_host(to.keys + begin * request_.key_size(), keys_.data(), size * request_.key_size());
-  link_.to_host(to.values + begin * request_.value_size(), values_.data(),
-                size * request_.value_size());
+  copy(to, begin, 0, size, false);
+}
+
+void GpuWorker::copy(const RawItems& host, std::uint64_t host_begin, std::uint64_t begin,
+                     std::uint64_t size, bool to_device) {
+  const auto copy_array = [&](std::byte* device, std::byte* array, std::uint64_t item_bytes) {
+    link_.copy(device + begin * item_bytes, array + host_begin * item_bytes, size * item_bytes,
+               to_device);
+  };
+  copy_array(keys_.data(), host.keys, request_.key_size());
+  copy_array(values_.data(), host.values, request_.value_size());
 }
 
 ChunkedArray::ChunkedArray(const Context& context, const std::vector<int>& ordinals,
@@ -148,7 +150,7 @@ ChunkedArray::ChunkedArray(const Context& context, const std::vector<int>& ordin
   if (context.report != nullptr) context.report->set("sorted_chunks", chunks);
 }
 
-void ChunkedArray::sort_chunks(const HostItems& runs) const {
+void ChunkedArray::sort_chunks(const RawItems& runs) const {
   const PhaseTimer timer(context_, "sort chunks", 2 * request_.bytes());
   run_workers([&](GpuWorker& worker, std::size_t chunk) {
     worker.run(array_, {{begins_[chunk], sizes_[chunk]}}, false, runs, begins_[chunk], true);
@@ -160,25 +162,17 @@ void ChunkedArray::run_workers(const std::function<void(GpuWorker&, std::size_t)
   const std::size_t workers = std::min(chunks, ordinals_.size() * workers_per_device);
   const std::uint64_t most = *std::max_element(sizes_.begin(), sizes_.end());
   std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> faults(workers);
-  {
-    std::vector<std::jthread> team;
-    for (std::size_t i = 0; i < workers; ++i) {
-      team.emplace_back([&, i] {
-        try {
-          const int ordinal = ordinals_[i % ordinals_.size()];
-          const CurrentDevice current(ordinal);
-          GpuWorker worker(ordinal, request_, most);
-          for (std::size_t chunk = next++; chunk < chunks; chunk = next++) body(worker, chunk);
-        } catch (...) {
-          faults[i] = std::current_exception();
-          next = chunks;  // stop the other workers
-        }
-      });
+  run_on_threads(workers, [&](std::size_t i) {
+    try {
+      const int ordinal = ordinals_[i % ordinals_.size()];
+      const CurrentDevice current(ordinal);
+      GpuWorker worker(ordinal, request_, most);
+      for (std::size_t chunk = next++; chunk < chunks; chunk = next++) body(worker, chunk);
+    } catch (...) {
+      next = chunks;  // stop the other workers
+      throw;
     }
-  }
-  for (const std::exception_ptr& fault : faults)
-    if (fault) std::rethrow_exception(fault);
+  });
 }
 
 std::uint64_t radix_sort_bytes(std::uint64_t items, int item_bytes) {
@@ -206,7 +200,7 @@ void sort_twice_in_chunks(const Context& context, const std::vector<int>& ordina
                                              "the sorted chunks");
   const ItemStorage<std::byte, NoValue> values(on_host, request.num_items * request.value_size(),
                                                "the sorted chunks");
-  const HostItems runs{keys.items().keys, values.items().keys};
+  const RawItems runs{keys.items().keys, values.items().keys};
   array.sort_chunks(runs);
   sort_parts(context, request, array, runs);
 }

@@ -8,17 +8,12 @@
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/host_link.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/sort.hpp"
 
 /// Sorts host memory that the GPUs need not hold, chunk by chunk.
 namespace sortie::multisort {
-
-/// Keys and values in host memory.
-struct HostItems {
-  std::byte* keys = nullptr;
-  std::byte* values = nullptr;
-};
 
 /// Items [begin, begin + size) of host memory.
 struct ItemRange {
@@ -35,10 +30,14 @@ class GpuWorker {
   /// Concatenates ranges of `from` on the device, sorts them, and writes them to `to` from `begin`
   /// on.
   /// \param come_encoded, go_encoded  whether keys are encoded before and after
-  void run(const HostItems& from, const std::vector<ItemRange>& ranges, bool come_encoded,
-           const HostItems& to, std::uint64_t begin, bool go_encoded);
+  void run(const RawItems& from, const std::vector<ItemRange>& ranges, bool come_encoded,
+           const RawItems& to, std::uint64_t begin, bool go_encoded);
 
  private:
+  /// Copies items from or to `begin` on the device.
+  void copy(const RawItems& host, std::uint64_t host_begin, std::uint64_t begin, std::uint64_t size,
+            bool to_device);
+
   DeviceGroup group_;
   const Request& request_;
   KeyOrder order_;
@@ -61,10 +60,10 @@ class ChunkedArray {
 
   [[nodiscard]] const std::vector<std::uint64_t>& sizes() const { return sizes_; }
   [[nodiscard]] const std::vector<std::uint64_t>& begins() const { return begins_; }
-  [[nodiscard]] const HostItems& items() const { return array_; }
+  [[nodiscard]] const RawItems& items() const { return array_; }
 
   /// Sorts each chunk into `runs`, with encoded keys. Phase "sort chunks". Stable with values.
-  void sort_chunks(const HostItems& runs) const;
+  void sort_chunks(const RawItems& runs) const;
 
   /// Calls body(worker, chunk) for all chunks, on the workers' threads.
   void run_workers(const std::function<void(GpuWorker&, std::size_t)>& body) const;
@@ -73,7 +72,7 @@ class ChunkedArray {
   const Context& context_;
   const std::vector<int>& ordinals_;
   const Request& request_;
-  HostItems array_;
+  RawItems array_;
   std::vector<std::uint64_t> sizes_;
   std::vector<std::uint64_t> begins_;
 };

@@ -47,36 +47,18 @@ DeviceGroup::DeviceGroup(const std::vector<int>& ordinals, Transport transport)
                           : fmt::format("found no CUDA device {}, expected a number from 0 to {}",
                                         ordinal, gpus - 1));
   }
-  try {
-    for (std::size_t d = 0; d < size(); ++d) {
-      Device& device = devices_[d];
-      device.ordinal = ordinals[d];
-      const CurrentDevice scope(device.ordinal);
-      int least = 0;
-      int greatest = 0;
-      check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-      for (cudaStream_t* stream : {&device.work, &device.in})
-        check_cuda(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
-      check_cuda(cudaStreamCreateWithPriority(&device.out, cudaStreamNonBlocking, greatest));
-      check_cuda(cudaEventCreateWithFlags(&device.event, cudaEventDisableTiming));
-    }
-    connect(transport);
-  } catch (...) {
-    release();
-    throw;
+  for (std::size_t d = 0; d < size(); ++d) {
+    Device& device = devices_[d];
+    device.ordinal = ordinals[d];
+    const CurrentDevice scope(device.ordinal);
+    int least = 0;
+    int greatest = 0;
+    check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    for (CudaStream* stream : {&device.work, &device.in}) *stream = new_stream();
+    device.out = new_stream(greatest);
+    device.event = new_event();
   }
-}
-
-DeviceGroup::~DeviceGroup() {
-  release();
-}
-
-void DeviceGroup::release() noexcept {
-  for (const Device& device : devices_) {
-    for (const cudaStream_t stream : {device.work, device.in, device.out})
-      if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
-    if (device.event != nullptr) static_cast<void>(cudaEventDestroy(device.event));
-  }
+  connect(transport);
 }
 
 void DeviceGroup::connect(Transport transport) {
@@ -102,21 +84,23 @@ bool DeviceGroup::all_reach() const {
 
 void DeviceGroup::wait(cudaStream_t waiting, std::size_t device, cudaStream_t stream) const {
   // The event can be recorded again at once: a wait refers to the record before it.
-  check_cuda(cudaEventRecord(devices_[device].event, stream));
-  check_cuda(cudaStreamWaitEvent(waiting, devices_[device].event, 0));
+  check_cuda(cudaEventRecord(devices_[device].event.get(), stream));
+  check_cuda(cudaStreamWaitEvent(waiting, devices_[device].event.get(), 0));
 }
 
 void DeviceGroup::barrier() const {
-  for (const Device& device : devices_) check_cuda(cudaEventRecord(device.event, device.work));
+  for (const Device& device : devices_)
+    check_cuda(cudaEventRecord(device.event.get(), device.work.get()));
   for (const Device& device : devices_)
     for (const Device& other : devices_)
-      if (&device != &other) check_cuda(cudaStreamWaitEvent(device.work, other.event, 0));
+      if (&device != &other)
+        check_cuda(cudaStreamWaitEvent(device.work.get(), other.event.get(), 0));
 }
 
 void DeviceGroup::synchronise() const {
   for (const Device& device : devices_)
-    for (const cudaStream_t stream : {device.work, device.in, device.out})
-      check_cuda(cudaStreamSynchronize(stream));
+    for (const CudaStream* stream : {&device.work, &device.in, &device.out})
+      check_cuda(cudaStreamSynchronize(stream->get()));
 }
 
 std::vector<int> spread_over_gpus(const Context& context, int devices) {

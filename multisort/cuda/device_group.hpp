@@ -4,9 +4,13 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/cuda/device_scope.hpp"
+#include "core/cuda/handles.hpp"
+#include "core/phase_timer.hpp"
 #include "sortie/context.hpp"
 #include "sortie/sort.hpp"
 
@@ -28,20 +32,23 @@ class DeviceGroup {
   ///         Transport::peer; (device)
   explicit DeviceGroup(const std::vector<int>& ordinals,
                        Transport transport = Transport::automatic);
-  ~DeviceGroup();
-  DeviceGroup(const DeviceGroup&) = delete;
-  DeviceGroup& operator=(const DeviceGroup&) = delete;
 
   [[nodiscard]] std::size_t size() const { return devices_.size(); }
   [[nodiscard]] int ordinal(std::size_t device) const { return devices_[device].ordinal; }
 
   /// For kernels, and for copies in order with them.
-  [[nodiscard]] cudaStream_t stream(std::size_t device) const { return devices_[device].work; }
+  [[nodiscard]] cudaStream_t stream(std::size_t device) const {
+    return devices_[device].work.get();
+  }
   /// For copies from the host or from other devices to this one.
-  [[nodiscard]] cudaStream_t stream_in(std::size_t device) const { return devices_[device].in; }
+  [[nodiscard]] cudaStream_t stream_in(std::size_t device) const {
+    return devices_[device].in.get();
+  }
   /// For copies from this device to the host or to others. It has a higher priority than the work
   /// stream.
-  [[nodiscard]] cudaStream_t stream_out(std::size_t device) const { return devices_[device].out; }
+  [[nodiscard]] cudaStream_t stream_out(std::size_t device) const {
+    return devices_[device].out.get();
+  }
 
   /// Whether kernels and copies of `from` may access the memory of `to`.
   [[nodiscard]] bool reaches(std::size_t from, std::size_t to) const {
@@ -67,18 +74,52 @@ class DeviceGroup {
  private:
   struct Device {
     int ordinal = 0;
-    cudaStream_t work = nullptr;
-    cudaStream_t in = nullptr;
-    cudaStream_t out = nullptr;
-    cudaEvent_t event = nullptr;  ///< of barrier() and wait()
+    CudaStream work;
+    CudaStream in;
+    CudaStream out;
+    CudaEvent event;  ///< of barrier() and wait()
   };
 
   void connect(Transport transport);
-  void release() noexcept;
 
   std::vector<Device> devices_;
   std::vector<bool> reach_;
 };
+
+/// Times a phase of work on a group. With a report, the host waits for the group at the end of the
+/// phase. Without one it does not wait, and phases follow each other on the streams.
+class GroupPhase {
+ public:
+  GroupPhase(const Context& context, const DeviceGroup& group, std::string_view name,
+             std::uint64_t bytes = 0)
+      : group_(context.report == nullptr ? nullptr : &group), timer_(context, name, bytes) {}
+  /// Ends the phase. Without this call the phase ends with the scope, and device errors are
+  /// reported later.
+  void stop() {
+    if (group_ != nullptr) group_->synchronise();
+    timer_.stop();
+  }
+
+ private:
+  const DeviceGroup* group_;
+  PhaseTimer timer_;
+};
+
+/// Runs `work`, then waits for the group. If it throws, waits for the group before the exception
+/// leaves: buffers must not be freed while other devices use them.
+template <class Work>
+void run_to_the_end(const DeviceGroup& group, const Work& work) {
+  try {
+    work();
+  } catch (...) {
+    try {
+      group.synchronise();
+    } catch (...) {  // the first error is rethrown below
+    }
+    throw;
+  }
+  group.synchronise();
+}
 
 /// The CUDA devices of `devices` logical devices: GPUs round-robin from context.device on; 0: one
 /// for each GPU. \throws Error (usage) out of range; (unavailable) no GPU

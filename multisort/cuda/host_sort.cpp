@@ -4,6 +4,7 @@
 // radix sort and page-locked memory, copies overlap with the counting and with the sort of the
 // buckets.
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <vector>
@@ -37,18 +38,24 @@ class HostSort {
         sizes_(EqualShares{request.num_items, group.size()}.sizes()),
         begins_(begins_of(sizes_)),
         chunks_{{}, request.key_type, request.value_bytes, request.options} {
+    arrays_.push_back({static_cast<std::byte*>(request.keys), request.key_size(), {}});
+    if (request.value_bytes != 0)
+      arrays_.push_back({static_cast<std::byte*>(request.values), request.value_size(), {}});
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);
-      keys_.emplace_back(sizes_[d] * request_.key_size(), group_.stream(d));
-      values_.emplace_back(sizes_[d] * request_.value_size(), group_.stream(d));
-      chunks_.chunks.push_back({keys_[d].data(), values_[d].data(), sizes_[d], group_.ordinal(d)});
+      for (Array& array : arrays_)
+        array.chunks.emplace_back(sizes_[d] * array.item_bytes, group_.stream(d));
+      chunks_.chunks.push_back(
+          {arrays_.front().chunks[d].data(),
+           request.value_bytes == 0 ? nullptr : arrays_.back().chunks[d].data(), sizes_[d],
+           group_.ordinal(d)});
     }
     group_.synchronise();
   }
 
   void run() {
-    const bool locked = is_page_locked(request_.keys) &&
-                        (request_.value_size() == 0 || is_page_locked(request_.values));
+    const bool locked = std::all_of(arrays_.begin(), arrays_.end(),
+                                    [](const Array& array) { return is_page_locked(array.host); });
     const SortAlgorithm algorithm = request_.options.algorithm;
     if (locked && (algorithm == SortAlgorithm::radix || algorithm == SortAlgorithm::automatic)) {
       run_overlapping();
@@ -64,25 +71,24 @@ class HostSort {
   }
 
  private:
+  /// In host memory, and a chunk of it on each device.
+  struct Array {
+    std::byte* host = nullptr;
+    std::uint64_t item_bytes = 0;
+    std::vector<DeviceBuffer<std::byte>> chunks;
+  };
+
   [[nodiscard]] int threads() const {
     return context_.threads > 0 ? context_.threads : default_host_threads();
   }
 
   [[nodiscard]] std::vector<HostCopy> copies() {
     std::vector<HostCopy> all;
-    for (std::size_t d = 0; d < group_.size(); ++d) {
-      all.push_back({d, keys_[d].data(), on_host(request_.keys, begins_[d] * request_.key_size()),
-                     sizes_[d] * request_.key_size()});
-      if (request_.value_size() != 0)
-        all.push_back({d, values_[d].data(),
-                       on_host(request_.values, begins_[d] * request_.value_size()),
-                       sizes_[d] * request_.value_size()});
-    }
+    for (Array& array : arrays_)
+      for (std::size_t d = 0; d < group_.size(); ++d)
+        all.push_back({d, array.chunks[d].data(), array.host + begins_[d] * array.item_bytes,
+                       sizes_[d] * array.item_bytes});
     return all;
-  }
-
-  static void* on_host(void* array, std::uint64_t byte) {
-    return static_cast<std::byte*>(array) + byte;
   }
 
   void run_overlapping() {
@@ -92,9 +98,7 @@ class HostSort {
     hooks.sorted = [&](std::size_t device, std::uint64_t begin, std::uint64_t end) {
       const CurrentDevice current = group_.current(device);
       group_.wait(group_.stream_out(device), device, group_.stream(device));
-      copy_to_host(request_.keys, keys_[device], request_.key_size(), device, begin, end);
-      if (request_.value_size() != 0)
-        copy_to_host(request_.values, values_[device], request_.value_size(), device, begin, end);
+      for (Array& array : arrays_) copy(array, device, begin, end, false);
     };
     radix_sort_chunks(context_, group_, chunks_, hooks);
   }
@@ -105,31 +109,30 @@ class HostSort {
       for (std::size_t d = 0; d < group_.size(); ++d) {
         const std::uint64_t begin = sizes_[d] * part / parts_per_share;
         const std::uint64_t end = sizes_[d] * (part + 1) / parts_per_share;
-        copy_to_device(request_.keys, keys_[d], request_.key_size(), d, begin, end);
+        copy(arrays_.front(), d, begin, end, true);
         count(d, end);
       }
     }
-    if (request_.value_size() == 0) return;
-    for (std::size_t d = 0; d < group_.size(); ++d)
-      copy_to_device(request_.values, values_[d], request_.value_size(), d, 0, sizes_[d]);
+    for (std::size_t a = 1; a < arrays_.size(); ++a)
+      for (std::size_t d = 0; d < group_.size(); ++d) copy(arrays_[a], d, 0, sizes_[d], true);
   }
 
-  void copy_to_device(void* host, DeviceBuffer<std::byte>& buffer, std::uint64_t item,
-                      std::size_t device, std::uint64_t begin, std::uint64_t end) {
+  /// Copies items [begin, end) of a chunk from or to the host.
+  void copy(Array& array, std::size_t device, std::uint64_t begin, std::uint64_t end,
+            bool to_device) {
     if (begin == end) return;
+    std::byte* const on_device = array.chunks[device].data() + begin * array.item_bytes;
+    std::byte* const on_host = array.host + (begins_[device] + begin) * array.item_bytes;
+    const std::uint64_t bytes = (end - begin) * array.item_bytes;
     const CurrentDevice current = group_.current(device);
-    check_cuda(cudaMemcpyAsync(
-        buffer.data() + begin * item, on_host(host, (begins_[device] + begin) * item),
-        (end - begin) * item, cudaMemcpyHostToDevice, group_.stream_in(device)));
-    group_.wait(group_.stream(device), device, group_.stream_in(device));
-  }
-
-  void copy_to_host(void* host, const DeviceBuffer<std::byte>& buffer, std::uint64_t item,
-                    std::size_t device, std::uint64_t begin, std::uint64_t end) {
-    if (begin == end) return;
-    check_cuda(cudaMemcpyAsync(on_host(host, (begins_[device] + begin) * item),
-                               buffer.data() + begin * item, (end - begin) * item,
-                               cudaMemcpyDeviceToHost, group_.stream_out(device)));
+    if (to_device) {
+      const cudaStream_t in = group_.stream_in(device);
+      check_cuda(cudaMemcpyAsync(on_device, on_host, bytes, cudaMemcpyHostToDevice, in));
+      group_.wait(group_.stream(device), device, in);
+    } else {
+      check_cuda(cudaMemcpyAsync(on_host, on_device, bytes, cudaMemcpyDeviceToHost,
+                                 group_.stream_out(device)));
+    }
   }
 
   const Context& context_;
@@ -138,8 +141,7 @@ class HostSort {
   std::vector<std::uint64_t> sizes_;
   std::vector<std::uint64_t> begins_;
   ChunkRequest chunks_;
-  std::vector<DeviceBuffer<std::byte>> keys_;
-  std::vector<DeviceBuffer<std::byte>> values_;
+  std::vector<Array> arrays_;  ///< the keys, and the values if there are any
 };
 
 /// Whether the GPUs hold all shares and the work space of the radix sort.

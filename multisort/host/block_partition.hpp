@@ -6,8 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <utility>
 #include <vector>
 

@@ -129,16 +129,12 @@ class LocalSort {
       const Digit digit = Digit::highest(differing, width);
       by_highest_digit(items, scratch, n, digit, result,
                        [&](auto... arguments) { line_scatter_(arguments..., digit.values()); });
-    } else if (has_values<Value> && vectors_) {
-      const int width =
-          std::clamp(static_cast<int>(std::bit_width(n / packed_items)), 4, digit_bits);
-      by_highest_digit(items, scratch, n, Digit::highest(differing, width), result,
-                       DirectScatter{});
-    } else if (n >= shortest_least_digit) {
+    } else if (const bool packs = has_values<Value> && vectors_;
+               !packs && n >= shortest_least_digit) {
       by_least_digits(items, scratch, n, differing, result);
     } else {
-      const int width =
-          std::clamp(static_cast<int>(std::bit_width(n / items_per_digit)), 4, digit_bits);
+      const auto values = std::bit_width(n / (packs ? packed_items : items_per_digit));
+      const int width = std::clamp(static_cast<int>(values), 4, digit_bits);
       by_highest_digit(items, scratch, n, Digit::highest(differing, width), result,
                        DirectScatter{});
     }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,13 +33,13 @@ inline void move_item(Run<Key, Value>& from, Items<Key, Value>& to) {
 /// Merges two runs; equal keys of `a` come first. The inner loop has no data-dependent branch,
 /// since the side is unpredictable, and no end check, since it runs only as long as neither run can
 /// end.
-template <class Key, class Value, class Before>
-void merge_two_runs(Run<Key, Value> a, Run<Key, Value> b, Items<Key, Value> out, Before before) {
+template <class Key, class Value>
+void merge_two_runs(Run<Key, Value> a, Run<Key, Value> b, Items<Key, Value> out) {
   for (std::uint64_t safe = std::min(a.size, b.size); safe > 0; safe = std::min(a.size, b.size)) {
     std::uint64_t from_a = 0;
     std::uint64_t from_b = 0;
     for (std::uint64_t i = 0; i < safe; ++i) {
-      const bool take_b = before(b.items.keys[from_b], a.items.keys[from_a]);
+      const bool take_b = b.items.keys[from_b] < a.items.keys[from_a];
       const Key* const key = take_b ? b.items.keys + from_b : a.items.keys + from_a;
       out.keys[i] = *key;
       if constexpr (has_values<Value>) {
@@ -64,12 +64,12 @@ void merge_two_runs(Run<Key, Value> a, Run<Key, Value> b, Items<Key, Value> out,
 /// checks for the end of a run; and none branches on the keys.
 ///
 /// Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
-template <class Key, class Value, class Before>
+template <std::unsigned_integral Key, class Value>
 class LoserTree {
  public:
   /// \param runs  in order: of equal keys those of earlier runs win
-  LoserTree(std::vector<Run<Key, Value>> runs, Before before)
-      : runs_(std::move(runs)), losers_(runs_.size()), before_(before) {
+  explicit LoserTree(std::vector<Run<Key, Value>> runs)
+      : runs_(std::move(runs)), losers_(runs_.size()) {
     build();
   }
 
@@ -91,52 +91,28 @@ class LoserTree {
         build();
       }
     }
-    if (runs_.size() == 2) merge_two_runs(runs_[0], runs_[1], out, before_);
+    if (runs_.size() == 2) merge_two_runs(runs_[0], runs_[1], out);
     if (runs_.size() == 1) copy_items(runs_[0].items, runs_[0].size, out);
   }
 
  private:
-  /// Keys of a word at most stand in the tree themselves; of others, where they are.
-  static constexpr bool holds_keys = sizeof(Key) <= sizeof(void*);
-  using Handle = std::conditional_t<holds_keys, Key, const Key*>;
-
   struct Player {
-    Handle handle;
+    Key key;
     std::size_t run;
   };
 
-  [[nodiscard]] Player player(std::size_t run) const {
-    if constexpr (holds_keys) {
-      return {*runs_[run].items.keys, run};
-    } else {
-      return {runs_[run].items.keys, run};
-    }
+  [[nodiscard]] Player player(std::size_t run) const { return {*runs_[run].items.keys, run}; }
+
+  [[nodiscard]] static bool beats(const Player& a, const Player& b) {
+    return (a.key < b.key) | ((a.key == b.key) & (a.run < b.run));
   }
 
-  [[nodiscard]] static const Key& key(const Player& player) {
-    if constexpr (holds_keys) {
-      return player.handle;
-    } else {
-      return *player.handle;
-    }
-  }
-
-  [[nodiscard]] bool beats(const Player& a, const Player& b) const {
-    const bool less = before_(key(a), key(b));
-    const bool not_greater = !before_(key(b), key(a));
-    return less | (not_greater & (a.run < b.run));
-  }
-
-  /// By arithmetic if possible: compilers turn conditional expressions into branches.
+  /// By arithmetic: compilers turn conditional expressions into branches.
   static void exchange_if(bool condition, Player& a, Player& b) {
-    if constexpr (std::is_unsigned_v<Handle>) {
-      const auto handle = static_cast<Handle>((a.handle ^ b.handle) & (Handle{0} - condition));
-      const std::size_t run = (a.run ^ b.run) & (std::size_t{0} - condition);
-      a = {static_cast<Handle>(a.handle ^ handle), a.run ^ run};
-      b = {static_cast<Handle>(b.handle ^ handle), b.run ^ run};
-    } else if (condition) {
-      std::swap(a, b);
-    }
+    const auto key = static_cast<Key>((a.key ^ b.key) & (Key{0} - condition));
+    const std::size_t run = (a.run ^ b.run) & (std::size_t{0} - condition);
+    a = {static_cast<Key>(a.key ^ key), a.run ^ run};
+    b = {static_cast<Key>(b.key ^ key), b.run ^ run};
   }
 
   /// Builds the tree. Run i is leaf size + i; node j compares the winners of 2 j and 2 j + 1.
@@ -168,15 +144,14 @@ class LoserTree {
   std::vector<Run<Key, Value>> runs_;
   std::vector<Player> losers_;
   Player winner_{};
-  Before before_;
 };
 
 /// Merges sorted runs; of equal keys those of earlier runs come first. O(n log k).
 /// \param runs  may be empty
-template <class Key, class Value, class Before>
-void merge_runs(std::vector<Run<Key, Value>> runs, Items<Key, Value> out, Before before) {
+template <class Key, class Value>
+void merge_runs(std::vector<Run<Key, Value>> runs, Items<Key, Value> out) {
   std::erase_if(runs, [](const Run<Key, Value>& run) { return run.size == 0; });
-  LoserTree<Key, Value, Before>(std::move(runs), before).merge_into(out);
+  LoserTree<Key, Value>(std::move(runs)).merge_into(out);
 }
 
 }  // namespace sortie::multisort

@@ -38,11 +38,11 @@ class OrderedInput {
   /// Brings the items in order if they come in one. \return whether they do
   [[nodiscard]] bool sort() const {
     const std::uint64_t few = std::min(n_, prefix_keys);
-    const bool ascending = !has_inverted(0, few);
-    if (!ascending && !is_descending(0, few)) return false;
+    const bool ascending = is_ordered<false>(0, few);
+    if (!ascending && !is_ordered<true>(0, few)) return false;
     const PhaseTimer timer(context_, "order");
-    if (ascending) return all([this](auto begin, auto end) { return !has_inverted(begin, end); });
-    if (!all([this](auto begin, auto end) { return is_descending(begin, end); })) return false;
+    if (ascending) return all([this](auto from, auto to) { return is_ordered<false>(from, to); });
+    if (!all([this](auto from, auto to) { return is_ordered<true>(from, to); })) return false;
     reverse();
     return true;
   }
@@ -50,21 +50,17 @@ class OrderedInput {
  private:
   static constexpr std::uint64_t prefix_keys = 64;
 
-  /// Whether a key of keys begin .. end precedes the one before it.
-  [[nodiscard]] bool has_inverted(std::uint64_t begin, std::uint64_t end) const {
-    unsigned inverted = 0;
-    for (std::uint64_t i = begin + 1; i < end; ++i)
-      inverted |= codec_.encoded(items_.keys[i]) < codec_.encoded(items_.keys[i - 1]) ? 1 : 0;
-    return inverted != 0;
-  }
-
-  /// Whether each of these keys precedes the one before it, or without values equals it.
-  [[nodiscard]] bool is_descending(std::uint64_t begin, std::uint64_t end) const {
+  /// Whether none of keys begin .. end precedes the one before it; `Descending`: whether each does,
+  /// or without values equals it.
+  template <bool Descending>
+  [[nodiscard]] bool is_ordered(std::uint64_t begin, std::uint64_t end) const {
     unsigned others = 0;
     for (std::uint64_t i = begin + 1; i < end; ++i) {
       const Key key = codec_.encoded(items_.keys[i]);
       const Key before = codec_.encoded(items_.keys[i - 1]);
-      others |= before < key || (has_values<Value> && before == key) ? 1 : 0;
+      const bool is_other =
+          Descending ? before < key || (has_values<Value> && before == key) : key < before;
+      others |= is_other ? 1 : 0;
     }
     return others == 0;
   }

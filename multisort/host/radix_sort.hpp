@@ -151,14 +151,11 @@ class RadixSort {
   /// if the prediction was wrong.
   bool survey() {
     const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
-    if (n_ == 0) return false;
-    Key first = items_.keys[0];
-    codec_.encode(&first, 1);
+    const Key first = codec_.encoded(items_.keys[0]);
     Key differing = 0;
     for (std::uint64_t i = 0; i < sampled_keys; ++i) {
-      Key key = items_.keys[n_ / sampled_keys * i + n_ % sampled_keys * i / sampled_keys];
-      codec_.encode(&key, 1);
-      differing |= static_cast<Key>(key ^ first);
+      const std::uint64_t place = EqualShares{n_, sampled_keys}.begin(i);
+      differing |= static_cast<Key>(codec_.encoded(items_.keys[place]) ^ first);
     }
     guess_ = Digit::highest(differing, digit_bits_);
     const bool counts = differing != 0 && !is_for_one_device({0, n_, differing, false});

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <new>
 
 #include "core/host_memory.hpp"

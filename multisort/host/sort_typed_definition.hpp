@@ -4,8 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
@@ -79,9 +77,8 @@ bool sort_undivided(const Context& context, Items<Key, Value> items, std::uint64
 
 template <class Key, class Value>
 void sort_typed(const Context& context, const Request& request, std::size_t devices) {
-  using Range = Items<Key, Value>;
-  const Range items{static_cast<Key*>(request.keys),
-                    has_values<Value> ? static_cast<Value*>(request.values) : nullptr};
+  const Items<Key, Value> items{static_cast<Key*>(request.keys),
+                                has_values<Value> ? static_cast<Value*>(request.values) : nullptr};
   const KeyCodec<Key> codec(kind_of(request.key_type), request.options.order);
   if (request.options.algorithm != SortAlgorithm::merge) {
     using Sort = RadixSort<Key, Value>;
@@ -98,20 +95,13 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     Sort(context, items, request.num_items, codec, used, digit_bits).run();
     return;
   }
-  std::vector<LocalSort<Key, Value>> sorters(devices);
   for_each_share({request.num_items, devices},
                  [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
                    codec.encode(items.keys + begin, end - begin);
                  });
   try {
-    merge_sort(
-        context, items, request.num_items, devices,
-        [&](std::size_t device, Range part, Range scratch, std::uint64_t n) {
-          sorters[device].sort(part, scratch, n);
-        },
-        std::less<Key>{}, [&](Range part, std::uint64_t n) { codec.decode(part.keys, n); });
+    merge_sort(context, items, request.num_items, codec, devices);
   } catch (...) {
-    // Nothing is thrown once keys have been decoded.
     codec.decode(items.keys, request.num_items);
     throw;
   }

@@ -9,12 +9,6 @@
 
 namespace sortie::multisort::plan {
 
-/// The begin of a destination in the order of the buckets.
-struct Border {
-  std::size_t bucket = 0;    ///< the bucket that holds the border, or begins at it
-  std::uint64_t offset = 0;  ///< keys of that bucket before the border; 0 unless it is split
-};
-
 /// How far a border may be moved.
 struct BorderTolerance {
   std::uint64_t padding = 0;  ///< keys by which it may miss its place (the paper's epsilon)
@@ -22,11 +16,12 @@ struct BorderTolerance {
   std::uint64_t largest_moved = 0;
 };
 
-/// The bucket that holds position `ideal` of the sorted array; the number of buckets at its end.
-/// \param begins  begin of each bucket in the sorted array, and the end of the array
-[[nodiscard]] inline std::size_t bucket_at(std::span<const std::uint64_t> begins,
-                                           std::uint64_t ideal) {
-  const auto next = std::upper_bound(begins.begin(), begins.end(), ideal);
+/// The bucket or destination that holds a position of the sorted array: of several that begin
+/// there the last one, since the others are empty; their number at the end of the array.
+/// \param begins  begin of each part in the sorted array, and the end of the array
+[[nodiscard]] inline std::size_t part_at(std::span<const std::uint64_t> begins,
+                                         std::uint64_t position) {
+  const auto next = std::upper_bound(begins.begin(), begins.end(), position);
   return static_cast<std::size_t>(next - begins.begin()) - 1;
 }
 
@@ -34,23 +29,23 @@ struct BorderTolerance {
 /// enough; else inside the bucket, if it holds a single value. Placement preserves the order of
 /// borders.
 /// \param has_one_value  has_one_value(bucket): whether all keys of the bucket are equal
-/// \return nothing if the bucket has to be divided first
+/// \return the border's position; nothing if the bucket has to be divided first
 template <class HasOneValue>
-[[nodiscard]] std::optional<Border> place_border(std::span<const std::uint64_t> begins,
-                                                 std::uint64_t ideal,
-                                                 const BorderTolerance& tolerance,
-                                                 const HasOneValue& has_one_value) {
-  const std::size_t bucket = bucket_at(begins, ideal);
-  if (bucket + 1 == begins.size()) return Border{bucket, 0};  // after all keys
-  const std::uint64_t back = ideal - begins[bucket];
-  const std::uint64_t forth = begins[bucket + 1] - ideal;
-  const std::uint64_t nearest = std::min(back, forth);
+[[nodiscard]] std::optional<std::uint64_t> place_border(std::span<const std::uint64_t> begins,
+                                                        std::uint64_t ideal,
+                                                        const BorderTolerance& tolerance,
+                                                        const HasOneValue& has_one_value) {
+  if (ideal == begins.back()) return ideal;
+  const std::size_t bucket = part_at(begins, ideal);
+  const std::uint64_t begin = begins[bucket];
+  const std::uint64_t end = begins[bucket + 1];
+  const std::uint64_t nearest = ideal - begin <= end - ideal ? begin : end;
+  const std::uint64_t distance = std::min(ideal - begin, end - ideal);
   const bool one_value = has_one_value(bucket);
-  const bool may_move = tolerance.largest_moved == 0 || one_value ||
-                        begins[bucket + 1] - begins[bucket] <= tolerance.largest_moved;
-  if (nearest == 0 || (nearest <= tolerance.padding && may_move))
-    return Border{back <= forth ? bucket : bucket + 1, 0};
-  if (one_value) return Border{bucket, back};
+  const bool may_move =
+      tolerance.largest_moved == 0 || one_value || end - begin <= tolerance.largest_moved;
+  if (distance == 0 || (distance <= tolerance.padding && may_move)) return nearest;
+  if (one_value) return ideal;
   return std::nullopt;
 }
 

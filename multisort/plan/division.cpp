@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multisort/plan/division.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "primitives/host/shares.hpp"
 
 namespace sortie::multisort::plan {
@@ -8,13 +11,10 @@ namespace sortie::multisort::plan {
 Division division_of(const RadixPartition& partition) {
   Division division;
   division.destination_sizes = partition.destination_sizes();
-  for (const Bucket& bucket : partition.buckets()) {
-    const int open = partition.problem().key_bits - bucket.prefix_bits;
-    const std::uint64_t least = open == 64 ? 0 : bucket.prefix << open;
-    const std::uint64_t greatest =
-        least | (open == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << open) - 1);
-    division.ranges.push_back({{least, greatest}, bucket.counts, bucket.size});
-  }
+  for (const Bucket& bucket : partition.buckets())
+    division.ranges.push_back(
+        {keys_of_prefix(bucket.prefix, bucket.prefix_bits, partition.problem().key_bits),
+         bucket.counts, bucket.size});
   return division;
 }
 
@@ -40,11 +40,34 @@ std::optional<Division> divide(std::span<const KeyRange> ranges,
   for (std::size_t d = 1; d < ideal.size(); ++d) {
     const auto border = place_border(begins, ideal[d], tolerance, has_one_value);
     if (!border) return std::nullopt;
-    const std::uint64_t position = begins[border->bucket] + border->offset;
-    division.destination_sizes.push_back(position - last);
-    last = position;
+    division.destination_sizes.push_back(*border - last);
+    last = *border;
   }
   return division;
+}
+
+std::vector<std::vector<SortTask>> sort_tasks(const RadixPartition& partition,
+                                              std::uint64_t small) {
+  const std::vector<std::uint64_t> begins = begins_of(partition.destination_sizes());
+  std::vector<std::vector<SortTask>> all(partition.destination_sizes().size());
+  std::vector<std::uint64_t> least(all.size());  // key of the last task of each destination
+  std::uint64_t position = 0;
+  for (const Division::Range& range : division_of(partition).ranges) {
+    for (const std::uint64_t end = position + range.size; position < end;) {
+      const std::size_t d = part_at(begins, position);
+      const std::uint64_t size = std::min(end, begins[d + 1]) - position;
+      if (!all[d].empty() && all[d].back().size + size <= small) {
+        all[d].back().size += size;
+      } else {
+        all[d].push_back({position - begins[d], size});
+        least[d] = range.keys.least;
+      }
+      all[d].back().remaining_bits =
+          static_cast<int>(std::bit_width(least[d] ^ range.keys.greatest));
+      position += size;
+    }
+  }
+  return all;
 }
 
 }  // namespace sortie::multisort::plan

@@ -35,4 +35,18 @@ struct Division {
                                              std::span<const std::uint64_t> destination_sizes,
                                              const BorderTolerance& tolerance);
 
+/// A range of a destination that has to be sorted by its lowest `remaining_bits` bits.
+struct SortTask {
+  std::uint64_t begin = 0;  ///< first key, counted from the begin of the destination
+  std::uint64_t size = 0;
+  int remaining_bits = 0;  ///< 0: all keys are equal
+};
+
+/// The tasks of each destination after the exchange (sections 3.3 and 4.4): its buckets,
+/// neighbours fused as long as they hold at most `small` keys together. Fusing extends the bits to
+/// be sorted up to the highest one in which the prefixes differ.
+/// \pre partition.refinements().empty()
+[[nodiscard]] std::vector<std::vector<SortTask>> sort_tasks(const RadixPartition& partition,
+                                                            std::uint64_t small);
+
 }  // namespace sortie::multisort::plan

@@ -5,93 +5,45 @@
 
 namespace sortie::multisort::plan {
 
-namespace {
-
-/// Collects transfers in the order of the destinations' items.
-class Collector {
- public:
-  Collector(std::size_t sources, std::size_t destinations) : sent_(sources, 0) {
-    exchange_.by_source.resize(sources);
-    exchange_.destination_sizes.assign(destinations, 0);
-  }
-
-  /// The next `size` items of `source` go to the end of `destination`.
-  void send(std::size_t source, std::size_t destination, std::uint64_t size) {
-    if (size == 0) return;
-    const Transfer transfer{source, destination, sent_[source],
-                            exchange_.destination_sizes[destination], size};
-    sent_[source] += size;
-    exchange_.destination_sizes[destination] += size;
-    std::vector<Transfer>& transfers = exchange_.by_source[source];
-    if (!transfers.empty() && touch(transfers.back(), transfer)) {
-      transfers.back().size += size;
-    } else {
-      transfers.push_back(transfer);
+void add_transfer(std::vector<Transfer>& transfers, const Transfer& transfer) {
+  if (!transfers.empty()) {
+    Transfer& last = transfers.back();
+    if (last.destination == transfer.destination &&
+        last.source_begin + last.size == transfer.source_begin &&
+        last.destination_begin + last.size == transfer.destination_begin) {
+      last.size += transfer.size;
+      return;
     }
   }
+  transfers.push_back(transfer);
+}
 
-  [[nodiscard]] Exchange take() {
-    const std::size_t destinations = exchange_.destination_sizes.size();
-    for (std::size_t source = 0; source < exchange_.by_source.size(); ++source) {
-      // Step 0 is the source's own share. With more sources than destinations the steps wrap
-      // around.
-      const auto step = [&](const Transfer& transfer) {
-        return (transfer.destination + destinations - source % destinations) % destinations;
-      };
-      std::vector<Transfer>& transfers = exchange_.by_source[source];
-      std::stable_sort(transfers.begin(), transfers.end(),
-                       [&](const Transfer& a, const Transfer& b) { return step(a) < step(b); });
-    }
-    return std::move(exchange_);
+void rotate_transfers(std::vector<std::vector<Transfer>>& by_source, std::size_t destinations) {
+  for (std::size_t source = 0; source < by_source.size(); ++source) {
+    // Step 0 is the source's own share. With more sources than destinations the steps wrap around.
+    const auto step = [&](const Transfer& transfer) {
+      return (transfer.destination + destinations - source % destinations) % destinations;
+    };
+    std::stable_sort(by_source[source].begin(), by_source[source].end(),
+                     [&](const Transfer& a, const Transfer& b) { return step(a) < step(b); });
   }
-
- private:
-  static bool touch(const Transfer& a, const Transfer& b) {
-    return a.destination == b.destination && a.source_begin + a.size == b.source_begin &&
-           a.destination_begin + a.size == b.destination_begin;
-  }
-
-  Exchange exchange_;
-  std::vector<std::uint64_t> sent_;
-};
-
-}  // namespace
-
-Exchange exchange_of_buckets(const RadixPartition& partition) {
-  const std::vector<Border>& borders = partition.borders();
-  const std::size_t sources = partition.problem().source_sizes.size();
-  Collector collector(sources, borders.size() - 1);
-  std::size_t destination = 0;
-  for (std::size_t b = 0; b < partition.buckets().size(); ++b) {
-    const Bucket& bucket = partition.buckets()[b];
-    std::uint64_t offset = 0;  // within the bucket
-    for (std::size_t source = 0; source < sources; ++source) {
-      for (std::uint64_t left = bucket.counts[source]; left > 0;) {
-        // Find the destination that ends in this bucket or after it.
-        while (borders[destination + 1].bucket < b ||
-               (borders[destination + 1].bucket == b && borders[destination + 1].offset <= offset))
-          ++destination;
-        const Border& end = borders[destination + 1];
-        const std::uint64_t space = end.bucket == b ? end.offset - offset : left;
-        const std::uint64_t size = std::min(left, space);
-        collector.send(source, destination, size);
-        offset += size;
-        left -= size;
-      }
-    }
-  }
-  return collector.take();
 }
 
 Exchange exchange_of_runs(std::span<const std::vector<std::uint64_t>> splits) {
-  const std::size_t destinations = splits.size() - 1;
   const std::size_t sources = splits.front().size();
-  Collector collector(sources, destinations);
-  for (std::size_t destination = 0; destination < destinations; ++destination)
-    for (std::size_t source = 0; source < sources; ++source)
-      collector.send(source, destination,
-                     splits[destination + 1][source] - splits[destination][source]);
-  return collector.take();
+  Exchange exchange{std::vector<std::vector<Transfer>>(sources),
+                    std::vector<std::uint64_t>(splits.size() - 1)};
+  for (std::size_t d = 0; d + 1 < splits.size(); ++d) {
+    std::uint64_t& received = exchange.destination_sizes[d];
+    for (std::size_t source = 0; source < sources; ++source) {
+      const std::uint64_t begin = splits[d][source];
+      const std::uint64_t size = splits[d + 1][source] - begin;
+      if (size != 0) add_transfer(exchange.by_source[source], {source, d, begin, received, size});
+      received += size;
+    }
+  }
+  rotate_transfers(exchange.by_source, exchange.destination_sizes.size());
+  return exchange;
 }
 
 }  // namespace sortie::multisort::plan

@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "multisort/plan/radix_partition.hpp"
-
 namespace sortie::multisort::plan {
 
 /// A contiguous range of items on a source, and its place on a destination.
@@ -19,21 +17,20 @@ struct Transfer {
   std::uint64_t size = 0;
 };
 
+/// Appends a transfer, or extends the last one if the two are adjacent at both ends.
+void add_transfer(std::vector<Transfer>& transfers, const Transfer& transfer);
+
+/// Brings the transfers of each source in sending order: to itself first, then to the following
+/// destinations, cyclically. So in each step every destination receives from one source. RMG's
+/// sources all begin with destination 0 and wait for each other (section 3.2).
+void rotate_transfers(std::vector<std::vector<Transfer>>& by_source, std::size_t destinations);
+
 /// All transfers of an exchange. Every item is in exactly one transfer, and the transfers to a
 /// destination tile it.
 struct Exchange {
-  /// The transfers of each source in sending order: to itself first, then to the following
-  /// destinations, cyclically. So in each step every destination receives from one source. RMG's
-  /// sources all begin with destination 0 and wait for each other (section 3.2). Transfers that are
-  /// adjacent at both ends are one.
-  std::vector<std::vector<Transfer>> by_source;
+  std::vector<std::vector<Transfer>> by_source;  ///< rotated
   std::vector<std::uint64_t> destination_sizes;
 };
-
-/// The exchange after a radix partition: each source holds its keys in the order of the buckets,
-/// and each destination gets its buckets in order, the keys of a bucket in the order of the
-/// sources, so that equal keys keep their order. \pre partition.refinements().empty()
-[[nodiscard]] Exchange exchange_of_buckets(const RadixPartition& partition);
 
 /// The exchange after a split of sorted sequences: each destination gets one run of each source, in
 /// the order of the sources.

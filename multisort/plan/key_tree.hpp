@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "multisort/plan/bucket_tree.hpp"
+#include "multisort/plan/radix_partition.hpp"
 
 namespace sortie::multisort::plan {
 
@@ -17,6 +17,9 @@ struct KeyRange {
 
   friend bool operator==(const KeyRange&, const KeyRange&) = default;
 };
+
+/// The keys of `key_bits` bits whose leading `prefix_bits` bits are `prefix`.
+[[nodiscard]] KeyRange keys_of_prefix(std::uint64_t prefix, int prefix_bits, int key_bits);
 
 /// The step of `x` on a logarithmic scale with 2^mantissa_bits steps per doubling: 0 for 0, else
 /// from the exponent of `x` and its next mantissa_bits bits. Monotonic.
@@ -42,11 +45,10 @@ struct KeyRange {
 /// The look-up from a key to its group, by tables whose cells are ranges of keys: the cell of a key
 /// holds its group, or the next table.
 ///
-/// Unlike those of a BucketTree, the tables cover the dense ranges of keys, wherever these are:
-/// each begins at its own base, and its first and last cells include the keys below and above. So
-/// every key has a group, and groups are in the order of the keys. The root may have cells on a
-/// logarithmic scale, for keys whose density falls as a power of their value; one table then
-/// suffices.
+/// The tables cover the dense ranges of keys, wherever these are: each begins at its own base, and
+/// its first and last cells include the keys below and above. So every key has a group, and groups
+/// are in the order of the keys. The root may have cells on a logarithmic scale, for keys whose
+/// density falls as a power of their value; one table then suffices.
 struct KeyTree {
   /// cell = min(step(key - base), last), 0 below the base; step(x) = x >> shift.
   struct Node {
@@ -76,23 +78,10 @@ struct KeyTree {
   }
 };
 
-/// The KeyTree of a partition, for groups of its buckets.
+/// The look-up by the digits of a partition, for groups of its buckets.
 /// \param groups  the group of each bucket, below KeyTree::node_flag
-[[nodiscard]] inline KeyTree key_tree_of(const RadixPartition& partition,
-                                         const std::vector<std::uint16_t>& groups) {
-  const BucketTree buckets(partition);
-  KeyTree tree;
-  for (std::size_t i = 0; i < buckets.nodes().size(); ++i) {
-    const BucketTree::Node& node = buckets.nodes()[i];
-    const Refinement& refined = partition.refined()[i];
-    const int open = partition.problem().key_bits - refined.prefix_bits;
-    tree.nodes.push_back(
-        {open == 64 ? 0 : refined.prefix << open, node.shift, node.mask, node.first});
-  }
-  for (const std::int32_t entry : buckets.entries())
-    tree.entries.push_back(entry >= 0 ? groups[static_cast<std::size_t>(entry)]
-                                      : static_cast<std::uint16_t>(KeyTree::node_flag | ~entry));
-  return tree;
-}
+/// \pre partition.refinements().empty(), and a bucket was refined
+[[nodiscard]] KeyTree key_tree_of(const RadixPartition& partition,
+                                  const std::vector<std::uint16_t>& groups);
 
 }  // namespace sortie::multisort::plan

@@ -2,19 +2,14 @@
 #include "multisort/plan/moves.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "multisort/plan/borders.hpp"
 #include "primitives/host/shares.hpp"
 
 namespace sortie::multisort::plan {
 
 namespace {
-
-/// The destination that the item at `position` of the sorted array belongs to.
-std::size_t destination_of(const std::vector<std::uint64_t>& begins, std::uint64_t position) {
-  // The last destination that begins there: empty ones receive nothing.
-  const auto next = std::upper_bound(begins.begin(), begins.end(), position);
-  return static_cast<std::size_t>(next - begins.begin()) - 1;
-}
 
 std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std::uint64_t>& begins,
                                  bool fuse, std::uint64_t limit) {
@@ -24,9 +19,9 @@ std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std
   for (std::size_t b = 0; b < division.ranges.size(); ++b) {
     const std::uint64_t size = division.ranges[b].size;
     const bool is_split =
-        size > 0 && destination_of(begins, position) != destination_of(begins, position + size - 1);
+        size > 0 && part_at(begins, position) != part_at(begins, position + size - 1);
     if (fuse && may_grow && !is_split && groups.back().size + size <= limit &&
-        destination_of(begins, groups.back().begin) == destination_of(begins, position)) {
+        part_at(begins, groups.back().begin) == part_at(begins, position)) {
       groups.back().end_bucket = b + 1;
       groups.back().size += size;
     } else {
@@ -46,7 +41,6 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
   plan.destination_begins = begins_of(division.destination_sizes);
   const std::vector<std::uint64_t>& begins = plan.destination_begins;
   const std::size_t sources = division.ranges.empty() ? 0 : division.ranges.front().counts.size();
-  const std::size_t destinations = begins.size() - 1;
   const bool fuse = division.ranges.size() > most_groups;
   std::uint64_t limit =
       std::max<std::uint64_t>(1, std::min(preferred_size, begins.back() / most_groups));
@@ -71,42 +65,34 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
         plan.places[source].push_back({});
         continue;
       }
-      const std::size_t first = destination_of(begins, position);
-      const std::size_t last = destination_of(begins, position + count - 1);
-      if (first == last && reaches(source, first)) {
-        plan.places[source].push_back({false, false, first, position - begins[first]});
+      const std::size_t first = part_at(begins, position);
+      if (first == part_at(begins, position + count - 1) && reaches(source, first)) {
+        plan.places[source].push_back({count, false, first, position - begins[first]});
         position += count;
         continue;
       }
-      plan.places[source].push_back({false, true, first, plan.staged[source]});
+      plan.places[source].push_back({count, true, first, plan.staged[source]});
       for (std::size_t destination = first; count > 0; ++destination) {
         const std::uint64_t size = std::min(count, begins[destination + 1] - position);
         if (size == 0) continue;
-        const Transfer transfer{source, destination, plan.staged[source],
-                                position - begins[destination], size};
-        std::vector<Transfer>& list = plan.transfers[source];
-        if (!list.empty() && list.back().destination == destination &&
-            list.back().source_begin + list.back().size == transfer.source_begin &&
-            list.back().destination_begin + list.back().size == transfer.destination_begin) {
-          list.back().size += size;
-        } else {
-          list.push_back(transfer);
-        }
+        add_transfer(plan.transfers[source], {source, destination, plan.staged[source],
+                                              position - begins[destination], size});
         plan.staged[source] += size;
         position += size;
         count -= size;
       }
     }
   }
-  for (std::size_t source = 0; source < sources; ++source) {
-    // As in an Exchange: in each step, every destination receives from one source.
-    const auto step = [&](const Transfer& transfer) {
-      return (transfer.destination + destinations - source % destinations) % destinations;
-    };
-    std::stable_sort(plan.transfers[source].begin(), plan.transfers[source].end(),
-                     [&](const Transfer& a, const Transfer& b) { return step(a) < step(b); });
-  }
+  rotate_transfers(plan.transfers, begins.size() - 1);
   return plan;
+}
+
+Exchange exchange_of_buckets(const RadixPartition& partition) {
+  // The transfers of moves that reach nothing: all items are staged, bucket by bucket.
+  const Division division = division_of(partition);
+  MovePlan moves = plan_moves(division, division.ranges.size(), division.ranges.size(),
+                              [](std::size_t, std::size_t) { return false; });
+  return {std::move(moves.transfers), division.destination_sizes};
 }
 
 }  // namespace sortie::multisort::plan

@@ -22,7 +22,7 @@ struct MoveGroup {
 
 /// Destination of the items of a group from one source.
 struct MovePlace {
-  bool is_empty = true;  ///< the source has no items of the group
+  std::uint64_t size = 0;  ///< items of the group that the source has
   /// False: moved to `destination`. True: staged in a buffer at the source and transferred later.
   bool is_staged = false;
   std::size_t destination = 0;
@@ -50,5 +50,10 @@ struct MovePlan {
 [[nodiscard]] MovePlan plan_moves(
     const Division& division, std::size_t most_groups, std::uint64_t preferred_size,
     const std::function<bool(std::size_t source, std::size_t destination)>& reaches);
+
+/// The exchange after a radix partition: each source holds its keys in the order of the buckets,
+/// and each destination gets its buckets in order, the keys of a bucket in the order of the
+/// sources, so that equal keys keep their order. \pre partition.refinements().empty()
+[[nodiscard]] Exchange exchange_of_buckets(const RadixPartition& partition);
 
 }  // namespace sortie::multisort::plan

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "multisort/plan/borders.hpp"
 #include "primitives/host/shares.hpp"
 #include "sortie/error.hpp"
 
@@ -57,40 +57,36 @@ RadixPartition::RadixPartition(PartitionProblem problem) : problem_(std::move(pr
   const Bucket& all = buckets_.front();
   if (problem_.always_divide && refinements_.empty() && all.size > 0 &&
       all.prefix_bits < problem_.key_bits)
-    refinements_.push_back({all.prefix, all.prefix_bits,
-                            std::min(problem_.digit_bits, problem_.key_bits - all.prefix_bits)});
+    list_refinement(all);
 }
 
-std::vector<std::uint64_t> RadixPartition::bucket_begins() const {
-  std::vector<std::uint64_t> begins{0};
-  begins.reserve(buckets_.size() + 1);
-  for (const Bucket& bucket : buckets_) begins.push_back(begins.back() + bucket.size);
-  return begins;
+void RadixPartition::list_refinement(const Bucket& bucket) {
+  refinements_.push_back({bucket.prefix, bucket.prefix_bits,
+                          std::min(problem_.digit_bits, problem_.key_bits - bucket.prefix_bits)});
 }
 
 void RadixPartition::place_borders() {
-  const std::vector<std::uint64_t> begins = bucket_begins();
+  std::vector<std::uint64_t> begins{0};
+  for (const Bucket& bucket : buckets_) begins.push_back(begins.back() + bucket.size);
   const std::vector<std::uint64_t> ideal = begins_of(problem_.destination_sizes);
-  borders_.assign(1, {0, 0});
+  sizes_.clear();
   refinements_.clear();
   const auto has_one_value = [&](std::size_t bucket) {
     return buckets_[bucket].prefix_bits == problem_.key_bits;
   };
-  for (std::size_t d = 1; d + 1 < ideal.size(); ++d) {
-    const std::optional<Border> border =
+  std::uint64_t last = 0;
+  for (std::size_t d = 1; d < ideal.size(); ++d) {
+    const std::optional<std::uint64_t> border =
         place_border(begins, ideal[d], {problem_.padding, problem_.largest_moved}, has_one_value);
     if (border) {
-      borders_.push_back(*border);
+      sizes_.push_back(*border - last);
+      last = *border;
       continue;
     }
-    const Bucket& bucket = buckets_[bucket_at(begins, ideal[d])];
-    if (refinements_.empty() || refinements_.back().prefix != bucket.prefix) {
-      refinements_.push_back(
-          {bucket.prefix, bucket.prefix_bits,
-           std::min(problem_.digit_bits, problem_.key_bits - bucket.prefix_bits)});
-    }
+    const Bucket& bucket = buckets_[part_at(begins, ideal[d])];
+    if (refinements_.empty() || refinements_.back().prefix != bucket.prefix)
+      list_refinement(bucket);
   }
-  borders_.push_back({buckets_.size(), 0});
 }
 
 void RadixPartition::refine(std::span<const std::uint64_t> counts) {
@@ -130,81 +126,6 @@ void RadixPartition::refine(std::span<const std::uint64_t> counts) {
   buckets_ = std::move(refined);
   refined_.insert(refined_.end(), refinements_.begin(), refinements_.end());
   place_borders();
-}
-
-std::vector<std::uint64_t> RadixPartition::destination_sizes() const {
-  const std::vector<std::uint64_t> begins = bucket_begins();
-  std::vector<std::uint64_t> sizes;
-  for (std::size_t d = 0; d + 1 < borders_.size(); ++d) {
-    const auto position = [&](const Border& border) {
-      return begins[border.bucket] + border.offset;
-    };
-    sizes.push_back(position(borders_[d + 1]) - position(borders_[d]));
-  }
-  return sizes;
-}
-
-namespace {
-
-/// The tasks of one destination.
-class Tasks {
- public:
-  Tasks(int key_bits, std::uint64_t small) : key_bits_(key_bits), small_(small) {}
-
-  void add(const Bucket& bucket, std::uint64_t size) {
-    if (size == 0) return;
-    SortTask task{end_, size, key_bits_ - bucket.prefix_bits};
-    end_ += size;
-    if (!tasks_.empty() && tasks_.back().size + size <= small_) {
-      task.remaining_bits = std::max(
-          {task.remaining_bits, tasks_.back().remaining_bits, differing_bits(first_, bucket)});
-      task.begin = tasks_.back().begin;
-      task.size += tasks_.back().size;
-      tasks_.back() = task;
-    } else {
-      first_ = {bucket.prefix, bucket.prefix_bits, {}, 0};
-      tasks_.push_back(task);
-    }
-  }
-
-  [[nodiscard]] std::vector<SortTask> take() { return std::move(tasks_); }
-
- private:
-  /// How many low bits hold all that keys of the two can differ in.
-  [[nodiscard]] int differing_bits(const Bucket& a, const Bucket& b) const {
-    const int common = std::min(a.prefix_bits, b.prefix_bits);
-    if (common == 0) return key_bits_;
-    const std::uint64_t differing =
-        (a.prefix >> (a.prefix_bits - common)) ^ (b.prefix >> (b.prefix_bits - common));
-    return key_bits_ - common + static_cast<int>(std::bit_width(differing));
-  }
-
-  int key_bits_;
-  std::uint64_t small_;
-  std::uint64_t end_ = 0;
-  Bucket first_;  ///< the first bucket of the last task; prefixes ascend, so it differs most
-  std::vector<SortTask> tasks_;
-};
-
-}  // namespace
-
-std::vector<std::vector<SortTask>> sort_tasks(const RadixPartition& partition,
-                                              std::uint64_t small) {
-  const std::vector<Bucket>& buckets = partition.buckets();
-  const std::vector<Border>& borders = partition.borders();
-  std::vector<std::vector<SortTask>> all;
-  for (std::size_t d = 0; d + 1 < borders.size(); ++d) {
-    Tasks tasks(partition.problem().key_bits, small);
-    const Border& begin = borders[d];
-    const Border& end = borders[d + 1];
-    for (std::size_t b = begin.bucket; b <= end.bucket && b < buckets.size(); ++b) {
-      const std::uint64_t from = b == begin.bucket ? begin.offset : 0;
-      const std::uint64_t to = b == end.bucket ? end.offset : buckets[b].size;
-      tasks.add(buckets[b], to - from);
-    }
-    all.push_back(tasks.take());
-  }
-  return all;
 }
 
 }  // namespace sortie::multisort::plan

@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "multisort/plan/borders.hpp"
-
 namespace sortie::multisort::plan {
 
 /// The keys that agree in their leading bits.
@@ -56,7 +54,7 @@ struct PartitionProblem {
 ///     RadixPartition partition(problem);
 ///     while (!partition.refinements().empty())
 ///       partition.refine(histograms of partition.refinements());
-///     partition.buckets(), partition.borders() ...
+///     partition.buckets(), partition.destination_sizes() ...
 ///
 /// The sources only count; keys are moved once, when the plan is complete. RMG (Ilic, sections 3.1
 /// and 3.2) moves them in each pass.
@@ -80,38 +78,21 @@ class RadixPartition {
 
   /// All keys, in ascending order of prefixes. None is empty, unless there are no keys.
   [[nodiscard]] const std::vector<Bucket>& buckets() const { return buckets_; }
-  /// The begin of each destination, and the end of the last one.
-  /// \pre refinements().empty()
-  [[nodiscard]] const std::vector<Border>& borders() const { return borders_; }
   /// Keys that each destination gets. \pre refinements().empty()
-  [[nodiscard]] std::vector<std::uint64_t> destination_sizes() const;
+  [[nodiscard]] const std::vector<std::uint64_t>& destination_sizes() const { return sizes_; }
   /// All refinements so far, which map a key to its bucket.
   [[nodiscard]] const std::vector<Refinement>& refined() const { return refined_; }
   [[nodiscard]] const PartitionProblem& problem() const { return problem_; }
 
  private:
+  void list_refinement(const Bucket& bucket);
   void place_borders();
-  [[nodiscard]] std::vector<std::uint64_t> bucket_begins() const;
 
   PartitionProblem problem_;
   std::vector<Bucket> buckets_;
-  std::vector<Border> borders_;
+  std::vector<std::uint64_t> sizes_;  ///< of the destinations
   std::vector<Refinement> refinements_;
   std::vector<Refinement> refined_;
 };
-
-/// A range of a destination that has to be sorted by its lowest `remaining_bits` bits.
-struct SortTask {
-  std::uint64_t begin = 0;  ///< first key, counted from the begin of the destination
-  std::uint64_t size = 0;
-  int remaining_bits = 0;  ///< 0: all keys are equal
-};
-
-/// The tasks of each destination after the exchange (sections 3.3 and 4.4): its buckets,
-/// neighbours fused as long as they hold at most `small` keys together. Fusing extends the bits to
-/// be sorted up to the highest one in which the prefixes differ.
-/// \pre partition.refinements().empty()
-[[nodiscard]] std::vector<std::vector<SortTask>> sort_tasks(const RadixPartition& partition,
-                                                            std::uint64_t small);
 
 }  // namespace sortie::multisort::plan

@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "core/cuda/check.hpp"
-#include "multisort/cuda/key_order.hpp"
 #include "multisort/cuda/merge/network_sort.cuh"
 #include "papers/bitonic/bitonic.hpp"
 #include "papers/bitonic/passes.hpp"
+#include "primitives/key_codec.hpp"
 
 /// The passes of the in-place bitonic network over memory.
 namespace sortie::papers::bitonic_network {

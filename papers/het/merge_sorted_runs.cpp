@@ -48,7 +48,7 @@ std::function<void()> prepare(const Context& context, const Request& request,
       for (std::size_t run = 0; run < run_sizes.size(); ++run)
         runs.push_back(
             {items.from(run_begins[run] + splits[t][run]), splits[t + 1][run] - splits[t][run]});
-      merge_runs(std::move(runs), scratch->items().from(begins[t]), std::less<Key>{});
+      merge_runs(std::move(runs), scratch->items().from(begins[t]));
     });
     for_each_task(threads, [&](std::size_t t) {
       const Items<Key, Value> part = items.from(begins[t]);

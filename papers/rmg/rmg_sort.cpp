@@ -9,7 +9,8 @@
 #include "core/cuda/check.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
-#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/division.hpp"
+#include "multisort/plan/moves.hpp"
 #include "multisort/plan/radix_partition.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/host/shares.hpp"
@@ -46,29 +47,34 @@ class RmgSort {
     for (std::size_t d = 0; d < group.size(); ++d) allocate(d);
   }
 
-  void run() {
-    try {
-      sort();
-    } catch (...) {
-      try {  // buffers must not be freed while other devices write to them
-        group_.synchronise();
-      } catch (...) {  // the first error is rethrown below
-      }
-      throw;
-    }
-    group_.synchronise();
+  void sort() {
+    GroupPhase histogram(context_, group_, "partition", 2 * bytes());
+    encode(false);
+    plan::PartitionProblem problem;
+    problem.key_bits = key_bits_;
+    problem.digit_bits = digit_bits;
+    problem.source_sizes = sizes_;
+    problem.destination_sizes = sizes_;
+    problem.padding = padding_;
+    plan::RadixPartition partition(std::move(problem));
+    partition_locally(partition);
+    histogram.stop();
+
+    GroupPhase exchange(context_, group_, "exchange", 2 * bytes());
+    exchange_buckets(partition);
+    exchange.stop();
+
+    GroupPhase local(context_, group_, "local sort");
+    sort_buckets(partition);
+    encode(true);
+    local.stop();
   }
 
  private:
-  /// Items of one device, in a buffer or a chunk.
-  struct Arrays {
-    std::byte* keys = nullptr;
-    std::byte* values = nullptr;
-  };
   struct Buffer {
     DeviceBuffer<std::byte> keys;
     DeviceBuffer<std::byte> values;
-    [[nodiscard]] Arrays arrays() { return {keys.data(), values.data()}; }
+    [[nodiscard]] RawItems arrays() { return {keys.data(), values.data()}; }
   };
   struct Share {
     Buffer partitioned;  ///< the chunk, in the order of the buckets
@@ -91,11 +97,11 @@ class RmgSort {
     return static_cast<std::uint64_t>(request_.value_bytes);
   }
   [[nodiscard]] std::uint64_t bytes() const { return begins_.back() * (key_size() + value_size()); }
-  [[nodiscard]] Arrays chunk(std::size_t d) const {
+  [[nodiscard]] RawItems chunk(std::size_t d) const {
     return {static_cast<std::byte*>(request_.chunks[d].keys),
             static_cast<std::byte*>(request_.chunks[d].values)};
   }
-  [[nodiscard]] Arrays at(Arrays arrays, std::uint64_t item) const {
+  [[nodiscard]] RawItems at(RawItems arrays, std::uint64_t item) const {
     return {arrays.keys + item * key_size(),
             value_size() == 0 ? nullptr : arrays.values + item * value_size()};
   }
@@ -123,29 +129,6 @@ class RmgSort {
     check_cuda(device_radix_sort(nullptr, temporary, buffers, most, key_bits_ / 8,
                                  request_.value_bytes, 0, key_bits_, stream));
     share.temporary = {temporary, stream};
-  }
-
-  void sort() {
-    GroupPhase histogram(context_, group_, "partition", 2 * bytes());
-    encode(false);
-    plan::PartitionProblem problem;
-    problem.key_bits = key_bits_;
-    problem.digit_bits = digit_bits;
-    problem.source_sizes = sizes_;
-    problem.destination_sizes = sizes_;
-    problem.padding = padding_;
-    plan::RadixPartition partition(std::move(problem));
-    partition_locally(partition);
-    histogram.stop();
-
-    GroupPhase exchange(context_, group_, "exchange", 2 * bytes());
-    exchange_buckets(partition);
-    exchange.stop();
-
-    GroupPhase local(context_, group_, "local sort");
-    sort_buckets(partition);
-    encode(true);
-    local.stop();
   }
 
   void encode(bool decode) {
@@ -206,7 +189,7 @@ class RmgSort {
   }
 
   /// The arrays that are counted and moved: in the first pass the chunk, then `partitioned`.
-  [[nodiscard]] Arrays source(bool first, std::size_t d) {
+  [[nodiscard]] RawItems source(bool first, std::size_t d) {
     return first ? chunk(d) : shares_[d].partitioned.arrays();
   }
 
@@ -254,7 +237,7 @@ class RmgSort {
       // With several buckets, the rows hold the counts of the last bucket: count this one again.
       if (value_size() != 0 && !first) count_part(first, wanted, part, d);
       Buffer& buffer = first ? share.partitioned : share.received;
-      const Arrays to = at(buffer.arrays(), part.begin);
+      const RawItems to = at(buffer.arrays(), part.begin);
       std::vector<std::uint64_t> keys(most_groups, 0);
       std::vector<std::uint64_t> values(most_groups, 0);
       std::uint64_t before = 0;
@@ -265,7 +248,7 @@ class RmgSort {
       }
       share.key_places.copy_from(keys);
       share.value_places.copy_from(values);
-      const Arrays from = at(source(first, d), part.begin);
+      const RawItems from = at(source(first, d), part.begin);
       MoveArguments arguments;
       arguments.keys = from.keys;
       arguments.values = from.values;
@@ -282,7 +265,7 @@ class RmgSort {
     }
   }
 
-  void copy(std::size_t d, Arrays from, Arrays to, std::uint64_t items) {
+  void copy(std::size_t d, RawItems from, RawItems to, std::uint64_t items) {
     const CurrentDevice current = group_.current(d);
     const auto copy_array = [&](const std::byte* source, std::byte* destination,
                                 std::uint64_t size) {
@@ -295,21 +278,14 @@ class RmgSort {
   }
 
   template <class To>
-  void exchange_arrays(const std::vector<std::vector<plan::Transfer>>& transfers,
-                       Buffer Share::*from, const To& to) {
-    for (const bool keys : {true, false}) {
-      const std::uint64_t size = keys ? key_size() : value_size();
-      if (size == 0) continue;
-      std::vector<const std::byte*> sources;
-      std::vector<std::byte*> destinations;
-      for (std::size_t d = 0; d < group_.size(); ++d) {
-        const Arrays source = (shares_[d].*from).arrays();
-        const Arrays destination = to(d);
-        sources.push_back(keys ? source.keys : source.values);
-        destinations.push_back(keys ? destination.keys : destination.values);
-      }
-      exchange_(transfers, size, sources, destinations);
+  void exchange_items(const std::vector<std::vector<plan::Transfer>>& transfers, const To& to) {
+    std::vector<RawItems> sources;
+    std::vector<RawItems> destinations;
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      sources.push_back(shares_[d].partitioned.arrays());
+      destinations.push_back(to(d));
     }
+    exchange_(transfers, key_size(), value_size(), sources, destinations);
   }
 
   void exchange_buckets(const plan::RadixPartition& partition) {
@@ -319,8 +295,7 @@ class RmgSort {
                        [](const plan::Transfer& a, const plan::Transfer& b) {
                          return a.destination < b.destination;
                        });
-    exchange_arrays(exchange.by_source, &Share::partitioned,
-                    [&](std::size_t d) { return shares_[d].received.arrays(); });
+    exchange_items(exchange.by_source, [&](std::size_t d) { return shares_[d].received.arrays(); });
   }
 
   void sort_buckets(const plan::RadixPartition& partition) {
@@ -333,8 +308,8 @@ class RmgSort {
         const std::uint64_t begin = received[d] + task.begin;
         const std::uint64_t end = begin + task.size;
         const bool inside = begin >= begins_[d] && end <= begins_[d + 1];
-        const Arrays to = inside ? at(chunk(d), begin - begins_[d])
-                                 : at(shares_[d].partitioned.arrays(), task.begin);
+        const RawItems to = inside ? at(chunk(d), begin - begins_[d])
+                                   : at(shares_[d].partitioned.arrays(), task.begin);
         sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to);
         if (inside) continue;
         for (std::size_t owner = 0; owner < group_.size(); ++owner) {
@@ -346,10 +321,10 @@ class RmgSort {
         }
       }
     }
-    exchange_arrays(transfers, &Share::partitioned, [&](std::size_t d) { return chunk(d); });
+    exchange_items(transfers, [&](std::size_t d) { return chunk(d); });
   }
 
-  void sort_task(std::size_t d, const plan::SortTask& task, Arrays from, Arrays to) {
+  void sort_task(std::size_t d, const plan::SortTask& task, RawItems from, RawItems to) {
     RadixBuffers buffers{from.keys, to.keys, from.values, to.values};
     if (task.remaining_bits > 0) {
       std::size_t temporary = shares_[d].temporary.bytes();
@@ -378,7 +353,8 @@ class RmgSort {
 void rmg_sort_chunks(const Context& context, const DeviceGroup& group,
                      const ChunkRequest& request) {
   if (request.num_items() == 0) return;
-  RmgSort(context, group, request).run();
+  RmgSort sort(context, group, request);
+  run_to_the_end(group, [&] { sort.sort(); });
 }
 
 }  // namespace sortie::papers

@@ -216,8 +216,8 @@ class StagesSort {
     exchange_items(sort_.exchange(), by_source, from, to);
     for (const std::uint64_t place : {a, b})
       for (const Share& share : shares_of(first, count, place, size))
-        copy_on_device(share.device, spare(share.device).at(share.at),
-                       now(share.device).at(share.at), share.size);
+        copy_on_device(share.device, spare(share.device).from(share.at),
+                       now(share.device).from(share.at), share.size);
   }
 
   /// Merges the items before and after position `border` of the array on devices
@@ -229,7 +229,7 @@ class StagesSort {
       const std::uint64_t before = border - begin;
       if (begin < border && before < n) {
         const CurrentDevice current = group_.current(d);
-        launch_merge<Key, Value, Order>({now(d), now(d).at(before), before, n - before, n},
+        launch_merge<Key, Value, Order>({now(d), now(d).from(before), before, n - before, n},
                                         spare(d), order_, false, sort_.splits(d), group_.stream(d));
         side_[d] = other(side_[d]);
       }

@@ -14,23 +14,6 @@
 
 namespace sortie {
 
-/// Consecutive items: an array of keys, and an array of their values. Records are keys without
-/// values.
-template <class Key, class Value>
-struct Items {
-  Key* keys = nullptr;
-  Value* values = nullptr;  ///< null without values
-
-  [[nodiscard]] Items from(std::uint64_t first) const {
-    if constexpr (has_values<Value>) return {keys + first, values + first};
-    return {keys + first, nullptr};
-  }
-};
-
-/// Bytes of a key and its value.
-template <class Key, class Value>
-inline constexpr std::size_t item_bytes = sizeof(Key) + (has_values<Value> ? sizeof(Value) : 0);
-
 template <class Key, class Value>
 inline void copy_items(Items<Key, Value> from, std::uint64_t n, Items<Key, Value> to) {
   std::copy_n(from.keys, n, to.keys);

@@ -4,33 +4,60 @@
 #include <Kokkos_Core.hpp>
 #include <exception>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 namespace sortie {
+
+namespace {
+
+/// The exception of the lowest index. None must leave a thread or the body of a parallel loop.
+class FirstFailure {
+ public:
+  template <class Work>
+  void watch(std::uint64_t index, const Work& work) {
+    try {
+      work(index);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (index < index_) failure_ = std::current_exception();
+      index_ = std::min(index_, index);
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t index_ = ~std::uint64_t{0};
+  std::exception_ptr failure_;
+};
+
+}  // namespace
 
 void for_each_task(std::uint64_t tasks, const std::function<void(std::uint64_t)>& work) {
   if (tasks <= 1 || host_threads() <= 1) {
     for (std::uint64_t task = 0; task < tasks; ++task) work(task);
     return;
   }
-  // Exceptions must not leave the body of the parallel loop.
-  std::mutex mutex;
-  std::uint64_t failed = tasks;
-  std::exception_ptr failure;
+  FirstFailure failure;
   using Policy =
       Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
                           Kokkos::IndexType<std::uint64_t>>;
   Kokkos::parallel_for("sortie", Policy(0, tasks, Kokkos::ChunkSize(1)),
-                       [&](const std::uint64_t task) {
-                         try {
-                           work(task);
-                         } catch (...) {
-                           const std::lock_guard lock(mutex);
-                           if (task < failed) failure = std::current_exception();
-                           failed = std::min(failed, task);
-                         }
-                       });
+                       [&](const std::uint64_t task) { failure.watch(task, work); });
   Kokkos::DefaultHostExecutionSpace().fence();
-  if (failure) std::rethrow_exception(failure);
+  failure.rethrow();
+}
+
+void run_on_threads(std::size_t threads, const std::function<void(std::size_t)>& work) {
+  FirstFailure failure;
+  {
+    std::vector<std::jthread> team;
+    for (std::size_t i = 0; i < threads; ++i) team.emplace_back([&, i] { failure.watch(i, work); });
+  }
+  failure.rethrow();
 }
 
 }  // namespace sortie

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/cuda/handles.hpp"
 #include "core/cuda/pinned_buffer.hpp"
 #include "multisort/cuda/device_group.hpp"
-#include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {
 
@@ -23,32 +23,30 @@ class HostLink {
   /// \param ordinal  CUDA device; current in all calls
   explicit HostLink(int ordinal);
   ~HostLink();
-  HostLink(const HostLink&) = delete;
-  HostLink& operator=(const HostLink&) = delete;
+  HostLink(HostLink&&) = delete;
 
   /// The host waits for the copy. Page-locked memory is copied directly.
-  void to_device(void* device, const void* host, std::uint64_t bytes);
-  void to_host(void* host, const void* device, std::uint64_t bytes);
+  void copy(std::byte* device, std::byte* host, std::uint64_t bytes, bool to_device);
 
  private:
   static constexpr std::uint64_t block_bytes = std::uint64_t{4} << 20;
 
   struct Block {
     PinnedBuffer<std::byte> bytes;
-    cudaEvent_t done = nullptr;
+    CudaEvent done;
   };
   /// Allocates the blocks on first use: page-locking is slow, and page-locked memory needs none.
   void prepare_blocks();
 
-  cudaStream_t stream_ = nullptr;
+  CudaStream stream_;
   std::array<Block, 2> blocks_;
 };
 
 /// A range of an array, in host memory and on a logical device.
 struct HostCopy {
   std::size_t device = 0;
-  void* on_device = nullptr;
-  void* on_host = nullptr;
+  std::byte* on_device = nullptr;
+  std::byte* on_host = nullptr;
   std::uint64_t bytes = 0;
 };
 

@@ -4,38 +4,26 @@
 #include <algorithm>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/pinned_buffer.hpp"
 
 namespace sortie::multisort {
 
-namespace {
-
-cudaEvent_t new_event() {
-  cudaEvent_t event = nullptr;
-  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-  return event;
-}
-
-}  // namespace
-
 ItemExchange::~ItemExchange() {
-  for (Staging& staging : staging_) {
-    for (Block& block : staging.blocks) {
-      if (block.emptied != nullptr) {
-        static_cast<void>(cudaEventSynchronize(block.emptied));
-        static_cast<void>(cudaEventDestroy(block.emptied));
-      }
-      if (block.filled != nullptr) {
-        static_cast<void>(cudaEventSynchronize(block.filled));
-        static_cast<void>(cudaEventDestroy(block.filled));
-      }
-    }
-  }
+  for (const Staging& staging : staging_)
+    for (const Block& block : staging.blocks)
+      for (const CudaEvent* event : {&block.emptied, &block.filled})
+        if (*event) static_cast<void>(cudaEventSynchronize(event->get()));
 }
 
 void ItemExchange::operator()(const std::vector<std::vector<plan::Transfer>>& by_source,
-                              std::uint64_t item_bytes, const std::vector<const std::byte*>& from,
-                              const std::vector<std::byte*>& to) {
+                              std::size_t key_bytes, std::size_t value_bytes,
+                              const std::vector<RawItems>& from, const std::vector<RawItems>& to) {
+  exchange(by_source, key_bytes, from, to, &RawItems::keys);
+  if (value_bytes != 0) exchange(by_source, value_bytes, from, to, &RawItems::values);
+}
+
+void ItemExchange::exchange(const std::vector<std::vector<plan::Transfer>>& by_source,
+                            std::size_t item_bytes, const std::vector<RawItems>& from,
+                            const std::vector<RawItems>& to, std::byte* RawItems::*array) {
   group_.barrier();
   for (std::size_t d = 0; d < group_.size(); ++d) {
     const CurrentDevice current = group_.current(d);
@@ -44,9 +32,10 @@ void ItemExchange::operator()(const std::vector<std::vector<plan::Transfer>>& by
   }
   for (const std::vector<plan::Transfer>& transfers : by_source) {
     for (const plan::Transfer& transfer : transfers) {
-      const std::byte* const source = from[transfer.source] + transfer.source_begin * item_bytes;
+      const std::byte* const source =
+          from[transfer.source].*array + transfer.source_begin * item_bytes;
       std::byte* const destination =
-          to[transfer.destination] + transfer.destination_begin * item_bytes;
+          to[transfer.destination].*array + transfer.destination_begin * item_bytes;
       if (group_.reaches(transfer.source, transfer.destination)) {
         const CurrentDevice current = group_.current(transfer.source);
         check_cuda(cudaMemcpyAsync(destination, source, transfer.size * item_bytes,
@@ -71,7 +60,7 @@ ItemExchange::Block& ItemExchange::next_block(std::size_t source, int destinatio
   Staging& staging = staging_[source];
   Block& block = staging.blocks[staging.next];
   staging.next ^= 1;
-  if (block.filled == nullptr) {
+  if (!block.filled) {
     const CurrentDevice current = group_.current(source);
     block.bytes = PinnedBuffer<std::byte>(block_bytes);
     block.filled = new_event();
@@ -79,11 +68,9 @@ ItemExchange::Block& ItemExchange::next_block(std::size_t source, int destinatio
   if (block.emptied_by != destination_ordinal) {
     // An event belongs to one CUDA device. The source's stream waits for the old event before it is
     // destroyed.
-    if (block.emptied != nullptr) {
+    if (block.emptied) {
       const CurrentDevice current = group_.current(source);
-      check_cuda(cudaStreamWaitEvent(group_.stream_out(source), block.emptied, 0));
-      check_cuda(cudaEventDestroy(block.emptied));
-      block.emptied = nullptr;
+      check_cuda(cudaStreamWaitEvent(group_.stream_out(source), block.emptied.get(), 0));
     }
     const CurrentDevice current(destination_ordinal);
     block.emptied = new_event();
@@ -101,17 +88,17 @@ void ItemExchange::copy_through_host(const plan::Transfer& transfer, std::uint64
     {
       const CurrentDevice current = group_.current(transfer.source);
       const cudaStream_t stream = group_.stream_out(transfer.source);
-      check_cuda(cudaStreamWaitEvent(stream, block.emptied, 0));
+      check_cuda(cudaStreamWaitEvent(stream, block.emptied.get(), 0));
       check_cuda(
           cudaMemcpyAsync(block.bytes.data(), from + begin, size, cudaMemcpyDeviceToHost, stream));
-      check_cuda(cudaEventRecord(block.filled, stream));
+      check_cuda(cudaEventRecord(block.filled.get(), stream));
     }
     const CurrentDevice current = group_.current(transfer.destination);
     const cudaStream_t stream = group_.stream_in(transfer.destination);
-    check_cuda(cudaStreamWaitEvent(stream, block.filled, 0));
+    check_cuda(cudaStreamWaitEvent(stream, block.filled.get(), 0));
     check_cuda(
         cudaMemcpyAsync(to + begin, block.bytes.data(), size, cudaMemcpyHostToDevice, stream));
-    check_cuda(cudaEventRecord(block.emptied, stream));
+    check_cuda(cudaEventRecord(block.emptied.get(), stream));
   }
 }
 

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/cuda/handles.hpp"
 #include "core/cuda/pinned_buffer.hpp"
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/plan/exchange.hpp"
-#include "sortie/device_buffer.hpp"
+#include "primitives/payload.hpp"
 
 namespace sortie::multisort {
 
@@ -21,16 +22,15 @@ class ItemExchange {
   explicit ItemExchange(const DeviceGroup& group) : group_(group) {}
   /// Waits for copies that use its blocks.
   ~ItemExchange();
-  ItemExchange(const ItemExchange&) = delete;
-  ItemExchange& operator=(const ItemExchange&) = delete;
+  ItemExchange(ItemExchange&&) = delete;
 
   /// Does the transfers of each source in the order of its list, after the work on the work streams
   /// of both devices. Later work on the work streams waits for them.
-  /// \param item_bytes  bytes of a key or of a value; keys and values take one call each
-  /// \param from, to    the array of each device; transfers hold positions in it
-  void operator()(const std::vector<std::vector<plan::Transfer>>& by_source,
-                  std::uint64_t item_bytes, const std::vector<const std::byte*>& from,
-                  const std::vector<std::byte*>& to);
+  /// \param value_bytes  0: no values
+  /// \param from, to     the items of each device; transfers hold positions in them
+  void operator()(const std::vector<std::vector<plan::Transfer>>& by_source, std::size_t key_bytes,
+                  std::size_t value_bytes, const std::vector<RawItems>& from,
+                  const std::vector<RawItems>& to);
 
  private:
   /// Bytes of a host block; each source has two.
@@ -38,15 +38,18 @@ class ItemExchange {
 
   struct Block {
     PinnedBuffer<std::byte> bytes;
-    cudaEvent_t filled = nullptr;   ///< on the source
-    cudaEvent_t emptied = nullptr;  ///< on the destination
-    int emptied_by = -1;            ///< CUDA device that `emptied` belongs to
+    CudaEvent filled;     ///< on the source
+    CudaEvent emptied;    ///< on the destination
+    int emptied_by = -1;  ///< CUDA device that `emptied` belongs to
   };
   struct Staging {
     Block blocks[2];
     int next = 0;
   };
 
+  void exchange(const std::vector<std::vector<plan::Transfer>>& by_source, std::size_t item_bytes,
+                const std::vector<RawItems>& from, const std::vector<RawItems>& to,
+                std::byte* RawItems::*array);
   void copy_through_host(const plan::Transfer& transfer, std::uint64_t item_bytes,
                          const std::byte* from, std::byte* to);
   Block& next_block(std::size_t source, int destination_ordinal);

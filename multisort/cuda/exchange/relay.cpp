@@ -2,7 +2,6 @@
 #include "multisort/cuda/exchange/relay.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/cuda/check.hpp"
 
@@ -20,27 +19,6 @@ Relay::Relay(const DeviceGroup& group, std::size_t device, const LeadingDigits::
   batches_per_slice_ =
       static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (share.batches + slices - 1) / slices));
   slice_items_ = std::min(size, std::uint64_t{batches_per_slice_} * share.tiles_per_batch * tile);
-}
-
-Relay::Relay(Relay&& other) noexcept
-    : group_(other.group_),
-      device_(other.device_),
-      tile_(other.tile_),
-      key_bytes_(other.key_bytes_),
-      value_bytes_(other.value_bytes_),
-      batches_per_slice_(other.batches_per_slice_),
-      slice_items_(other.slice_items_),
-      next_batch_(other.next_batch_),
-      next_buffer_(other.next_buffer_),
-      key_destinations_(std::move(other.key_destinations_)),
-      value_destinations_(std::move(other.value_destinations_)),
-      buffers_(std::move(other.buffers_)) {
-  for (Buffer& buffer : other.buffers_) buffer.copied = nullptr;
-}
-
-Relay::~Relay() {
-  for (const Buffer& buffer : buffers_)
-    if (buffer.copied != nullptr) static_cast<void>(cudaEventDestroy(buffer.copied));
 }
 
 std::uint64_t Relay::bytes_wanted() const {
@@ -66,7 +44,7 @@ void Relay::allocate(const std::vector<std::uint64_t>& key_destinations,
     buffer.values = DeviceBuffer<std::byte>(buffer_bytes(value_bytes_), stream);
     buffer.runs = DeviceBuffer<RelayRun>(runs, stream);
     buffer.blocks = DeviceBuffer<std::uint32_t>(runs + 1, stream);
-    check_cuda(cudaEventCreateWithFlags(&buffer.copied, cudaEventDisableTiming));
+    buffer.copied = new_event();
   }
 }
 
@@ -91,7 +69,7 @@ bool Relay::run_slice(const PartitionKernels& kernels, const MoveArguments& argu
   slice.values = {value_bytes_, value_destinations_.data(), arguments.value_places,
                   reinterpret_cast<std::uint64_t>(buffer.values.data())};
   slice.list = {buffer.runs.data(), buffer.blocks.data()};
-  check_cuda(cudaStreamWaitEvent(work, buffer.copied, 0));
+  check_cuda(cudaStreamWaitEvent(work, buffer.copied.get(), 0));
   check_cuda(place_slice(slice, work));
   MoveArguments of_slice = arguments;
   of_slice.first_tile = std::uint64_t{batch} * share.tiles_per_batch;
@@ -99,7 +77,7 @@ bool Relay::run_slice(const PartitionKernels& kernels, const MoveArguments& argu
   check_cuda(kernels.move(of_slice, work));
   group_.wait(out, device_, work);
   check_cuda(copy_slice(slice.list, runs, ways, out));
-  check_cuda(cudaEventRecord(buffer.copied, out));
+  check_cuda(cudaEventRecord(buffer.copied.get(), out));
   next_batch_ = end;
   next_buffer_ ^= 1;
   return true;

@@ -7,11 +7,50 @@
 #include <vector>
 
 #include "multisort/cuda/device_group.hpp"
-#include "multisort/cuda/exchange/relay_kernels.hpp"
 #include "multisort/cuda/radix/leading_digits.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {
+
+/// A contiguous copy from a relay's buffer to another device. Both addresses are congruent modulo
+/// 16.
+struct RelayRun {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// The copies from one buffer of a relay; in device memory.
+struct RelayList {
+  RelayRun* runs = nullptr;  ///< one per group for keys, then one per group for values
+  std::uint32_t* blocks =
+      nullptr;  ///< exclusive prefix sums of copy blocks per run; then the total
+};
+
+/// The relayed groups, for one array (keys or values).
+struct RelayArray {
+  int item_bytes = 0;  ///< 0: there are no values
+  /// Destination of the source's first item of each group; 0: the group is not relayed.
+  const std::uint64_t* destinations = nullptr;
+  std::uint64_t* places = nullptr;  ///< MoveArguments::key_places or value_places
+  std::uint64_t buffer = 0;         ///< address of the relay's buffer
+};
+
+struct RelaySlice {
+  const std::uint64_t* rows_before = nullptr;  ///< items of each group before the slice
+  const std::uint64_t* rows_behind = nullptr;  ///< the same before the next slice
+  RelayArray keys;
+  RelayArray values;
+  RelayList list;
+};
+
+/// Assigns space in the buffer to the groups of a slice, and lists the copies.
+cudaError_t place_slice(const RelaySlice& slice, cudaStream_t stream);
+
+/// Does the listed copies. \param runs  most_groups, twice that with values
+/// \param ways  number of equal parts of the list that are copied concurrently
+cudaError_t copy_slice(const RelayList& list, std::uint32_t runs, std::uint32_t ways,
+                       cudaStream_t stream);
 
 /// Moves the items of one device to their groups. Items for other devices are gathered in a local
 /// buffer first and cross the link in large contiguous ranges.
@@ -35,9 +74,6 @@ class Relay {
   /// \param device  its CUDA device is current in all calls
   Relay(const DeviceGroup& group, std::size_t device, const LeadingDigits::Share& share,
         std::uint64_t size, std::uint32_t tile, int key_bytes, int value_bytes);
-  ~Relay();
-  Relay(Relay&& other) noexcept;
-  Relay& operator=(Relay&&) = delete;
 
   /// Bytes that allocate() allocates.
   [[nodiscard]] std::uint64_t bytes_wanted() const;
@@ -65,7 +101,7 @@ class Relay {
     DeviceBuffer<std::byte> values;
     DeviceBuffer<RelayRun> runs;
     DeviceBuffer<std::uint32_t> blocks;
-    cudaEvent_t copied = nullptr;
+    CudaEvent copied;
   };
 
   const DeviceGroup& group_;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "multisort/cuda/exchange/relay_kernels.hpp"
-
-#include "multisort/cuda/radix/partition_kernels.hpp"
+#include "multisort/cuda/exchange/relay.hpp"
 #include "primitives/cuda/block_scan.cuh"
 
 namespace sortie::multisort {

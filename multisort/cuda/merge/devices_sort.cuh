@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "core/cuda/device_scope.hpp"
@@ -15,7 +14,6 @@
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/merge/local_sort.cuh"
-#include "multisort/cuda/merge/merge_sort.hpp"
 #include "multisort/cuda/merge/sampler.cuh"
 #include "multisort/cuda/merge/two_runs.cuh"
 #include "multisort/plan/exchange.hpp"
@@ -40,73 +38,24 @@ struct Chunk {
 /// | values  | the chunk's size  | Value | the sort |
 /// | splits  | one for each tile | u64   | the sort |
 template <class Key, class Value>
-class DeviceWork {
- public:
-  /// \param splits  capacity for splits \throws Error (out_of_memory)
+struct DeviceWork {
+  DeviceBuffer<Key> keys;
+  DeviceBuffer<Value> values;
+  DeviceBuffer<std::uint64_t> splits;
+
+  /// \param most_splits  capacity for splits \throws Error (out_of_memory)
   DeviceWork(const Context& context, const DeviceGroup& group, std::size_t device,
-             const Chunk<Key, Value>& chunk, std::uint64_t splits)
-      : chunk_(chunk) {
+             std::uint64_t size, std::uint64_t most_splits) {
     const CurrentDevice current = group.current(device);
-    const std::uint64_t value_bytes = has_values<Value> ? sizeof(Value) : 0;
     const std::uint64_t wanted =
-        chunk.size * (sizeof(Key) + value_bytes) + splits * sizeof(std::uint64_t);
+        size * item_bytes<Key, Value> + most_splits * sizeof(std::uint64_t);
     if (context.memory_budget != 0 && wanted > context.memory_budget)
       throw out_of_memory_error("the second buffer of a merge sort", wanted, context.memory_budget);
     const cudaStream_t stream = group.stream(device);
-    keys_ = DeviceBuffer<Key>(chunk.size, stream);
-    if constexpr (has_values<Value>) values_ = DeviceBuffer<Value>(chunk.size, stream);
-    splits_ = DeviceBuffer<std::uint64_t>(splits, stream);
+    keys = DeviceBuffer<Key>(size, stream);
+    values = DeviceBuffer<Value>(has_values<Value> ? size : 0, stream);
+    splits = DeviceBuffer<std::uint64_t>(most_splits, stream);
   }
-
-  [[nodiscard]] TwoSides<Key, Value> sides() {
-    if constexpr (has_values<Value>)
-      return {chunk_.items, {keys_.data(), values_.data()}, chunk_.size};
-    else
-      return {chunk_.items, {keys_.data(), nullptr}, chunk_.size};
-  }
-  [[nodiscard]] std::uint64_t* splits() { return splits_.data(); }
-
- private:
-  struct Nothing {};
-  Chunk<Key, Value> chunk_;
-  DeviceBuffer<Key> keys_;
-  [[no_unique_address]] std::conditional_t<has_values<Value>, DeviceBuffer<Value>, Nothing> values_;
-  DeviceBuffer<std::uint64_t> splits_;
-};
-
-/// Merges runs in order, in rounds of pairs; the last round decodes. Each round writes to the side
-/// that the previous round read.
-template <class Key, class Value, class Order>
-class RunMerger {
- public:
-  RunMerger(const TwoSides<Key, Value>& target, std::vector<Run<Key, Value>> runs,
-            const Order& order, std::uint64_t* splits, cudaStream_t stream)
-      : target_(target), runs_(std::move(runs)), order_(order), splits_(splits), stream_(stream) {}
-
-  /// Merges each pair of neighbours. A run without a neighbour is merged with an empty run, that
-  /// is, copied.
-  void merge_pairs(Side to, bool decode) {
-    std::vector<Run<Key, Value>> merged;
-    std::uint64_t begin = 0;
-    for (std::size_t i = 0; i < runs_.size(); i += 2) {
-      const Run<Key, Value> second =
-          i + 1 < runs_.size() ? runs_[i + 1] : Run<Key, Value>{runs_[i].items, 0, 0};
-      const Run<Key, Value> result{target_.on(to).at(begin), runs_[i].size + second.size, 0};
-      launch_merge<Key, Value, Order>(
-          {runs_[i].items, second.items, runs_[i].size, second.size, result.size}, result.items,
-          order_, decode, splits_, stream_);
-      begin += result.size;
-      merged.push_back(result);
-    }
-    runs_ = std::move(merged);
-  }
-
- private:
-  TwoSides<Key, Value> target_;
-  std::vector<Run<Key, Value>> runs_;
-  Order order_;
-  std::uint64_t* splits_;
-  cudaStream_t stream_;
 };
 
 /// Finds the cuts of the sorted chunks between the items of consecutive result chunks: entry d
@@ -136,42 +85,31 @@ void exchange_items(ItemExchange& exchange,
                     const std::vector<std::vector<plan::Transfer>>& by_source,
                     const std::vector<Items<Key, Value>>& from,
                     const std::vector<Items<Key, Value>>& to) {
-  const auto copy = [&](auto Items<Key, Value>::*array) {
-    std::vector<const std::byte*> sources;
-    std::vector<std::byte*> targets;
-    for (const auto& items : from)
-      sources.push_back(reinterpret_cast<const std::byte*>(items.*array));
-    for (const auto& items : to) targets.push_back(reinterpret_cast<std::byte*>(items.*array));
-    exchange(by_source, sizeof(*(from[0].*array)), sources, targets);
+  const auto raw = [](const std::vector<Items<Key, Value>>& typed) {
+    std::vector<RawItems> all;
+    for (const auto& items : typed)
+      all.push_back(
+          {reinterpret_cast<std::byte*>(items.keys), reinterpret_cast<std::byte*>(items.values)});
+    return all;
   };
-  copy(&Items<Key, Value>::keys);
-  if constexpr (has_values<Value>) copy(&Items<Key, Value>::values);
+  exchange(by_source, sizeof(Key), has_values<Value> ? sizeof(Value) : 0, raw(from), raw(to));
 }
 
-/// The runs that each device merges: ranges of the sorted chunks, before they are copied.
-/// \param from  the sorted chunk of each device
+/// The runs that each device merges: ranges of the sorted chunks.
+/// \param items  of each device: the sorted chunks, or, if they have been copied (`moved`), where
+///               the runs of a device are one after the other
 template <class Key, class Value>
-[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> runs_in_place(
-    const std::vector<Items<Key, Value>>& from,
-    std::span<const std::vector<std::uint64_t>> splits) {
-  std::vector<std::vector<Run<Key, Value>>> runs(from.size());
-  for (std::size_t d = 0; d < from.size(); ++d)
-    for (std::size_t s = 0; s < from.size(); ++s)
-      if (splits[d + 1][s] != splits[d][s])
-        runs[d].push_back({from[s].at(splits[d][s]), splits[d + 1][s] - splits[d][s], s});
-  return runs;
-}
-
-/// The same runs after they have been copied to `to` of each device, one after the other.
-template <class Key, class Value>
-[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> runs_moved(
-    const std::vector<Items<Key, Value>>& to, std::span<const std::vector<std::uint64_t>> splits) {
-  std::vector<std::vector<Run<Key, Value>>> runs(to.size());
-  for (std::size_t d = 0; d < to.size(); ++d) {
+[[nodiscard]] std::vector<std::vector<Run<Key, Value>>> runs_of(
+    const std::vector<Items<Key, Value>>& items, std::span<const std::vector<std::uint64_t>> splits,
+    bool moved) {
+  std::vector<std::vector<Run<Key, Value>>> runs(items.size());
+  for (std::size_t d = 0; d < items.size(); ++d) {
     std::uint64_t begin = 0;
-    for (std::size_t s = 0; s < to.size(); ++s) {
+    for (std::size_t s = 0; s < items.size(); ++s) {
       const std::uint64_t size = splits[d + 1][s] - splits[d][s];
-      if (size != 0) runs[d].push_back({to[d].at(begin), size, d});
+      if (size != 0)
+        runs[d].push_back(moved ? Run<Key, Value>{items[d].from(begin), size, d}
+                                : Run<Key, Value>{items[s].from(splits[d][s]), size, s});
       begin += size;
     }
   }
@@ -197,16 +135,17 @@ class DevicesSort {
               bool decode)
       : context_(context), group_(group), order_(order), exchange_(group) {
     for (std::size_t d = 0; d < group.size(); ++d) {
-      work_.emplace_back(context, group, d, chunks[d],
-                         split_capacity<Key, Value, Order>(chunks[d].size, group.size()));
-      sides_.push_back(work_.back().sides());
-      sizes_.push_back(chunks[d].size);
+      const std::uint64_t size = chunks[d].size;
+      work_.emplace_back(context, group, d, size,
+                         split_capacity<Key, Value, Order>(size, group.size()));
+      sides_.push_back({chunks[d].items, {work_[d].keys.data(), work_[d].values.data()}, size});
+      sizes_.push_back(size);
     }
     // All allocations have succeeded: from here on chunks may change.
     GroupPhase phase(context, group, "local sort");
     for (std::size_t d = 0; d < group.size(); ++d) {
       const CurrentDevice current = group.current(d);
-      sort_locally(sides_[d], sorted_side, order, decode, work_[d].splits(), group.stream(d));
+      sort_locally(sides_[d], sorted_side, order, decode, splits(d), group.stream(d));
     }
     phase.stop();
   }
@@ -216,17 +155,17 @@ class DevicesSort {
     GroupPhase pivots(context_, group_, "pivots");
     std::vector<const Key*> sorted;
     for (const auto& items : all_on(sides_, side)) sorted.push_back(items.keys);
-    const auto splits = split_for_chunks(group_, sorted, sizes_, order_);
+    const auto cuts = split_for_chunks(group_, sorted, sizes_, order_);
     pivots.stop();
 
     group_.barrier();
-    auto runs = runs_in_place(all_on(sides_, side), splits);
+    auto runs = runs_of(all_on(sides_, side), cuts, false);
     if (copies) {
       GroupPhase exchange(context_, group_, "exchange");
-      exchange_items(exchange_, plan::exchange_of_runs(splits).by_source, all_on(sides_, side),
+      exchange_items(exchange_, plan::exchange_of_runs(cuts).by_source, all_on(sides_, side),
                      all_on(sides_, other(side)));
       side = other(side);
-      runs = runs_moved(all_on(sides_, side), splits);
+      runs = runs_of(all_on(sides_, side), cuts, true);
       group_.barrier();
       exchange.stop();
     }
@@ -236,20 +175,37 @@ class DevicesSort {
       merge.stop();
       return;
     }
-    std::vector<RunMerger<Key, Value, Order>> mergers;
-    for (std::size_t d = 0; d < group_.size(); ++d)
-      mergers.emplace_back(sides_[d], std::move(runs[d]), order_, work_[d].splits(),
-                           group_.stream(d));
     for (int round = 0; round < rounds; ++round) {
       side = other(side);
       for (std::size_t d = 0; d < group_.size(); ++d) {
         const CurrentDevice current = group_.current(d);
-        mergers[d].merge_pairs(side, round + 1 == rounds);
+        runs[d] = merge_pairs(d, runs[d], side, round + 1 == rounds);
       }
       // The next round writes to memory that other devices read in this one.
       if (round == 0) group_.barrier();
     }
     merge.stop();
+  }
+
+  /// Merges each pair of neighbouring runs of a device. A run without a neighbour is merged with an
+  /// empty run, that is, copied. \return the merged runs
+  std::vector<Run<Key, Value>> merge_pairs(std::size_t device,
+                                           const std::vector<Run<Key, Value>>& runs, Side to,
+                                           bool decode) {
+    std::vector<Run<Key, Value>> merged;
+    std::uint64_t begin = 0;
+    for (std::size_t i = 0; i < runs.size(); i += 2) {
+      const Run<Key, Value> second =
+          i + 1 < runs.size() ? runs[i + 1] : Run<Key, Value>{runs[i].items, 0, 0};
+      const Run<Key, Value> result{sides_[device].on(to).from(begin), runs[i].size + second.size,
+                                   0};
+      launch_merge<Key, Value, Order>(
+          {runs[i].items, second.items, runs[i].size, second.size, result.size}, result.items,
+          order_, decode, splits(device), group_.stream(device));
+      begin += result.size;
+      merged.push_back(result);
+    }
+    return merged;
   }
 
   /// Merges one or two runs on each device, in a single round.
@@ -260,13 +216,13 @@ class DevicesSort {
       if (runs[d].empty()) continue;
       const Run<Key, Value> nothing{runs[d][0].items, 0, runs[d][0].device};
       merges.emplace_back(group_, d, runs[d][0], runs[d].size() == 2 ? runs[d][1] : nothing,
-                          targets[d], order_, work_[d].splits());
+                          targets[d], order_, splits(d));
     }
     for (auto& one : merges) one.start();
   }
 
   [[nodiscard]] const std::vector<TwoSides<Key, Value>>& sides() const { return sides_; }
-  [[nodiscard]] std::uint64_t* splits(std::size_t device) { return work_[device].splits(); }
+  [[nodiscard]] std::uint64_t* splits(std::size_t device) { return work_[device].splits.data(); }
   [[nodiscard]] ItemExchange& exchange() { return exchange_; }
 
  private:
@@ -278,21 +234,6 @@ class DevicesSort {
   std::vector<TwoSides<Key, Value>> sides_;
   std::vector<std::uint64_t> sizes_;
 };
-
-/// Runs `work`. If it throws, waits for the group's streams before the exception leaves.
-template <class Work>
-void run_to_the_end(const DeviceGroup& group, Work work) {
-  try {
-    work();
-  } catch (...) {
-    try {
-      group.synchronise();
-    } catch (const Error&) {
-      // The first error is rethrown below.
-    }
-    throw;
-  }
-}
 
 /// Sorts the chunks of a group's devices as one array, stably.
 ///

@@ -9,10 +9,28 @@
 
 #include "multisort/cuda/merge/merge_kernels.cuh"
 #include "multisort/cuda/merge/network_sort.cuh"
-#include "multisort/cuda/merge/order.cuh"
+#include "primitives/key_codec.hpp"
 
 /// The merge sort of the items of one device.
 namespace sortie::multisort::merge {
+
+/// The order of a merge sort has
+/// * encode() and decode(), applied to each key when it is first read and last written;
+/// * operator(): whether encoded key a precedes b. Also called on the host, to find the borders
+///   between devices.
+///
+/// This one is for keys of any supported type, compared as unsigned integers of the same order.
+template <class Word>
+struct WordOrder {
+  KeyCodec<Word> codec;
+
+  explicit WordOrder(const KeyOrder& order) : codec(order.codec<Word>()) {}
+
+  [[nodiscard]] bool is_identity() const { return codec.is_identity(); }
+  [[nodiscard]] __device__ Word encode(Word key) const { return codec.encoded(key); }
+  [[nodiscard]] __device__ Word decode(Word word) const { return codec.decoded(word); }
+  [[nodiscard]] __host__ __device__ bool operator()(Word a, Word b) const { return a < b; }
+};
 
 /// The two buffers between which the passes alternate: the caller's data, and scratch of the same
 /// size.

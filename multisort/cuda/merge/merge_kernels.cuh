@@ -3,9 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "core/cuda/check.hpp"
 #include "multisort/cuda/merge/merge_tile.cuh"
@@ -13,18 +11,6 @@
 /// The kernels of the merge sort on one device: tiles are sorted, then runs are merged in pairs
 /// until one is left. Stable.
 namespace sortie::multisort::merge {
-
-/// Arrays of keys and values. `values` is unused for keys alone.
-template <class Key, class Value>
-struct Items {
-  Key* keys = nullptr;
-  Value* values = nullptr;
-
-  [[nodiscard]] __host__ __device__ Items at(std::uint64_t index) const {
-    if constexpr (!has_values<Value>) return {keys + index, nullptr};
-    return {keys + index, values + index};
-  }
-};
 
 /// Pairs of sorted runs to merge. Pair q is a run of `first_run` items at
 /// first + q * (first_run + second_run) and a run of `second_run` items at second + the same
@@ -40,7 +26,7 @@ struct RunPairs {
   /// Neighbouring runs of `run` items of one array.
   [[nodiscard]] static RunPairs neighbours(Items<Key, Value> array, std::uint64_t n,
                                            std::uint64_t run) {
-    return {array, array.at(run), run, run, n};
+    return {array, array.from(run), run, run, n};
   }
 
   [[nodiscard]] __host__ __device__ std::uint64_t pair_size() const {
@@ -74,8 +60,8 @@ struct TileOfPair {
     const std::uint64_t pair = tile / tiles_a_pair;
     TileOfPair result;
     result.begin = pair * pairs.pair_size();
-    result.first = pairs.first.at(result.begin);
-    result.second = pairs.second.at(result.begin);
+    result.first = pairs.first.from(result.begin);
+    result.second = pairs.second.from(result.begin);
     const std::uint64_t left = pairs.n - result.begin;
     result.first_size = min(pairs.first_run, left);
     result.second_size = min(pairs.second_run, left - result.first_size);
@@ -126,16 +112,9 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
   const Key* const second = work.second.keys + second_begin - first_count;
 
   Key keys[Shape::items_a_thread];
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i < count) keys[r] = (i < first_count ? first : second)[i];
-  }
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i < count) tile.keys[i] = keys[r];
-  }
+  for_each_coalesced<Shape>(count,
+                            [&](int r, int i) { keys[r] = (i < first_count ? first : second)[i]; });
+  for_each_coalesced<Shape>(count, [&](int r, int i) { tile.keys[i] = keys[r]; });
   __syncthreads();
 
   const int rank = min(thread * Shape::items_a_thread, count);
@@ -154,28 +133,19 @@ __global__ void __launch_bounds__(TileShape<Key>::threads, merging_blocks<Key, V
   }
   __syncthreads();
 
-  const Items<Key, Value> target = out.at(work.begin + work.rank);
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i < count) target.keys[i] = decode ? order.decode(tile.keys[i]) : tile.keys[i];
-  }
+  const Items<Key, Value> target = out.from(work.begin + work.rank);
+  for_each_coalesced<Shape>(count, [&](int, int i) {
+    target.keys[i] = decode ? order.decode(tile.keys[i]) : tile.keys[i];
+  });
   if constexpr (has_values<Value>) {
     const Value* const first_values = work.first.values + first_begin;
     const Value* const second_values = work.second.values + second_begin - first_count;
     Value values[Shape::items_a_thread];
-#pragma unroll
-    for (int r = 0; r < Shape::items_a_thread; ++r) {
-      const int i = r * Shape::threads + thread;
-      if (i >= count) continue;
+    for_each_coalesced<Shape>(count, [&](int r, int i) {
       const int source = sources.numbers[i];
       values[r] = (source < first_count ? first_values : second_values)[source];
-    }
-#pragma unroll
-    for (int r = 0; r < Shape::items_a_thread; ++r) {
-      const int i = r * Shape::threads + thread;
-      if (i < count) target.values[i] = values[r];
-    }
+    });
+    for_each_coalesced<Shape>(count, [&](int r, int i) { target.values[i] = values[r]; });
   }
 }
 
@@ -192,16 +162,13 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
   const int thread = static_cast<int>(threadIdx.x);
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * Shape::items;
   const int count = static_cast<int>(min(std::uint64_t{Shape::items}, n - begin));
-  const Items<Key, Value> source = in.at(begin);
-  const Items<Key, Value> target = out.at(begin);
+  const Items<Key, Value> source = in.from(begin);
+  const Items<Key, Value> target = out.from(begin);
 
   Key keys[Shape::items_a_thread];
   int places[Shape::items_a_thread];
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i < count) tile.keys[i] = order.encode(source.keys[i]);
-  }
+  for_each_coalesced<Shape>(count,
+                            [&](int, int i) { tile.keys[i] = order.encode(source.keys[i]); });
   __syncthreads();
   const int own = thread * Shape::items_a_thread;
 #pragma unroll
@@ -244,20 +211,14 @@ __global__ void __launch_bounds__(TileShape<Key>::threads)
 
   Value values[has_values<Value> ? Shape::items_a_thread : 1];
   if constexpr (has_values<Value>) {
-#pragma unroll
-    for (int r = 0; r < Shape::items_a_thread; ++r) {
-      const int i = r * Shape::threads + thread;
-      if (i < count) values[r] = source.values[numbers.numbers[i]];
-    }
+    for_each_coalesced<Shape>(count,
+                              [&](int r, int i) { values[r] = source.values[numbers.numbers[i]]; });
     __syncthreads();  // `out` may be `in`
   }
-#pragma unroll
-  for (int r = 0; r < Shape::items_a_thread; ++r) {
-    const int i = r * Shape::threads + thread;
-    if (i >= count) continue;
+  for_each_coalesced<Shape>(count, [&](int r, int i) {
     target.keys[i] = decode ? order.decode(tile.keys[i]) : tile.keys[i];
     if constexpr (has_values<Value>) target.values[i] = values[r];
-  }
+  });
 }
 
 /// Merges pairs of runs into `out`. \param splits  capacity pairs.tiles()

@@ -4,7 +4,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <type_traits>
 
 #include "primitives/cuda/merge_path.cuh"
 #include "primitives/payload.hpp"
@@ -37,6 +36,17 @@ inline constexpr int merging_blocks = has_values<Value>  ? 0
                                       : sizeof(Key) <= 4 ? 6
                                       : sizeof(Key) <= 8 ? 5
                                                          : 0;
+
+/// Calls body(r, i) for the items i of a tile of `count` items that the thread loads or stores as its
+/// r-th: neighbouring threads take neighbouring items.
+template <class Shape, class Body>
+__device__ __forceinline__ void for_each_coalesced(int count, Body body) {
+#pragma unroll
+  for (int r = 0; r < Shape::items_a_thread; ++r) {
+    const int i = r * Shape::threads + static_cast<int>(threadIdx.x);
+    if (i < count) body(r, i);
+  }
+}
 
 /// Merges `count` items from two sorted runs in shared memory, the first at places [a, a_end), the
 /// second at [b, b_end), and stores the place of origin of each.

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "core/cuda/check.hpp"
-#include "multisort/cuda/key_order.hpp"
 #include "multisort/cuda/merge/network_tile.cuh"
+#include "primitives/key_codec.hpp"
 
 /// Sorts tiles by a bitonic network: the first pass of the merge sort of keys alone, and of the sort
 /// in place of papers/bitonic. Not stable.

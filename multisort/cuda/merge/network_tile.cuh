@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "multisort/cuda/key_order.hpp"
+#include "primitives/key_codec.hpp"
 #include "primitives/payload.hpp"
 
 /// A tile of the bitonic network: the items of one block, compared in registers and regrouped
@@ -175,31 +175,18 @@ __device__ void for_each_word(PaddedArray<Word, Items>& array, const Grouping& g
   for (int r = 0; r < Count; ++r) body(r, (r < Count / 2 ? lower : upper)[Array::at(r << LowBit)]);
 }
 
-template <class Key, class Value>
-__device__ void put_into(TileStorage<Key, Value>& tile, const Grouping& grouping,
-                         const ThreadItems<Key, Value>& items) {
+/// Calls body(word, item) for each key and each value of the thread and its word of the tile.
+template <class Key, class Value, class Body>
+__device__ void for_each_item(TileStorage<Key, Value>& tile, const Grouping& grouping,
+                              ThreadItems<Key, Value>& items, Body body) {
   using Shape = TileShape<Key, Value>;
   constexpr int count = Shape::items_a_thread;
   with_constant(grouping.low_bit, [&](auto low_bit) {
     for_each_word<low_bit.value, count>(tile.keys, grouping,
-                                        [&](int r, auto& word) { word = items.keys[r]; });
+                                        [&](int r, auto& word) { body(word, items.keys[r]); });
     if constexpr (Shape::has_values)
       for_each_word<low_bit.value, count>(tile.values, grouping,
-                                          [&](int r, auto& word) { word = items.values[r]; });
-  });
-}
-
-template <class Key, class Value>
-__device__ void take_from(TileStorage<Key, Value>& tile, const Grouping& grouping,
-                          ThreadItems<Key, Value>& items) {
-  using Shape = TileShape<Key, Value>;
-  constexpr int count = Shape::items_a_thread;
-  with_constant(grouping.low_bit, [&](auto low_bit) {
-    for_each_word<low_bit.value, count>(tile.keys, grouping,
-                                        [&](int r, auto& word) { items.keys[r] = word; });
-    if constexpr (Shape::has_values)
-      for_each_word<low_bit.value, count>(tile.values, grouping,
-                                          [&](int r, auto& word) { items.values[r] = word; });
+                                          [&](int r, auto& word) { body(word, items.values[r]); });
   });
 }
 
@@ -208,9 +195,9 @@ __device__ void take_from(TileStorage<Key, Value>& tile, const Grouping& groupin
 template <class Key, class Value>
 __device__ void regroup(TileStorage<Key, Value>& tile, Grouping& now, const Grouping& next,
                         ThreadItems<Key, Value>& items) {
-  put_into(tile, now, items);
+  for_each_item(tile, now, items, [](auto& word, auto& item) { word = item; });
   __syncthreads();
-  take_from(tile, next, items);
+  for_each_item(tile, next, items, [](auto& word, auto& item) { item = word; });
   now = next;
 }
 

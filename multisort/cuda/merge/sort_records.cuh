@@ -17,6 +17,22 @@
 
 namespace sortie {
 
+namespace multisort::merge {
+
+/// Records, compared by the caller's comparator.
+template <class Record, class Before>
+struct RecordOrder {
+  Before before;
+
+  [[nodiscard]] __device__ Record encode(const Record& record) const { return record; }
+  [[nodiscard]] __device__ Record decode(const Record& record) const { return record; }
+  [[nodiscard]] __host__ __device__ bool operator()(const Record& a, const Record& b) const {
+    return before(a, b);
+  }
+};
+
+}  // namespace multisort::merge
+
 /// A range of an array of records in the memory of one GPU.
 template <class Record>
 struct RecordChunk {

@@ -101,9 +101,9 @@ class TwoRunsMerge {
   void merge_part(const std::uint64_t (&begin)[2], const std::uint64_t (&end)[2]) {
     const int other = 1 - own_;
     const std::uint64_t other_size = end[other] - begin[other];
-    Items<Key, Value> inputs[2] = {runs_[0].items.at(begin[0]), runs_[1].items.at(begin[1])};
+    Items<Key, Value> inputs[2] = {runs_[0].items.from(begin[0]), runs_[1].items.from(begin[1])};
     if (end[own_] + other_size <= runs_[own_].size) {
-      const Items<Key, Value> waiting = target_.at(runs_[own_].size + begin[other]);
+      const Items<Key, Value> waiting = target_.from(runs_[own_].size + begin[other]);
       const cudaStream_t copies = group_.stream_in(device_);
       copy(waiting.keys, inputs[other].keys, other_size, copies);
       if constexpr (has_values<Value>)
@@ -113,7 +113,7 @@ class TwoRunsMerge {
     }
     const std::uint64_t sizes[2] = {end[0] - begin[0], end[1] - begin[1]};
     launch_merge<Key, Value, Order>({inputs[0], inputs[1], sizes[0], sizes[1], sizes[0] + sizes[1]},
-                                    target_.at(begin[0] + begin[1]), order_, true, splits_,
+                                    target_.from(begin[0] + begin[1]), order_, true, splits_,
                                     group_.stream(device_));
   }
 

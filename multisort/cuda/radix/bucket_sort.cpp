@@ -6,18 +6,8 @@
 
 #include "core/cuda/check.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
-#include "primitives/cuda/device_radix_sort.hpp"
 
 namespace sortie::multisort {
-
-namespace {
-
-/// The segmented sort takes keys of 4 and 8 bytes. Narrower keys use CUB's radix sort.
-KeyType segment_key_type(KeyType type) {
-  return key_bytes(type) < 4 ? KeyType::u32 : type;
-}
-
-}  // namespace
 
 BucketSort::BucketSort(const DeviceGroup& group, const ChunkRequest& request, std::size_t device,
                        const plan::MovePlan& plan, const std::vector<std::uint64_t>& chunk_begins)
@@ -44,23 +34,20 @@ BucketSort::BucketSort(const DeviceGroup& group, const ChunkRequest& request, st
       if (begin < end) add({begin, end, moved.keys}, chunk_begins);
   }
 
-  const auto want = [&](std::uint64_t begin, std::uint64_t end, std::size_t segments) {
-    std::size_t bytes = 0;
-    check_cuda(segsort::sort_on_device(
-        nullptr, bytes, segments_request(begin, end, segments, nullptr, nullptr), nullptr));
-    temporary_bytes_ = std::max(temporary_bytes_, bytes);
-  };
-  if (is_narrow()) {
-    if (inside_.empty() || inside_is_sorted()) return;
+  if (!is_narrow()) {
+    if (!inside_.empty()) want({inside_.front().begin, inside_.back().end, {}}, inside_.size());
+    for (const Segment& segment : boundary_buckets_) want(segment, 1);
+  } else if (!inside_.empty() && !inside_is_sorted()) {
     RadixBuffers buffers;
-    check_cuda(device_radix_sort(nullptr, temporary_bytes_, buffers,
-                                 inside_.back().end - inside_.front().begin,
-                                 key_bytes(request.key_type), request.value_bytes, 0,
-                                 8 * key_bytes(request.key_type), nullptr));
-    return;
+    sort_words(nullptr, buffers, inside_.back().end - inside_.front().begin);
   }
-  if (!inside_.empty()) want(inside_.front().begin, inside_.back().end, inside_.size());
-  for (const Segment& segment : boundary_buckets_) want(segment.begin, segment.end, 1);
+}
+
+void BucketSort::want(const Segment& range, std::size_t segments) {
+  std::size_t bytes = 0;
+  check_cuda(
+      segsort::sort_on_device(nullptr, bytes, segments_request(range, segments, {}), nullptr));
+  temporary_bytes_ = std::max(temporary_bytes_, bytes);
 }
 
 void BucketSort::add(const Segment& segment, const std::vector<std::uint64_t>& chunk_begins) {
@@ -98,9 +85,8 @@ std::uint64_t BucketSort::bytes_wanted() const {
          (inside_.size() + boundary_buckets_.size()) * sizeof(segsort::SegmentRange);
 }
 
-void BucketSort::allocate(std::byte* keys, std::byte* values) {
-  keys_ = keys;
-  values_ = values;
+void BucketSort::allocate(const RawItems& received) {
+  received_ = received;
   const cudaStream_t stream = group_.stream(device_);
   spare_keys_ = DeviceBuffer<std::byte>(spare_items_ * key_size(), stream);
   spare_values_ = DeviceBuffer<std::byte>(spare_items_ * value_size(), stream);
@@ -109,101 +95,88 @@ void BucketSort::allocate(std::byte* keys, std::byte* values) {
   ranges_ = DeviceBuffer<segsort::SegmentRange>(inside_.size() + boundary_buckets_.size(), stream);
 }
 
-segsort::DeviceRequest BucketSort::segments_request(std::uint64_t begin, std::uint64_t end,
-                                                    std::size_t segments, std::byte* keys_out,
-                                                    std::byte* values_out) const {
+RawItems BucketSort::at(const RawItems& items, std::uint64_t item) const {
+  return {items.keys == nullptr ? nullptr : items.keys + item * key_size(),
+          items.values == nullptr ? nullptr : items.values + item * value_size()};
+}
+
+RawItems BucketSort::in_chunk(std::uint64_t position) const {
+  const DeviceChunk& chunk = request_.chunks[device_];
+  return at({static_cast<std::byte*>(chunk.keys), static_cast<std::byte*>(chunk.values)},
+            position - chunk_begin_);
+}
+
+segsort::DeviceRequest BucketSort::segments_request(const Segment& range, std::size_t segments,
+                                                    const RawItems& out) const {
+  const RawItems in = in_received(range.begin);
   segsort::DeviceRequest request;
-  request.key_type = segment_key_type(request_.key_type);
+  request.key_type = request_.key_type;
   request.value_bytes = request_.value_bytes;
   request.offset_bytes = 8;
-  const std::uint64_t from = begin - received_begin_;
-  request.keys_in = keys_ == nullptr ? nullptr : keys_ + from * key_size();
-  request.values_in = values_ == nullptr ? nullptr : values_ + from * value_size();
-  request.keys_out = keys_out;
-  request.values_out = values_out;
+  request.keys_in = in.keys;
+  request.values_in = in.values;
+  request.keys_out = out.keys;
+  request.values_out = out.values;
   request.input_is_scratch = true;
-  request.num_items = static_cast<std::int64_t>(end - begin);
+  request.num_items = static_cast<std::int64_t>(range.end - range.begin);
   request.num_segments = static_cast<std::int64_t>(segments);
   request.order = request_.options.order;
   return request;
 }
 
-void BucketSort::upload_ranges(const std::vector<Segment>& segments, std::size_t begin,
-                               std::size_t end, std::size_t first,
-                               segsort::DeviceRequest& request) {
+void BucketSort::sort_segments(std::span<const Segment> segments, std::size_t first_offset,
+                               std::size_t first_range, const RawItems& out) {
+  const Segment all{segments.front().begin, segments.back().end, {}};
+  std::vector<std::uint64_t> offsets{0};
   std::vector<segsort::SegmentRange> ranges;
-  for (std::size_t i = begin; i < end; ++i)
-    ranges.push_back({segments[i].keys.least, segments[i].keys.greatest});
-  check_cuda(cudaMemcpyAsync(ranges_.data() + first, ranges.data(),
-                             ranges.size() * sizeof(segsort::SegmentRange), cudaMemcpyHostToDevice,
-                             group_.stream(device_)));
-  request.ranges = ranges_.data() + first;
+  for (const Segment& segment : segments) {
+    offsets.push_back(segment.end - all.begin);
+    ranges.push_back({segment.keys.least, segment.keys.greatest});
+  }
+  const cudaStream_t stream = group_.stream(device_);
+  const auto upload = [&](const auto& host, auto* on_device) {
+    check_cuda(cudaMemcpyAsync(on_device, host.data(), host.size() * sizeof(host[0]),
+                               cudaMemcpyHostToDevice, stream));
+    return on_device;
+  };
+  segsort::DeviceRequest request = segments_request(all, segments.size(), out);
+  std::uint64_t* const uploaded = upload(offsets, offsets_.data() + first_offset);
+  request.begin_offsets = uploaded;
+  request.end_offsets = uploaded + 1;
+  request.ranges = upload(ranges, ranges_.data() + first_range);
+  check_cuda(segsort::sort_on_device(temporary_.data(), temporary_bytes_, request, stream));
 }
 
-void BucketSort::sort_segments(const segsort::DeviceRequest& request) {
-  std::size_t bytes = temporary_bytes_;
-  check_cuda(segsort::sort_on_device(temporary_.data(), bytes, request, group_.stream(device_)));
+void BucketSort::sort_words(void* temporary, RadixBuffers& buffers, std::uint64_t n) {
+  const int bytes = key_bytes(request_.key_type);
+  check_cuda(device_radix_sort(temporary, temporary_bytes_, buffers, n, bytes, request_.value_bytes,
+                               0, 8 * bytes, group_.stream(device_)));
 }
 
 void BucketSort::copy_inside(std::uint64_t begin, std::uint64_t end) {
-  const DeviceChunk& chunk = request_.chunks[device_];
-  const auto copy = [&](void* to, const std::byte* from, std::uint64_t size) {
+  const auto copy = [&](std::byte* to, const std::byte* from, std::uint64_t size) {
     if (size == 0) return;
-    check_cuda(cudaMemcpyAsync(static_cast<std::byte*>(to) + (begin - chunk_begin_) * size,
-                               from + (begin - received_begin_) * size, (end - begin) * size,
-                               cudaMemcpyDeviceToDevice, group_.stream(device_)));
+    check_cuda(cudaMemcpyAsync(to, from, (end - begin) * size, cudaMemcpyDeviceToDevice,
+                               group_.stream(device_)));
   };
-  copy(chunk.keys, keys_, key_size());
-  copy(chunk.values, values_, value_size());
+  const RawItems from = in_received(begin);
+  const RawItems to = in_chunk(begin);
+  copy(to.keys, from.keys, key_size());
+  copy(to.values, from.values, value_size());
 }
 
-void BucketSort::sort_narrow() {
-  const DeviceChunk& chunk = request_.chunks[device_];
-  const std::uint64_t begin = inside_.front().begin;
-  const std::uint64_t n = inside_.back().end - begin;
+void BucketSort::sort_narrow(std::uint64_t begin, std::uint64_t end) {
   const cudaStream_t stream = group_.stream(device_);
   const KeyOrder order = KeyOrder::of(request_.key_type, request_.options.order);
   const PartitionKernels& kernels =
       partition_kernels(key_bytes(request_.key_type), request_.value_bytes);
-  const std::uint64_t from = begin - received_begin_;
-  const std::uint64_t to = begin - chunk_begin_;
-  const auto at = [](void* array, std::uint64_t byte) -> void* {
-    return array == nullptr ? nullptr : static_cast<std::byte*>(array) + byte;
-  };
-  RadixBuffers buffers;
-  buffers.keys = at(keys_, from * key_size());
-  buffers.values = at(values_, from * value_size());
-  buffers.other_keys = at(chunk.keys, to * key_size());
-  buffers.other_values = at(chunk.values, to * value_size());
-  void* const keys_out = buffers.other_keys;
-  if (!order.plain()) check_cuda(kernels.encode(buffers.keys, n, order, false, stream));
-  std::size_t bytes = temporary_bytes_;
-  check_cuda(device_radix_sort(temporary_.data(), bytes, buffers, n, key_bytes(request_.key_type),
-                               request_.value_bytes, 0, 8 * key_bytes(request_.key_type), stream));
-  if (buffers.keys != keys_out) copy_inside(begin, begin + n);
-  if (!order.plain()) check_cuda(kernels.encode(keys_out, n, order, true, stream));
-}
-
-void BucketSort::sort_inside(std::size_t first, std::size_t end) {
-  const DeviceChunk& chunk = request_.chunks[device_];
-  const std::uint64_t begin = inside_[first].begin;
-  std::vector<std::uint64_t> offsets{0};
-  for (std::size_t i = first; i < end; ++i) offsets.push_back(inside_[i].end - begin);
-  // Adjacent parts share one entry: the last offset of a part is overwritten by the first of the
-  // next. Stream order makes sure that it has been read by then.
-  std::uint64_t* const on_device = offsets_.data() + first;
-  check_cuda(cudaMemcpyAsync(on_device, offsets.data(), offsets.size() * sizeof(std::uint64_t),
-                             cudaMemcpyHostToDevice, group_.stream(device_)));
-  const std::uint64_t to = begin - chunk_begin_;
-  segsort::DeviceRequest request = segments_request(
-      begin, inside_[end - 1].end, end - first,
-      static_cast<std::byte*>(chunk.keys) + to * key_size(),
-      chunk.values == nullptr ? nullptr
-                              : static_cast<std::byte*>(chunk.values) + to * value_size());
-  request.begin_offsets = on_device;
-  request.end_offsets = on_device + 1;
-  upload_ranges(inside_, first, end, first, request);
-  sort_segments(request);
+  const RawItems from = in_received(begin);
+  const RawItems to = in_chunk(begin);
+  RadixBuffers buffers{from.keys, to.keys, from.values, to.values};
+  if (!order.plain()) check_cuda(kernels.encode(from.keys, end - begin, order, false, stream));
+  sort_words(temporary_.data(), buffers, end - begin);
+  if (buffers.keys != to.keys) copy_inside(begin, end);
+  if (!order.plain()) check_cuda(kernels.encode(to.keys, end - begin, order, true, stream));
 }
 
 void BucketSort::sort(
@@ -212,23 +185,12 @@ void BucketSort::sort(
   const auto report = [&](std::uint64_t begin, std::uint64_t end) {
     if (sorted) sorted(device_, begin - chunk_begin_, end - chunk_begin_);
   };
-  std::uint64_t spare = 0;
-  std::uint64_t* offsets = offsets_.data() + inside_.size() + 1;
+  std::uint64_t spare_begin = 0;
   for (std::size_t i = 0; i < boundary_buckets_.size(); ++i) {
     const Segment& segment = boundary_buckets_[i];
-    const std::uint64_t size = segment.end - segment.begin;
-    const std::uint64_t ends[2] = {0, size};
-    check_cuda(cudaMemcpyAsync(offsets, ends, sizeof(ends), cudaMemcpyHostToDevice,
-                               group_.stream(device_)));
-    segsort::DeviceRequest request = segments_request(
-        segment.begin, segment.end, 1, spare_keys_.data() + spare * key_size(),
-        request_.value_bytes == 0 ? nullptr : spare_values_.data() + spare * value_size());
-    request.begin_offsets = offsets;
-    request.end_offsets = offsets + 1;
-    upload_ranges(boundary_buckets_, i, i + 1, inside_.size() + i, request);
-    sort_segments(request);
-    spare += size;
-    offsets += 2;
+    sort_segments({&segment, 1}, inside_.size() + 1 + 2 * i, inside_.size() + i,
+                  at(spare(), spare_begin));
+    spare_begin += segment.end - segment.begin;
   }
   if (inside_.empty()) return;
   const std::uint64_t begin = inside_.front().begin;
@@ -237,7 +199,7 @@ void BucketSort::sort(
     copy_inside(begin, end);
     report(begin, end);
   } else if (is_narrow()) {
-    sort_narrow();
+    sort_narrow(begin, end);
     report(begin, end);
   } else {
     std::size_t first = 0;
@@ -247,7 +209,10 @@ void BucketSort::sort(
       std::size_t last = first;
       while (last < inside_.size() && (part == parts || inside_[last].end <= target)) ++last;
       if (last == first) continue;
-      sort_inside(first, last);
+      // Adjacent parts share one offset: the last one of a part is overwritten by the first of the
+      // next. Stream order makes sure that it has been read by then.
+      sort_segments(std::span(inside_).subspan(first, last - first), first, first,
+                    in_chunk(inside_[first].begin));
       report(inside_[first].begin, inside_[last - 1].end);
       first = last;
     }

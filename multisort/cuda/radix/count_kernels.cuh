@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "core/random.hpp"
-#include "multisort/cuda/key_order.hpp"
 #include "multisort/cuda/radix/group_lookup.cuh"
 #include "primitives/cuda/hardware.cuh"
+#include "primitives/key_codec.hpp"
 
 /// Kernels that count the groups of all keys, and of the keys before each tile; that count the
 /// digits of the keys of some buckets; and that take samples.

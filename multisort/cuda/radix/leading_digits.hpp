@@ -5,14 +5,18 @@
 #include <optional>
 #include <vector>
 
-#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
+#include "multisort/plan/borders.hpp"
 #include "multisort/plan/radix_partition.hpp"
+#include "multisort/plan/sampled_groups.hpp"
 #include "sortie/device_buffer.hpp"
+#include "sortie/sort_chunks.hpp"
 
 namespace sortie::multisort {
 
-/// Counts the leading digits of chunks on their devices until the plan is complete.
+/// Samples the keys of chunks on their devices, and counts their leading digits until the plan is
+/// complete.
 ///
 /// | buffer, on each device | numbers | lifetime |
 /// |---|---|---|
@@ -21,6 +25,7 @@ namespace sortie::multisort {
 /// object's |
 /// | totals, range | most_groups, 2 | the object's |
 /// | counts of refinements | 2^digit_bits for each refined bucket | one round |
+/// | sample | 2^16 keys, twice, and temporary storage of CUB's radix sort | sample() |
 class LeadingDigits {
  public:
   struct Share {
@@ -35,6 +40,11 @@ class LeadingDigits {
   /// \param digit_bits  bits counted in one pass; 2^digit_bits is at most most_groups
   LeadingDigits(const DeviceGroup& group, const ChunkRequest& request, int digit_bits);
 
+  /// Takes a sample of the keys of all chunks, encoded and sorted: 2^16 keys of each chunk, of which
+  /// some thousand, evenly spaced in their order, are copied to the host. Waits for the devices.
+  /// \pre keys have 4 or 8 bytes
+  [[nodiscard]] std::vector<plan::SampledKey> sample() const;
+
   /// Counts the first digit of a device's items from the end of the last call up to `end`, on the
   /// device's work stream. For chunks that arrive in parts; plan() counts the rest.
   void count_up_to(std::size_t device, std::uint64_t end);
@@ -43,12 +53,9 @@ class LeadingDigits {
   /// agree in all others. \pre nothing is counted yet
   void set_first_digit(int bits);
 
-  /// Counts until the borders between the chunks are found to within `padding` items. Waits for the
-  /// devices.
-  /// \param always_divide, largest_moved  see plan::PartitionProblem
+  /// Counts until the borders between the chunks are found. Waits for the devices.
   /// \return nothing if all keys are equal, or there are none
-  [[nodiscard]] std::optional<plan::RadixPartition> plan(std::uint64_t padding, bool always_divide,
-                                                         std::uint64_t largest_moved);
+  [[nodiscard]] std::optional<plan::RadixPartition> plan(const plan::BorderTolerance& tolerance);
 
   /// The first digit that plan() has chosen.
   [[nodiscard]] const GroupLookup& first_lookup() const { return lookup_; }

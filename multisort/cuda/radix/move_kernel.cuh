@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "multisort/cuda/key_order.hpp"
+#include "multisort/cuda/radix/count_kernels.cuh"
 #include "multisort/cuda/radix/group_lookup.cuh"
+#include "primitives/key_codec.hpp"
 #include "segsort/cuda/partition_tile.cuh"
 
 /// The kernels that move items to their groups, in the memory of any reachable device.
@@ -350,6 +351,18 @@ cudaError_t launch_move(const MoveArguments& arguments, cudaStream_t stream) {
   return with_lookup<Word>(arguments.lookup, [&]<class Lookup>(LookupType<Lookup>) {
     return launch_move_by<Word, ValueBytes, Lookup>(arguments, stream);
   });
+}
+
+template <class Word, int ValueBytes>
+const PartitionKernels& kernels_of() {
+  static constexpr PartitionKernels kernels{
+      static_cast<std::uint32_t>(move_shape<Word, ValueBytes>.tile()),
+      launch_count<Word>,
+      launch_refine<Word>,
+      launch_sample<Word>,
+      launch_move<Word, ValueBytes>,
+      launch_encode<Word>};
+  return kernels;
 }
 #endif
 

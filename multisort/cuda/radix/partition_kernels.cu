@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multisort/cuda/radix/partition_kernels.hpp"
 
-#include "multisort/cuda/radix/count_kernels.cuh"
-#include "multisort/cuda/radix/move_kernel.cuh"
 #include "primitives/key_dispatch.hpp"
 
 namespace sortie::multisort {
 
-// CMake generates a source file for each.
-#define SORTIE_EXTERN_MOVE(Word, value_bytes) \
-  extern template cudaError_t launch_move<Word, value_bytes>(const MoveArguments&, cudaStream_t)
-#define SORTIE_EXTERN_KERNELS(Word)                                                      \
-  extern template cudaError_t launch_count<Word>(const CountArguments&, std::uint32_t,   \
-                                                 cudaStream_t);                          \
-  extern template cudaError_t launch_refine<Word>(const RefineArguments&, cudaStream_t); \
-  extern template cudaError_t launch_sample<Word>(const SampleArguments&, cudaStream_t); \
-  extern template cudaError_t launch_encode<Word>(void*, std::uint64_t, KeyOrder, bool,  \
-                                                  cudaStream_t);                         \
-  SORTIE_EXTERN_MOVE(Word, 0);                                                           \
-  SORTIE_EXTERN_MOVE(Word, 4);                                                           \
-  SORTIE_EXTERN_MOVE(Word, 8)
-SORTIE_EXTERN_KERNELS(std::uint8_t);
-SORTIE_EXTERN_KERNELS(std::uint16_t);
-SORTIE_EXTERN_KERNELS(std::uint32_t);
-SORTIE_EXTERN_KERNELS(std::uint64_t);
-#undef SORTIE_EXTERN_KERNELS
-#undef SORTIE_EXTERN_MOVE
+// move_kernel.cuh; CMake generates a source file for each key width.
+template <class Word, int ValueBytes>
+const PartitionKernels& kernels_of();
 
 namespace {
 
@@ -61,21 +43,12 @@ __global__ void __launch_bounds__(row_ranges* columns_of_block)
   }
 }
 
-template <class Word, int ValueBytes>
-constexpr PartitionKernels kernels_of{
-    static_cast<std::uint32_t>(move_shape<Word, ValueBytes>.tile()),
-    launch_count<Word>,
-    launch_refine<Word>,
-    launch_sample<Word>,
-    launch_move<Word, ValueBytes>,
-    launch_encode<Word>};
-
 }  // namespace
 
 const PartitionKernels& partition_kernels(int key_bytes, int value_bytes) {
   return with_key_word(key_bytes, [&]<class Word>(Word) -> const PartitionKernels& {
-    if (value_bytes == 0) return kernels_of<Word, 0>;
-    return value_bytes == 4 ? kernels_of<Word, 4> : kernels_of<Word, 8>;
+    if (value_bytes == 0) return kernels_of<Word, 0>();
+    return value_bytes == 4 ? kernels_of<Word, 4>() : kernels_of<Word, 8>();
   });
 }
 

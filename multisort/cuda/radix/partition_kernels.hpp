@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "multisort/cuda/key_order.hpp"
 #include "multisort/plan/sampled_groups.hpp"
+#include "primitives/key_codec.hpp"
 #include "sortie/key_types.hpp"
 
 /// The kernels of a partition by leading digits, type erased. They count the digits of the keys of

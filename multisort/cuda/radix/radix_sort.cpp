@@ -13,8 +13,6 @@
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/exchange/relay.hpp"
 #include "multisort/cuda/radix/bucket_sort.hpp"
-#include "multisort/cuda/radix/group_tables.hpp"
-#include "multisort/cuda/radix/key_sample.hpp"
 #include "multisort/cuda/radix/leading_digits.hpp"
 #include "multisort/plan/key_tree.hpp"
 #include "multisort/plan/moves.hpp"
@@ -44,6 +42,32 @@ constexpr std::uint64_t heavy_hitter_parts = 16;
 /// of 7535 items. A tile holds 8192, which leaves slack for uneven parts.
 constexpr std::uint64_t preferred_group = std::uint64_t{512} * 7535;
 
+/// The tables of a plan::KeyTree in the memory of the current device.
+class GroupTables {
+ public:
+  GroupTables() = default;
+  /// \pre the tree has a root
+  GroupTables(const plan::KeyTree& tree, cudaStream_t stream)
+      : nodes_(tree.nodes, stream), entries_((tree.entries.size() + 7) / 8 * 8, stream) {
+    entries_.copy_from(tree.entries);
+    lookup_.direct = false;
+    lookup_.nodes = nodes_.data();
+    lookup_.entries = entries_.data();
+    lookup_.node_count = static_cast<std::uint32_t>(nodes_.size());
+    lookup_.entry_count = static_cast<std::uint32_t>(entries_.size());
+    lookup_.root = tree.nodes.front();
+    lookup_.mantissa_bits = tree.mantissa_bits;
+  }
+
+  /// For kernels on that device; valid during the lifetime of the object.
+  [[nodiscard]] const GroupLookup& lookup() const { return lookup_; }
+
+ private:
+  DeviceBuffer<plan::KeyTree::Node> nodes_;
+  DeviceBuffer<std::uint16_t> entries_;
+  GroupLookup lookup_;
+};
+
 class RadixSort {
  public:
   RadixSort(const Context& context, const DeviceGroup& group, const ChunkRequest& request,
@@ -61,31 +85,6 @@ class RadixSort {
     std::vector<std::uint64_t> sizes;
     for (const DeviceChunk& chunk : request.chunks) sizes.push_back(chunk.size);
     chunk_begins_ = begins_of(sizes);
-  }
-
-  void run() {
-    try {
-      sort();
-    } catch (...) {
-      // Buffers must not be freed while other devices write to them.
-      wait_for_all();
-      throw;
-    }
-    group_.synchronise();
-  }
-
- private:
-  [[nodiscard]] std::size_t devices() const { return group_.size(); }
-  [[nodiscard]] std::uint64_t items() const { return chunk_begins_.back(); }
-  [[nodiscard]] std::uint64_t item_bytes() const {
-    return static_cast<std::uint64_t>(key_bytes(request_.key_type) + request_.value_bytes);
-  }
-
-  void wait_for_all() noexcept {
-    try {
-      group_.synchronise();
-    } catch (...) {  // the first error is rethrown by the caller
-    }
   }
 
   void sort() {
@@ -123,6 +122,13 @@ class RadixSort {
     exchange_boundary_buckets();
   }
 
+ private:
+  [[nodiscard]] std::size_t devices() const { return group_.size(); }
+  [[nodiscard]] std::uint64_t items() const { return chunk_begins_.back(); }
+  [[nodiscard]] std::uint64_t item_bytes() const {
+    return static_cast<std::uint64_t>(key_bytes(request_.key_type) + request_.value_bytes);
+  }
+
   /// The largest relative difference between a chunk and the items that its device has to sort.
   [[nodiscard]] double imbalance(const plan::Division& division) const {
     double most = 0;
@@ -146,7 +152,7 @@ class RadixSort {
       std::optional<plan::Division> division = divide_by_sample(tolerance);
       if (division) return division;
     }
-    partition_ = digits_.plan(tolerance.padding, true, tolerance.largest_moved);
+    partition_ = digits_.plan(tolerance);
     if (!partition_) return std::nullopt;
     return plan::division_of(*partition_);
   }
@@ -154,7 +160,7 @@ class RadixSort {
   /// One round of counting by the groups of a sample. \return nothing if digits balance as well,
   /// since they are cheaper; or if the sample misplaced a border, which digits then find exactly
   std::optional<plan::Division> divide_by_sample(const plan::BorderTolerance& tolerance) {
-    const std::vector<plan::SampledKey> sample = sample_keys(group_, request_, digits_.kernels());
+    const std::vector<plan::SampledKey> sample = digits_.sample();
     plan::SampledProblem problem;
     problem.key_bits = digits_.key_bits();
     for (const DeviceChunk& chunk : request_.chunks)
@@ -191,6 +197,7 @@ class RadixSort {
     ItemBuffers(std::uint64_t items, const ChunkRequest& request, cudaStream_t stream)
         : keys(items * static_cast<std::uint64_t>(key_bytes(request.key_type)), stream),
           values(items * static_cast<std::uint64_t>(request.value_bytes), stream) {}
+    [[nodiscard]] RawItems items() { return {keys.data(), values.data()}; }
   };
 
   /// Allocates all buffers and uploads the destinations of the items.
@@ -212,7 +219,7 @@ class RadixSort {
                                   wanted, context_.memory_budget);
       received_[d] = ItemBuffers(mine, request_, stream);
       staged_[d] = ItemBuffers(plan.staged[d], request_, stream);
-      sorters_[d].allocate(received_[d].keys.data(), received_[d].values.data());
+      sorters_[d].allocate(received_[d].items());
     }
     std::optional<plan::KeyTree> tree;
     if (partition_ && !is_direct()) tree = plan::key_tree_of(*partition_, groups_of_buckets(plan));
@@ -225,7 +232,7 @@ class RadixSort {
         if (request_.value_bytes != 0 || moves_[d].relay)
           digits_.count_groups(d, moves_[d].tables.lookup());
       }
-      if (!is_direct()) moves_[d].heavy_hitter = heavy_hitter(division, plan, d);
+      if (!is_direct()) moves_[d].heavy_hitter = heavy_hitter(plan, d);
       upload_places(division, plan, d);
     }
   }
@@ -236,7 +243,7 @@ class RadixSort {
   [[nodiscard]] static bool has_relayed(const plan::MovePlan& plan, std::size_t d) {
     return std::any_of(plan.places[d].begin(), plan.places[d].end(),
                        [&](const plan::MovePlace& place) {
-                         return !place.is_staged && !place.is_empty && place.destination != d;
+                         return !place.is_staged && place.size != 0 && place.destination != d;
                        });
   }
 
@@ -247,19 +254,13 @@ class RadixSort {
     return groups;
   }
 
-  [[nodiscard]] std::uint32_t heavy_hitter(const plan::Division& division,
-                                           const plan::MovePlan& plan, std::size_t d) const {
-    std::uint32_t heaviest = no_group;
-    std::uint64_t most = request_.chunks[d].size / heavy_hitter_parts;
-    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-      std::uint64_t count = 0;
-      for (std::size_t b = plan.groups[g].first_bucket; b < plan.groups[g].end_bucket; ++b)
-        count += division.ranges[b].counts[d];
-      if (count <= most) continue;
-      most = count;
-      heaviest = static_cast<std::uint32_t>(g);
-    }
-    return heaviest;
+  [[nodiscard]] std::uint32_t heavy_hitter(const plan::MovePlan& plan, std::size_t d) const {
+    const std::vector<plan::MovePlace>& places = plan.places[d];
+    const auto heaviest = std::max_element(
+        places.begin(), places.end(),
+        [](const plan::MovePlace& a, const plan::MovePlace& b) { return a.size < b.size; });
+    if (heaviest->size <= request_.chunks[d].size / heavy_hitter_parts) return no_group;
+    return static_cast<std::uint32_t>(heaviest - places.begin());
   }
 
   void upload_places(const plan::Division& division, const plan::MovePlan& plan, std::size_t d) {
@@ -270,7 +271,7 @@ class RadixSort {
     std::vector<std::uint64_t> relayed_values(most_groups, 0);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       const plan::MovePlace& place = plan.places[d][g];
-      if (place.is_empty) continue;
+      if (place.size == 0) continue;
       ItemBuffers& buffers = place.is_staged ? staged_[d] : received_[place.destination];
       const std::uint64_t least = division.ranges[plan.groups[g].first_bucket].keys.least;
       const std::size_t number = is_direct() ? least >> digit.shift & digit.mask : g;
@@ -333,25 +334,10 @@ class RadixSort {
     }
   }
 
-  /// Keys and values of one device.
-  struct Arrays {
-    std::byte* keys;
-    std::byte* values;
-  };
-
   void exchange(const std::vector<std::vector<plan::Transfer>>& transfers,
-                const std::vector<Arrays>& from, const std::vector<Arrays>& to) {
-    const auto copy = [&](int bytes, std::byte* Arrays::*array) {
-      std::vector<const std::byte*> sources;
-      std::vector<std::byte*> destinations;
-      for (std::size_t d = 0; d < devices(); ++d) {
-        sources.push_back(from[d].*array);
-        destinations.push_back(to[d].*array);
-      }
-      exchange_(transfers, static_cast<std::uint64_t>(bytes), sources, destinations);
-    };
-    copy(key_bytes(request_.key_type), &Arrays::keys);
-    if (request_.value_bytes != 0) copy(request_.value_bytes, &Arrays::values);
+                const std::vector<RawItems>& from, const std::vector<RawItems>& to) {
+    exchange_(transfers, static_cast<std::size_t>(key_bytes(request_.key_type)),
+              static_cast<std::size_t>(request_.value_bytes), from, to);
   }
 
   void exchange_staged(const plan::MovePlan& plan) {
@@ -359,11 +345,11 @@ class RadixSort {
         std::accumulate(plan.staged.begin(), plan.staged.end(), std::uint64_t{0});
     if (staged == 0) return;
     GroupPhase phase(context_, group_, "exchange", 2 * staged * item_bytes());
-    std::vector<Arrays> from;
-    std::vector<Arrays> to;
+    std::vector<RawItems> from;
+    std::vector<RawItems> to;
     for (std::size_t d = 0; d < devices(); ++d) {
-      from.push_back({staged_[d].keys.data(), staged_[d].values.data()});
-      to.push_back({received_[d].keys.data(), received_[d].values.data()});
+      from.push_back(staged_[d].items());
+      to.push_back(received_[d].items());
     }
     exchange(plan.transfers, from, to);
     phase.stop();
@@ -371,13 +357,13 @@ class RadixSort {
 
   void exchange_boundary_buckets() {
     std::vector<std::vector<plan::Transfer>> transfers;
-    std::vector<Arrays> from;
-    std::vector<Arrays> to;
+    std::vector<RawItems> from;
+    std::vector<RawItems> to;
     std::uint64_t items = 0;
     for (std::size_t d = 0; d < devices(); ++d) {
       transfers.push_back(sorters_[d].transfers());
       for (const plan::Transfer& transfer : transfers[d]) items += transfer.size;
-      from.push_back({sorters_[d].spare().keys, sorters_[d].spare().values});
+      from.push_back(sorters_[d].spare());
       to.push_back({static_cast<std::byte*>(request_.chunks[d].keys),
                     static_cast<std::byte*>(request_.chunks[d].values)});
     }
@@ -416,12 +402,8 @@ void radix_sort_chunks(const Context& context, const DeviceGroup& group,
     throw Error(ErrorKind::usage, fmt::format("sort: found {} chunks, expected {} at most",
                                               group.size(), most_gpu_devices));
   if (request.num_items() == 0) return;
-  RadixSort(context, group, request, hooks).run();
-}
-
-void radix_sort_chunks(const Context& context, const DeviceGroup& group,
-                       const ChunkRequest& request) {
-  radix_sort_chunks(context, group, request, {});
+  RadixSort sort(context, group, request, hooks);
+  run_to_the_end(group, [&] { sort.sort(); });
 }
 
 }  // namespace sortie::multisort

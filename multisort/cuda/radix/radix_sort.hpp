@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "multisort/cuda/chunk_sort.hpp"
+#include "multisort/cuda/device_group.hpp"
+#include "sortie/sort_chunks.hpp"
 
 namespace sortie::multisort {
 
@@ -43,11 +44,9 @@ struct RadixSortHooks {
 /// of a byte per item for segsort, about 60 MiB; without peer access one more copy. Everything is
 /// allocated before items are moved.
 ///
-/// A ChunkSort. \throws Error (usage) more than most_gpu_devices chunks
+/// \throws Error (usage) more than most_gpu_devices chunks
 void radix_sort_chunks(const Context& context, const DeviceGroup& group,
-                       const ChunkRequest& request);
-void radix_sort_chunks(const Context& context, const DeviceGroup& group,
-                       const ChunkRequest& request, const RadixSortHooks& hooks);
+                       const ChunkRequest& request, const RadixSortHooks& hooks = {});
 
 /// Most chunks of a radix sort: groups do not extend over borders, and there are 1024 groups.
 inline constexpr std::size_t most_gpu_devices = 128;

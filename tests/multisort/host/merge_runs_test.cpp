@@ -43,8 +43,8 @@ void check(const std::vector<std::uint64_t>& lengths, std::uint64_t values) {
     runs.push_back({{keys[r].data(), tags[r].data()}, keys[r].size()});
   std::vector<std::uint32_t> merged(expected.size());
   std::vector<std::uint32_t> merged_tags(expected.size());
-  multisort::merge_runs(
-      runs, Items<std::uint32_t, std::uint32_t>{merged.data(), merged_tags.data()}, std::less<>{});
+  multisort::merge_runs(runs,
+                        Items<std::uint32_t, std::uint32_t>{merged.data(), merged_tags.data()});
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_EQ(merged[i], expected[i].key) << i;
     ASSERT_EQ(merged_tags[i], expected[i].value) << i;

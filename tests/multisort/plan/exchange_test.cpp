@@ -10,7 +10,9 @@
 #include <functional>
 #include <vector>
 
+#include "multisort/plan/division.hpp"
 #include "multisort/plan/exchange.hpp"
+#include "multisort/plan/moves.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/shares.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
@@ -122,12 +124,11 @@ TEST_P(ExchangeTest, OfBucketsSortsOnceEachDestinationIsSorted) {
 TEST_P(ExchangeTest, OfBucketsKeepsTheOrderOfEqualKeys) {
   for_each_case([](Chunks chunks, std::vector<std::uint64_t> keys) {
     const plan::RadixPartition partition = partition_of(chunks, keys.size(), 0);
-    const plan::BucketTree tree(partition);
     std::uint64_t number = 0;
     for (auto& chunk : chunks) {
       for (std::uint64_t& key : chunk) key = key << 32 | number++;
       std::stable_sort(chunk.begin(), chunk.end(), [&](std::uint64_t a, std::uint64_t b) {
-        return tree.bucket_of(a >> 32) < tree.bucket_of(b >> 32);
+        return bucket_of(partition, a >> 32) < bucket_of(partition, b >> 32);
       });
     }
     const Chunks received = carry_out(plan::exchange_of_buckets(partition), chunks);

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "multisort/plan/bucket_tree.hpp"
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/radix_partition.hpp"
 #include "tests/multisort/distributions.hpp"
@@ -62,12 +61,23 @@ inline int answer(multisort::plan::RadixPartition& partition, const Chunks& chun
   return rounds;
 }
 
+/// The bucket of a key: the last one that begins at it or before. \pre the key was counted
+inline std::size_t bucket_of(const multisort::plan::RadixPartition& partition, std::uint64_t key) {
+  const auto& buckets = partition.buckets();
+  const auto next =
+      std::upper_bound(buckets.begin(), buckets.end(), key,
+                       [&](std::uint64_t wanted, const multisort::plan::Bucket& bucket) {
+                         const int open = partition.problem().key_bits - bucket.prefix_bits;
+                         return open < 64 && wanted < bucket.prefix << open;
+                       });
+  return static_cast<std::size_t>(next - buckets.begin()) - 1;
+}
+
 /// Each chunk in the order of the buckets of its keys, stably.
 inline Chunks in_order_of_buckets(const multisort::plan::RadixPartition& partition, Chunks chunks) {
-  const multisort::plan::BucketTree tree(partition);
   for (auto& chunk : chunks) {
     std::stable_sort(chunk.begin(), chunk.end(), [&](std::uint64_t a, std::uint64_t b) {
-      return tree.bucket_of(a) < tree.bucket_of(b);
+      return bucket_of(partition, a) < bucket_of(partition, b);
     });
   }
   return chunks;

@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include "multisort/plan/division.hpp"
 #include "multisort/plan/radix_partition.hpp"
 #include "primitives/host/shares.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
@@ -65,9 +67,14 @@ void expect_balance(const plan::RadixPartition& partition) {
   ASSERT_EQ(std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}),
             std::accumulate(wanted.begin(), wanted.end(), std::uint64_t{0}));
   // Only a bucket of a single value may be split.
-  for (const plan::Border& border : partition.borders()) {
-    if (border.offset == 0) continue;
-    ASSERT_EQ(partition.buckets().at(border.bucket).prefix_bits, partition.problem().key_bits);
+  std::vector<std::uint64_t> begins{0};
+  for (const plan::Bucket& bucket : partition.buckets())
+    begins.push_back(begins.back() + bucket.size);
+  for (const std::uint64_t border : begins_of(sizes)) {
+    const auto next = std::lower_bound(begins.begin(), begins.end(), border);
+    if (*next == border) continue;
+    const auto bucket = static_cast<std::size_t>(next - begins.begin()) - 1;
+    ASSERT_EQ(partition.buckets().at(bucket).prefix_bits, partition.problem().key_bits);
   }
 }
 

@@ -203,7 +203,7 @@ TEST(SampledGroups, MergesSamplesInOrder) {
 }
 
 // Digits of a partition, as such a tree.
-TEST(KeyTree, OfAPartitionLeadsWhereItsBucketTreeDoes) {
+TEST(KeyTree, OfAPartitionLeadsToTheBucketsOfKeys) {
   for (const Distribution& distribution : distributions()) {
     SCOPED_TRACE(distribution.name);
     for (const int key_bits : {32, 64}) {
@@ -215,12 +215,11 @@ TEST(KeyTree, OfAPartitionLeadsWhereItsBucketTreeDoes) {
       problem.always_divide = true;
       plan::RadixPartition partition(problem);
       answer(partition, chunks);
-      const plan::BucketTree buckets(partition);
-      std::vector<std::uint16_t> groups(buckets.buckets());
+      std::vector<std::uint16_t> groups(partition.buckets().size());
       std::iota(groups.begin(), groups.end(), std::uint16_t{0});
       const plan::KeyTree tree = plan::key_tree_of(partition, groups);
       for (const auto& chunk : chunks)
-        for (const std::uint64_t key : chunk) ASSERT_EQ(tree(key), buckets.bucket_of(key));
+        for (const std::uint64_t key : chunk) ASSERT_EQ(tree(key), bucket_of(partition, key));
     }
   }
 }

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
-#include "multisort/plan/bucket_tree.hpp"
+#include "multisort/plan/key_tree.hpp"
 #include "primitives/host/shares.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
@@ -19,24 +21,27 @@ plan::RadixPartition partition_of(const Chunks& chunks, std::uint64_t n) {
   plan::PartitionProblem problem;
   problem.source_sizes = sizes_of(chunks);
   problem.destination_sizes = EqualShares{n, chunks.size()}.sizes();
+  problem.always_divide = true;
   plan::RadixPartition partition(problem);
   answer(partition, chunks);
   return partition;
 }
 
-TEST(BucketTree, LeadsEveryKeyToTheBucketOfItsPrefix) {
+TEST(KeyTreeOfPartition, LeadsEveryKeyToTheBucketOfItsPrefix) {
   for (const Distribution& distribution : distributions()) {
     SCOPED_TRACE(distribution.name);
     for (const std::size_t devices : {1, 2, 3, 7, 16}) {
       const Chunks chunks = cut(draw_bits(distribution, 32, 10'007), devices, Cut::unequal);
       const plan::RadixPartition partition = partition_of(chunks, 10'007);
-      const plan::BucketTree tree(partition);
-      ASSERT_EQ(tree.buckets(), partition.buckets().size());
+      const std::size_t buckets = partition.buckets().size();
+      std::vector<std::uint16_t> groups(buckets);
+      std::iota(groups.begin(), groups.end(), std::uint16_t{0});
+      const plan::KeyTree tree = plan::key_tree_of(partition, groups);
       for (std::size_t d = 0; d < devices; ++d) {
-        std::vector<std::uint64_t> counts(tree.buckets(), 0);
+        std::vector<std::uint64_t> counts(buckets, 0);
         for (const std::uint64_t key : chunks[d]) {
-          const std::uint32_t bucket = tree.bucket_of(key);
-          ASSERT_LT(bucket, tree.buckets());
+          const std::uint32_t bucket = tree(key);
+          ASSERT_LT(bucket, buckets);
           const plan::Bucket& found = partition.buckets()[bucket];
           ASSERT_EQ(key >> (32 - found.prefix_bits), found.prefix);
           ++counts[bucket];
@@ -46,14 +51,6 @@ TEST(BucketTree, LeadsEveryKeyToTheBucketOfItsPrefix) {
       }
     }
   }
-}
-
-TEST(BucketTree, WithoutRefinementsEverythingIsInTheOneBucket) {
-  const Chunks chunks{{5, 3, 9}};
-  const plan::BucketTree tree(partition_of(chunks, 3));
-  EXPECT_EQ(tree.buckets(), 1u);
-  EXPECT_TRUE(tree.nodes().empty());
-  EXPECT_EQ(tree.bucket_of(0xffffffff), 0u);
 }
 
 }  // namespace

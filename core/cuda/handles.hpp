@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+
+#include "core/cuda/check.hpp"
+
+namespace sortie {
+
+namespace detail {
+struct DestroyHandle {
+  void operator()(cudaEvent_t event) const noexcept { static_cast<void>(cudaEventDestroy(event)); }
+  void operator()(cudaStream_t stream) const noexcept {
+    static_cast<void>(cudaStreamDestroy(stream));
+  }
+};
+}  // namespace detail
+
+/// An event without timing. Its end does not wait for it.
+using CudaEvent = std::unique_ptr<CUevent_st, detail::DestroyHandle>;
+/// A stream that does not synchronise with the default stream. Its end does not wait for its work.
+using CudaStream = std::unique_ptr<CUstream_st, detail::DestroyHandle>;
+
+/// An event of the current device. \throws Error (device)
+[[nodiscard]] inline CudaEvent new_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return CudaEvent(event);
+}
+
+/// A stream of the current device. \throws Error (device)
+/// \param priority  0 is the default; less is more urgent
+[[nodiscard]] inline CudaStream new_stream(int priority = 0) {
+  cudaStream_t stream = nullptr;
+  check_cuda(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
+  return CudaStream(stream);
+}
+
+}  // namespace sortie
