@@ -197,9 +197,9 @@ inline constexpr std::size_t segments_after_ties = 256;
 
 /// Sorts segments of up to most_register_rows items.
 template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_register_tiles(
-    UKey* keys, Value* values, KeyCodec<UKey> codec, const ShortSegments& segments,
-    SegmentTile<UKey, Value>& tile) {
+SORTIE_INLINE_AVX512 void sort_by_register_tiles(UKey* keys, Value* values, KeyCodec<UKey> codec,
+                                                 const ShortSegments& segments,
+                                                 SegmentTile<UKey, Value>& tile) {
   constexpr std::size_t columns = 8;
   ShortSegments rest = segments;
   while (rest.count >= columns) {
