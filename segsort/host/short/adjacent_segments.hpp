@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
 #include "segsort/host/short/key_words.hpp"
 #include "segsort/host/short/register_tile.hpp"
@@ -36,14 +37,14 @@ class AdjacentSegments {
   /// Segments sorted at once.
   static constexpr std::size_t columns = 8;
 
-  /// \param keys, values  raw keys and values, from the first segment on
-  /// \param tiles         number of groups of `columns` segments
-  SORTIE_TARGET_AVX512 static void sort(UKey* keys, Value* values, const KeyCodec<UKey> codec,
+  /// \param items  raw keys and values, from the first segment on
+  /// \param tiles  number of groups of `columns` segments
+  SORTIE_TARGET_AVX512 static void sort(Items<UKey, Value> items, const KeyCodec<UKey> codec,
                                         std::size_t tiles) {
     const KeyWords<UKey> words(codec);
     for (std::size_t tile = 0; tile < tiles; ++tile) {
-      Rows key_rows = load(keys);
-      Rows value_rows = load(values);
+      Rows key_rows = load(items.keys);
+      Rows value_rows = load(items.values);
       if (!codec.is_identity())
         for (__m512i& row : key_rows.at) row = words.encoded(row);
       key_rows = rearranged<true>(key_rows);
@@ -53,10 +54,9 @@ class AdjacentSegments {
       value_rows = rearranged<false>(value_rows);
       if (!codec.is_identity())
         for (__m512i& row : key_rows.at) row = words.decoded(row);
-      store(keys, key_rows);
-      store(values, value_rows);
-      keys += Length * columns;
-      values += Length * columns;
+      store(items.keys, key_rows);
+      store(items.values, value_rows);
+      items = items.from(Length * columns);
     }
   }
 

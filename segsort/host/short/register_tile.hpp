@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/exchange_network.hpp"
 #include "segsort/host/short/key_words.hpp"
@@ -55,14 +56,14 @@ class RegisterTile {
   static constexpr std::size_t columns = register_columns;
 
   /// Sorts `columns` segments of at most Rows items.
-  /// \param keys, values  raw keys and values of all segments
+  /// \param items  raw keys and values of all segments
   /// \return false if the words do not determine the order; then keys and values are unchanged
-  SORTIE_INLINE_AVX512 static bool sort(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+  SORTIE_INLINE_AVX512 static bool sort(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
                                         const std::uint64_t* begins, const std::uint32_t* lengths) {
     ItemMasks masks;
     for (std::size_t column = 0; column < columns; ++column)
       masks[column] = (std::uint64_t{1} << lengths[column]) - 1;
-    Words words = load(keys, begins, masks);
+    Words words = load(items.keys, begins, masks);
     if (!codec.is_identity()) encode(codec, words);
     bool all_bits_fit = true;
     if constexpr (sizeof(UKey) == 8) {
@@ -81,13 +82,13 @@ class RegisterTile {
     // belong to the next segment, and keys and values mostly lie a multiple of 4 KiB apart; in both
     // cases a later read would wait for the write.
     if constexpr (Layout::registers <= 8) {
-      const Words keys_there = rearranged(load(keys, begins, masks), words);
-      const Words values_there = rearranged(load(values, begins, masks), words);
-      store(keys, begins, masks, keys_there);
-      store(values, begins, masks, values_there);
+      const Words keys_there = rearranged(load(items.keys, begins, masks), words);
+      const Words values_there = rearranged(load(items.values, begins, masks), words);
+      store(items.keys, begins, masks, keys_there);
+      store(items.values, begins, masks, values_there);
     } else {
-      store(keys, begins, masks, rearranged(load(keys, begins, masks), words));
-      store(values, begins, masks, rearranged(load(values, begins, masks), words));
+      store(items.keys, begins, masks, rearranged(load(items.keys, begins, masks), words));
+      store(items.values, begins, masks, rearranged(load(items.values, begins, masks), words));
     }
     return true;
   }
