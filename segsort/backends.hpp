@@ -11,12 +11,9 @@
 /// sort_on_cuda().
 namespace sortie::segsort {
 
-/// Sorts on the host. `request` has been checked by sort() except for its offsets, which this
-/// function checks before it changes anything.
-void sort_on_host(const Context& context, const Request& request);
-
-/// Sorts a request whose keys have the width of `UKey`, on the host. \pre the host runtime has been
-/// started. Instantiated in sources that CMake generates, one for each key width.
+/// Sorts a request whose keys have the width of `UKey`, on the host. Checks the offsets before it
+/// changes anything. \pre sort() has checked the rest, and the host runtime has been started.
+/// Instantiated in sources that CMake generates, one for each key width.
 template <std::unsigned_integral UKey>
 void sort_keys_of(const Context& context, const Request& request);
 extern template void sort_keys_of<std::uint32_t>(const Context&, const Request&);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "segsort/backends.hpp"
 #include "sortie/error.hpp"
@@ -48,29 +49,15 @@ SegmentedSortOptions checked_options(const Request& request) {
   return options;
 }
 
-template <class Offset>
-void check_offsets(const Offset* begins, const Offset* ends, std::uint64_t num_segments,
-                   std::uint64_t num_items) {
-  for (std::uint64_t i = 0; i < num_segments; ++i) {
+}  // namespace
+
+void check_offsets(const OffsetArray& begins, const OffsetArray& ends, std::uint64_t num_items) {
+  for (std::uint64_t i = 0; i < begins.size; ++i) {
     if (begins[i] <= ends[i] && ends[i] <= num_items) continue;
     throw Error(ErrorKind::input,
                 fmt::format("segmented_sort: segment {}: found offsets [{}, {}), expected a range "
                             "within [0, {})",
                             i, begins[i], ends[i], num_items));
-  }
-}
-
-}  // namespace
-
-void check_offsets(const OffsetArray& begins, const OffsetArray& ends, std::uint64_t num_items) {
-  const auto check = [&]<class Offset>(Offset) {
-    check_offsets(static_cast<const Offset*>(begins.data), static_cast<const Offset*>(ends.data),
-                  begins.size, num_items);
-  };
-  if (begins.bytes == 4) {
-    check(std::uint32_t{});
-  } else {
-    check(std::uint64_t{});
   }
 }
 
@@ -88,7 +75,10 @@ void sort(const Context& context, const Request& request) {
   if (backend == Backend::cuda) {
     sort_on_cuda(context, checked);
   } else {
-    sort_on_host(context, checked);
+    start_host_runtime(context.threads);
+    const PhaseTimer timer(context, "segmented sort");
+    key_bits(request.key_type) == 32 ? sort_keys_of<std::uint32_t>(context, checked)
+                                     : sort_keys_of<std::uint64_t>(context, checked);
   }
   report_progress(context, "segmented sort", request.num_items, request.num_items);
 }

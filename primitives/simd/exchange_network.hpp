@@ -65,12 +65,11 @@ inline constexpr std::array<Comparator, count_comparators<Rows>()> comparators =
 /// the lesser words in the first row. No step depends on a word, and all indices are constants, so
 /// the rows stay in registers.
 template <class Exchange, std::size_t Rows, class Row, std::size_t... I>
-[[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_network([[maybe_unused]] Row* rows,
-                                                                        std::index_sequence<I...>) {
+SORTIE_INLINE_AVX512 void sort_by_network([[maybe_unused]] Row* rows, std::index_sequence<I...>) {
   (Exchange::exchange(rows[comparators<Rows>[I].first], rows[comparators<Rows>[I].second]), ...);
 }
 template <class Exchange, std::size_t Rows, class Row>
-[[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_network(Row* rows) {
+SORTIE_INLINE_AVX512 void sort_by_network(Row* rows) {
   sort_by_network<Exchange, Rows>(rows, std::make_index_sequence<count_comparators<Rows>()>());
 }
 

@@ -53,14 +53,14 @@ class RegisterSort {
 
   /// Sorts the words of `Rows` registers; the first register receives the least.
   template <std::size_t Rows>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_rows(Vector* rows) {
+  SORTIE_INLINE_AVX512 static void sort_rows(Vector* rows) {
     sort_by_network<Vector, Rows>(rows);
     merge_columns<Rows, 1>(rows);
   }
 
   /// Merges the words of `Rows` registers whose lower and upper halves are sorted.
   template <std::size_t Rows>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_rows(Vector* rows) {
+  SORTIE_INLINE_AVX512 static void merge_rows(Vector* rows) {
     constexpr int last_lane = static_cast<int>(lanes) - 1;
     std::array<Vector, Rows / 2> descending;
 #pragma GCC unroll 8
@@ -82,7 +82,7 @@ class RegisterSort {
   /// One half of the columns of a group is read in reverse, in rows and in columns, so that both
   /// halves together are bitonic; they remain bitonic after each step.
   template <std::size_t Rows, int Flip>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void halve_rows(Vector* rows) {
+  SORTIE_INLINE_AVX512 static void halve_rows(Vector* rows) {
     if constexpr (Rows > 1) {
       std::array<Vector, Rows> halves;
 #pragma GCC unroll 8
@@ -108,7 +108,7 @@ class RegisterSort {
   /// Steps that compare lanes of a row: first lane i with lane i ^ Flip, then lanes at half the
   /// distance, a quarter, and so on.
   template <std::size_t Rows, int Flip, int Distance>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void halve_lanes(Vector* rows) {
+  SORTIE_INLINE_AVX512 static void halve_lanes(Vector* rows) {
 #pragma GCC unroll 16
     for (std::size_t row = 0; row < Rows; ++row)
       rows[row] = rows[row].ordered(rows[row].template flipped<Flip>(), upper_lanes(Distance));
@@ -117,7 +117,7 @@ class RegisterSort {
 
   /// Sorts the words of rows that form one bitonic sequence.
   template <std::size_t Rows>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_bitonic(Vector* rows) {
+  SORTIE_INLINE_AVX512 static void merge_bitonic(Vector* rows) {
     if constexpr (Rows > 1) {
 #pragma GCC unroll 8
       for (std::size_t row = 0; row < Rows / 2; ++row)
@@ -132,7 +132,7 @@ class RegisterSort {
 
   /// Merges sorted groups of `Columns` columns in pairs until one group is left.
   template <std::size_t Rows, int Columns>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void merge_columns(Vector* rows) {
+  SORTIE_INLINE_AVX512 static void merge_columns(Vector* rows) {
     halve_rows<Rows, 2 * Columns - 1>(rows);
     halve_lanes<Rows, 2 * Columns - 1, Columns>(rows);
     if constexpr (2 * Columns < static_cast<int>(lanes)) merge_columns<Rows, 2 * Columns>(rows);

@@ -97,7 +97,7 @@ class Partition {
   /// `right_`.
   /// \tparam WholeRegister  a whole register may be written from `left_` on
   template <bool Least, bool WholeRegister>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void write(Vector from, Mask there) {
+  SORTIE_INLINE_AVX512 void write(Vector from, Mask there) {
     if constexpr (Least) least_ = least_.least(from);
     const auto lesser = static_cast<Mask>(from.not_above(last_) & there);
     const auto others = static_cast<Mask>(~lesser & there);

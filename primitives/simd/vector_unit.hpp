@@ -24,6 +24,9 @@
 #define SORTIE_TARGET_AVX512
 #endif
 
+/// A function that is inlined into others with SORTIE_TARGET_AVX512.
+#define SORTIE_INLINE_AVX512 [[gnu::always_inline]] SORTIE_TARGET_AVX512 inline
+
 /// Precedes a loop whose iterations are independent, which the compiler cannot prove. Clang checks
 /// this at run time.
 #if defined(__GNUC__) && !defined(__clang__)

@@ -15,12 +15,11 @@ namespace detail {
 
 /// Sorts pairs in place by packed_sort(). \pre 0 < n <= longest_packed, has_vector_sort()
 template <std::unsigned_integral UKey, class Value>
-void packed_sort_in_place(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
-                          Value* value_scratch) {
-  const UKey differing = differing_bits(keys, n);
+void packed_sort_in_place(Items<UKey, Value> items, Items<UKey, Value> scratch, std::size_t n) {
+  const UKey differing = differing_bits(items.keys, n);
   if (differing == 0) return;
-  copy_items<UKey, Value>({keys, values}, n, {key_scratch, value_scratch});
-  packed_sort(key_scratch, value_scratch, n, differing, keys, values);
+  copy_items(items, n, scratch);
+  packed_sort(scratch.keys, scratch.values, n, differing, items.keys, items.values);
 }
 
 }  // namespace detail
@@ -47,27 +46,29 @@ void packed_sort_in_place(UKey* keys, Value* values, std::size_t n, UKey* key_sc
 template <std::unsigned_integral UKey, class Value>
 void sort_segment(UKey* keys, Value* values, std::size_t n, UKey* key_scratch,
                   Value* value_scratch) {
+  const Items<UKey, Value> items{keys, values};
+  const Items<UKey, Value> scratch{key_scratch, value_scratch};
   if (n <= detail::rank_block_size)
-    return detail::with_size(n, [&](auto size) { detail::rank_sort<size()>(keys, values); });
+    return detail::with_size<detail::rank_block_size>(
+        n, [&](auto size) { detail::rank_sort<size()>(keys, values); });
   if (has_vector_sort()) {
     if constexpr (!has_values<Value>) {
       return sort_words(keys, n);
     } else if (n <= detail::longest_packed) {
-      return detail::packed_sort_in_place(keys, values, n, key_scratch, value_scratch);
+      return detail::packed_sort_in_place(items, scratch, n);
     }
   }
   if (n <= detail::longest_merged<UKey>) {
-    detail::merge_sort_segment(keys, values, n);
+    detail::merge_sort_segment(items, n);
   } else {
-    detail::radix_sort<UKey, Value>({keys, values}, {key_scratch, value_scratch}, n);
+    detail::radix_sort(items, scratch, n);
   }
 }
 
 /// Sorts one segment of keys, as above. `key_scratch` holds n items.
 template <std::unsigned_integral UKey>
 void sort_segment(UKey* keys, std::size_t n, UKey* key_scratch) {
-  NoValue none;
-  sort_segment(keys, &none, n, key_scratch, &none);
+  sort_segment<UKey, NoValue>(keys, nullptr, n, key_scratch, nullptr);
 }
 
 }  // namespace sortie::segsort

@@ -26,11 +26,9 @@ class PayloadWords {
   PayloadWords(const HostContext& context, Items<UKey, Value> items, std::uint64_t n)
       : context_(context),
         items_(items),
-        shares_{n, worker_threads()},
-        words_(allocate_scratch<Opaque<Word>>(context, n)) {
-    for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-      for (std::uint64_t i = first; i < end; ++i) words_[i].word = word(i);
-    });
+        n_(n),
+        words_(allocate_array<Opaque<Word>>(context, scratch_name, n)) {
+    for_each_index(0, n, [this](std::uint64_t i) { words_[i].word = word(i); });
   }
 
   [[nodiscard]] Opaque<Word>* words() { return words_.get(); }
@@ -39,26 +37,22 @@ class PayloadWords {
   /// \param scratch  as many keys
   void write_back(UKey* scratch) const {
     if constexpr (hold_items) {
-      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-        for (std::uint64_t i = first; i < end; ++i) {
-          if constexpr (alone) {
-            items_.keys[i] = words_[i].word;
-          } else {
-            items_.keys[i] = static_cast<UKey>(words_[i].word >> 32);
-            items_.values[i].word = static_cast<std::uint32_t>(words_[i].word);
-          }
+      for_each_index(0, n_, [items = items_, words = words_.get()](std::uint64_t i) {
+        if constexpr (alone) {
+          items.keys[i] = words[i].word;
+        } else {
+          items.keys[i] = static_cast<UKey>(words[i].word >> 32);
+          items.values[i].word = static_cast<std::uint32_t>(words[i].word);
         }
       });
     } else {
-      const auto value_scratch = allocate_scratch<Value>(context_, shares_.items);
+      const auto value_scratch = allocate_array<Value>(context_, scratch_name, n_);
       const Items<UKey, Value> sorted{scratch, value_scratch.get()};
-      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-        for (std::uint64_t i = first; i < end; ++i) {
-          sorted.keys[i] = items_.keys[words_[i].word];
-          sorted.values[i] = items_.values[words_[i].word];
-        }
+      for_each_index(0, n_, [sorted, items = items_, words = words_.get()](std::uint64_t i) {
+        sorted.keys[i] = items.keys[words[i].word];
+        sorted.values[i] = items.values[words[i].word];
       });
-      for_each_share(shares_, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
+      for_each_share(thread_shares(n_), [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
         copy_items(sorted.from(first), end - first, items_.from(first));
       });
     }
@@ -77,43 +71,42 @@ class PayloadWords {
 
   const HostContext& context_;
   Items<UKey, Value> items_;
-  EqualShares shares_;
+  std::uint64_t n_;
   HostArray<Opaque<Word>> words_;
 };
 
 /// Sorts by some bits of the keys: these bits become the key, and the original key and value are
 /// the payload.
 template <class UKey, class Value>
-void sort_by_bits(UKey* keys, Value* values, const Request& request, const Segments& segments,
+void sort_by_bits(Items<UKey, Value> items, const Request& request, const Segments& segments,
                   const HostContext& context) {
-  const int bits = request.options.end_bit - request.options.begin_bit;
+  const int begin_bit = request.options.begin_bit;
+  const int bits = request.options.end_bit - begin_bit;
   const auto mask = static_cast<UKey>((UKey{1} << bits) - 1);
   const UKey flipped = request.options.order == Order::descending ? mask : 0;
-  const auto parts = allocate_scratch<UKey>(context, request.num_items);
-  const EqualShares items{request.num_items, worker_threads()};
-  for_each_share(items, [&](std::uint64_t, std::uint64_t first, std::uint64_t end) {
-    for (std::uint64_t i = first; i < end; ++i)
-      parts[i] = ((keys[i] >> request.options.begin_bit) & mask) ^ flipped;
+  const auto storage = allocate_array<UKey>(context, scratch_name, request.num_items);
+  UKey* const parts = storage.get();
+  for_each_index(0, request.num_items, [=](std::uint64_t i) {
+    parts[i] = ((items.keys[i] >> begin_bit) & mask) ^ flipped;
   });
-  PayloadWords<UKey, Value> payload(context, {keys, values}, request.num_items);
-  SegmentSorter(parts.get(), payload.words(), {}, context).sort(segments);
-  payload.write_back(parts.get());
+  PayloadWords<UKey, Value> payload(context, items, request.num_items);
+  SegmentSorter(Items{parts, payload.words()}, {}, context).sort(segments);
+  payload.write_back(parts);
 }
 
 template <class UKey, class Value>
 void sort_typed(const Context& context, const Request& request) {
-  auto* const keys = static_cast<UKey*>(request.keys);
-  Value none;
-  Value* const values = has_values<Value> ? static_cast<Value*>(request.values) : &none;
+  const Items<UKey, Value> items{static_cast<UKey*>(request.keys),
+                                 static_cast<Value*>(request.values)};
   const Segments segments{request.begin_offsets, request.end_offsets, request.num_items};
   const int bits = request.options.end_bit - request.options.begin_bit;
   if (bits == 0)  // all keys count as equal and keep their order
     return check_offsets(segments.begins, segments.ends, segments.num_items);
   if (bits < static_cast<int>(8 * sizeof(UKey))) {
-    sort_by_bits(keys, values, request, segments, context);
+    sort_by_bits(items, request, segments, context);
   } else {
     const KeyCodec<UKey> codec(kind_of(request.key_type), request.options.order);
-    SegmentSorter(keys, values, codec, context).sort(segments);
+    SegmentSorter(items, codec, context).sort(segments);
   }
 }
 

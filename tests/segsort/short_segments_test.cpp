@@ -16,7 +16,6 @@
 
 #include "core/random.hpp"
 #include "segsort/host/offset_scan.hpp"
-#include "segsort/host/page_prefetch.hpp"
 #include "segsort/host/short/segment_batch.hpp"
 #include "segsort/host/short/short_segments.hpp"
 #include "tests/reference/segmented_sort.hpp"
@@ -112,7 +111,7 @@ void check_at(const std::vector<std::uint64_t>& begins, const std::vector<std::u
   std::vector<Value> values;
   for (std::size_t i = 0; i < items; ++i) values.push_back(make_value<Value>(i));
   const auto tile = std::make_unique<detail::SegmentTile<UKey, Value>>();
-  sort_short_segments(keys.data(), values.data(), codec,
+  sort_short_segments(Items<UKey, Value>{keys.data(), values.data()}, codec,
                       {begins.data(), lengths.data(), lengths.size()}, unit, *tile);
 
   std::vector<std::size_t> expected(items);

@@ -11,7 +11,7 @@
 
 #include "core/host_runtime.hpp"
 #include "core/random.hpp"
-#include "segsort/host/divide_segment.hpp"
+#include "segsort/host/oversized_segment.hpp"
 #include "segsort/host/sort_segment.hpp"
 #include "tests/segsort/key_patterns.hpp"
 

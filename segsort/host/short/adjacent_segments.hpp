@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
 #include "segsort/host/short/key_words.hpp"
 #include "segsort/host/short/register_tile.hpp"
@@ -36,14 +37,14 @@ class AdjacentSegments {
   /// Segments sorted at once.
   static constexpr std::size_t columns = 8;
 
-  /// \param keys, values  raw keys and values, from the first segment on
-  /// \param tiles         number of groups of `columns` segments
-  SORTIE_TARGET_AVX512 static void sort(UKey* keys, Value* values, const KeyCodec<UKey> codec,
+  /// \param items  raw keys and values, from the first segment on
+  /// \param tiles  number of groups of `columns` segments
+  SORTIE_TARGET_AVX512 static void sort(Items<UKey, Value> items, const KeyCodec<UKey> codec,
                                         std::size_t tiles) {
     const KeyWords<UKey> words(codec);
     for (std::size_t tile = 0; tile < tiles; ++tile) {
-      Rows key_rows = load(keys);
-      Rows value_rows = load(values);
+      Rows key_rows = load(items.keys);
+      Rows value_rows = load(items.values);
       if (!codec.is_identity())
         for (__m512i& row : key_rows.at) row = words.encoded(row);
       key_rows = rearranged<true>(key_rows);
@@ -53,10 +54,9 @@ class AdjacentSegments {
       value_rows = rearranged<false>(value_rows);
       if (!codec.is_identity())
         for (__m512i& row : key_rows.at) row = words.decoded(row);
-      store(keys, key_rows);
-      store(values, value_rows);
-      keys += Length * columns;
-      values += Length * columns;
+      store(items.keys, key_rows);
+      store(items.values, value_rows);
+      items = items.from(Length * columns);
     }
   }
 
@@ -93,8 +93,7 @@ class AdjacentSegments {
   }();
 
   template <bool ToRows, std::size_t To, std::size_t From = 1>
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i gathered(
-      const Rows& rows, __m512i before) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i gathered(const Rows& rows, __m512i before) {
     if constexpr (From == Length) {
       return before;
     } else {
@@ -105,8 +104,7 @@ class AdjacentSegments {
   }
 
   template <bool ToRows>
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline Rows rearranged(
-      const Rows& rows) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static Rows rearranged(const Rows& rows) {
     Rows result;
     result.at[0] = gathered<ToRows, 0>(rows, rows.at[0]);
     result.at[1] = gathered<ToRows, 1>(rows, rows.at[0]);
@@ -116,8 +114,7 @@ class AdjacentSegments {
   }
 
   template <class Item>
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline Rows load(
-      const Item* from) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static Rows load(const Item* from) {
     Rows rows;
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < Length; ++i) {
@@ -131,7 +128,7 @@ class AdjacentSegments {
     return rows;
   }
   template <class Item>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void store(Item* to, const Rows& rows) {
+  SORTIE_INLINE_AVX512 static void store(Item* to, const Rows& rows) {
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < Length; ++i) {
       if constexpr (sizeof(Item) == 4) {
@@ -143,8 +140,7 @@ class AdjacentSegments {
     }
   }
 
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void exchange(Rows& keys, Rows& values,
-                                                                          std::size_t row) {
+  SORTIE_INLINE_AVX512 static void exchange(Rows& keys, Rows& values, std::size_t row) {
     const __mmask8 exchanged = _mm512_cmplt_epu64_mask(keys.at[row + 1], keys.at[row]);
     for (__m512i* const rows : {keys.at, values.at}) {
       const __m512i first = rows[row];
@@ -152,8 +148,7 @@ class AdjacentSegments {
       rows[row + 1] = _mm512_mask_mov_epi64(rows[row + 1], exchanged, first);
     }
   }
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_rows(Rows& keys,
-                                                                           Rows& values) {
+  SORTIE_INLINE_AVX512 static void sort_rows(Rows& keys, Rows& values) {
 #pragma GCC unroll 4
     for (std::size_t round = 0; round < Length; ++round)
 #pragma GCC unroll 4

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "primitives/simd/wide_vector.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -15,6 +15,7 @@
 
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/exchange_network.hpp"
+#include "segsort/host/short/key_words.hpp"
 
 SORTIE_BEGIN_INTRINSICS
 
@@ -52,9 +53,8 @@ class KeyTile {
 
   /// Sorts `columns` segments of at most Rows keys.
   /// \param keys  raw keys of all segments
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort(
-      UKey* keys, const KeyCodec<UKey>& codec, const std::uint64_t* begins,
-      const std::uint32_t* lengths) {
+  SORTIE_INLINE_AVX512 static void sort(UKey* keys, const KeyCodec<UKey>& codec,
+                                        const std::uint64_t* begins, const std::uint32_t* lengths) {
     Registers rows;
     const Vector filler = Vector::all(codec.decoded(std::numeric_limits<UKey>::max()));
 #pragma GCC unroll 32
@@ -124,27 +124,25 @@ class KeyTile {
                                             std::size_t part) {
     return (begin + part * width - segment % together * width) * sizeof(UKey);
   }
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline Mask mask(
-      std::uint32_t length, std::size_t segment, std::size_t part) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static Mask mask(std::uint32_t length, std::size_t segment,
+                                                      std::size_t part) {
     const std::uint64_t all = (std::uint64_t{1} << length) - 1;
     const std::uint64_t of_part = all >> (part * width) & ((std::uint64_t{1} << width) - 1);
     return static_cast<Mask>(of_part << (segment % together * width));
   }
 
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void sort_segments(
-      Registers& rows, const KeyCodec<UKey>& codec) {
-    const Vector floating = Vector::all(codec.negative_flip());
-    const Vector flipped = Vector::all(codec.flip());
+  SORTIE_INLINE_AVX512 static void sort_segments(Registers& rows, const KeyCodec<UKey>& codec) {
+    const KeyWords<UKey, UKey> key_words(codec);
     if (!codec.is_identity()) {
 #pragma GCC unroll 32
-      for (Vector& row : rows.at) row = row.flipped_if_negative(floating).differing(flipped);
+      for (Vector& row : rows.at) row.words = key_words.encoded(row.words);
     }
     transpose<width / 2>(rows);
     sort_by_network<Vector, Rows>(rows.at);
     transpose<width / 2>(rows);
     if (!codec.is_identity()) {
 #pragma GCC unroll 32
-      for (Vector& row : rows.at) row = row.differing(flipped).flipped_if_negative(floating);
+      for (Vector& row : rows.at) row.words = key_words.decoded(row.words);
     }
   }
 
@@ -163,7 +161,7 @@ class KeyTile {
 
   /// Among `width` lanes and registers, lane i of register j becomes lane j of register i.
   template <std::size_t Distance>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void transpose(Registers& rows) {
+  SORTIE_INLINE_AVX512 static void transpose(Registers& rows) {
     if constexpr (Distance > 0) {
       const Vector lower = Vector::load(selection<Distance, false>.data());
       const Vector upper = Vector::load(selection<Distance, true>.data());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "primitives/simd/vector_unit.hpp"
+#include "primitives/simd/wide_vector.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
@@ -14,28 +14,33 @@ SORTIE_BEGIN_INTRINSICS
 
 namespace sortie::segsort::detail {
 
-/// KeyCodec of eight keys at once: 64-bit keys, or 32-bit keys in 64-bit words whose upper halves
+/// KeyCodec of all lanes of a register: of keys, or of 32-bit keys in 64-bit words whose upper halves
 /// are zero.
-template <std::unsigned_integral UKey>
+template <std::unsigned_integral UKey, std::unsigned_integral Word = std::uint64_t>
 class KeyWords {
  public:
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 explicit KeyWords(const KeyCodec<UKey>& codec)
-      : floating_(_mm512_set1_epi64(static_cast<std::int64_t>(codec.negative_flip()))),
-        flipped_(_mm512_set1_epi64(static_cast<std::int64_t>(codec.flip()))) {}
+  SORTIE_INLINE_AVX512 explicit KeyWords(const KeyCodec<UKey>& codec)
+      : floating_(WideVector<Word>::all(codec.negative_flip()).words),
+        flipped_(WideVector<Word>::all(codec.flip()).words) {}
 
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 __m512i encoded(__m512i keys) const {
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i encoded(__m512i keys) const {
     return _mm512_xor_si512(flipped_if_negative(keys), flipped_);
   }
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 __m512i decoded(__m512i keys) const {
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i decoded(__m512i keys) const {
     return flipped_if_negative(_mm512_xor_si512(keys, flipped_));
   }
 
  private:
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 __m512i
-  flipped_if_negative(__m512i keys) const {
-    const __m512i negative = _mm512_srai_epi64(_mm512_slli_epi64(keys, 64 - 8 * sizeof(UKey)), 63);
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i flipped_if_negative(__m512i keys) const {
     constexpr int xor_of_and = 0x78;
-    return _mm512_ternarylogic_epi64(keys, negative, floating_, xor_of_and);
+    if constexpr (sizeof(Word) == 4) {
+      const __m512i negative = _mm512_srai_epi32(keys, 31);
+      return _mm512_ternarylogic_epi32(keys, negative, floating_, xor_of_and);
+    } else {
+      const __m512i highest = _mm512_slli_epi64(keys, 64 - 8 * sizeof(UKey));
+      const __m512i negative = _mm512_srai_epi64(highest, 63);
+      return _mm512_ternarylogic_epi64(keys, negative, floating_, xor_of_and);
+    }
   }
 
   __m512i floating_;

@@ -25,14 +25,14 @@ inline constexpr std::size_t longest_packed = 4096;
 /// Sorts runs of items whose words agree above bit `low`, by all bits of their keys. The items are
 /// in the order of the words.
 template <std::unsigned_integral UKey, class Value>
-void sort_ties(const std::uint64_t* words, int low, std::size_t n, UKey* keys, Value* values,
-               UKey* key_scratch, Value* value_scratch) {
+void sort_ties(const std::uint64_t* words, int low, std::size_t n, Items<UKey, Value> items,
+               Items<UKey, Value> scratch) {
   for (std::size_t begin = 0; begin + 1 < n;) {
     std::size_t end = begin + 1;
     while (end < n && words[end] >> low == words[begin] >> low) ++end;
     if (end - begin > 1)
-      sort_segment(keys + begin, values + begin, end - begin, key_scratch + begin,
-                   value_scratch + begin);
+      sort_segment(items.keys + begin, items.values + begin, end - begin, scratch.keys + begin,
+                   scratch.values + begin);
     begin = end;
   }
 }
@@ -79,7 +79,7 @@ void packed_sort(UKey* keys, Value* values, std::size_t n, UKey differing, UKey*
   }
   if constexpr (!fits) {
     if ((differing & ((std::uint64_t{1} << dropped) - 1)) != 0)
-      sort_ties(words.data(), number_bits, n, keys_out, values_out, keys, values);
+      sort_ties<UKey, Value>(words.data(), number_bits, n, {keys_out, values_out}, {keys, values});
   }
 }
 

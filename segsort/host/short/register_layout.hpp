@@ -31,22 +31,21 @@ class WholeRegisters {
     __m512i at[registers];
   };
 
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __mmask8 mask(
-      const ItemMasks& masks, std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __mmask8 mask(const ItemMasks& masks, std::size_t i) {
     return static_cast<__mmask8>(masks[i % lanes] >> (i / lanes * lanes));
   }
 
   /// Item indices, within their segment, of the lanes of register i.
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i numbers(
-      std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i numbers(std::size_t i) {
     return _mm512_add_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
                             _mm512_set1_epi64(static_cast<std::int64_t>(i / lanes * lanes)));
   }
 
   /// Reads register i: keys or values of 32 or 64 bits. Masked-off lanes are not read and become 0.
   template <class Item>
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i load(
-      const Item* items, const std::uint64_t* begins, const ItemMasks& masks, std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i load(const Item* items,
+                                                         const std::uint64_t* begins,
+                                                         const ItemMasks& masks, std::size_t i) {
     const Item* const from = items + begins[i % lanes] + i / lanes * lanes;
     if constexpr (sizeof(Item) == 4) {
       return _mm512_cvtepu32_epi64(_mm256_maskz_loadu_epi32(mask(masks, i), from));
@@ -57,11 +56,8 @@ class WholeRegisters {
 
   /// Writes register i back.
   template <class Item>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void store(Item* items,
-                                                                       const std::uint64_t* begins,
-                                                                       const ItemMasks& masks,
-                                                                       std::size_t i,
-                                                                       __m512i words) {
+  SORTIE_INLINE_AVX512 static void store(Item* items, const std::uint64_t* begins,
+                                         const ItemMasks& masks, std::size_t i, __m512i words) {
     Item* const to = items + begins[i % lanes] + i / lanes * lanes;
     if constexpr (sizeof(Item) == 4) {
       _mm256_mask_storeu_epi32(to, mask(masks, i), _mm512_cvtepi64_epi32(words));
@@ -71,21 +67,20 @@ class WholeRegisters {
   }
 
   /// Broadcasts the first word of the segment that register i belongs to.
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i first(
-      const Words& words, std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i first(const Words& words, std::size_t i) {
     return _mm512_broadcastq_epi64(_mm512_castsi512_si128(words.at[i % lanes]));
   }
 
   /// In each part, lane i of register j becomes lane j of register i.
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void transpose(Words& words) {
+  SORTIE_INLINE_AVX512 static void transpose(Words& words) {
 #pragma GCC unroll 4
     for (std::size_t part = 0; part < Parts; ++part) transpose_part(words.at + part * lanes);
   }
 
   /// Permutes the words of the segment of register i: each lane receives the word of `from` whose
   /// index is in the low bits of the same lane of `numbers`.
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i fetched(
-      const Words& from, __m512i numbers, std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i fetched(const Words& from, __m512i numbers,
+                                                            std::size_t i) {
     const __m512i* const segment = from.at + i % lanes;
     if constexpr (Parts == 1) {
       return _mm512_permutexvar_epi64(numbers, segment[0]);
@@ -107,7 +102,7 @@ class WholeRegisters {
   static constexpr std::size_t lanes = 8;
   static_assert(Parts >= 1 && Parts <= 4);
 
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void transpose_part(__m512i* words) {
+  SORTIE_INLINE_AVX512 static void transpose_part(__m512i* words) {
     __m512i pairs[lanes];
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < lanes; i += 2) {
@@ -140,42 +135,37 @@ class HalfRegisters {
     __m512i at[registers];
   };
 
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __mmask8 mask(
-      const ItemMasks& masks, std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __mmask8 mask(const ItemMasks& masks, std::size_t i) {
     return static_cast<__mmask8>(masks[i] | masks[i + registers] << registers);
   }
 
   /// Indices of the lanes.
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i numbers(
-      std::size_t) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i numbers(std::size_t) {
     return _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
   }
 
   template <class Item>
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i load(
-      const Item* items, const std::uint64_t* begins, const ItemMasks& masks, std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i load(const Item* items,
+                                                         const std::uint64_t* begins,
+                                                         const ItemMasks& masks, std::size_t i) {
     const __m256i lower = load_half(items, begins, masks, i);
     const __m256i upper = load_half(items, begins, masks, i + registers);
     return _mm512_inserti64x4(_mm512_castsi256_si512(lower), upper, 1);
   }
 
   template <class Item>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void store(Item* items,
-                                                                       const std::uint64_t* begins,
-                                                                       const ItemMasks& masks,
-                                                                       std::size_t i,
-                                                                       __m512i words) {
+  SORTIE_INLINE_AVX512 static void store(Item* items, const std::uint64_t* begins,
+                                         const ItemMasks& masks, std::size_t i, __m512i words) {
     store_half(items, begins, masks, i, _mm512_castsi512_si256(words));
     store_half(items, begins, masks, i + registers, _mm512_extracti64x4_epi64(words, 1));
   }
 
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i first(
-      const Words& words, std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i first(const Words& words, std::size_t i) {
     return _mm512_permutex_epi64(words.at[i], 0);
   }
 
   /// In each half, lane i of register j becomes lane j of register i.
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void transpose(Words& words) {
+  SORTIE_INLINE_AVX512 static void transpose(Words& words) {
     const __m512i low_even = _mm512_unpacklo_epi64(words.at[0], words.at[1]);
     const __m512i low_odd = _mm512_unpackhi_epi64(words.at[0], words.at[1]);
     const __m512i high_even = _mm512_unpacklo_epi64(words.at[2], words.at[3]);
@@ -188,15 +178,17 @@ class HalfRegisters {
     words.at[3] = _mm512_permutex2var_epi64(low_odd, second_quarters, high_odd);
   }
 
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m512i fetched(
-      const Words& from, __m512i numbers, std::size_t i) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i fetched(const Words& from, __m512i numbers,
+                                                            std::size_t i) {
     return _mm512_permutexvar_epi64(numbers, from.at[i]);
   }
 
  private:
   template <class Item>
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline __m256i load_half(
-      const Item* items, const std::uint64_t* begins, const ItemMasks& masks, std::size_t segment) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static __m256i load_half(const Item* items,
+                                                              const std::uint64_t* begins,
+                                                              const ItemMasks& masks,
+                                                              std::size_t segment) {
     const Item* const from = items + begins[segment];
     const auto mask = static_cast<__mmask8>(masks[segment]);
     if constexpr (sizeof(Item) == 4) {
@@ -206,9 +198,9 @@ class HalfRegisters {
     }
   }
   template <class Item>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void store_half(
-      Item* items, const std::uint64_t* begins, const ItemMasks& masks, std::size_t segment,
-      __m256i words) {
+  SORTIE_INLINE_AVX512 static void store_half(Item* items, const std::uint64_t* begins,
+                                              const ItemMasks& masks, std::size_t segment,
+                                              __m256i words) {
     Item* const to = items + begins[segment];
     const auto mask = static_cast<__mmask8>(masks[segment]);
     if constexpr (sizeof(Item) == 4) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/exchange_network.hpp"
 #include "segsort/host/short/key_words.hpp"
@@ -55,15 +56,14 @@ class RegisterTile {
   static constexpr std::size_t columns = register_columns;
 
   /// Sorts `columns` segments of at most Rows items.
-  /// \param keys, values  raw keys and values of all segments
+  /// \param items  raw keys and values of all segments
   /// \return false if the words do not determine the order; then keys and values are unchanged
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline bool sort(
-      UKey* keys, Value* values, const KeyCodec<UKey>& codec, const std::uint64_t* begins,
-      const std::uint32_t* lengths) {
+  SORTIE_INLINE_AVX512 static bool sort(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
+                                        const std::uint64_t* begins, const std::uint32_t* lengths) {
     ItemMasks masks;
     for (std::size_t column = 0; column < columns; ++column)
       masks[column] = (std::uint64_t{1} << lengths[column]) - 1;
-    Words words = load(keys, begins, masks);
+    Words words = load(items.keys, begins, masks);
     if (!codec.is_identity()) encode(codec, words);
     bool all_bits_fit = true;
     if constexpr (sizeof(UKey) == 8) {
@@ -82,20 +82,19 @@ class RegisterTile {
     // belong to the next segment, and keys and values mostly lie a multiple of 4 KiB apart; in both
     // cases a later read would wait for the write.
     if constexpr (Layout::registers <= 8) {
-      const Words keys_there = rearranged(load(keys, begins, masks), words);
-      const Words values_there = rearranged(load(values, begins, masks), words);
-      store(keys, begins, masks, keys_there);
-      store(values, begins, masks, values_there);
+      const Words keys_there = rearranged(load(items.keys, begins, masks), words);
+      const Words values_there = rearranged(load(items.values, begins, masks), words);
+      store(items.keys, begins, masks, keys_there);
+      store(items.values, begins, masks, values_there);
     } else {
-      store(keys, begins, masks, rearranged(load(keys, begins, masks), words));
-      store(values, begins, masks, rearranged(load(values, begins, masks), words));
+      store(items.keys, begins, masks, rearranged(load(items.keys, begins, masks), words));
+      store(items.values, begins, masks, rearranged(load(items.values, begins, masks), words));
     }
     return true;
   }
 
   /// For sort_by_network(): by minimum and maximum.
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void exchange(__m512i& first,
-                                                                          __m512i& second) {
+  SORTIE_INLINE_AVX512 static void exchange(__m512i& first, __m512i& second) {
     const __m512i least = _mm512_min_epu64(first, second);
     second = _mm512_max_epu64(first, second);
     first = least;
@@ -109,8 +108,9 @@ class RegisterTile {
 
   /// Reads all items; lanes beyond the end of a segment become 0.
   template <class Item>
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline Words load(
-      const Item* items, const std::uint64_t* begins, const ItemMasks& masks) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static Words load(const Item* items,
+                                                       const std::uint64_t* begins,
+                                                       const ItemMasks& masks) {
     Words loaded;
 #pragma GCC unroll 32
     for (std::size_t i = 0; i < Layout::registers; ++i)
@@ -119,8 +119,7 @@ class RegisterTile {
   }
 
   /// KeyCodec::encoded() of all words.
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void encode(const KeyCodec<UKey>& codec,
-                                                                        Words& words) {
+  SORTIE_INLINE_AVX512 static void encode(const KeyCodec<UKey>& codec, Words& words) {
     const KeyWords<UKey> key_words(codec);
 #pragma GCC unroll 32
     for (std::size_t i = 0; i < Layout::registers; ++i)
@@ -128,8 +127,8 @@ class RegisterTile {
   }
 
   /// Bits in which any key differs from the first of its segment.
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline std::uint64_t
-  differing_bits(const Words& words, const ItemMasks& masks) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static std::uint64_t differing_bits(const Words& words,
+                                                                         const ItemMasks& masks) {
     __m512i differing = _mm512_setzero_si512();
 #pragma GCC unroll 32
     for (std::size_t i = 0; i < Layout::registers; ++i) {
@@ -142,9 +141,7 @@ class RegisterTile {
 
   /// Turns keys into words: drops the `left_out` leading bits and sets the low bits to the index.
   /// Lanes beyond the end of a segment become words that sort last.
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void number(Words& words,
-                                                                        const ItemMasks& masks,
-                                                                        int left_out) {
+  SORTIE_INLINE_AVX512 static void number(Words& words, const ItemMasks& masks, int left_out) {
     const __m512i filler = _mm512_set1_epi64(-1);
     const __m512i numbers = _mm512_set1_epi64(static_cast<std::int64_t>(number_mask));
     const __m128i shift = _mm_cvtsi32_si128(left_out);
@@ -158,8 +155,8 @@ class RegisterTile {
   }
 
   /// Whether neighbours in a column, before its end, agree in all bits above the index.
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline bool has_ties(
-      const Words& rows, const std::uint32_t* lengths) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static bool has_ties(const Words& rows,
+                                                          const std::uint32_t* lengths) {
     const __m256i ends = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lengths));
     const __m512i above_number = _mm512_set1_epi64(static_cast<std::int64_t>(~number_mask));
     unsigned ties = 0;
@@ -174,8 +171,8 @@ class RegisterTile {
   }
 
   /// Returns the items of all segments, permuted by the indices in the low bits of `words`.
-  [[nodiscard]] [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline Words rearranged(
-      const Words& items, const Words& words) {
+  [[nodiscard]] SORTIE_INLINE_AVX512 static Words rearranged(const Words& items,
+                                                             const Words& words) {
     Words there;
 #pragma GCC unroll 32
     for (std::size_t i = 0; i < Layout::registers; ++i)
@@ -184,10 +181,8 @@ class RegisterTile {
   }
 
   template <class Item>
-  [[gnu::always_inline]] SORTIE_TARGET_AVX512 static inline void store(Item* items,
-                                                                       const std::uint64_t* begins,
-                                                                       const ItemMasks& masks,
-                                                                       const Words& stored) {
+  SORTIE_INLINE_AVX512 static void store(Item* items, const std::uint64_t* begins,
+                                         const ItemMasks& masks, const Words& stored) {
 #pragma GCC unroll 32
     for (std::size_t i = 0; i < Layout::registers; ++i)
       Layout::store(items, begins, masks, i, stored.at[i]);

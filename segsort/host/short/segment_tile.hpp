@@ -10,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/exchange_network.hpp"
 #include "primitives/simd/vector_unit.hpp"
@@ -47,36 +48,35 @@ class SegmentTile {
 
   /// Sorts `columns` segments.
   /// \param begins, lengths  `columns` of each; lengths may be 0, and the last is the greatest
-  [[gnu::always_inline]] void sort(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+  [[gnu::always_inline]] void sort(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
                                    const std::uint64_t* begins, const std::uint32_t* lengths) {
     const std::size_t rows = lengths[columns - 1];
     // The most frequent lengths have specialised code: the loop overhead of so few rows would
     // exceed the work.
     const bool equal = lengths[0] == rows && rows >= 3 && rows <= 8;
     if (equal) {
-      with_rows(
+      with_size<8>(
           rows, [&](auto length) __attribute__((always_inline)) {
             for (std::size_t column = 0; column < columns; ++column)
-              load(keys + begins[column], length, column);
+              load(items.keys + begins[column], length, column);
           });
     } else {
       if constexpr (numbered) {
-        if (rows >= fewest_truncated_rows && sort_truncated(keys, values, codec, begins, lengths))
-          return;
+        if (rows >= fewest_truncated_rows && sort_truncated(items, codec, begins, lengths)) return;
       }
       const Word filler = word(codec.decoded(std::numeric_limits<UKey>::max()), ~std::uint32_t{0});
-      load_all(keys, begins, lengths, [&](std::size_t) { return filler; });
+      load_all(items.keys, begins, lengths, [&](std::size_t) { return filler; });
     }
     sort_columns(codec, rows);
     if (equal) {
-      with_rows(
+      with_size<8>(
           rows, [&](auto length) __attribute__((always_inline)) {
             for (std::size_t column = 0; column < columns; ++column)
-              store(keys + begins[column], value_at(values, begins[column]), length, column);
+              store(items.from(begins[column]), length, column);
           });
     } else {
       for (std::size_t column = 0; column < columns; ++column)
-        store(keys + begins[column], value_at(values, begins[column]), lengths[column], column);
+        store(items.from(begins[column]), lengths[column], column);
     }
   }
 
@@ -93,29 +93,6 @@ class SegmentTile {
   static constexpr std::size_t fewest_truncated_rows = 80;
   /// Number of tiles sorted directly by keys with indices after one in which truncated keys tied.
   static constexpr unsigned tiles_after_ties = 31;
-
-  /// Calls body(std::integral_constant of rows) for 3 to 8 rows.
-  template <class Body>
-  [[gnu::always_inline]] static void with_rows(std::size_t rows, Body body) {
-    switch (rows) {
-#define SORTIE_CASE(size) \
-  case size:              \
-    return body(std::integral_constant<std::size_t, size>{});
-      SORTIE_CASE(3)
-      SORTIE_CASE(4)
-      SORTIE_CASE(5)
-      SORTIE_CASE(6)
-      SORTIE_CASE(7)
-      SORTIE_CASE(8)
-#undef SORTIE_CASE
-      default:
-        return;
-    }
-  }
-
-  [[gnu::always_inline]] static Value* value_at(Value* values, std::uint64_t i) {
-    return values + (has_items ? i : 0);
-  }
 
   [[gnu::always_inline]] static Word word(UKey key, std::uint32_t item) {
     if constexpr (packed) {
@@ -147,18 +124,18 @@ class SegmentTile {
   }
 
   template <class Length>
-  [[gnu::always_inline]] void store(UKey* keys, Value* values, Length length, std::size_t column) {
-    if constexpr (has_items) copy_items(values, values_in_.data(), length);
+  [[gnu::always_inline]] void store(Items<UKey, Value> items, Length length, std::size_t column) {
+    if constexpr (has_items) copy_items(items.values, values_in_.data(), length);
     const std::size_t rows = length;
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < rows; ++row) {
       const Word item = words_[row * columns + column];
       if constexpr (packed) {
-        keys[row] = static_cast<UKey>(item >> 32);
-        values[row] = values_in_[static_cast<std::uint32_t>(item)];
+        items.keys[row] = static_cast<UKey>(item >> 32);
+        items.values[row] = values_in_[static_cast<std::uint32_t>(item)];
       } else {
-        keys[row] = item;
-        if constexpr (numbered) values[row] = values_in_[numbers_[row * columns + column]];
+        items.keys[row] = item;
+        if constexpr (numbered) items.values[row] = values_in_[numbers_[row * columns + column]];
       }
     }
   }
@@ -194,24 +171,35 @@ class SegmentTile {
           numbers_[row * columns + column] = row;
     }
     encode(codec, rows);
-    exchange_network(
-        rows, [this](std::size_t first, std::size_t second, std::size_t count)
-                  __attribute__((always_inline)) {
-                    exchange<numbered>(first * columns, second * columns, count * columns);
-                  });
+    sort_rows<numbered>(rows);
     if (!codec.is_identity()) {
-      for (std::size_t i = 0; i < rows * columns; ++i) words_[i] = decoded(codec, words_[i]);
+      replace_keys(
+          rows, [&](UKey key) __attribute__((always_inline)) { return codec.decoded(key); });
     }
   }
 
   [[gnu::always_inline]] void encode(const KeyCodec<UKey>& codec, std::size_t rows) {
     if (codec.is_identity()) return;
-    for (std::size_t i = 0; i < rows * columns; ++i) words_[i] = encoded(codec, words_[i]);
+    replace_keys(
+        rows, [&](UKey key) __attribute__((always_inline)) { return codec.encoded(key); });
+  }
+
+  /// Replaces the key of each word by `replacement(key)`.
+  template <class Replacement>
+  [[gnu::always_inline]] void replace_keys(std::size_t rows, Replacement replacement) {
+    for (std::size_t i = 0; i < rows * columns; ++i) {
+      if constexpr (packed) {
+        words_[i] = word(replacement(static_cast<UKey>(words_[i] >> 32)),
+                         static_cast<std::uint32_t>(words_[i]));
+      } else {
+        words_[i] = replacement(words_[i]);
+      }
+    }
   }
 
   /// Sorts by words that each hold the upper bits of a key above the index of the item.
   /// \return false if these bits do not determine the order; then keys and values are unchanged
-  [[gnu::always_inline]] bool sort_truncated(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+  [[gnu::always_inline]] bool sort_truncated(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
                                              const std::uint64_t* begins,
                                              const std::uint32_t* lengths) {
     if (tiles_after_ties_left_ > 0) {
@@ -220,7 +208,7 @@ class SegmentTile {
     }
     const std::size_t rows = lengths[columns - 1];
     // Until the differing bits are known, columns are padded with keys of their own.
-    load_all(keys, begins, lengths,
+    load_all(items.keys, begins, lengths,
              [&](std::size_t column) { return lengths[column] > 0 ? words_[column] : Word{0}; });
     encode(codec, rows);
     std::array<Word, columns> ends;
@@ -235,19 +223,14 @@ class SegmentTile {
         at = row < ends[column] ? item : ~Word{0};
       }
     }
-    exchange_network(
-        rows, [this](std::size_t first, std::size_t second, std::size_t count)
-                  __attribute__((always_inline)) {
-                    exchange<false>(first * columns, second * columns, count * columns);
-                  });
+    sort_rows<false>(rows);
     const bool all_bits_fit = ((differing << left_out) & number_mask) == 0;
     if (!all_bits_fit && has_ties(rows, number_mask, ends)) {
       tiles_after_ties_left_ = tiles_after_ties;
       return false;
     }
     for (std::size_t column = 0; column < columns; ++column)
-      fetch(keys + begins[column], value_at(values, begins[column]), lengths[column], column,
-            number_mask);
+      fetch(items.from(begins[column]), lengths[column], column, number_mask);
     return true;
   }
 
@@ -279,37 +262,29 @@ class SegmentTile {
   }
 
   /// Permutes the items of a segment into the order of the indices in its column.
-  [[gnu::always_inline]] void fetch(UKey* keys, Value* values, std::size_t rows, std::size_t column,
+  [[gnu::always_inline]] void fetch(Items<UKey, Value> items, std::size_t rows, std::size_t column,
                                     Word number_mask) {
-    copy_items(keys, keys_in_.data(), rows);
-    copy_items(values, values_in_.data(), rows);
+    copy_items(items.keys, keys_in_.data(), rows);
+    copy_items(items.values, values_in_.data(), rows);
     for (std::size_t row = 0; row < rows; ++row) {
       const Word number = words_[row * columns + column] & number_mask;
-      keys[row] = keys_in_[number];
-      values[row] = values_in_[number];
+      items.keys[row] = keys_in_[number];
+      items.values[row] = values_in_[number];
     }
   }
 
-  [[gnu::always_inline]] static Word encoded(const KeyCodec<UKey>& codec, Word item) {
-    if constexpr (packed) {
-      return Word{codec.encoded(static_cast<UKey>(item >> 32))} << 32 |
-             static_cast<std::uint32_t>(item);
-    } else {
-      return codec.encoded(item);
-    }
-  }
-  [[gnu::always_inline]] static Word decoded(const KeyCodec<UKey>& codec, Word item) {
-    if constexpr (packed) {
-      return Word{codec.decoded(static_cast<UKey>(item >> 32))} << 32 |
-             static_cast<std::uint32_t>(item);
-    } else {
-      return codec.decoded(item);
-    }
+  /// \tparam Numbers  whether numbers_ move with the words
+  template <bool Numbers>
+  [[gnu::always_inline]] void sort_rows(std::size_t rows) {
+    exchange_network(
+        rows, [this](std::size_t first, std::size_t second, std::size_t count)
+                  __attribute__((always_inline)) {
+                    exchange<Numbers>(first * columns, second * columns, count * columns);
+                  });
   }
 
   /// Compares and exchanges `count` words from `first` on with those from `second` on; the lesser
-  /// words end up at `first`.
-  /// \tparam Numbers  whether numbers_ move with the words
+  /// words end up at `first`. See sort_rows().
   template <bool Numbers>
   [[gnu::always_inline]] void exchange(std::size_t first, std::size_t second, std::size_t count) {
     Word* const a = words_.data() + first;

@@ -54,38 +54,36 @@ namespace detail {
 
 /// Sorts one segment of raw keys.
 template <std::unsigned_integral UKey, class Value>
-inline void sort_alone(UKey* keys, Value* values, const KeyCodec<UKey>& codec, std::size_t n) {
+inline void sort_alone(Items<UKey, Value> items, const KeyCodec<UKey>& codec, std::size_t n) {
   constexpr std::size_t most = SegmentTile<UKey, Value>::most_rows;
   std::array<UKey, most> key_scratch;
   std::array<Value, has_values<Value> ? most : 1> value_scratch;
-  codec.encode(keys, n);
-  sort_segment(keys, values, n, key_scratch.data(), value_scratch.data());
-  codec.decode(keys, n);
+  codec.encode(items.keys, n);
+  sort_segment(items.keys, items.values, n, key_scratch.data(), value_scratch.data());
+  codec.decode(items.keys, n);
 }
 
 template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] inline void sort_each_alone(UKey* keys, Value* values, KeyCodec<UKey> codec,
+[[gnu::always_inline]] inline void sort_each_alone(Items<UKey, Value> items, KeyCodec<UKey> codec,
                                                    const ShortSegments& segments) {
-  constexpr std::size_t stride = has_values<Value> ? 1 : 0;
   for (std::size_t i = 0; i < segments.count; ++i)
-    sort_alone(keys + segments.begins[i], values + segments.begins[i] * stride, codec,
-               segments.lengths[i]);
+    sort_alone(items.from(segments.begins[i]), codec, segments.lengths[i]);
 }
 
 /// Sorts segments sixteen at a time.
 template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] inline void sort_by_tiles(UKey* keys, Value* values, KeyCodec<UKey> codec,
+[[gnu::always_inline]] inline void sort_by_tiles(Items<UKey, Value> items, KeyCodec<UKey> codec,
                                                  const ShortSegments& segments,
                                                  SegmentTile<UKey, Value>& tile) {
   constexpr std::size_t columns = SegmentTile<UKey, Value>::columns;
   std::size_t i = 0;
   for (; i + columns <= segments.count; i += columns)
-    tile.sort(keys, values, codec, segments.begins + i, segments.lengths + i);
+    tile.sort(items, codec, segments.begins + i, segments.lengths + i);
   if (i == segments.count) return;
   const ShortSegments rest = drop_first(segments, i);
-  if (!fills_a_tile(rest, columns, 3)) return sort_each_alone(keys, values, codec, rest);
+  if (!fills_a_tile(rest, columns, 3)) return sort_each_alone(items, codec, rest);
   const PaddedSegments<columns> padded(rest);
-  tile.sort(keys, values, codec, padded.begins.data(), padded.lengths.data());
+  tile.sort(items, codec, padded.begins.data(), padded.lengths.data());
 }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
@@ -104,14 +102,14 @@ void for_each_height(Body body) {
 /// Sorts the leading segments of `Length` items if they are adjacent and fill at least one tile.
 /// \return number of sorted segments
 template <std::size_t Length, std::unsigned_integral UKey, class Value>
-SORTIE_TARGET_AVX512 std::size_t sort_leading_adjacent(UKey* keys, Value* values,
+SORTIE_TARGET_AVX512 std::size_t sort_leading_adjacent(Items<UKey, Value> items,
                                                        const KeyCodec<UKey>& codec,
                                                        const ShortSegments& segments) {
   using Adjacent = AdjacentSegments<UKey, Value, Length>;
   const std::size_t tiles = count_leading(segments, Length) / Adjacent::columns;
   const std::size_t count = tiles * Adjacent::columns;
   if (tiles == 0 || !are_adjacent(segments.begins, count, Length)) return 0;
-  Adjacent::sort(keys + segments.begins[0], values + segments.begins[0], codec, tiles);
+  Adjacent::sort(items.from(segments.begins[0]), codec, tiles);
   return count;
 }
 
@@ -140,13 +138,13 @@ SORTIE_TARGET_AVX512 std::size_t sort_keys_in_registers(UKey* keys, const KeyCod
 
 /// Sorts segments of up to most_register_rows keys alone.
 template <std::unsigned_integral UKey, class Value>
-SORTIE_TARGET_AVX512 void sort_by_key_tiles(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+SORTIE_TARGET_AVX512 void sort_by_key_tiles(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
                                             const ShortSegments& segments) {
   constexpr std::size_t columns = KeyTile<UKey, most_register_rows>::columns;
   const auto sort_all = [&](ShortSegments rest) {
     const auto sort_up_to = [&](auto rows) {
       if (rest.count > 0 && rest.lengths[0] <= rows)
-        rest = drop_first(rest, sort_keys_in_registers<rows()>(keys, codec, rest));
+        rest = drop_first(rest, sort_keys_in_registers<rows()>(items.keys, codec, rest));
     };
     sort_up_to(std::integral_constant<std::size_t, 2>());
     for_each_height(sort_up_to);
@@ -154,7 +152,7 @@ SORTIE_TARGET_AVX512 void sort_by_key_tiles(UKey* keys, Value* values, const Key
   };
   const ShortSegments rest = sort_all(segments);
   if (rest.count == 0) return;
-  if (!fills_a_tile(rest, columns, 5)) return sort_each_alone(keys, values, codec, rest);
+  if (!fills_a_tile(rest, columns, 5)) return sort_each_alone(items, codec, rest);
   const PaddedSegments<columns> padded(rest);
   sort_all({padded.begins.data(), padded.lengths.data(), columns});
 }
@@ -163,30 +161,30 @@ SORTIE_TARGET_AVX512 void sort_by_key_tiles(UKey* keys, Value* values, const Key
 /// segment, or where words do not determine the order.
 /// \return number of sorted segments
 template <std::size_t Rows, std::unsigned_integral UKey, class Value>
-SORTIE_TARGET_AVX512 std::size_t sort_in_registers(UKey* keys, Value* values, KeyCodec<UKey> codec,
+SORTIE_TARGET_AVX512 std::size_t sort_in_registers(Items<UKey, Value> items, KeyCodec<UKey> codec,
                                                    const ShortSegments& segments) {
   using Tile = RegisterTile<UKey, Value, Rows>;
   constexpr std::size_t columns = Tile::columns;
   std::size_t i = 0;
   for (; i + columns <= segments.count && segments.lengths[i + columns - 1] <= Rows; i += columns)
-    if (!Tile::sort(keys, values, codec, segments.begins + i, segments.lengths + i)) break;
+    if (!Tile::sort(items, codec, segments.begins + i, segments.lengths + i)) break;
   return i;
 }
 
 /// As above, for segments of up to most_register_rows items.
 template <std::unsigned_integral UKey, class Value>
-std::size_t sort_in_registers(UKey* keys, Value* values, KeyCodec<UKey> codec,
+std::size_t sort_in_registers(Items<UKey, Value> items, KeyCodec<UKey> codec,
                               const ShortSegments& segments) {
   std::size_t sorted = 0;
   const auto sort_adjacent = [&](auto length) {
     if (sorted < segments.count)
-      sorted += sort_leading_adjacent<length()>(keys, values, codec, drop_first(segments, sorted));
+      sorted += sort_leading_adjacent<length()>(items, codec, drop_first(segments, sorted));
   };
   sort_adjacent(std::integral_constant<std::size_t, 3>());
   sort_adjacent(std::integral_constant<std::size_t, 4>());
   for_each_height([&](auto rows) {
     if (sorted < segments.count && segments.lengths[sorted] <= rows)
-      sorted += sort_in_registers<rows()>(keys, values, codec, drop_first(segments, sorted));
+      sorted += sort_in_registers<rows()>(items, codec, drop_first(segments, sorted));
   });
   return sorted;
 }
@@ -197,25 +195,25 @@ inline constexpr std::size_t segments_after_ties = 256;
 
 /// Sorts segments of up to most_register_rows items.
 template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] SORTIE_TARGET_AVX512 inline void sort_by_register_tiles(
-    UKey* keys, Value* values, KeyCodec<UKey> codec, const ShortSegments& segments,
-    SegmentTile<UKey, Value>& tile) {
+SORTIE_INLINE_AVX512 void sort_by_register_tiles(Items<UKey, Value> items, KeyCodec<UKey> codec,
+                                                 const ShortSegments& segments,
+                                                 SegmentTile<UKey, Value>& tile) {
   constexpr std::size_t columns = 8;
   ShortSegments rest = segments;
   while (rest.count >= columns) {
-    rest = drop_first(rest, sort_in_registers(keys, values, codec, rest));
+    rest = drop_first(rest, sort_in_registers(items, codec, rest));
     if (rest.count < columns) break;
     const std::size_t tied = std::min(rest.count, segments_after_ties);
-    sort_by_tiles(keys, values, codec, {rest.begins, rest.lengths, tied}, tile);
+    sort_by_tiles(items, codec, {rest.begins, rest.lengths, tied}, tile);
     rest = drop_first(rest, tied);
   }
   if (rest.count == 0) return;
   if (fills_a_tile(rest, columns, 5)) {
     const PaddedSegments<columns> padded(rest);
     const ShortSegments all{padded.begins.data(), padded.lengths.data(), columns};
-    if (sort_in_registers(keys, values, codec, all) == columns) return;
+    if (sort_in_registers(items, codec, all) == columns) return;
   }
-  sort_each_alone(keys, values, codec, rest);
+  sort_each_alone(items, codec, rest);
 }
 #endif
 
@@ -223,22 +221,22 @@ template <std::unsigned_integral UKey, class Value>
 /// \tparam Tiles  whether the processor's vectors make sixteen segments at once faster than one by
 ///                one
 template <bool Tiles, std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] inline void sort_short_segments_body(UKey* keys, Value* values,
+[[gnu::always_inline]] inline void sort_short_segments_body(Items<UKey, Value> items,
                                                             KeyCodec<UKey> codec,
                                                             const ShortSegments& segments,
                                                             SegmentTile<UKey, Value>& tile) {
-  const std::size_t twos = sort_leading_twos(keys, values, codec, segments);
+  const std::size_t twos = sort_leading_twos(items, codec, segments);
   if (twos == segments.count) return;
   if constexpr (Tiles) {
-    sort_by_tiles(keys, values, codec, drop_first(segments, twos), tile);
+    sort_by_tiles(items, codec, drop_first(segments, twos), tile);
   } else {
-    sort_each_alone(keys, values, codec, drop_first(segments, twos));
+    sort_each_alone(items, codec, drop_first(segments, twos));
   }
 }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 template <std::unsigned_integral UKey, class Value>
-SORTIE_TARGET_AVX512 void sort_short_segments_avx512(UKey* keys, Value* values,
+SORTIE_TARGET_AVX512 void sort_short_segments_avx512(Items<UKey, Value> items,
                                                      const KeyCodec<UKey>& codec,
                                                      const ShortSegments& segments,
                                                      SegmentTile<UKey, Value>& tile) {
@@ -248,39 +246,38 @@ SORTIE_TARGET_AVX512 void sort_short_segments_avx512(UKey* keys, Value* values,
           ? segments.count
           : std::upper_bound(segments.lengths, end, most_register_rows) - segments.lengths);
   if constexpr (!has_values<Value>) {
-    if (few > 0) sort_by_key_tiles(keys, values, codec, {segments.begins, segments.lengths, few});
+    if (few > 0) sort_by_key_tiles(items, codec, {segments.begins, segments.lengths, few});
     // RegisterSort takes half as long as SegmentTile. Segments are binned, so neighbours have
     // similar lengths and its branches are predictable.
-    if (few < segments.count) sort_each_alone(keys, values, codec, drop_first(segments, few));
+    if (few < segments.count) sort_each_alone(items, codec, drop_first(segments, few));
   } else if constexpr (fits_register_tile<Value>) {
     std::size_t twos = 0;
     // For 32-bit keys, sort_leading_twos() is as fast: its words hold two keys.
-    if constexpr (sizeof(UKey) == 8) twos = sort_leading_adjacent<2>(keys, values, codec, segments);
-    if (twos < segments.count)
-      twos += sort_leading_twos(keys, values, codec, drop_first(segments, twos));
+    if constexpr (sizeof(UKey) == 8) twos = sort_leading_adjacent<2>(items, codec, segments);
+    if (twos < segments.count) twos += sort_leading_twos(items, codec, drop_first(segments, twos));
     if (few > twos)
-      sort_by_register_tiles(keys, values, codec,
+      sort_by_register_tiles(items, codec,
                              {segments.begins + twos, segments.lengths + twos, few - twos}, tile);
-    if (few < segments.count) sort_by_tiles(keys, values, codec, drop_first(segments, few), tile);
+    if (few < segments.count) sort_by_tiles(items, codec, drop_first(segments, few), tile);
   } else {
-    sort_short_segments_body<true>(keys, values, codec, segments, tile);
+    sort_short_segments_body<true>(items, codec, segments, tile);
   }
 }
 
 template <std::unsigned_integral UKey, class Value>
-SORTIE_TARGET_AVX2 void sort_short_segments_avx2(UKey* keys, Value* values,
+SORTIE_TARGET_AVX2 void sort_short_segments_avx2(Items<UKey, Value> items,
                                                  const KeyCodec<UKey>& codec,
                                                  const ShortSegments& segments,
                                                  SegmentTile<UKey, Value>& tile) {
-  sort_short_segments_body<true>(keys, values, codec, segments, tile);
+  sort_short_segments_body<true>(items, codec, segments, tile);
 }
 #endif
 
 template <std::unsigned_integral UKey, class Value>
-void sort_short_segments_baseline(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+void sort_short_segments_baseline(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
                                   const ShortSegments& segments, SegmentTile<UKey, Value>& tile) {
   constexpr bool tiles = longest_short_segment<UKey, Value>(VectorUnit::baseline) > rank_block_size;
-  sort_short_segments_body<tiles>(keys, values, codec, segments, tile);
+  sort_short_segments_body<tiles>(items, codec, segments, tile);
 }
 
 }  // namespace detail
@@ -290,29 +287,29 @@ void sort_short_segments_baseline(UKey* keys, Value* values, const KeyCodec<UKey
 /// AVX-512, sorts as many segments of up to most_register_rows items as registers hold
 /// (RegisterTile, KeyTile).
 ///
-/// \param keys, values  raw keys and values of all segments
+/// \param items         raw keys and values of all segments
 /// \param codec         maps keys to unsigned integers of the requested order
 /// \param unit          vector_unit(), or a lower one
 /// \param tile          overwritten
 template <std::unsigned_integral UKey, class Value>
-void sort_short_segments(UKey* keys, Value* values, const KeyCodec<UKey>& codec,
+void sort_short_segments(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
                          const ShortSegments& segments, VectorUnit unit,
                          detail::SegmentTile<UKey, Value>& tile) {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
   if (unit == VectorUnit::avx512)
-    return detail::sort_short_segments_avx512(keys, values, codec, segments, tile);
+    return detail::sort_short_segments_avx512(items, codec, segments, tile);
   if (unit == VectorUnit::avx2)
-    return detail::sort_short_segments_avx2(keys, values, codec, segments, tile);
+    return detail::sort_short_segments_avx2(items, codec, segments, tile);
 #endif
   static_cast<void>(unit);
-  detail::sort_short_segments_baseline(keys, values, codec, segments, tile);
+  detail::sort_short_segments_baseline(items, codec, segments, tile);
 }
 
 // Instantiated in sources that CMake generates, one for each key width: half of the time that the
 // host's segmented sort takes to compile.
-#define SORTIE_EXTERN_SHORT_SEGMENTS(UKey, Value)                                \
-  extern template void sort_short_segments(UKey*, Value*, const KeyCodec<UKey>&, \
-                                           const ShortSegments&, VectorUnit,     \
+#define SORTIE_EXTERN_SHORT_SEGMENTS(UKey, Value)                                     \
+  extern template void sort_short_segments(Items<UKey, Value>, const KeyCodec<UKey>&, \
+                                           const ShortSegments&, VectorUnit,          \
                                            detail::SegmentTile<UKey, Value>&)
 SORTIE_EXTERN_SHORT_SEGMENTS(std::uint32_t, NoValue);
 SORTIE_EXTERN_SHORT_SEGMENTS(std::uint32_t, Opaque<std::uint32_t>);

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <type_traits>
 
-#include "primitives/payload.hpp"
+#include "primitives/host/items.hpp"
 
 /// Stable sorts of short segments without branches that depend on keys: a mispredicted branch costs
 /// as much as all other work on one item.
@@ -96,26 +96,23 @@ inline void rank_block(const UKey* keys, Place place) {
 /// Sorts `Size` items by their ranks.
 template <std::size_t Size, std::unsigned_integral UKey, class Value>
 inline void rank_sort(UKey* keys, Value* values) {
-  if constexpr (has_values<Value>) {
-    std::array<Value, Size> values_in;
-    std::memcpy(values_in.data(), values, Size * sizeof(Value));
-    rank_block<Size>(keys, [&](std::size_t i, UKey key, std::size_t to) {
-      keys[to] = key;
-      values[to] = values_in[i];
-    });
-  } else {
-    rank_block<Size>(keys, [&](std::size_t, UKey key, std::size_t to) { keys[to] = key; });
-  }
+  std::array<Value, has_values<Value> ? Size : 1> values_in;
+  if constexpr (has_values<Value>) std::memcpy(values_in.data(), values, Size * sizeof(Value));
+  rank_block<Size>(keys, [&](std::size_t i, UKey key, std::size_t to) {
+    keys[to] = key;
+    if constexpr (has_values<Value>) values[to] = values_in[i];
+  });
 }
 
-/// Calls body(std::integral_constant of n) for n <= rank_block_size.
-template <class Body>
-inline void with_size(std::size_t n, Body body) {
-  static_assert(rank_block_size == 16);
+/// Calls body(std::integral_constant of n) for n from 2 to Most.
+template <std::size_t Most, class Body>
+[[gnu::always_inline]] inline void with_size(std::size_t n, Body body) {
+  static_assert(Most <= 16);
   switch (n) {
-#define SORTIE_CASE(size) \
-  case size:              \
-    return body(std::integral_constant<std::size_t, size>{});
+#define SORTIE_CASE(size)                                                          \
+  case size:                                                                       \
+    if constexpr (size <= Most) body(std::integral_constant<std::size_t, size>{}); \
+    return;
     SORTIE_CASE(2)
     SORTIE_CASE(3)
     SORTIE_CASE(4)
@@ -159,9 +156,6 @@ struct MergeItem {
 template <std::unsigned_integral UKey>
 struct MergeItem<UKey, NoValue> {
   UKey key;
-
-  MergeItem() = default;
-  MergeItem(UKey k, NoValue) : key(k) {}
 };
 
 /// Returns `yes` or `no`, selected by arithmetic: compilers turn a conditional expression into a
@@ -207,20 +201,22 @@ inline void merge_halves(const Item* in, std::size_t n, Item* out) {
 
 /// Sorts n keys with their payloads into `out`; `other` holds n items of scratch.
 template <std::unsigned_integral UKey, class Payload>
-void merge_sort(const UKey* keys, const Payload* payloads, std::size_t n,
-                MergeItem<UKey, Payload>* out, MergeItem<UKey, Payload>* other) {
-  constexpr bool has_payload = has_values<Payload>;
+void merge_sort(Items<UKey, Payload> items, std::size_t n, MergeItem<UKey, Payload>* out,
+                MergeItem<UKey, Payload>* other) {
   if (n <= rank_block_size) {
-    return with_size(n, [&](auto size) {
-      rank_block<size()>(keys, [&](std::size_t i, UKey key, std::size_t to) {
-        out[to] = {key, payloads[has_payload ? i : 0]};
+    return with_size<rank_block_size>(n, [&](auto size) {
+      rank_block<size()>(items.keys, [&](std::size_t i, UKey key, std::size_t to) {
+        if constexpr (has_values<Payload>) {
+          out[to] = {key, items.values[i]};
+        } else {
+          out[to] = {key};
+        }
       });
     });
   }
   const std::size_t half = n / 2;
-  const Payload* const upper_payloads = payloads + (has_payload ? half : 0);
-  merge_sort(keys, payloads, half, other, out);
-  merge_sort(keys + half, upper_payloads, n - half, other + half, out + half);
+  merge_sort(items, half, other, out);
+  merge_sort(items.from(half), n - half, other + half, out + half);
   merge_halves(other, n, out);
 }
 
@@ -231,27 +227,27 @@ void merge_sort(const UKey* keys, const Payload* payloads, std::size_t n,
 template <class UKey>
 inline constexpr std::size_t longest_merged = sizeof(UKey) == 4 ? 160 : 1024;
 
-/// Sorts n <= longest_merged pairs by merging on the stack.
+/// Sorts n <= longest_merged items by merging on the stack.
 template <std::unsigned_integral UKey, class Value>
-void merge_sort_segment(UKey* keys, Value* values, std::size_t n) {
+void merge_sort_segment(Items<UKey, Value> items, std::size_t n) {
   constexpr std::size_t limit = longest_merged<UKey>;
   constexpr bool by_index = has_values<Value> && sizeof(Value) > sizeof(UKey);
   using Payload = std::conditional_t<by_index, std::uint32_t, Value>;
-  std::array<MergeItem<UKey, Payload>, limit> items;
+  std::array<MergeItem<UKey, Payload>, limit> sorted;
   std::array<MergeItem<UKey, Payload>, limit> other;
   if constexpr (by_index) {
     std::array<std::uint32_t, limit> index;
     std::iota(index.begin(), index.begin() + n, 0U);
-    merge_sort(keys, index.data(), n, items.data(), other.data());
+    merge_sort<UKey, Payload>({items.keys, index.data()}, n, sorted.data(), other.data());
     std::array<Value, limit> values_in;
-    std::copy_n(values, n, values_in.begin());
-    for (std::size_t i = 0; i < n; ++i) values[i] = values_in[items[i].payload()];
+    std::copy_n(items.values, n, values_in.begin());
+    for (std::size_t i = 0; i < n; ++i) items.values[i] = values_in[sorted[i].payload()];
   } else {
-    merge_sort(keys, values, n, items.data(), other.data());
+    merge_sort(items, n, sorted.data(), other.data());
     if constexpr (has_values<Value>)
-      for (std::size_t i = 0; i < n; ++i) values[i] = items[i].payload();
+      for (std::size_t i = 0; i < n; ++i) items.values[i] = sorted[i].payload();
   }
-  for (std::size_t i = 0; i < n; ++i) keys[i] = items[i].key;
+  for (std::size_t i = 0; i < n; ++i) items.keys[i] = sorted[i].key;
 }
 
 }  // namespace sortie::segsort::detail
