@@ -47,14 +47,12 @@ void require_permutation(std::span<const Pos> suffixes) {
   std::vector<bool> seen(suffixes.size());
   for (std::uint64_t i = 0; i < suffixes.size(); ++i) {
     const std::uint64_t position = suffixes[i];
-    if (position < suffixes.size() && !seen[position]) {
-      seen[position] = true;
-      continue;
+    if (position >= suffixes.size() || seen[position]) {
+      throw wrong_entry("bounded order", i,
+                        fmt::format("found position {}, expected each position below {} once",
+                                    position, suffixes.size()));
     }
-    throw Error(ErrorKind::check,
-                fmt::format("bounded order, entry {}: found position {}, expected each position "
-                            "below {} once",
-                            i, position, suffixes.size()));
+    seen[position] = true;
   }
 }
 
@@ -105,11 +103,7 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
 template <Position Pos>
 void check_bounded_order(const HostContext& context, const TextView& text,
                          std::span<const Pos> suffixes, std::uint64_t letters) {
-  if (suffixes.size() != text.size()) {
-    throw Error(ErrorKind::check,
-                fmt::format("bounded order: found {} entries, expected {}, one for each symbol",
-                            suffixes.size(), text.size()));
-  }
+  require_entries("bounded order", suffixes.size(), text.size(), ", one for each symbol");
   require_memory(context, "check of the bounded order",
                  text.size() / 8 * (text.separators.empty() ? 1 : 2));
   start_host_runtime(context.threads);
@@ -122,19 +116,16 @@ void check_bounded_order(const HostContext& context, const TextView& text,
   const std::uint64_t fault = first_index(1, suffixes.size(), [&](std::uint64_t i) {
     return !is_before(text, is_end, entries[i - 1], entries[i], letters);
   });
-  if (fault == no_index) {
-    report_progress(context, "check bounded order", suffixes.size(), suffixes.size());
-    return;
+  if (fault != no_index) {
+    throw wrong_entry("bounded order", fault,
+                      fmt::format("found position {} after position {}, expected the smaller "
+                                  "suffix first",
+                                  suffixes[fault], suffixes[fault - 1]));
   }
-  throw Error(ErrorKind::check,
-              fmt::format("bounded order, entry {}: found position {} after position {}, expected "
-                          "the smaller suffix first",
-                          fault, suffixes[fault], suffixes[fault - 1]));
+  report_progress(context, "check bounded order", suffixes.size(), suffixes.size());
 }
 
-template decltype(bound_order<std::uint32_t>) bound_order<std::uint32_t>;
-template decltype(bound_order<std::uint64_t>) bound_order<std::uint64_t>;
-template decltype(check_bounded_order<std::uint32_t>) check_bounded_order<std::uint32_t>;
-template decltype(check_bounded_order<std::uint64_t>) check_bounded_order<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(bound_order);
+SORTIE_FOR_BOTH_POSITIONS(check_bounded_order);
 
 }  // namespace sortie::suffix_array

@@ -10,7 +10,6 @@
 #include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/preconditions.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -43,18 +42,15 @@ void require_records(std::uint64_t entries, std::span<const std::uint64_t> begin
                   *record, record == begins.begin() ? "0" : "begins in ascending order"));
 }
 
-}  // namespace
-
 template <Position Pos>
-std::vector<std::uint32_t> host::document_array(const Context& context,
-                                                std::span<const Pos> suffixes,
-                                                std::span<const std::uint64_t> record_begins) {
+std::vector<std::uint32_t> documents_on_host(const Context& context, std::span<const Pos> suffixes,
+                                             std::span<const std::uint64_t> record_begins) {
   const std::uint64_t size = suffixes.size();
   require_memory(context, "document array", size * sizeof(std::uint32_t));
   start_host_runtime(context.threads);
   report_progress(context, "documents", 0, size);
   PhaseTimer timer(context, "documents", size * (sizeof(Pos) + sizeof(std::uint32_t)));
-  std::vector<std::uint32_t> documents = allocate_vector<std::uint32_t>(size);
+  std::vector<std::uint32_t> documents = host::allocate_vector<std::uint32_t>(size);
   std::uint32_t* const result = documents.data();
   const Pos* entries = suffixes.data();
   const std::uint64_t* begins = record_begins.data();
@@ -65,16 +61,16 @@ std::vector<std::uint32_t> host::document_array(const Context& context,
   return documents;
 }
 
+}  // namespace
+
 template <Position Pos>
 std::vector<std::uint32_t> document_array(const Context& context, std::span<const Pos> suffixes,
                                           std::span<const std::uint64_t> record_begins) {
   require_records(suffixes.size(), record_begins);
-  const Backend backend = resolve_backend(context);
-  if (suffixes.empty()) return {};
   return device_or_host(
-      context, backend, "documents",
-      [&] { return cuda::document_array(context, suffixes, record_begins); },
-      [&](const Context& here) { return host::document_array(here, suffixes, record_begins); });
+      context, suffixes.empty(), "documents",
+      [=](const auto& here) { return cuda::document_array(here, suffixes, record_begins); },
+      [=](const Context& here) { return documents_on_host(here, suffixes, record_begins); });
 }
 
 template <Position Pos>
@@ -82,10 +78,7 @@ void check_document_array(const HostContext& context, std::span<const Pos> suffi
                           std::span<const std::uint64_t> record_begins,
                           std::span<const std::uint32_t> documents) {
   require_records(suffixes.size(), record_begins);
-  if (documents.size() != suffixes.size()) {
-    throw Error(ErrorKind::check, fmt::format("document array: found {} entries, expected {}",
-                                              documents.size(), suffixes.size()));
-  }
+  require_entries("document array", documents.size(), suffixes.size());
   start_host_runtime(context.threads);
   report_progress(context, "check documents", 0, suffixes.size());
   const PhaseTimer timer(context, "check documents");
@@ -98,20 +91,15 @@ void check_document_array(const HostContext& context, std::span<const Pos> suffi
     return record >= records || entries[i] < begins[record] ||
            (record + 1 < records && entries[i] >= begins[record + 1]);
   });
-  if (fault == no_index) {
-    report_progress(context, "check documents", suffixes.size(), suffixes.size());
-    return;
+  if (fault != no_index) {
+    throw wrong_entry("document array", fault,
+                      fmt::format("found record {}, expected that of position {}", documents[fault],
+                                  suffixes[fault]));
   }
-  throw Error(ErrorKind::check,
-              fmt::format("document array, entry {}: found record {}, expected that of position {}",
-                          fault, documents[fault], suffixes[fault]));
+  report_progress(context, "check documents", suffixes.size(), suffixes.size());
 }
 
-template decltype(host::document_array<std::uint32_t>) host::document_array<std::uint32_t>;
-template decltype(host::document_array<std::uint64_t>) host::document_array<std::uint64_t>;
-template decltype(document_array<std::uint32_t>) document_array<std::uint32_t>;
-template decltype(document_array<std::uint64_t>) document_array<std::uint64_t>;
-template decltype(check_document_array<std::uint32_t>) check_document_array<std::uint32_t>;
-template decltype(check_document_array<std::uint64_t>) check_document_array<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(document_array);
+SORTIE_FOR_BOTH_POSITIONS(check_document_array);
 
 }  // namespace sortie::suffix_array

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <map>
-#include <string_view>
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
@@ -114,10 +113,7 @@ void count_windows(const TextView& text, const RecordEnds& is_end, const HashTab
   const std::uint8_t* symbols = text.symbols.data();
   std::uint64_t last_power = 1;  // base^(length - 1): the weight of a window's first letter
   for (std::uint64_t i = 1; i < length; ++i) last_power *= base;
-  const std::uint64_t ranges = (windows + range - 1) / range;
-  for_each_task(ranges, [&](std::uint64_t number) {
-    const std::uint64_t first = number * range;
-    const std::uint64_t end = std::min(first + range, windows);
+  for_each_range(windows, range, [&](std::uint64_t first, std::uint64_t end) {
     std::uint64_t clear_from = first;  // no record end in [clear_from, last letter of the window]
     for (std::uint64_t p = first; p + 1 < first + length; ++p) {
       if (is_end(p)) clear_from = p + 1;
@@ -222,7 +218,6 @@ void check_occurrences(const HostContext& context, const TextView& text,
   }
 }
 
-template decltype(check_occurrences<std::uint32_t>) check_occurrences<std::uint32_t>;
-template decltype(check_occurrences<std::uint64_t>) check_occurrences<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(check_occurrences);
 
 }  // namespace sortie::suffix_array

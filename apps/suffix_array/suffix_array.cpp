@@ -10,6 +10,7 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/construction.hpp"
+#include "apps/suffix_array/device_or_host.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
@@ -26,9 +27,9 @@ namespace {
 
 template <Position Pos>
 std::vector<Pos> double_prefixes(const Context& context, const TextView& text) {
-  return resolve_backend(context) == Backend::cuda
-             ? cuda::build_prefix_doubling<Pos>(context, text)
-             : host::build_prefix_doubling<Pos>(context, text);
+  return on_backend(
+      context, [&](const auto& here) { return cuda::build_prefix_doubling<Pos>(here, text); },
+      [&](const Context& here) { return host::build_prefix_doubling<Pos>(here, text); });
 }
 
 ConstructionAlgorithm prefix_doubling() {
@@ -136,9 +137,7 @@ std::vector<Pos> build(const Context& context, const TextView& text) {
   return build_by<Pos>(prefix_doubling(), context, text);
 }
 
-template decltype(build_by<std::uint32_t>) build_by<std::uint32_t>;
-template decltype(build_by<std::uint64_t>) build_by<std::uint64_t>;
-template decltype(build<std::uint32_t>) build<std::uint32_t>;
-template decltype(build<std::uint64_t>) build<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(build_by);
+SORTIE_FOR_BOTH_POSITIONS(build);
 
 }  // namespace sortie::suffix_array

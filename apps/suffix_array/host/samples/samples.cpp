@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/preconditions.hpp"
 #include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/samples/sample_rounds.hpp"
