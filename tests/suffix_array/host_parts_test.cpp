@@ -13,7 +13,7 @@
 #include "apps/suffix_array/host/build/runs.hpp"
 #include "apps/suffix_array/host/samples/sample_rounds.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
-#include "apps/suffix_array/host/sorts/key_digits.hpp"
+#include "apps/suffix_array/host/sorts/key_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
 #include "apps/suffix_array/host/text/prefix_roll.hpp"
 #include "apps/suffix_array/host/text/symbol_stream.hpp"

@@ -14,7 +14,6 @@
 #include "apps/suffix_array/host/build/element_scan.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/sorts/key_digits.hpp"
 #include "apps/suffix_array/host/sorts/key_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_roll.hpp"
 #include "primitives/host/parallel.hpp"
@@ -28,8 +27,7 @@ constexpr std::uint64_t task_elements = std::uint64_t{1} << 15;
 /// words; at most half a byte a symbol for all threads together.
 constexpr std::uint64_t least_scratch = std::uint64_t{1} << 15;
 std::uint64_t most_scratch(std::uint64_t size) {
-  const auto threads = worker_threads();
-  return std::max(least_scratch, size / (16 * threads));
+  return std::max(least_scratch, size / (16 * worker_threads()));
 }
 
 /// Elements that are sorted independently, and their slots.
@@ -37,6 +35,8 @@ struct Range {
   std::uint64_t begin;
   std::uint64_t end;
   std::uint64_t slot;
+
+  [[nodiscard]] std::uint64_t size() const { return end - begin; }
 };
 
 /// Sorts ranges of elements and writes them to the suffix array.
@@ -51,20 +51,15 @@ class RangeSorter {
         depth_limit_(depth_limit),
         order_(order) {}
 
-  /// Sorts on all host threads. `ranges` is in order; large ones are divided first.
+  /// Sorts on all host threads. `ranges` follow each other; large ones are divided first.
   void sort(std::uint64_t* elements, std::vector<Range> ranges) {
-    const auto threads = worker_threads();
-    if (threads > 1) ranges = divided(elements, ranges, threads);
-    std::vector<std::uint64_t> tasks = {0};
-    std::uint64_t filled = 0;
-    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
-      filled += ranges[i].end - ranges[i].begin;
-      if (filled >= task_elements || i + 1 == ranges.size()) {
-        tasks.push_back(i + 1);
-        filled = 0;
-      }
-    }
     if (ranges.empty()) return;
+    if (worker_threads() > 1) ranges = divided(elements, ranges);
+    std::vector<std::uint64_t> tasks = {0};
+    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i].end - ranges[tasks.back()].begin >= task_elements) tasks.push_back(i + 1);
+    }
+    if (tasks.back() != ranges.size()) tasks.push_back(ranges.size());
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       sort_on_this_thread(elements,
                           std::span(ranges).subspan(tasks[task], tasks[task + 1] - tasks[task]));
@@ -75,59 +70,36 @@ class RangeSorter {
   /// Divides ranges that would occupy one thread for long by their leading digits, if their keys
   /// differ.
   [[nodiscard]] std::vector<Range> divided(std::uint64_t* elements,
-                                           const std::vector<Range>& ranges,
-                                           std::uint64_t threads) const {
-    std::uint64_t total = 0;
-    for (const Range& range : ranges) total += range.end - range.begin;
-    const std::uint64_t limit = std::max(2 * task_elements, total / (8 * threads));
-    std::vector<std::size_t> large;
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      if (ranges[i].end - ranges[i].begin > limit) large.push_back(i);
-    }
-    if (large.empty()) return ranges;
-    std::vector<std::vector<Range>> of_large(large.size());
-    for_each_task(large.size(), [&](std::uint64_t task) {
-      divide(elements, ranges[large[task]], limit, of_large[task]);
-    });
-    std::vector<Range> parts;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < large.size(); ++i) {
-      for (; next < large[i]; ++next) parts.push_back(ranges[next]);
-      parts.insert(parts.end(), of_large[i].begin(), of_large[i].end());
-      ++next;
-    }
-    for (; next < ranges.size(); ++next) parts.push_back(ranges[next]);
-    return parts;
+                                           const std::vector<Range>& ranges) const {
+    const std::uint64_t total = ranges.back().end - ranges.front().begin;
+    const std::uint64_t limit = std::max(2 * task_elements, total / (8 * worker_threads()));
+    const auto is_large = [=](const Range& range) { return range.size() > limit; };
+    if (std::none_of(ranges.begin(), ranges.end(), is_large)) return ranges;
+    std::vector<std::vector<Range>> parts(ranges.size());
+    for_each_task(ranges.size(),
+                  [&](std::uint64_t i) { divide(elements, ranges[i], limit, parts[i]); });
+    std::vector<Range> all;
+    for (const auto& of_range : parts) all.insert(all.end(), of_range.begin(), of_range.end());
+    return all;
   }
 
   void divide(std::uint64_t* elements, Range range, std::uint64_t limit,
               std::vector<Range>& parts) const {
-    const std::uint64_t size = range.end - range.begin;
     std::uint64_t* const first = elements + range.begin;
-    const std::uint64_t differing = size <= limit ? 0 : differing_bits(first, size);
-    if (differing >> plan_.position_bits == 0) {
-      parts.push_back(range);
-      return;
-    }
+    const std::uint64_t differing = range.size() <= limit ? 0 : differing_bits(first, range.size());
+    if (differing >> plan_.position_bits == 0) return parts.push_back(range);
     const Digit digit =
         Digit::highest(differing, detail::widest_digit_in_place, plan_.position_bits);
-    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
-    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
-    detail::divide_in_place(first, size, digit, starts.data(), ends.data());
-    std::uint64_t begin = 0;
-    for (std::size_t part = 0; part < digit.values(); ++part) {
-      const std::uint64_t end = ends[part];
-      if (begin < end) {
-        divide(elements, {range.begin + begin, range.begin + end, range.slot + begin}, limit,
-               parts);
-      }
-      begin = end;
-    }
+    detail::divide_in_place(
+        first, range.size(), digit, [&](std::uint64_t begin, std::uint64_t end) {
+          divide(elements, {range.begin + begin, range.begin + end, range.slot + begin}, limit,
+                 parts);
+        });
   }
 
   void sort_on_this_thread(std::uint64_t* elements, std::span<const Range> ranges) {
     std::uint64_t largest = 0;
-    for (const Range& range : ranges) largest = std::max(largest, range.end - range.begin);
+    for (const Range& range : ranges) largest = std::max(largest, range.size());
     const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
     const auto memory = allocate<std::uint64_t>(capacity);
     const std::span<std::uint64_t> scratch(memory.get(), capacity);
@@ -139,7 +111,7 @@ class RangeSorter {
     std::uint64_t in_groups = 0;
     for (const Range& range : ranges) {
       std::uint64_t* const first = elements + range.begin;
-      const std::uint64_t size = range.end - range.begin;
+      const std::uint64_t size = range.size();
       sort_by_keys(plan_, key_digits_, first, size, scratch);
       find_groups(first, size, rounds, scratch, marks, groups);
       mark_differing_texts(stream_, plan_.depth(), TextRounds::rounds, first, size,

@@ -15,56 +15,6 @@ namespace {
 /// Items of a task: groups are added until they have at least this many together.
 constexpr std::uint64_t task_items = std::uint64_t{1} << 13;
 
-/// Runs of samples with equal ranks. Where a text repeats a word shorter than the window of its
-/// samples (sampling.hpp), every repetition has one sample, and all have equal ranks: plain
-/// doubling takes log2(repetitions) rounds to separate them. As with runs of one letter (runs.hpp),
-/// one round by run lengths is enough.
-///
-/// A sample of rank r begins a run of l more samples of rank r, one step from each to the next;
-/// then comes the **exit**, a sample of another rank. Of two samples of rank r, the shorter run
-/// meets its exit where the other still has rank r. So runs with an exit below r sort before those
-/// with an exit above, shorter ones first; of the others, longer ones first. Where side and length
-/// are equal too, the exits decide, which are then at equal distances.
-///
-/// Memory: P bytes a sample, for positions of P bytes.
-template <Position Pos>
-class SampleRuns {
- public:
-  /// Finds all runs, and lets all samples of runs step to their exits. O(s), sequential.
-  /// \param ranks  ranks of all samples, by number; equal for samples that are not separated yet
-  /// \param steps  for samples that are not separated, the number of a later sample, at an equal
-  ///               distance for equal ranks
-  SampleRuns(std::span<const Pos> ranks, std::span<Pos> steps) : ranks_(ranks), steps_(steps) {
-    lengths_ = allocate<Pos>(ranks.size());
-    for (std::uint64_t number = ranks.size(); number-- > 0;) {
-      const Pos next = steps[number];
-      // A sample of unique rank may have any step; the only sample of equal rank is the sample
-      // itself.
-      const bool goes_on = next > number && ranks[next] == ranks[number];
-      lengths_[number] = goes_on ? static_cast<Pos>(lengths_[next] + 1) : Pos{0};
-      if (goes_on) steps[number] = steps[next];
-      any_ = any_ || goes_on;
-    }
-  }
-
-  [[nodiscard]] bool any() const { return any_; }
-
-  /// The sort key among samples of one rank: side and length.
-  [[nodiscard]] Pos key(Pos number) const {
-    const bool below = ranks_[steps_[number]] < ranks_[number];
-    // The ranges of both sides are disjoint: lengths of different runs add up to at most the number
-    // of samples.
-    return below ? lengths_[number]
-                 : static_cast<Pos>(std::numeric_limits<Pos>::max() - lengths_[number]);
-  }
-
- private:
-  std::span<const Pos> ranks_;
-  std::span<Pos> steps_;
-  Array<Pos> lengths_;
-  bool any_ = false;
-};
-
 /// Samples with equal ranks, by group.
 template <Position Pos>
 class UndecidedSamples {
@@ -73,10 +23,8 @@ class UndecidedSamples {
 
   UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps) : ranks_(ranks), steps_(steps) {
     items_ = allocate<Item>(ranks.size());
-    for_each_range(ranks.size(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t number = begin; number < end; ++number) {
-        items_[number] = item(ranks[number], static_cast<Pos>(number));
-      }
+    for_each_index(0, ranks.size(), [&](std::uint64_t number) {
+      items_[number] = item(ranks[number], static_cast<Pos>(number));
     });
     const std::uint64_t scratch_size = scratch_items(ranks.size());
     const auto scratch = allocate<Item>(scratch_size);
@@ -87,12 +35,40 @@ class UndecidedSamples {
 
   [[nodiscard]] bool empty() const { return starts_.size() == 1; }
 
-  /// One round that sorts by runs of samples with equal ranks (SampleRuns), if there are any.
+  /// One round that sorts by runs of samples with equal ranks, if there are any, and lets all
+  /// samples of runs step to their exits. Where a text repeats a word shorter than the window of
+  /// its samples (sampling.hpp), every repetition has one sample, and all have equal ranks: plain
+  /// doubling takes log2(repetitions) rounds to separate them. As with runs of one letter
+  /// (runs.hpp), one round by run lengths is enough.
+  ///
+  /// A sample of rank r begins a run of l more samples of rank r, one step from each to the next;
+  /// then comes the **exit**, a sample of another rank. Of two samples of rank r, the shorter run
+  /// meets its exit where the other still has rank r. So runs with an exit below r sort before
+  /// those with an exit above, shorter ones first; of the others, longer ones first. Where side and
+  /// length are equal too, the exits decide, which are then at equal distances.
+  ///
+  /// The search for runs is O(s), sequential. Memory: P bytes a sample, for positions of P bytes.
   /// \return whether there were any
   bool sort_by_runs() {
-    const SampleRuns<Pos> runs(ranks_, steps_);
-    if (!runs.any()) return false;
-    divide_groups([&](Pos number) { return runs.key(number); });
+    const auto lengths = allocate<Pos>(ranks_.size());
+    bool any = false;
+    for (std::uint64_t number = ranks_.size(); number-- > 0;) {
+      const Pos next = steps_[number];
+      // A sample of unique rank may have any step; the only sample of equal rank is the sample
+      // itself.
+      const bool goes_on = next > number && ranks_[next] == ranks_[number];
+      lengths[number] = goes_on ? static_cast<Pos>(lengths[next] + 1) : Pos{0};
+      if (goes_on) steps_[number] = steps_[next];
+      any = any || goes_on;
+    }
+    if (!any) return false;
+    divide_groups([&](Pos number) {
+      const bool below = ranks_[steps_[number]] < ranks_[number];
+      // The ranges of both sides are disjoint: lengths of different runs add up to at most the
+      // number of samples.
+      return below ? lengths[number]
+                   : static_cast<Pos>(std::numeric_limits<Pos>::max() - lengths[number]);
+    });
     return true;
   }
 
@@ -102,14 +78,9 @@ class UndecidedSamples {
     // All steps are read before any changes: a doubled step is two single steps.
     const std::uint64_t size = starts_.back();
     const auto doubled = allocate<Pos>(size);
-    for_each_range(size, task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        doubled[i] = steps_[steps_[number_of(items_[i])]];
-      }
-    });
-    for_each_range(size, task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) steps_[number_of(items_[i])] = doubled[i];
-    });
+    for_each_index(0, size,
+                   [&](std::uint64_t i) { doubled[i] = steps_[steps_[number_of(items_[i])]]; });
+    for_each_index(0, size, [&](std::uint64_t i) { steps_[number_of(items_[i])] = doubled[i]; });
   }
 
  private:
@@ -118,8 +89,7 @@ class UndecidedSamples {
   /// Items of scratch to sort `items`: at most a quarter of the samples for all threads together.
   [[nodiscard]] std::uint64_t scratch_items(std::uint64_t items) const {
     constexpr std::uint64_t least = std::uint64_t{1} << 14;
-    const auto threads = worker_threads();
-    return std::min(items, std::max(least, ranks_.size() / (4 * threads)));
+    return std::min(items, std::max(least, ranks_.size() / (4 * worker_threads())));
   }
 
   static Item item(Pos key, Pos number) { return Item{key} << pos_bits | number; }
@@ -145,11 +115,9 @@ class UndecidedSamples {
   template <class KeyOf>
   void divide_groups(const KeyOf& key_of) {
     // Parallel over items, since a few groups may hold all of them.
-    for_each_range(starts_.back(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        const Pos number = number_of(items_[i]);
-        items_[i] = item(key_of(number), number);
-      }
+    for_each_index(0, starts_.back(), [&](std::uint64_t i) {
+      const Pos number = number_of(items_[i]);
+      items_[i] = item(key_of(number), number);
     });
     const std::vector<std::uint64_t> tasks = this->tasks();
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
@@ -164,10 +132,8 @@ class UndecidedSamples {
       }
     });
     keep_equal(tasks, true);
-    for_each_range(starts_.back(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        ranks_[number_of(items_[i])] = static_cast<Pos>(items_[i] >> pos_bits);
-      }
+    for_each_index(0, starts_.back(), [&](std::uint64_t i) {
+      ranks_[number_of(items_[i])] = static_cast<Pos>(items_[i] >> pos_bits);
     });
   }
 
