@@ -13,47 +13,22 @@
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 #include "sortie/segmented_sort.hpp"
 
 namespace sortie::suffix_array {
 namespace {
-
-/// Ranges of neighbouring entries that agree in a given number of letters.
-template <class Pos>
-struct Segments {
-  std::vector<Pos> begins;
-  std::vector<Pos> ends;
-
-  [[nodiscard]] std::uint64_t bytes() const { return 2 * begins.size() * sizeof(Pos); }
-};
-
-template <Position Pos>
-Segments<Pos> segments_of(std::span<const Pos> lcp, std::uint64_t letters) {
-  Segments<Pos> segments;
-  for (std::uint64_t i = 1; i < lcp.size(); ++i) {
-    if (lcp[i] < letters) continue;
-    const std::uint64_t begin = i - 1;
-    while (i < lcp.size() && lcp[i] >= letters) ++i;
-    segments.begins.push_back(static_cast<Pos>(begin));
-    segments.ends.push_back(static_cast<Pos>(i));
-  }
-  return segments;
-}
 
 template <Position Pos>
 void require_permutation(std::span<const Pos> suffixes) {
   std::vector<bool> seen(suffixes.size());
   for (std::uint64_t i = 0; i < suffixes.size(); ++i) {
     const std::uint64_t position = suffixes[i];
-    if (position < suffixes.size() && !seen[position]) {
-      seen[position] = true;
-      continue;
+    if (position >= suffixes.size() || seen[position]) {
+      throw wrong_entry("bounded order", i,
+                        fmt::format("found position {}, expected each position below {} once",
+                                    position, suffixes.size()));
     }
-    throw Error(ErrorKind::check,
-                fmt::format("bounded order, entry {}: found position {}, expected each position "
-                            "below {} once",
-                            i, position, suffixes.size()));
+    seen[position] = true;
   }
 }
 
@@ -85,30 +60,30 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
                             lcp.size(), suffixes.size()));
   }
   const PhaseTimer timer(context, "bounded order");
-  const Segments<Pos> segments = segments_of<Pos>(lcp, letters);
+  // Ranges of neighbouring entries that agree in these letters.
+  std::vector<Pos> begins;
+  std::vector<Pos> ends;
+  for (std::uint64_t i = 1; i < lcp.size(); ++i) {
+    if (lcp[i] < letters) continue;
+    begins.push_back(static_cast<Pos>(i - 1));
+    while (i < lcp.size() && lcp[i] >= letters) ++i;
+    ends.push_back(static_cast<Pos>(i));
+  }
   Context sorting = context;
   sorting.report = nullptr;  // the sort counts as part of this phase
   if (context.memory_budget != 0 && resolve_backend(context) == Backend::host) {
-    HostMemoryBudget budget(context);
-    budget.require("bounded order", segments.bytes());
-    budget.hold(segments.bytes());
-    sorting.memory_budget = std::max<std::uint64_t>(1, budget.left());
+    const std::uint64_t bytes = 2 * begins.size() * sizeof(Pos);
+    require_memory(context, "bounded order", bytes);
+    sorting.memory_budget = std::max<std::uint64_t>(1, context.memory_budget - bytes);
   }
-  segmented_sort(sorting, suffixes, std::span<const Pos>(segments.begins),
-                 std::span<const Pos>(segments.ends));
-  for (Pos& entry : lcp) {
-    if (entry > letters) entry = static_cast<Pos>(letters);
-  }
+  segmented_sort(sorting, suffixes, std::span<const Pos>(begins), std::span<const Pos>(ends));
+  for (Pos& entry : lcp) entry = static_cast<Pos>(std::min<std::uint64_t>(entry, letters));
 }
 
 template <Position Pos>
 void check_bounded_order(const HostContext& context, const TextView& text,
                          std::span<const Pos> suffixes, std::uint64_t letters) {
-  if (suffixes.size() != text.size()) {
-    throw Error(ErrorKind::check,
-                fmt::format("bounded order: found {} entries, expected {}, one for each symbol",
-                            suffixes.size(), text.size()));
-  }
+  require_entries("bounded order", suffixes.size(), text.size(), ", one for each symbol");
   require_memory(context, "check of the bounded order",
                  text.size() / 8 * (text.separators.empty() ? 1 : 2));
   start_host_runtime(context.threads);
@@ -121,19 +96,16 @@ void check_bounded_order(const HostContext& context, const TextView& text,
   const std::uint64_t fault = first_index(1, suffixes.size(), [&](std::uint64_t i) {
     return !is_before(text, is_end, entries[i - 1], entries[i], letters);
   });
-  if (fault == no_index) {
-    report_progress(context, "check bounded order", suffixes.size(), suffixes.size());
-    return;
+  if (fault != no_index) {
+    throw wrong_entry("bounded order", fault,
+                      fmt::format("found position {} after position {}, expected the smaller "
+                                  "suffix first",
+                                  suffixes[fault], suffixes[fault - 1]));
   }
-  throw Error(ErrorKind::check,
-              fmt::format("bounded order, entry {}: found position {} after position {}, expected "
-                          "the smaller suffix first",
-                          fault, suffixes[fault], suffixes[fault - 1]));
+  report_progress(context, "check bounded order", suffixes.size(), suffixes.size());
 }
 
-template decltype(bound_order<std::uint32_t>) bound_order<std::uint32_t>;
-template decltype(bound_order<std::uint64_t>) bound_order<std::uint64_t>;
-template decltype(check_bounded_order<std::uint32_t>) check_bounded_order<std::uint32_t>;
-template decltype(check_bounded_order<std::uint64_t>) check_bounded_order<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(bound_order);
+SORTIE_FOR_BOTH_POSITIONS(check_bounded_order);
 
 }  // namespace sortie::suffix_array

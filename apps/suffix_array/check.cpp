@@ -1,73 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The inverse of a suffix array, and the checks that need it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <limits>
 
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/device_or_host.hpp"
 #include "apps/suffix_array/host/arrays.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array {
 namespace {
 
-constexpr std::uint64_t none = no_index;
+/// The first entry that is not below `size`; no_index if there is none.
+template <Position Pos>
+std::uint64_t first_beyond(std::span<const Pos> suffixes, std::uint64_t size) {
+  const Pos* entries = suffixes.data();
+  return first_index(0, suffixes.size(), [=](std::uint64_t i) { return entries[i] >= size; });
+}
 
-Error fault(std::uint64_t entry, const std::string& words) {
-  return {ErrorKind::check, fmt::format("suffix array, entry {}: {}", entry, words)};
+/// Sets inverse[suffixes[i]] = i. A position that occurs twice is written twice, possibly at the
+/// same time.
+template <Position Pos>
+void scatter_inverse(std::span<const Pos> suffixes, Pos* inverse) {
+  const Pos* entries = suffixes.data();
+  for_each_index(0, suffixes.size(), [=](std::uint64_t i) {
+    std::atomic_ref<Pos>(inverse[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
+  });
 }
 
 /// Names the first entry that repeats an earlier one.
 template <Position Pos>
 Error duplicate_error(std::span<const Pos> suffixes) {
-  std::vector<std::uint64_t> seen_at(suffixes.size(), none);
+  std::vector<std::uint64_t> seen_at(suffixes.size(), no_index);
   for (std::uint64_t i = 0; i < suffixes.size(); ++i) {
     std::uint64_t& earlier = seen_at[suffixes[i]];
-    if (earlier != none) {
-      return fault(i, fmt::format("found position {} again after entry {}, expected each position "
-                                  "once",
-                                  suffixes[i], earlier));
+    if (earlier != no_index) {
+      return wrong_entry("suffix array", i,
+                         fmt::format("found position {} again after entry {}, expected each "
+                                     "position once",
+                                     suffixes[i], earlier));
     }
     earlier = i;
   }
   return {ErrorKind::check, "suffix array: changed while it was checked"};
 }
 
-/// Sets inverse[suffixes[i]] = i. \throws Error (check) when `suffixes` is not a permutation
+/// Inverts a suffix array. \throws Error (check) when it is not a permutation
 template <Position Pos>
-void invert(std::span<const Pos> suffixes, Pos* inverse) {
+void invert_permutation(std::span<const Pos> suffixes, Pos* inverse) {
   const std::uint64_t size = suffixes.size();
-  const Pos* entries = suffixes.data();
-  const std::uint64_t beyond =
-      first_index(0, size, [=](std::uint64_t i) { return entries[i] >= size; });
-  if (beyond != none) {
-    throw fault(beyond, fmt::format("found position {}, expected a position below {}",
-                                    suffixes[beyond], size));
+  if (const std::uint64_t beyond = first_beyond(suffixes, size); beyond != no_index) {
+    throw wrong_entry(
+        "suffix array", beyond,
+        fmt::format("found position {}, expected a position below {}", suffixes[beyond], size));
   }
   constexpr Pos unseen = std::numeric_limits<Pos>::max();
   for_each_index(0, size, [=](std::uint64_t position) { inverse[position] = unseen; });
-  // A position that occurs twice is written twice, possibly at the same time; then another position
-  // is not written at all.
-  for_each_index(0, size, [=](std::uint64_t i) {
-    std::atomic_ref<Pos>(inverse[entries[i]]).store(static_cast<Pos>(i), std::memory_order_relaxed);
-  });
+  scatter_inverse(suffixes, inverse);
+  // Where a position occurs twice, another one does not occur.
   const std::uint64_t missing =
       first_index(0, size, [=](std::uint64_t position) { return inverse[position] == unseen; });
-  if (missing != none) throw duplicate_error(suffixes);
+  if (missing != no_index) throw duplicate_error(suffixes);
 }
 
 template <Position Pos>
 void check_separators(const TextView& text, std::span<const Pos> suffixes) {
   for (std::uint64_t i = 0; i < text.separators.size(); ++i) {
     if (suffixes[i] == text.separators[i]) continue;
-    throw fault(i, fmt::format("found position {}, expected position {}, where record {} ends",
-                               suffixes[i], text.separators[i], i));
+    throw wrong_entry("suffix array", i,
+                      fmt::format("found position {}, expected position {}, where record {} ends",
+                                  suffixes[i], text.separators[i], i));
   }
 }
 
@@ -90,33 +100,74 @@ void check_letters(const TextView& text, std::span<const Pos> suffixes, const Po
     if (symbols[left] != symbols[right]) return symbols[left] > symbols[right];
     return rank(left + 1) > rank(right + 1);
   });
-  if (unordered == none) return;
-  throw fault(unordered, fmt::format("found position {} after position {}, expected the smaller "
-                                     "suffix first",
-                                     suffixes[unordered], suffixes[unordered - 1]));
+  if (unordered == no_index) return;
+  throw wrong_entry("suffix array", unordered,
+                    fmt::format("found position {} after position {}, expected the smaller "
+                                "suffix first",
+                                suffixes[unordered], suffixes[unordered - 1]));
+}
+
+template <Position Pos>
+std::vector<Pos> invert_on_host(const Context& context, std::span<const Pos> suffixes) {
+  const std::uint64_t size = suffixes.size();
+  require_memory(context, "inverse suffix array", size * sizeof(Pos));
+  start_host_runtime(context.threads);
+  require_positions("inverse suffix array", suffixes, size);
+  report_progress(context, "inverse", 0, size);
+  PhaseTimer timer(context, "inverse", 2 * size * sizeof(Pos));
+  std::vector<Pos> inverse = host::allocate_vector<Pos>(size);
+  scatter_inverse(suffixes, inverse.data());
+  report_progress(context, "inverse", size, size);
+  return inverse;
 }
 
 }  // namespace
 
+void require_entries(std::string_view array, std::uint64_t found, std::uint64_t expected,
+                     std::string_view why) {
+  if (found == expected) return;
+  throw Error(ErrorKind::check,
+              fmt::format("{}: found {} entries, expected {}{}", array, found, expected, why));
+}
+
+Error wrong_entry(std::string_view array, std::uint64_t entry, const std::string& words) {
+  return {ErrorKind::check, fmt::format("{}, entry {}: {}", array, entry, words)};
+}
+
+template <Position Pos>
+void require_positions(std::string_view array, std::span<const Pos> suffixes, std::uint64_t size) {
+  const std::uint64_t fault = first_beyond(suffixes, size);
+  if (fault == no_index) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}, entry {} of the suffix array: found position {}, expected one below "
+                          "{}",
+                          array, fault, suffixes[fault], size));
+}
+
 template <Position Pos>
 void check(const HostContext& context, const TextView& text, std::span<const Pos> suffixes) {
-  if (suffixes.size() != text.size()) {
-    throw Error(ErrorKind::check,
-                fmt::format("suffix array: found {} entries, expected {}, one for each symbol",
-                            suffixes.size(), text.size()));
-  }
+  require_entries("suffix array", suffixes.size(), text.size(), ", one for each symbol");
   require_memory(context, "check of the suffix array", suffixes.size_bytes());
   start_host_runtime(context.threads);
   report_progress(context, "check", 0, suffixes.size());
   const PhaseTimer timer(context, "check");
   const auto inverse = host::allocate<Pos>(suffixes.size());
-  invert(suffixes, inverse.get());
+  invert_permutation(suffixes, inverse.get());
   check_separators(text, suffixes);
   check_letters(text, suffixes, inverse.get());
   report_progress(context, "check", suffixes.size(), suffixes.size());
 }
 
-template decltype(check<std::uint32_t>) check<std::uint32_t>;
-template decltype(check<std::uint64_t>) check<std::uint64_t>;
+template <Position Pos>
+std::vector<Pos> inverse_suffix_array(const Context& context, std::span<const Pos> suffixes) {
+  return device_or_host(
+      context, suffixes.empty(), "inverse",
+      [=](const auto& here) { return cuda::invert(here, suffixes); },
+      [=](const Context& here) { return invert_on_host(here, suffixes); });
+}
+
+SORTIE_FOR_BOTH_POSITIONS(require_positions);
+SORTIE_FOR_BOTH_POSITIONS(check);
+SORTIE_FOR_BOTH_POSITIONS(inverse_suffix_array);
 
 }  // namespace sortie::suffix_array

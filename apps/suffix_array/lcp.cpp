@@ -1,34 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The LCP array on the host threads, by the permuted LCP array: the entries in text order.
+//
+// 1. phi     For every position, the position before it in the suffix array.
+// 2. permute In text order, each entry is at least the previous one minus 1, so every letter is
+//    compared about once. Each task computes a range of the text; only the first entry of a range
+//    has no known prefix.
+// 3. gather  The entries in the order of the suffix array.
+//
+// Memory for n symbols: phi, overwritten by the permuted array, and the result.
 #include "sortie/lcp.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
+#include <cstring>
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/device_or_host.hpp"
-#include "apps/suffix_array/host/common_letters.hpp"
-#include "apps/suffix_array/host/preconditions.hpp"
+#include "apps/suffix_array/host/arrays.hpp"
+#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {
 
-void require_same_size(const TextView& text, std::uint64_t entries) {
-  if (entries == text.size()) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("LCP array: found a suffix array of {} entries, expected {}, one for "
-                          "each symbol",
-                          entries, text.size()));
+constexpr std::string_view title = "LCP array";
+
+/// Ranges per thread: enough for load balance, few because a range within a long repeat compares
+/// all of the repeat once more.
+constexpr std::uint64_t ranges_a_thread = 8;
+/// Shorter ranges would compare more letters for their first entries than for all others.
+constexpr std::uint64_t least_range = 1 << 14;
+
+/// The end of the record that contains `position`: the first separator at or after it, or the end
+/// of the text. O(log separators).
+std::uint64_t end_of_record(const TextView& text, std::uint64_t position) {
+  const auto end = std::lower_bound(text.separators.begin(), text.separators.end(), position);
+  return end == text.separators.end() ? text.size() : *end;
 }
 
-Error fault(std::uint64_t entry, const std::string& words) {
-  return {ErrorKind::check, fmt::format("LCP array, entry {}: {}", entry, words)};
+/// The number of letters that two suffixes have in common, given that the first `known` agree; at
+/// most `limit`, which lies within both records. Compares eight letters at a time.
+std::uint64_t common_letters(const TextView& text, std::uint64_t left, std::uint64_t right,
+                             std::uint64_t known, std::uint64_t limit) {
+  const std::uint8_t* a = text.symbols.data() + left;
+  const std::uint8_t* b = text.symbols.data() + right;
+  constexpr std::uint64_t step = sizeof(std::uint64_t);
+  while (known + step <= limit && std::memcmp(a + known, b + known, step) == 0) known += step;
+  while (known < limit && a[known] == b[known]) ++known;
+  return known;
+}
+
+/// The same from the first letter, up to the end of the shorter record.
+std::uint64_t common_letters(const TextView& text, std::uint64_t left, std::uint64_t right) {
+  const std::uint64_t limit =
+      std::min(end_of_record(text, left) - left, end_of_record(text, right) - right);
+  return common_letters(text, left, right, 0, limit);
+}
+
+template <Position Pos>
+std::vector<Pos> lcp_on_host(const Context& context, const TextView& text,
+                             std::span<const Pos> suffixes) {
+  const std::uint64_t size = text.size();
+  require_memory(context, title, 2 * size * sizeof(Pos));
+  start_host_runtime(context.threads);
+  require_positions(title, suffixes, size);
+  report_progress(context, "lcp", 0, size);
+  PhaseTimer timer(context, "lcp", size * (1 + 3 * sizeof(Pos)));
+  const Pos* entries = suffixes.data();
+  const auto array = allocate_array<Pos>(size);
+  Pos* const permuted = array.get();
+  // Positions that occur in no entry (`suffixes` is not a permutation then) keep this value.
+  for_each_index(0, size, [=](std::uint64_t position) { permuted[position] = 0; });
+  for_each_index(1, size, [=](std::uint64_t i) { permuted[entries[i]] = entries[i - 1]; });
+
+  const std::uint64_t range =
+      std::max(least_range, size / (worker_threads() * ranges_a_thread) + 1);
+  for_each_range(size, range, [=, first = entries[0]](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t common = 0;
+    std::uint64_t record_end = end_of_record(text, begin);
+    for (std::uint64_t position = begin; position < end; ++position) {
+      if (position > record_end) record_end = end_of_record(text, position);
+      if (position == first) {
+        common = 0;
+      } else {
+        const std::uint64_t before = permuted[position];
+        const std::uint64_t limit =
+            std::min(record_end - position, end_of_record(text, before) - before);
+        // `common` exceeds the limit only if `suffixes` is not a suffix array.
+        common = common_letters(text, before, position, std::min(common, limit), limit);
+      }
+      permuted[position] = static_cast<Pos>(common);
+      if (common > 0) --common;
+    }
+  });
+
+  std::vector<Pos> lcp = host::allocate_vector<Pos>(size);
+  Pos* const result = lcp.data();
+  for_each_index(0, size, [=](std::uint64_t i) { result[i] = permuted[entries[i]]; });
+  report_progress(context, "lcp", size, size);
+  return lcp;
 }
 
 /// Checks one entry, given that all others are right.
@@ -40,24 +115,23 @@ struct EntryCheck {
   const Pos* lcp;
 
   [[nodiscard]] bool is_letter(std::uint64_t position) const {
-    return position < text.size() && host::end_of_record(text, position) != position;
+    return position < text.size() && end_of_record(text, position) != position;
+  }
+  [[nodiscard]] bool are_equal_letters(std::uint64_t left, std::uint64_t right) const {
+    return is_letter(left) && is_letter(right) && text.symbols[left] == text.symbols[right];
   }
   [[nodiscard]] bool is_right(std::uint64_t i) const {
     const std::uint64_t left = suffixes[i - 1];
     const std::uint64_t right = suffixes[i];
     const std::uint64_t common = lcp[i];
     if (common > text.size() - std::max(left, right)) return false;
-    if (is_letter(left + common) && is_letter(right + common) &&
-        text.symbols[left + common] == text.symbols[right + common]) {
-      return false;
-    }
+    if (are_equal_letters(left + common, right + common)) return false;
     if (common == 0) return true;
-    const bool extends_to_left = left > 0 && right > 0 && is_letter(left - 1) &&
-                                 is_letter(right - 1) &&
-                                 text.symbols[left - 1] == text.symbols[right - 1];
     // Equal letters before two neighbours: with these letters the suffixes are neighbours again.
-    if (extends_to_left) return lcp[inverse[right - 1]] == common + 1;
-    return host::common_letters(text, left, right) == common;
+    if (left > 0 && right > 0 && are_equal_letters(left - 1, right - 1)) {
+      return lcp[inverse[right - 1]] == common + 1;
+    }
+    return common_letters(text, left, right) == common;
   }
 };
 
@@ -66,24 +140,20 @@ struct EntryCheck {
 template <Position Pos>
 std::vector<Pos> lcp_array(const Context& context, const TextView& text,
                            std::span<const Pos> suffixes) {
-  require_same_size(text, suffixes.size());
-  const Backend backend = resolve_backend(context);
-  if (suffixes.empty()) return {};
+  require_same_size(title, text, suffixes.size());
   return device_or_host(
-      context, backend, "lcp", [&] { return cuda::lcp_array(context, text, suffixes); },
-      [&](const Context& here) { return host::lcp_array(here, text, suffixes); });
+      context, suffixes.empty(), "lcp",
+      [&](const auto& here) { return cuda::lcp_array(here, text, suffixes); },
+      [&](const Context& here) { return lcp_on_host(here, text, suffixes); });
 }
 
 template <Position Pos>
 void check_lcp(const HostContext& context, const TextView& text, std::span<const Pos> suffixes,
                std::span<const Pos> lcp) {
-  require_same_size(text, suffixes.size());
-  if (lcp.size() != suffixes.size()) {
-    throw Error(ErrorKind::check, fmt::format("LCP array: found {} entries, expected {}",
-                                              lcp.size(), suffixes.size()));
-  }
+  require_same_size(title, text, suffixes.size());
+  require_entries(title, lcp.size(), suffixes.size());
   if (lcp.empty()) return;
-  if (lcp[0] != 0) throw fault(0, fmt::format("found {}, expected 0", lcp[0]));
+  if (lcp[0] != 0) throw wrong_entry(title, 0, fmt::format("found {}, expected 0", lcp[0]));
   report_progress(context, "check lcp", 0, lcp.size());
   const PhaseTimer timer(context, "check lcp");
   Context on_host{context, Backend::host};
@@ -98,20 +168,19 @@ void check_lcp(const HostContext& context, const TextView& text, std::span<const
     return;
   }
   const auto letters = [&](std::uint64_t i) {
-    return host::common_letters(text, suffixes[i - 1], suffixes[i]);
+    return common_letters(text, suffixes[i - 1], suffixes[i]);
   };
   // If the letters confirm this entry, the entry that it was compared with is wrong.
   std::uint64_t culprit = wrong;
   if (letters(wrong) == lcp[wrong] && suffixes[wrong] > 0) culprit = inverse[suffixes[wrong] - 1];
   if (culprit == 0) culprit = wrong;
-  throw fault(culprit, fmt::format("found {}, but positions {} and {} have {} letters in common",
-                                   lcp[culprit], suffixes[culprit - 1], suffixes[culprit],
-                                   letters(culprit)));
+  throw wrong_entry(
+      title, culprit,
+      fmt::format("found {}, but positions {} and {} have {} letters in common", lcp[culprit],
+                  suffixes[culprit - 1], suffixes[culprit], letters(culprit)));
 }
 
-template decltype(lcp_array<std::uint32_t>) lcp_array<std::uint32_t>;
-template decltype(lcp_array<std::uint64_t>) lcp_array<std::uint64_t>;
-template decltype(check_lcp<std::uint32_t>) check_lcp<std::uint32_t>;
-template decltype(check_lcp<std::uint64_t>) check_lcp<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(lcp_array);
+SORTIE_FOR_BOTH_POSITIONS(check_lcp);
 
 }  // namespace sortie::suffix_array

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <new>
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/construction.hpp"
+#include "apps/suffix_array/device_or_host.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
@@ -26,9 +26,9 @@ namespace {
 
 template <Position Pos>
 std::vector<Pos> double_prefixes(const Context& context, const TextView& text) {
-  return resolve_backend(context) == Backend::cuda
-             ? cuda::build_prefix_doubling<Pos>(context, text)
-             : host::build_prefix_doubling<Pos>(context, text);
+  return on_backend(
+      context, [&](const auto& here) { return cuda::build_prefix_doubling<Pos>(here, text); },
+      [&](const Context& here) { return host::build_prefix_doubling<Pos>(here, text); });
 }
 
 ConstructionAlgorithm prefix_doubling() {
@@ -90,9 +90,8 @@ void register_algorithms(std::initializer_list<ConstructionAlgorithm> algorithms
 }
 
 std::vector<ConstructionAlgorithm> algorithms_on(Backend backend) {
-  std::vector<ConstructionAlgorithm> chosen;
-  std::copy_if(all_algorithms().begin(), all_algorithms().end(), std::back_inserter(chosen),
-               [=](const ConstructionAlgorithm& algorithm) { return algorithm.runs_on(backend); });
+  std::vector<ConstructionAlgorithm> chosen = all_algorithms();
+  std::erase_if(chosen, [=](const auto& algorithm) { return !algorithm.runs_on(backend); });
   return chosen;
 }
 
@@ -136,9 +135,7 @@ std::vector<Pos> build(const Context& context, const TextView& text) {
   return build_by<Pos>(prefix_doubling(), context, text);
 }
 
-template decltype(build_by<std::uint32_t>) build_by<std::uint32_t>;
-template decltype(build_by<std::uint64_t>) build_by<std::uint64_t>;
-template decltype(build<std::uint32_t>) build<std::uint32_t>;
-template decltype(build<std::uint64_t>) build<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(build_by);
+SORTIE_FOR_BOTH_POSITIONS(build);
 
 }  // namespace sortie::suffix_array

@@ -2,11 +2,7 @@
 #include "apps/suffix_array/host/build/first_sort.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <bit>
-#include <cstring>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -14,7 +10,6 @@
 #include "apps/suffix_array/host/build/element_scan.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/sorts/key_digits.hpp"
 #include "apps/suffix_array/host/sorts/key_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_roll.hpp"
 #include "primitives/host/parallel.hpp"
@@ -28,8 +23,7 @@ constexpr std::uint64_t task_elements = std::uint64_t{1} << 15;
 /// words; at most half a byte a symbol for all threads together.
 constexpr std::uint64_t least_scratch = std::uint64_t{1} << 15;
 std::uint64_t most_scratch(std::uint64_t size) {
-  const auto threads = worker_threads();
-  return std::max(least_scratch, size / (16 * threads));
+  return std::max(least_scratch, size / (16 * worker_threads()));
 }
 
 /// Elements that are sorted independently, and their slots.
@@ -37,34 +31,26 @@ struct Range {
   std::uint64_t begin;
   std::uint64_t end;
   std::uint64_t slot;
+
+  [[nodiscard]] std::uint64_t size() const { return end - begin; }
 };
 
 /// Sorts ranges of elements and writes them to the suffix array.
 template <Position Pos>
 class RangeSorter {
  public:
-  RangeSorter(const PrefixPlan& plan, const KeyDigits& key_digits, const SymbolStream& stream,
-              std::uint64_t depth_limit, FirstOrder<Pos>& order)
-      : plan_(plan),
-        key_digits_(key_digits),
-        stream_(stream),
-        depth_limit_(depth_limit),
-        order_(order) {}
+  RangeSorter(const PrefixPlan& plan, const SymbolStream& stream, FirstOrder<Pos>& order)
+      : plan_(plan), key_digits_(plan), stream_(stream), order_(order) {}
 
-  /// Sorts on all host threads. `ranges` is in order; large ones are divided first.
+  /// Sorts on all host threads. `ranges` follow each other; large ones are divided first.
   void sort(std::uint64_t* elements, std::vector<Range> ranges) {
-    const auto threads = worker_threads();
-    if (threads > 1) ranges = divided(elements, ranges, threads);
-    std::vector<std::uint64_t> tasks = {0};
-    std::uint64_t filled = 0;
-    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
-      filled += ranges[i].end - ranges[i].begin;
-      if (filled >= task_elements || i + 1 == ranges.size()) {
-        tasks.push_back(i + 1);
-        filled = 0;
-      }
-    }
     if (ranges.empty()) return;
+    if (worker_threads() > 1) ranges = divided(elements, ranges);
+    std::vector<std::uint64_t> tasks = {0};
+    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i].end - ranges[tasks.back()].begin >= task_elements) tasks.push_back(i + 1);
+    }
+    if (tasks.back() != ranges.size()) tasks.push_back(ranges.size());
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       sort_on_this_thread(elements,
                           std::span(ranges).subspan(tasks[task], tasks[task + 1] - tasks[task]));
@@ -75,63 +61,40 @@ class RangeSorter {
   /// Divides ranges that would occupy one thread for long by their leading digits, if their keys
   /// differ.
   [[nodiscard]] std::vector<Range> divided(std::uint64_t* elements,
-                                           const std::vector<Range>& ranges,
-                                           std::uint64_t threads) const {
-    std::uint64_t total = 0;
-    for (const Range& range : ranges) total += range.end - range.begin;
-    const std::uint64_t limit = std::max(2 * task_elements, total / (8 * threads));
-    std::vector<std::size_t> large;
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      if (ranges[i].end - ranges[i].begin > limit) large.push_back(i);
-    }
-    if (large.empty()) return ranges;
-    std::vector<std::vector<Range>> of_large(large.size());
-    for_each_task(large.size(), [&](std::uint64_t task) {
-      divide(elements, ranges[large[task]], limit, of_large[task]);
-    });
-    std::vector<Range> parts;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < large.size(); ++i) {
-      for (; next < large[i]; ++next) parts.push_back(ranges[next]);
-      parts.insert(parts.end(), of_large[i].begin(), of_large[i].end());
-      ++next;
-    }
-    for (; next < ranges.size(); ++next) parts.push_back(ranges[next]);
-    return parts;
+                                           const std::vector<Range>& ranges) const {
+    const std::uint64_t total = ranges.back().end - ranges.front().begin;
+    const std::uint64_t limit = std::max(2 * task_elements, total / (8 * worker_threads()));
+    const auto is_large = [=](const Range& range) { return range.size() > limit; };
+    if (std::none_of(ranges.begin(), ranges.end(), is_large)) return ranges;
+    std::vector<std::vector<Range>> parts(ranges.size());
+    for_each_task(ranges.size(),
+                  [&](std::uint64_t i) { divide(elements, ranges[i], limit, parts[i]); });
+    std::vector<Range> all;
+    for (const auto& of_range : parts) all.insert(all.end(), of_range.begin(), of_range.end());
+    return all;
   }
 
   void divide(std::uint64_t* elements, Range range, std::uint64_t limit,
               std::vector<Range>& parts) const {
-    const std::uint64_t size = range.end - range.begin;
     std::uint64_t* const first = elements + range.begin;
-    const std::uint64_t differing = size <= limit ? 0 : differing_bits(first, size);
-    if (differing >> plan_.position_bits == 0) {
-      parts.push_back(range);
-      return;
-    }
+    const std::uint64_t differing = range.size() <= limit ? 0 : differing_bits(first, range.size());
+    if (differing >> plan_.position_bits == 0) return parts.push_back(range);
     const Digit digit =
         Digit::highest(differing, detail::widest_digit_in_place, plan_.position_bits);
-    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
-    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
-    detail::divide_in_place(first, size, digit, starts.data(), ends.data());
-    std::uint64_t begin = 0;
-    for (std::size_t part = 0; part < digit.values(); ++part) {
-      const std::uint64_t end = ends[part];
-      if (begin < end) {
-        divide(elements, {range.begin + begin, range.begin + end, range.slot + begin}, limit,
-               parts);
-      }
-      begin = end;
-    }
+    detail::divide_in_place(
+        first, range.size(), digit, [&](std::uint64_t begin, std::uint64_t end) {
+          divide(elements, {range.begin + begin, range.begin + end, range.slot + begin}, limit,
+                 parts);
+        });
   }
 
   void sort_on_this_thread(std::uint64_t* elements, std::span<const Range> ranges) {
     std::uint64_t largest = 0;
-    for (const Range& range : ranges) largest = std::max(largest, range.end - range.begin);
+    for (const Range& range : ranges) largest = std::max(largest, range.size());
     const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
     const auto memory = allocate<std::uint64_t>(capacity);
     const std::span<std::uint64_t> scratch(memory.get(), capacity);
-    const TextRounds rounds(stream_, plan_, depth_limit_, scratch);
+    const TextRounds rounds(stream_, plan_, scratch);
     BitSet marks(largest);
     BitSet differing(largest);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> groups;
@@ -139,11 +102,23 @@ class RangeSorter {
     std::uint64_t in_groups = 0;
     for (const Range& range : ranges) {
       std::uint64_t* const first = elements + range.begin;
-      const std::uint64_t size = range.end - range.begin;
+      const std::uint64_t size = range.size();
       sort_by_keys(plan_, key_digits_, first, size, scratch);
-      find_groups(first, size, rounds, scratch, marks, groups);
-      mark_differing_texts(stream_, plan_.depth(), TextRounds::rounds, first, size,
-                           plan_.position_bits, marks.data(), differing.data());
+      // Groups: equal keys that contain no end. Elements whose keys contain one are put in their
+      // final order.
+      groups.clear();
+      mark_equal_keys(first, size, plan_.position_bits, marks.data());
+      marks.for_each_joined(0, size, size, [&](std::uint64_t begin, std::uint64_t end) {
+        if (plan_.contains_end(plan_.key_of(first[begin]))) {
+          return sort_elements(first + begin, end - begin, scratch);
+        }
+        for (std::uint64_t member = begin; member < end; ++member) {
+          rounds.prefetch(plan_.position_of(first[member]));
+        }
+        groups.emplace_back(begin, end);
+      });
+      mark_differing_texts(stream_, plan_, TextRounds::rounds, first, size, marks.data(),
+                           differing.data());
       const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
         order_.joined.set_range(range.slot + begin + 1, range.slot + end);
         in_groups += end - begin;
@@ -162,44 +137,11 @@ class RangeSorter {
     std::atomic_ref(order_.in_groups).fetch_add(in_groups);
   }
 
-  /// Finds the groups of sorted elements: equal keys that contain no end. Prefetches the words that
-  /// the text rounds read first. Elements whose keys contain an end are put in their final order.
-  /// \param marks  a bit for every element, overwritten
-  void find_groups(std::uint64_t* elements, std::uint64_t size, const TextRounds& rounds,
-                   std::span<std::uint64_t> scratch, BitSet& marks,
-                   std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
-    groups.clear();
-    mark_equal_keys(elements, size, plan_.position_bits, marks.data());
-    marks.for_each_joined(0, size, size, [&](std::uint64_t begin, std::uint64_t end) {
-      if (plan_.contains_end(plan_.key_of(elements[begin]))) {
-        sort_elements(elements + begin, end - begin, scratch);
-        return;
-      }
-      for (std::uint64_t member = begin; member < end; ++member) {
-        rounds.prefetch(plan_.position_of(elements[member]));
-      }
-      groups.emplace_back(begin, end);
-    });
-  }
-
   const PrefixPlan& plan_;
-  const KeyDigits& key_digits_;
+  KeyDigits key_digits_;
   const SymbolStream& stream_;
-  std::uint64_t depth_limit_;
   FirstOrder<Pos>& order_;
 };
-
-/// Joins the parts of a run that crosses chunk boundaries of the text.
-template <Position Pos>
-std::vector<LongRun<Pos>> joined_runs(const std::vector<std::vector<LongRun<Pos>>>& of_chunks) {
-  std::vector<LongRun<Pos>> runs;
-  for (const auto& chunk : of_chunks) {
-    for (const LongRun<Pos>& run : chunk) {
-      if (runs.empty() || runs.back().end != run.end) runs.push_back(run);
-    }
-  }
-  return runs;
-}
 
 /// The slots for the members of runs, in order of buckets.
 template <Position Pos>
@@ -254,15 +196,6 @@ std::vector<Range> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<
 }  // namespace
 
 template <Position Pos>
-std::uint64_t BucketCounts<Pos>::largest_bucket() const {
-  std::uint64_t largest = 0;
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    largest = std::max<std::uint64_t>(largest, starts[i + 1] - starts[i]);
-  }
-  return largest;
-}
-
-template <Position Pos>
 BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
   const EqualShares chunks = thread_shares(text.size());
   const PrefixRoll roll(plan);
@@ -278,7 +211,12 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
           runs[chunk].push_back({static_cast<Pos>(first), static_cast<Pos>(run_end)});
         });
   });
-  counts.runs = joined_runs(runs);
+  for (const auto& of_chunk : runs) {
+    for (const LongRun<Pos>& run : of_chunk) {
+      // A run that crosses the boundaries of chunks has a part in each.
+      if (counts.runs.empty() || counts.runs.back().end != run.end) counts.runs.push_back(run);
+    }
+  }
   counts.run_slots = slots_of_runs(text, plan, counts.runs);
   const Pos elements = counts_to_starts(counts.next.data(), plan.buckets, chunks.count);
   counts.starts.assign(counts.next.begin(),
@@ -289,18 +227,16 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
 
 template <Position Pos>
 FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
-                           BucketCounts<Pos>& counts, std::uint64_t depth_limit,
-                           std::uint64_t most_elements) {
+                           BucketCounts<Pos> counts, std::uint64_t most_elements) {
   const EqualShares chunks = thread_shares(text.size());
   const PrefixRoll roll(plan);
   FirstOrder<Pos> order;
   order.suffixes = allocate_vector<Pos>(text.size());
   order.joined = BitSet(text.size());
-  order.run_slots = counts.run_slots;
-  const std::uint64_t elements_at_once = std::min(most_elements, counts.elements());
-  auto memory = allocate<std::uint64_t>(elements_at_once);
-  const KeyDigits key_digits(plan);
-  RangeSorter<Pos> sorter(plan, key_digits, stream, depth_limit, order);
+  order.runs = std::move(counts.runs);
+  order.run_slots = std::move(counts.run_slots);
+  const auto memory = allocate<std::uint64_t>(std::min(most_elements, counts.elements()));
+  RangeSorter<Pos> sorter(plan, stream, order);
   for (std::uint64_t first = 0; first < plan.buckets;) {
     const std::uint64_t base = counts.starts[first];
     std::uint64_t last = first + 1;
@@ -308,26 +244,18 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
     for_each_share(chunks, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
       Pos* const next = counts.next.data() + chunk * plan.buckets;
       std::uint64_t* const elements = memory.get();
-      const bool all = first == 0 && last == plan.buckets;
       const std::uint64_t wanted = last - first;
-      const int position_bits = plan.position_bits;
-      const auto no_runs = [](std::uint64_t, std::uint64_t, std::uint64_t) {};
-      if (all) {
+      const auto fill = [&](auto all) {
         roll.for_each(
             text, begin, end,
-            [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
-              elements[next[bucket]++] = key << position_bits | position;
+            [=, position_bits = plan.position_bits](std::uint64_t position, std::uint64_t bucket,
+                                                    std::uint64_t key) {
+              if (!all && bucket - first >= wanted) return;
+              elements[next[bucket]++ - (all ? 0 : base)] = key << position_bits | position;
             },
-            no_runs);
-      } else {
-        roll.for_each(
-            text, begin, end,
-            [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
-              if (bucket - first >= wanted) return;
-              elements[next[bucket]++ - base] = key << position_bits | position;
-            },
-            no_runs);
-      }
+            [](std::uint64_t, std::uint64_t, std::uint64_t) {});
+      };
+      wanted == plan.buckets ? fill(std::true_type()) : fill(std::false_type());
     });
     sorter.sort(memory.get(),
                 ranges_of_buckets(plan, counts, first, last, memory.get(), order.run_slots));
@@ -336,8 +264,6 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
   return order;
 }
 
-template struct BucketCounts<std::uint32_t>;
-template struct BucketCounts<std::uint64_t>;
 template decltype(count_buckets<std::uint32_t>) count_buckets<std::uint32_t>;
 template decltype(count_buckets<std::uint64_t>) count_buckets<std::uint64_t>;
 template decltype(sort_first<std::uint32_t>) sort_first<std::uint32_t>;

@@ -2,7 +2,8 @@
 #include "apps/suffix_array/host/build/runs.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
+#include <tuple>
 
 namespace sortie::suffix_array::host {
 
@@ -11,26 +12,18 @@ RunOrder<Pos>::RunOrder(const TextView& text, const PrefixPlan& plan,
                         std::span<const LongRun<Pos>> runs, std::span<const RunSlots> slots)
     : depth_(plan.depth()), runs_(runs), order_(runs.size()), first_slots_(runs.size()) {
   // Sorted by letter, then side (rests below the letter first), then length.
-  struct Place {
-    std::uint64_t code;
-    bool above;
-  };
-  const auto place_of = [&](std::uint64_t i) {
+  std::vector<std::uint64_t> sides(runs.size());
+  for (std::uint64_t i = 0; i < runs.size(); ++i) {
     const std::uint64_t end = runs[i].end;
     const std::uint64_t code = plan.code[text.symbols[runs[i].begin]];
     const bool at_end = end == text.size() ||
                         std::binary_search(text.separators.begin(), text.separators.end(), end);
-    return Place{code, !at_end && plan.code[text.symbols[end]] > code};
-  };
-  std::vector<std::uint64_t> sides(runs.size());
-  for (std::uint64_t i = 0; i < runs.size(); ++i) {
-    const Place place = place_of(i);
-    sides[i] = 2 * place.code + (place.above ? 1 : 0);
-    order_[i] = i;
+    const bool above = !at_end && plan.code[text.symbols[end]] > code;
+    sides[i] = 2 * code + (above ? 1 : 0);
   }
+  std::iota(order_.begin(), order_.end(), std::uint64_t{0});
   std::sort(order_.begin(), order_.end(), [&](std::uint64_t a, std::uint64_t b) {
-    if (sides[a] != sides[b]) return sides[a] < sides[b];
-    return length(a) != length(b) ? length(a) < length(b) : a < b;
+    return std::tuple(sides[a], length(a), a) < std::tuple(sides[b], length(b), b);
   });
 
   for (std::uint64_t begin = 0; begin < order_.size();) {
@@ -47,39 +40,20 @@ RunOrder<Pos>::RunOrder(const TextView& text, const PrefixPlan& plan,
     const std::uint64_t slots_end = letter->begin + letter->size;
     sides_.push_back({begin, end, below ? letter->begin : slots_end - members,
                       below ? letter->begin + members : slots_end, below});
-    begin = end;
-  }
 
-  for (const Side& side : sides_) {
     // Slots of shorter members: as many as all runs have up to the shorter length.
     std::uint64_t shorter = 0;
     std::uint64_t done = depth_ - 1;
-    for (std::uint64_t i = side.begin; i < side.end;) {
-      const std::uint64_t next = length(order_[i]);
-      const std::uint64_t taking = side.end - i;
+    while (begin < end) {
+      const std::uint64_t next = length(order_[begin]);
+      const std::uint64_t taking = end - begin;
       const std::uint64_t before = shorter + taking * (next - 1 - done);
-      for (; i < side.end && length(order_[i]) == next; ++i) {
-        first_slots_[order_[i]] =
-            side.below ? side.slots_begin + before : side.slots_end - before - taking;
+      for (; begin < end && length(order_[begin]) == next; ++begin) {
+        first_slots_[order_[begin]] = below ? letter->begin + before : slots_end - before - taking;
       }
       shorter = before + taking;
       done = next;
     }
-  }
-}
-
-template <Position Pos>
-void RunOrder<Pos>::place_alone(std::uint64_t run, std::uint64_t done, bool up, std::uint64_t slot,
-                                std::span<Pos> suffixes) const {
-  const std::uint64_t count = length(run) - done;
-  const std::uint64_t shortest = runs_[run].end - done - 1;  // start of the shortest member
-  if (up) {
-    Pos* const to = suffixes.data() + slot;
-    for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<Pos>(shortest - i);
-  } else {
-    Pos* const to = suffixes.data() + slot - count;
-    const std::uint64_t longest = shortest + 1 - count;
-    for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<Pos>(longest + i);
   }
 }
 
@@ -98,7 +72,15 @@ void RunOrder<Pos>::place(std::span<const Pos> rests, std::span<Pos> suffixes) c
       // length.
       const std::uint64_t shortest = length(order_[i]);
       if (by_rest.size() == 1) {
-        place_alone(by_rest.front(), done, side.below, slot, suffixes);
+        // The longest run: its members go upwards from `slot`, shortest first, or downwards.
+        const LongRun<Pos>& run = runs_[by_rest.front()];
+        const auto members =
+            suffixes.subspan(side.below ? slot : side.slots_begin, run.end - run.begin - done);
+        if (side.below) {
+          std::iota(members.rbegin(), members.rend(), run.begin);
+        } else {
+          std::iota(members.begin(), members.end(), run.begin);
+        }
         break;
       }
       for (std::uint64_t of_length = done + 1; of_length <= shortest; ++of_length) {
@@ -110,9 +92,7 @@ void RunOrder<Pos>::place(std::span<const Pos> rests, std::span<Pos> suffixes) c
         if (side.below) slot += by_rest.size();
       }
       done = shortest;
-      for (; i < side.end && length(order_[i]) == shortest; ++i) {
-      }
-      std::erase_if(by_rest, [&](std::uint64_t run) { return length(run) == shortest; });
+      i += std::erase_if(by_rest, [&](std::uint64_t run) { return length(run) == shortest; });
     }
   }
 }

@@ -67,11 +67,6 @@ class RunOrder {
     return runs_[i].end - runs_[i].begin;
   }
 
-  /// Writes the members of a run with more than `done` letters, lengths that no other run has:
-  /// upwards from `slot`, or downwards below it.
-  void place_alone(std::uint64_t run, std::uint64_t done, bool up, std::uint64_t slot,
-                   std::span<Pos> suffixes) const;
-
   std::uint64_t depth_;
   std::span<const LongRun<Pos>> runs_;
   std::vector<Side> sides_;

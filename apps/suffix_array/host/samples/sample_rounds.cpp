@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
@@ -15,84 +14,58 @@ namespace {
 /// Items of a task: groups are added until they have at least this many together.
 constexpr std::uint64_t task_items = std::uint64_t{1} << 13;
 
-/// Runs of samples with equal ranks. Where a text repeats a word shorter than the window of its
-/// samples (sampling.hpp), every repetition has one sample, and all have equal ranks: plain
-/// doubling takes log2(repetitions) rounds to separate them. As with runs of one letter (runs.hpp),
-/// one round by run lengths is enough.
-///
-/// A sample of rank r begins a run of l more samples of rank r, one step from each to the next;
-/// then comes the **exit**, a sample of another rank. Of two samples of rank r, the shorter run
-/// meets its exit where the other still has rank r. So runs with an exit below r sort before those
-/// with an exit above, shorter ones first; of the others, longer ones first. Where side and length
-/// are equal too, the exits decide, which are then at equal distances.
-///
-/// Memory: P bytes a sample, for positions of P bytes.
-template <Position Pos>
-class SampleRuns {
- public:
-  /// Finds all runs, and lets all samples of runs step to their exits. O(s), sequential.
-  /// \param ranks  ranks of all samples, by number; equal for samples that are not separated yet
-  /// \param steps  for samples that are not separated, the number of a later sample, at an equal
-  ///               distance for equal ranks
-  SampleRuns(std::span<const Pos> ranks, std::span<Pos> steps) : ranks_(ranks), steps_(steps) {
-    lengths_ = allocate<Pos>(ranks.size());
-    for (std::uint64_t number = ranks.size(); number-- > 0;) {
-      const Pos next = steps[number];
-      // A sample of unique rank may have any step; the only sample of equal rank is the sample
-      // itself.
-      const bool goes_on = next > number && ranks[next] == ranks[number];
-      lengths_[number] = goes_on ? static_cast<Pos>(lengths_[next] + 1) : Pos{0};
-      if (goes_on) steps[number] = steps[next];
-      any_ = any_ || goes_on;
-    }
-  }
-
-  [[nodiscard]] bool any() const { return any_; }
-
-  /// The sort key among samples of one rank: side and length.
-  [[nodiscard]] Pos key(Pos number) const {
-    const bool below = ranks_[steps_[number]] < ranks_[number];
-    // The ranges of both sides are disjoint: lengths of different runs add up to at most the number
-    // of samples.
-    return below ? lengths_[number]
-                 : static_cast<Pos>(std::numeric_limits<Pos>::max() - lengths_[number]);
-  }
-
- private:
-  std::span<const Pos> ranks_;
-  std::span<Pos> steps_;
-  Array<Pos> lengths_;
-  bool any_ = false;
-};
-
 /// Samples with equal ranks, by group.
 template <Position Pos>
 class UndecidedSamples {
  public:
   using Item = Wide<Pos>;  ///< a key above the number of a sample
 
-  UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps) : ranks_(ranks), steps_(steps) {
-    items_ = allocate<Item>(ranks.size());
-    for_each_range(ranks.size(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t number = begin; number < end; ++number) {
-        items_[number] = item(ranks[number], static_cast<Pos>(number));
-      }
-    });
-    const std::uint64_t scratch_size = scratch_items(ranks.size());
-    const auto scratch = allocate<Item>(scratch_size);
-    sort_items(0, ranks.size(), std::span(scratch.get(), scratch_size));
-    starts_ = {0, static_cast<Pos>(ranks.size())};
-    keep_equal({0, 1}, false);
+  UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps)
+      : ranks_(ranks),
+        steps_(steps),
+        items_(allocate<Item>(ranks.size())),
+        starts_({0, static_cast<Pos>(ranks.size())}) {
+    for_each_index(0, ranks.size(),
+                   [&](std::uint64_t number) { items_[number] = static_cast<Pos>(number); });
+    divide_groups([&](Pos number) { return ranks_[number]; });
   }
 
   [[nodiscard]] bool empty() const { return starts_.size() == 1; }
 
-  /// One round that sorts by runs of samples with equal ranks (SampleRuns), if there are any.
+  /// One round that sorts by runs of samples with equal ranks, if there are any, and lets all
+  /// samples of runs step to their exits. Where a text repeats a word shorter than the window of
+  /// its samples (sampling.hpp), every repetition has one sample, and all have equal ranks: plain
+  /// doubling takes log2(repetitions) rounds to separate them. As with runs of one letter
+  /// (runs.hpp), one round by run lengths is enough.
+  ///
+  /// A sample of rank r begins a run of l more samples of rank r, one step from each to the next;
+  /// then comes the **exit**, a sample of another rank. Of two samples of rank r, the shorter run
+  /// meets its exit where the other still has rank r. So runs with an exit below r sort before
+  /// those with an exit above, shorter ones first; of the others, longer ones first. Where side and
+  /// length are equal too, the exits decide, which are then at equal distances.
+  ///
+  /// The search for runs is O(s), sequential. Memory: P bytes a sample, for positions of P bytes.
   /// \return whether there were any
   bool sort_by_runs() {
-    const SampleRuns<Pos> runs(ranks_, steps_);
-    if (!runs.any()) return false;
-    divide_groups([&](Pos number) { return runs.key(number); });
+    const auto lengths = allocate<Pos>(ranks_.size());
+    bool any = false;
+    for (std::uint64_t number = ranks_.size(); number-- > 0;) {
+      const Pos next = steps_[number];
+      // A sample of unique rank may have any step; the only sample of equal rank is the sample
+      // itself.
+      const bool goes_on = next > number && ranks_[next] == ranks_[number];
+      lengths[number] = goes_on ? static_cast<Pos>(lengths[next] + 1) : Pos{0};
+      if (goes_on) steps_[number] = steps_[next];
+      any = any || goes_on;
+    }
+    if (!any) return false;
+    divide_groups([&](Pos number) {
+      const bool below = ranks_[steps_[number]] < ranks_[number];
+      // The ranges of both sides are disjoint: lengths of different runs add up to at most the
+      // number of samples.
+      return below ? lengths[number]
+                   : static_cast<Pos>(std::numeric_limits<Pos>::max() - lengths[number]);
+    });
     return true;
   }
 
@@ -102,14 +75,9 @@ class UndecidedSamples {
     // All steps are read before any changes: a doubled step is two single steps.
     const std::uint64_t size = starts_.back();
     const auto doubled = allocate<Pos>(size);
-    for_each_range(size, task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        doubled[i] = steps_[steps_[number_of(items_[i])]];
-      }
-    });
-    for_each_range(size, task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) steps_[number_of(items_[i])] = doubled[i];
-    });
+    for_each_index(0, size,
+                   [&](std::uint64_t i) { doubled[i] = steps_[steps_[number_of(items_[i])]]; });
+    for_each_index(0, size, [&](std::uint64_t i) { steps_[number_of(items_[i])] = doubled[i]; });
   }
 
  private:
@@ -118,16 +86,11 @@ class UndecidedSamples {
   /// Items of scratch to sort `items`: at most a quarter of the samples for all threads together.
   [[nodiscard]] std::uint64_t scratch_items(std::uint64_t items) const {
     constexpr std::uint64_t least = std::uint64_t{1} << 14;
-    const auto threads = worker_threads();
-    return std::min(items, std::max(least, ranks_.size() / (4 * threads)));
+    return std::min(items, std::max(least, ranks_.size() / (4 * worker_threads())));
   }
 
   static Item item(Pos key, Pos number) { return Item{key} << pos_bits | number; }
   static Pos number_of(Item item) { return static_cast<Pos>(item); }
-
-  void sort_items(std::uint64_t begin, std::uint64_t end, std::span<Item> scratch) {
-    sort_perhaps_ordered(items_.get() + begin, end - begin, scratch, pos_bits);
-  }
 
   /// First groups of tasks of about task_items items, and at the end the number of groups.
   [[nodiscard]] std::vector<std::uint64_t> tasks() const {
@@ -145,13 +108,14 @@ class UndecidedSamples {
   template <class KeyOf>
   void divide_groups(const KeyOf& key_of) {
     // Parallel over items, since a few groups may hold all of them.
-    for_each_range(starts_.back(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        const Pos number = number_of(items_[i]);
-        items_[i] = item(key_of(number), number);
-      }
+    for_each_index(0, starts_.back(), [&](std::uint64_t i) {
+      const Pos number = number_of(items_[i]);
+      items_[i] = item(key_of(number), number);
     });
+    // Each task moves the items that it keeps to the front of its items and records the ends of
+    // their groups.
     const std::vector<std::uint64_t> tasks = this->tasks();
+    std::vector<std::vector<Pos>> ends(tasks.size() - 1);
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       std::uint64_t largest = 0;
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
@@ -159,30 +123,11 @@ class UndecidedSamples {
       }
       const std::uint64_t scratch_size = scratch_items(largest);
       const auto scratch = allocate<Item>(scratch_size);
-      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
-        sort_items(starts_[group], starts_[group + 1], std::span(scratch.get(), scratch_size));
-      }
-    });
-    keep_equal(tasks, true);
-    for_each_range(starts_.back(), task_items, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) {
-        ranks_[number_of(items_[i])] = static_cast<Pos>(items_[i] >> pos_bits);
-      }
-    });
-  }
-
-  /// Replaces the groups by their parts of at least two equal keys.
-  /// \param tasks  result of tasks()
-  /// \param rank   true: every part gets a rank of its own. The rank of a group is that of its
-  ///               first part, which keeps it. Samples that leave get their rank here; for those
-  ///               that stay, it replaces the key.
-  void keep_equal(const std::vector<std::uint64_t>& tasks, bool rank) {
-    // Each task moves the kept items to the front of its items and records the ends of its groups.
-    std::vector<std::vector<Pos>> ends(tasks.size() - 1);
-    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       std::uint64_t kept = starts_[tasks[task]];
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
-        kept = keep_equal_of(group, rank, kept, ends[task]);
+        sort_perhaps_ordered(items_.get() + starts_[group], starts_[group + 1] - starts_[group],
+                             std::span(scratch.get(), scratch_size), pos_bits);
+        kept = keep_equal(group, kept, ends[task]);
       }
     });
     std::vector<Pos> starts = {0};
@@ -196,12 +141,16 @@ class UndecidedSamples {
       }
     }
     starts_ = std::move(starts);
+    for_each_index(0, starts_.back(), [&](std::uint64_t i) {
+      ranks_[number_of(items_[i])] = static_cast<Pos>(items_[i] >> pos_bits);
+    });
   }
 
-  /// The same for one group; its parts move to `kept` and the following items. \return the end of
-  /// the parts
-  std::uint64_t keep_equal_of(std::uint64_t group, bool rank, std::uint64_t kept,
-                              std::vector<Pos>& ends) {
+  /// Replaces a sorted group by its parts of at least two equal keys, which move to `kept` and the
+  /// following items. Every part gets a rank of its own: the first one that of the group. Samples
+  /// that leave get their rank here; for those that stay, it replaces the key.
+  /// \return the end of the parts
+  std::uint64_t keep_equal(std::uint64_t group, std::uint64_t kept, std::vector<Pos>& ends) {
     const std::uint64_t group_begin = starts_[group];
     const std::uint64_t group_end = starts_[group + 1];
     const Pos group_rank = ranks_[number_of(items_[group_begin])];
@@ -211,10 +160,10 @@ class UndecidedSamples {
       while (end < group_end && items_[end] >> pos_bits == key) ++end;
       const auto of_part = static_cast<Pos>(group_rank + (begin - group_begin));
       if (end - begin == 1) {
-        if (rank) ranks_[number_of(items_[begin])] = of_part;
+        ranks_[number_of(items_[begin])] = of_part;
       } else {
         for (std::uint64_t i = begin; i < end; ++i, ++kept) {
-          items_[kept] = rank ? item(of_part, number_of(items_[i])) : items_[i];
+          items_[kept] = item(of_part, number_of(items_[i]));
         }
         ends.push_back(static_cast<Pos>(kept));
       }

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/preconditions.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/samples/sample_rounds.hpp"
@@ -27,56 +26,43 @@ constexpr std::uint64_t range_length = std::uint64_t{1} << 16;
 /// Larger groups are sorted one after another, so that only one at a time needs elements.
 constexpr std::uint64_t largest_private_group = std::uint64_t{1} << 18;
 
-/// One bit for every 16 positions: whether there is a sample among them. Fits in the L2 cache,
-/// where the set of samples does not.
-class SampleBlocks {
- public:
-  explicit SampleBlocks(const BitSet& samples) {
-    const std::vector<std::uint64_t>& words = samples.words();
-    constexpr std::uint64_t blocks_a_word = BitSet::word_bits / positions;
-    bits_.resize(words.size() * blocks_a_word / BitSet::word_bits + 1);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      std::uint64_t of_word = 0;
-      for (std::uint64_t block = 0; block < blocks_a_word; ++block) {
-        const std::uint64_t mask = (std::uint64_t{1} << positions) - 1;
-        of_word |= std::uint64_t{(words[i] >> (block * positions) & mask) != 0} << block;
-      }
-      const std::uint64_t first = i * blocks_a_word;
-      bits_[first / BitSet::word_bits] |= of_word << (first % BitSet::word_bits);
-    }
-  }
-  [[nodiscard]] bool may_be_sample(std::uint64_t position) const {
-    const std::uint64_t block = position / positions;
-    return (bits_[block / BitSet::word_bits] >> (block % BitSet::word_bits) & 1) != 0;
-  }
+/// Positions of a block of samples.
+constexpr std::uint64_t block_positions = 16;
 
- private:
-  static constexpr std::uint64_t positions = 16;
-  std::vector<std::uint64_t> bits_;
-};
+/// One bit for every block of positions: whether there is a sample among them. Fits in the L2
+/// cache, where the set of samples does not.
+BitSet blocks_of(const BitSet& samples) {
+  const std::vector<std::uint64_t>& words = samples.words();
+  constexpr std::uint64_t blocks_a_word = BitSet::word_bits / block_positions;
+  BitSet blocks(words.size() * blocks_a_word);
+  for (std::uint64_t block = 0; block < words.size() * blocks_a_word; ++block) {
+    const std::uint64_t positions =
+        words[block / blocks_a_word] >> (block % blocks_a_word * block_positions);
+    const std::uint64_t mask = (std::uint64_t{1} << block_positions) - 1;
+    blocks.data()[block / BitSet::word_bits] |= std::uint64_t{(positions & mask) != 0}
+                                                << (block % BitSet::word_bits);
+  }
+  return blocks;
+}
 
 template <Position Pos>
 class Finish {
  public:
   Finish(const Context& context, const TextView& text, const PrefixPlan& plan,
-         const SymbolStream& stream, std::uint64_t depth_limit, std::span<const LongRun<Pos>> runs,
-         FirstOrder<Pos>& order)
+         const SymbolStream& stream, FirstOrder<Pos>& order)
       : context_(context),
         size_(text.size()),
         separators_(text.separators.size()),
-        sampling_(stream, plan.depth(), depth_limit),
-        runs_(runs),
-        run_order_(text, plan, runs, order.run_slots),
-        order_(order),
-        members_(size_ + 1),
-        samples_(size_ + 1) {}
+        sampling_(stream, plan.depth(), TextRounds::depth_limit(plan, stream)),
+        run_order_(text, plan, order.runs, order.run_slots),
+        order_(order) {}
 
   std::uint64_t run() {
     mark_members();
     // Maps each member to its sample, later to the rank of the sample.
     SampleMap<Pos> map(sampling_, members_, size_);
     if (order_.in_groups != 0) map.find(samples_);
-    for (const LongRun<Pos>& run : runs_) samples_.set(run.end);
+    for (const LongRun<Pos>& run : order_.runs) samples_.set(run.end);
     const NumberedSet<Pos> numbers(samples_);
     const std::uint64_t count = numbers.count();
     require_sample_memory(count);
@@ -110,19 +96,12 @@ class Finish {
 
   /// \throws Error (out_of_memory) the samples do not fit in the budget
   void require_sample_memory(std::uint64_t samples) const {
-    if (context_.memory_budget == 0) return;
     // Held: the suffixes, the symbols and the sets. For each sample there may be two values of the
     // map, one of which is already counted.
     const std::uint64_t held = size_ * (sizeof(Pos) + 2) + size_ * sizeof(Pos) / 32;
     const std::uint64_t values = are_many(samples) ? 0 : samples * sizeof(Pos);
-    require_memory(context_, "samples of the suffix array",
+    require_budget(context_, "samples of the suffix array",
                    held + values + samples * 7 * sizeof(Pos));
-  }
-
-  /// Calls visit(begin, end) for the groups that begin in slots [first, last).
-  template <class Visit>
-  void for_each_group(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
-    order_.joined.for_each_joined(first, last, size_, visit);
   }
 
   void mark_members() {
@@ -141,7 +120,7 @@ class Finish {
 
   /// Gives every sample the rank of the first slot of its group.
   void rank_samples(const NumberedSet<Pos>& numbers, Pos* ranks) const {
-    const SampleBlocks blocks(samples_);
+    const BitSet blocks = blocks_of(samples_);
     for_each_range(size_, range_length, [&](std::uint64_t first, std::uint64_t last) {
       auto letter =
           std::find_if(order_.run_slots.begin(), order_.run_slots.end(),
@@ -151,20 +130,20 @@ class Finish {
         const bool runs_follow = letter != order_.run_slots.end() && letter->begin < last;
         const std::uint64_t end = runs_follow ? letter->begin : last;
         if (first < end) rank_samples_of(first, end, blocks, numbers, ranks);
-        first = runs_follow ? letter->begin + letter->size : last;
-        if (runs_follow) ++letter;
+        first = end;
+        if (runs_follow) first += (letter++)->size;
       }
     });
-    for (std::uint64_t i = 0; i < runs_.size(); ++i) {
-      if (numbers.contains(runs_[i].begin)) {
-        ranks[numbers.number(runs_[i].begin)] = rank_of_slot(run_order_.first_slot(i));
+    for (std::uint64_t i = 0; i < order_.runs.size(); ++i) {
+      if (numbers.contains(order_.runs[i].begin)) {
+        ranks[numbers.number(order_.runs[i].begin)] = rank_of_slot(run_order_.first_slot(i));
       }
     }
     if (numbers.contains(size_)) ranks[numbers.number(size_)] = static_cast<Pos>(separators_);
   }
 
   /// Gives the samples in slots [first, last) their ranks.
-  void rank_samples_of(std::uint64_t first, std::uint64_t last, const SampleBlocks& blocks,
+  void rank_samples_of(std::uint64_t first, std::uint64_t last, const BitSet& blocks,
                        const NumberedSet<Pos>& numbers, Pos* ranks) const {
     // Positions are random, and few are samples: candidates are selected without a branch, and
     // their data is prefetched together.
@@ -177,7 +156,7 @@ class Finish {
       std::uint64_t count = 0;
       for (std::uint64_t slot = first; slot < end; ++slot) {
         candidates[count] = slot;
-        count += blocks.may_be_sample(order_.suffixes[slot]) ? 1 : 0;
+        count += blocks.test(order_.suffixes[slot] / block_positions) ? 1 : 0;
       }
       for (std::uint64_t i = 0; i < count; ++i) numbers.prefetch(order_.suffixes[candidates[i]]);
       for (std::uint64_t i = 0; i < count; ++i) {
@@ -201,14 +180,15 @@ class Finish {
         if (members_.test(position)) steps[number] = numbers.number(map[position + 1]);
       });
     }
-    for (const LongRun<Pos>& run : runs_) {
+    for (const LongRun<Pos>& run : order_.runs) {
       if (numbers.contains(run.begin)) steps[numbers.number(run.begin)] = numbers.number(run.end);
     }
   }
 
   void place_runs(const NumberedSet<Pos>& numbers, const Pos* ranks) {
-    std::vector<Pos> rests(runs_.size());
-    for (std::uint64_t i = 0; i < runs_.size(); ++i) rests[i] = ranks[numbers.number(runs_[i].end)];
+    std::vector<Pos> rests(order_.runs.size());
+    for (std::uint64_t i = 0; i < order_.runs.size(); ++i)
+      rests[i] = ranks[numbers.number(order_.runs[i].end)];
     run_order_.place(rests, order_.suffixes);
   }
 
@@ -227,47 +207,43 @@ class Finish {
   }
 
   void sort_groups(const SampleMap<Pos>& ranks) {
-    struct Large {
-      std::uint64_t begin;
-      std::uint64_t end;
-    };
     // The greatest rank is that of the last slot.
     const bool in_batches = GroupBatch<Pos>::holds_ranks_up_to(rank_of_slot(size_));
     std::mutex mutex;
-    std::vector<Large> large;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> large;
     for_each_range(size_, range_length, [&](std::uint64_t first, std::uint64_t last) {
       std::vector<Element> elements;
       std::vector<Element> scratch;
       GroupBatch<Pos> batch(ranks, order_.suffixes.data());
-      for_each_group(first, last, [&](std::uint64_t begin, std::uint64_t end) {
-        if (end - begin <= GroupBatch<Pos>::longest_group && in_batches) {
-          batch.add(begin, end);
-          return;
-        }
-        if (end - begin > largest_private_group) {
-          const std::scoped_lock lock(mutex);
-          large.push_back({begin, end});
-          return;
-        }
-        if (elements.size() < end - begin) {
-          elements.resize(end - begin);
-          scratch.resize(end - begin);
-        }
-        sort_group(ranks, begin, end, elements.data(), scratch);
-      });
+      order_.joined.for_each_joined(
+          first, last, size_, [&](std::uint64_t begin, std::uint64_t end) {
+            if (end - begin <= GroupBatch<Pos>::longest_group && in_batches) {
+              batch.add(begin, end);
+              return;
+            }
+            if (end - begin > largest_private_group) {
+              const std::scoped_lock lock(mutex);
+              large.emplace_back(begin, end);
+              return;
+            }
+            if (elements.size() < end - begin) {
+              elements.resize(end - begin);
+              scratch.resize(end - begin);
+            }
+            sort_group(ranks, begin, end, elements.data(), scratch);
+          });
       batch.sort();
     });
     std::uint64_t largest = 0;
-    for (const Large& group : large) largest = std::max(largest, group.end - group.begin);
+    for (const auto& [begin, end] : large) largest = std::max(largest, end - begin);
     // As large as a private group, or half a byte a symbol with 32-bit positions and one byte with
     // 64-bit positions.
     const std::uint64_t scratch_size =
         std::min(largest, std::max(largest_private_group, size_ / 16));
     const auto scratch = allocate<Element>(scratch_size);
-    for (const Large& group : large) {
-      const auto elements = allocate<Element>(group.end - group.begin);
-      sort_group(ranks, group.begin, group.end, elements.get(),
-                 std::span(scratch.get(), scratch_size));
+    for (const auto& [begin, end] : large) {
+      const auto elements = allocate<Element>(end - begin);
+      sort_group(ranks, begin, end, elements.get(), std::span(scratch.get(), scratch_size));
     }
   }
 
@@ -275,11 +251,10 @@ class Finish {
   std::uint64_t size_;
   std::uint64_t separators_;
   Sampling sampling_;
-  std::span<const LongRun<Pos>> runs_;
   RunOrder<Pos> run_order_;
   FirstOrder<Pos>& order_;
-  BitSet members_;
-  BitSet samples_;
+  BitSet members_{size_ + 1};
+  BitSet samples_{size_ + 1};
 };
 
 }  // namespace
@@ -287,9 +262,8 @@ class Finish {
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const TextView& text,
                                 const PrefixPlan& plan, const SymbolStream& stream,
-                                std::uint64_t depth_limit, std::span<const LongRun<Pos>> runs,
                                 FirstOrder<Pos>& order) {
-  return Finish<Pos>(context, text, plan, stream, depth_limit, runs, order).run();
+  return Finish<Pos>(context, text, plan, stream, order).run();
 }
 
 template decltype(finish_by_samples<std::uint32_t>) finish_by_samples<std::uint32_t>;

@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "apps/suffix_array/host/sorts/part_sort.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/simd/vector_sort.hpp"
 
@@ -20,17 +19,41 @@ namespace sortie::suffix_array::host {
 
 /// An unsigned number with twice the bits of a position: a key above a position.
 template <class Pos>
-struct WideOf;
-template <>
-struct WideOf<std::uint32_t> {
-  using type = std::uint64_t;
-};
-template <>
-struct WideOf<std::uint64_t> {
-  using type = DoubleWord;
-};
-template <class Pos>
-using Wide = typename WideOf<Pos>::type;
+using Wide = std::conditional_t<sizeof(Pos) == sizeof(std::uint32_t), std::uint64_t, DoubleWord>;
+
+/// Longest part that sort_parts() sorts. With 16, genomes took as long, or a twelfth longer.
+inline constexpr std::uint64_t longest_vector_part = 32;
+
+/// Sorts numbers that are sorted except within parts: ranges of at most `longest_vector_part`
+/// numbers that already contain the right numbers. The boundaries of parts need not be known.
+/// Longer parts are allowed if they are sorted, or if all their numbers agree above some bit: then
+/// they may come out in any order of the bits below it.
+///
+/// Uses vectors, without a branch that depends on a number: in buckets of a genome every second
+/// branch of an insertion sort is mispredicted, and these take longer than everything else. A
+/// window of twice longest_vector_part moves over the numbers in steps of half of it. Its lower
+/// half is sorted; the upper half is sorted and merged with it, by networks (RegisterSort); then
+/// the lower half is final.
+///
+/// \param in   n numbers
+/// \param out  n numbers; `in`, or a separate array
+/// \pre has_vector_sort()
+/// O(n): some 55 vector instructions for 8 numbers.
+void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n);
+
+/// Sorts numbers on the calling thread, most significant differing digit first. Does not allocate.
+///
+/// \param elements    n numbers, sorted in place
+/// \param key_shift   numbers that agree from this bit on may come out in any order; but if nearly
+///                    all numbers agree in these bits, they keep their order
+/// \param scratch     overwritten. Parts longer than it are partitioned in place, at about half the
+///                    speed, until they fit.
+/// \param by_vectors  has_vector_sort(), or false: then short parts of 64-bit numbers are
+///                    sorted without vectors, as longer numbers are
+/// Complexity: O(n) a digit; digits in which all numbers agree are skipped.
+template <class Element>
+void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
+                   int key_shift = 0, bool by_vectors = has_vector_sort());
 
 namespace detail {
 
@@ -83,17 +106,18 @@ bool are_keys_frequent(const Element* elements, std::uint64_t n, int key_shift) 
 /// elements with smaller and greater keys go below and above, in any order; elements with the key
 /// keep their order, which partitioning by pivots would destroy.
 ///
-/// \param scratch  holds the other elements
-/// \return first and last element with the key; none if there is no such key
-template <class Element>
-std::pair<std::uint64_t, std::uint64_t> divide_by_dominant_key(Element* elements, std::uint64_t n,
-                                                               std::span<Element> scratch,
-                                                               int key_shift) {
+/// \param scratch      holds the other elements
+/// \param sort_others  called with the smaller elements and with the greater ones, and their number
+/// \return whether there is such a key
+template <class Element, class SortOthers>
+[[nodiscard]] bool divide_by_dominant_key(Element* elements, std::uint64_t n,
+                                          std::span<Element> scratch, int key_shift,
+                                          const SortOthers& sort_others) {
   constexpr std::uint64_t looked_at = 16;
-  if (n < least_divided_by_dominant_key) return {0, 0};
+  if (n < least_divided_by_dominant_key) return false;
   const Element sample = elements[0];
   for (std::uint64_t i = 1; i < looked_at; ++i) {
-    if ((elements[n / looked_at * i] ^ sample) >> key_shift != 0) return {0, 0};
+    if ((elements[n / looked_at * i] ^ sample) >> key_shift != 0) return false;
   }
   // Smaller elements go to the front of the scratch, greater ones to its back.
   const std::uint64_t most_others = std::min<std::uint64_t>(scratch.size(), n / 8);
@@ -116,7 +140,7 @@ std::pair<std::uint64_t, std::uint64_t> divide_by_dominant_key(Element* elements
       std::copy_n(scratch.begin(), below, elements + kept);
       std::copy_n(scratch.end() - static_cast<std::ptrdiff_t>(above), above,
                   elements + kept + below);
-      return {0, 0};
+      return false;
     }
     for (; i < end; ++i) {
       const Element element = elements[i];
@@ -132,18 +156,21 @@ std::pair<std::uint64_t, std::uint64_t> divide_by_dominant_key(Element* elements
   if (below > 0) std::copy_backward(elements, elements + kept, elements + below + kept);
   std::copy_n(scratch.begin(), below, elements);
   std::copy_n(scratch.end() - static_cast<std::ptrdiff_t>(above), above, elements + below + kept);
-  return {below, below + kept};
+  sort_others(elements, below);
+  sort_others(elements + below + kept, above);
+  return true;
 }
 
 /// Partitions elements by a digit, in place, by cycles (American flag sort; McIlroy, Bostic,
-/// McIlroy 1993).
-/// \param starts, ends  a counter for each digit, all 0; on return, ends has the end of each part
-template <class Element>
-void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint64_t* starts,
-                     std::uint64_t* ends) {
-  count_keys(elements, n, digit, ends);
-  std::exclusive_scan(ends, ends + digit.values(), starts, std::uint64_t{0});
-  std::inclusive_scan(ends, ends + digit.values(), ends);
+/// McIlroy 1993). Calls visit(begin, end) for each part that is not empty, in order.
+/// \param digit  of at most widest_digit_in_place bits
+template <class Element, class Visit>
+void divide_in_place(Element* elements, std::uint64_t n, Digit digit, const Visit& visit) {
+  std::array<std::uint64_t, 1U << widest_digit_in_place> starts{};
+  std::array<std::uint64_t, 1U << widest_digit_in_place> ends{};
+  count_keys(elements, n, digit, ends.data());
+  std::exclusive_scan(ends.begin(), ends.end(), starts.begin(), std::uint64_t{0});
+  std::inclusive_scan(ends.begin(), ends.end(), ends.begin());
   for (std::size_t part = 0; part < digit.values(); ++part) {
     while (starts[part] < ends[part]) {
       Element element = elements[starts[part]];
@@ -153,35 +180,52 @@ void divide_in_place(Element* elements, std::uint64_t n, Digit digit, std::uint6
       elements[starts[part]++] = element;
     }
   }
+  std::uint64_t begin = 0;
+  for (std::size_t part = 0; part < digit.values(); ++part) {
+    if (begin < ends[part]) visit(begin, ends[part]);
+    begin = ends[part];
+  }
+}
+
+/// Sorts elements within parts that ascend.
+/// \param ends  of all parts
+template <class Element>
+void sort_within_parts(Element* elements, std::uint64_t n, std::span<const std::uint32_t> ends,
+                       std::span<Element> scratch, int key_shift, bool by_vectors) {
+  const auto sort_by_vectors = [&](std::uint64_t begin, std::uint64_t end) {
+    if constexpr (std::is_same_v<Element, std::uint64_t>) {
+      if (by_vectors) sort_parts(elements + begin, elements + begin, end - begin);
+    }
+  };
+  const std::uint64_t longest_left = by_vectors ? longest_vector_part : longest_inserted;
+  std::uint64_t sorted = 0;  // parts before this need no sort by vectors
+  std::uint64_t begin = 0;
+  for (const std::uint64_t end : ends) {
+    if (end - begin > longest_left) {
+      sort_by_vectors(sorted, begin);
+      sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
+      sorted = end;
+    }
+    begin = end;
+  }
+  sort_by_vectors(sorted, n);
+  if (!by_vectors) insertion_sort(elements, n, key_shift);
 }
 
 }  // namespace detail
 
-/// Sorts numbers on the calling thread, most significant differing digit first. Does not allocate.
-///
-/// \param elements    n numbers, sorted in place
-/// \param key_shift   numbers that agree from this bit on may come out in any order; but if nearly
-///                    all numbers agree in these bits, they keep their order
-/// \param scratch     overwritten. Parts longer than it are partitioned in place, at about half the
-///                    speed, until they fit.
-/// \param by_vectors  has_vector_sort(), or false: then short parts of 64-bit numbers are
-///                    sorted without vectors, as longer numbers are
-/// Complexity: O(n) a digit; digits in which all numbers agree are skipped.
 template <class Element>
-void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
-                   int key_shift = 0, bool by_vectors = has_vector_sort()) {
+void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch, int key_shift,
+                   bool by_vectors) {
   constexpr bool vectors_hold_them = std::is_same_v<Element, std::uint64_t>;
   by_vectors = by_vectors && vectors_hold_them;
+  const auto sort_part = [=](Element* part, std::uint64_t size) {
+    sort_elements(part, size, scratch, key_shift, by_vectors);
+  };
   if (n <= (by_vectors ? detail::longest_inserted_beside_vectors : detail::longest_inserted)) {
-    detail::insertion_sort(elements, n, key_shift);
-    return;
+    return detail::insertion_sort(elements, n, key_shift);
   }
-  if (const auto [begin, end] = detail::divide_by_dominant_key(elements, n, scratch, key_shift);
-      begin < end) {
-    sort_elements(elements, begin, scratch, key_shift, by_vectors);
-    sort_elements(elements + end, n - end, scratch, key_shift, by_vectors);
-    return;
-  }
+  if (detail::divide_by_dominant_key(elements, n, scratch, key_shift, sort_part)) return;
   if constexpr (vectors_hold_them) {
     if (by_vectors &&
         (n <= detail::longest_divided || detail::are_keys_frequent(elements, n, key_shift)))
@@ -191,17 +235,9 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   if (differing >> key_shift == 0) return;
   if (n > scratch.size()) {
     const Digit digit = Digit::highest(differing, detail::widest_digit_in_place, key_shift);
-    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> starts{};
-    std::array<std::uint64_t, 1U << detail::widest_digit_in_place> ends{};
-    detail::divide_in_place(elements, n, digit, starts.data(), ends.data());
-    if (digit.shift == key_shift) return;
-    std::uint64_t begin = 0;
-    for (std::size_t part = 0; part < digit.values(); ++part) {
-      const std::uint64_t end = ends[part];
-      sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
-      begin = end;
-    }
-    return;
+    return detail::divide_in_place(elements, n, digit, [=](std::uint64_t begin, std::uint64_t end) {
+      if (digit.shift != key_shift) sort_part(elements + begin, end - begin);
+    });
   }
   const int wanted = static_cast<int>(std::bit_width(n / detail::elements_a_counter));
   const Digit digit = Digit::highest(differing, std::min(wanted, detail::widest_digit), key_shift);
@@ -209,27 +245,8 @@ void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratc
   radix_pass<Element, NoValue>({elements}, n, digit, ends.data(), digit.values(), {scratch.data()});
   std::memcpy(elements, scratch.data(), n * sizeof(Element));
   if (digit.shift == key_shift) return;
-  const std::uint64_t longest_left = by_vectors ? longest_vector_part : detail::longest_inserted;
-  std::uint64_t sorted = 0;  // parts before this need no sort by vectors
-  std::uint64_t begin = 0;
-  for (std::size_t i = 0; i < digit.values(); ++i) {
-    const std::uint64_t end = ends[i];
-    if (end - begin > longest_left) {
-      if constexpr (vectors_hold_them) {
-        if (by_vectors) sort_parts(elements + sorted, elements + sorted, begin - sorted);
-      }
-      sort_elements(elements + begin, end - begin, scratch, key_shift, by_vectors);
-      sorted = end;
-    }
-    begin = end;
-  }
-  if constexpr (vectors_hold_them) {
-    if (by_vectors) {
-      sort_parts(elements + sorted, elements + sorted, n - sorted);
-      return;
-    }
-  }
-  detail::insertion_sort(elements, n, key_shift);
+  detail::sort_within_parts(elements, n, std::span(ends).first(digit.values()), scratch, key_shift,
+                            by_vectors);
 }
 
 /// The same for numbers that are often sorted already, or in reverse order, as in periodic ranges

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "primitives/host/parallel.hpp"
@@ -17,20 +18,6 @@ namespace {
 /// fit in L2.
 constexpr double wanted_bucket = 3072;
 constexpr std::uint64_t most_buckets = std::uint64_t{1} << 17;
-
-/// 2 to the power of the entropy: the number of equally frequent letters that would distribute
-/// suffixes as evenly.
-double effective_letters(const LetterCounts& counts) {
-  double total = 0;
-  for (const std::uint64_t count : counts) total += static_cast<double>(count);
-  double entropy = 0;
-  for (const std::uint64_t count : counts) {
-    if (count == 0) continue;
-    const double share = static_cast<double>(count) / total;
-    entropy -= share * std::log2(share);
-  }
-  return std::exp2(entropy);
-}
 
 }  // namespace
 
@@ -62,18 +49,21 @@ LetterCounts count_letters(const TextView& text) {
 
 PrefixPlan plan_prefixes(const LetterCounts& counts, std::uint64_t size) {
   PrefixPlan plan;
-  double letters_in_all = 0;
-  for (const std::uint64_t count : counts) letters_in_all += static_cast<double>(count);
+  const double letters_in_all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  double entropy = 0;
   for (std::size_t byte = 0; byte < counts.size(); ++byte) {
     if (counts[byte] == 0) continue;
     plan.code[byte] = static_cast<std::uint16_t>(++plan.sigma);
-    plan.share[plan.code[byte]] = static_cast<double>(counts[byte]) / letters_in_all;
+    const double share = static_cast<double>(counts[byte]) / letters_in_all;
+    plan.share[plan.code[byte]] = share;
+    entropy -= share * std::log2(share);
   }
   plan.base = static_cast<std::uint64_t>(std::max(plan.sigma + 1, 2));
   plan.base_test = DivisibilityTest(plan.base);
   plan.position_bits = static_cast<int>(std::bit_width(size));
 
-  const double letters = effective_letters(counts);
+  // The number of equally frequent letters that would distribute suffixes as evenly.
+  const double letters = std::exp2(entropy);
   // Keeps the table of buckets smaller than the text.
   const std::uint64_t limit = std::min(most_buckets, size / 8) / plan.base;
   plan.buckets = plan.base;
@@ -84,7 +74,7 @@ PrefixPlan plan_prefixes(const LetterCounts& counts, std::uint64_t size) {
   }
   const std::uint64_t greatest_key = ~std::uint64_t{0} >> plan.position_bits;
   plan.key_end = plan.base;
-  while (plan.key_end <= (greatest_key / plan.base)) {
+  while (plan.key_end <= greatest_key / plan.base) {
     plan.key_end *= plan.base;
     ++plan.key_symbols;
   }
