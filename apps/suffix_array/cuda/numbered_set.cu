@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/numbered_set.cuh"
 
-#include "apps/suffix_array/cuda/counts.cuh"
-#include "apps/suffix_array/cuda/scan.cuh"
+#include <bit>
+
+#include "apps/suffix_array/cuda/scan.hpp"
 #include "core/cuda/check.hpp"
 
 namespace sortie::suffix_array::cuda {
-namespace {
-
-/// The scan that numbers a set.
-template <class Index>
-struct NumberWords {
-  NumberedWord<Index>* words;
-  Index count;  ///< number of words
-  Index* all;
-
-  __device__ Index operator()(Index i) const { return static_cast<Index>(__popc(words[i].bits)); }
-  __device__ void operator()(Index i, const Index& prefix) const {
-    words[i].before = prefix - static_cast<Index>(__popc(words[i].bits));
-    if (i + 1 == count) *all = prefix;
-  }
-};
-
-}  // namespace
 
 template <class Index>
 NumberedSetBuffer<Index>::NumberedSetBuffer(std::uint64_t bound, cudaStream_t stream)
@@ -31,20 +15,18 @@ NumberedSetBuffer<Index>::NumberedSetBuffer(std::uint64_t bound, cudaStream_t st
 }
 
 template <class Index>
-DeviceBuffer<Index> NumberedSetBuffer<Index>::number(cudaStream_t stream) {
-  DeviceBuffer<Index> all(1, stream);
-  const NumberWords<Index> pass{words_.data(), static_cast<Index>(words_.size()), all.data()};
-  scan_items<Index>(pass, AddCounts{}, pass.count, stream);
-  return all;
+void NumberedSetBuffer<Index>::number(cudaStream_t stream) {
+  number_words(words_.data(), words_.size(), stream);
 }
 
 template <class Index>
 std::uint64_t NumberedSetBuffer<Index>::number_and_count(cudaStream_t stream) {
-  const DeviceBuffer<Index> all = number(stream);
-  Index count = 0;
-  all.copy_to({&count, 1});
+  number(stream);
+  NumberedWord<Index> last{};
+  check_cuda(cudaMemcpyAsync(&last, words_.data() + words_.size() - 1, sizeof(last),
+                             cudaMemcpyDeviceToHost, stream));
   check_cuda(cudaStreamSynchronize(stream));
-  return count;
+  return last.before + static_cast<std::uint64_t>(std::popcount(last.bits));
 }
 
 template class NumberedSetBuffer<std::uint32_t>;

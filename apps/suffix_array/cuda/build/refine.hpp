@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 
 namespace sortie::suffix_array::cuda {
 
@@ -19,14 +20,18 @@ template <class Key, Position Index>
                                                const DeviceBuffer<Index>& positions,
                                                std::uint64_t most_members, cudaStream_t stream);
 
-/// Splits groups that are sorted by keys: writes all suffixes to the suffix array, and keeps those
-/// whose group has other members. Waits for the stream.
-/// \param end_mask  see GroupItems
+/// A round that compares text: sorts the suffixes of every group by the next symbols that a word of
+/// type Key holds, writes all suffixes to the suffix array, and keeps those whose group still has
+/// other members. Waits for the stream.
+/// \param depth  symbols compared since the first sort, that is besides SymbolStream::first_depth();
+///               incremented
 template <class Key, Position Index>
-void refine_suffixes(SuffixGroups<Index>& list, const DeviceBuffer<Key>& keys, Key end_mask,
+void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
                      DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
 
-/// The same for samples: writes the new rank of each item.
+/// Splits groups that are sorted by keys, writes the new rank of each item, and keeps the items
+/// whose group has other members. Waits for the stream.
+/// \param keys  none is 0
 template <Position Index>
 void refine_samples(SuffixGroups<Index>& list, const DeviceBuffer<Index>& keys,
                     DeviceBuffer<Index>& ranks, cudaStream_t stream);

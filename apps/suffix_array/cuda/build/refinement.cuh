@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 
@@ -44,18 +45,16 @@ struct GroupItems {
   using Key = KeyType;
 
   const Key* keys;
-  const Index* items;
-  const Index* slots;
-  const std::uint8_t* heads;
+  GroupsView<Index> list;
   /// Keys in which all of these bits are 0 contain the end of a record: suffixes with equal such
   /// keys are in their final order. All bits set if keys are not windows; keys must not be 0 then.
   Key end_mask;
 
-  __device__ bool is_head(Index j) const { return heads[j] != 0; }
+  __device__ bool is_head(Index j) const { return list.heads[j] != 0; }
   __device__ Key key(Index j) const { return keys[j]; }
   __device__ bool is_final(Key key) const { return (key & end_mask) == 0; }
-  __device__ Index item(Index j) const { return items[j]; }
-  __device__ Index slot(Index j) const { return slots[j]; }
+  __device__ Index item(Index j) const { return list.items[j]; }
+  __device__ Index slot(Index j) const { return list.slots[j]; }
 };
 
 /// Action for every item, whether it stays or not: none, if all are in their slots already.
@@ -101,16 +100,6 @@ struct RefinementTotals {
             static_cast<Index>(left.groups + right.groups),
             left.last_begin > right.last_begin ? left.last_begin : right.last_begin};
   }
-};
-
-/// Output arrays of a refinement.
-template <class Index>
-struct RefinementOutput {
-  Index* items;
-  Index* slots;
-  std::uint8_t* heads;
-  Index* offsets;
-  RefinementTotals<Index>* all;
 };
 
 inline constexpr unsigned lanes = 32;
@@ -215,13 +204,13 @@ __device__ RefinementTotals<Index> add_totals(const RefinementTotals<Index>* tot
           reduce_in_warp(sum.last_begin, [](Index a, Index b) { return a > b ? a : b; })};
 }
 
-// Warp w writes the remaining items of tile w. `before` holds the totals of each tile or, if these
+// Warp w writes the remaining items of tile w; the last warp also writes `all`. `before` holds the totals of each tile or, if these
 // are summed already, of all tiles before it.
 template <class Items, class Use, class Index>
 __global__ void __launch_bounds__(element_threads)
     keep_kernel(Items items, Use use, std::uint64_t count, std::uint64_t tiles,
-                const RefinementTotals<Index>* before, bool added_up,
-                RefinementOutput<Index> output) {
+                const RefinementTotals<Index>* before, bool added_up, GroupsView<Index> output,
+                RefinementTotals<Index>* all) {
   const std::uint64_t tile = tile_of_thread();
   if (tile >= tiles) return;
   const unsigned lane = threadIdx.x % lanes;
@@ -262,7 +251,7 @@ __global__ void __launch_bounds__(element_threads)
   }
   if (tile + 1 == tiles && lane == 0) {
     output.offsets[sum.groups] = sum.members;
-    *output.all = sum;
+    *all = sum;
   }
 }
 

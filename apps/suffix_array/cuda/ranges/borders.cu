@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/ranges/borders.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
 
 #include <algorithm>
 #include <cub/device/device_merge_sort.cuh>
 #include <utility>
 
 #include "apps/suffix_array/cuda/ranges/range_plan.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -125,8 +126,11 @@ Counted<Index> count_between(const SuffixOrder<Index>& order, std::uint64_t symb
                                           IsBefore<Index>{order}, stream);
   });
   DeviceBuffer<std::uint64_t> windows(count, stream);
-  for_each_item<Index>(count, WriteWindows<Index>{order.text, positions.data(), 0, windows.data()},
-                       stream);
+  for_each_item<Index>(
+      count,
+      [text = order.text, positions = positions.data(), windows = windows.data()] __device__(
+          Index i) { windows[i] = text.template window<std::uint64_t>(positions[i]); },
+      stream);
   DeviceBuffer<unsigned long long> device_counts(count + 1, stream);
   check_cuda(cudaMemsetAsync(device_counts.data(), 0, device_counts.bytes(), stream));
   const std::size_t shared_bytes =
@@ -188,7 +192,6 @@ std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order, std::uint6
   throw Error(ErrorKind::device, "suffix array: the suffixes cannot be divided into ranges");
 }
 
-template decltype(find_ranges<std::uint32_t>) find_ranges<std::uint32_t>;
-template decltype(find_ranges<std::uint64_t>) find_ranges<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(find_ranges);
 
 }  // namespace sortie::suffix_array::cuda

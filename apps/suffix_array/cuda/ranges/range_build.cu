@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "apps/suffix_array/cuda/ranges/borders.hpp"
+#include "apps/suffix_array/cuda/host_copies.hpp"
 #include "apps/suffix_array/cuda/ranges/cover_ranks.hpp"
-#include "apps/suffix_array/cuda/ranges/range_sort.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_phase.hpp"
@@ -19,7 +19,7 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// The same letters, none of them rare: first_depth() of the stream is not used here.
+/// The same letters, none of them rare.
 PrefixCode without_rare_letters(const PrefixCode& code) {
   std::array<bool, 256> occurs{};
   for (std::size_t byte = 0; byte < occurs.size(); ++byte) occurs[byte] = code.codes[byte] != 0;
@@ -30,18 +30,14 @@ PrefixCode without_rare_letters(const PrefixCode& code) {
 template <class Callback>
 PackedText pack(const DeviceContext& context, const TextView& text, const Callback& when_known) {
   const cudaStream_t stream = context.stream;
-  WaitingPhase copy_in(context, "copy in", text.size());
-  const DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
-  const DeviceBuffer<std::uint64_t> separators(text.separators, stream);
-  copy_in.stop();
+  const Inputs<std::uint32_t> inputs(context, "the text", text, {});
   WaitingPhase packing(context, "pack", 2 * text.size());
-  const DeviceText on_device{{symbols.data(), symbols.size()},
-                             {separators.data(), separators.size()}};
-  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(on_device, stream);
+  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(inputs.text(), stream);
   const PrefixCode code =
-      without_rare_letters(plan_first_sort(on_device, separator_bits.data(), 32, stream));
+      without_rare_letters(plan_first_sort(inputs.text(), separator_bits.data(), 32, stream));
   when_known(symbol_bits(code));
-  PackedText packed = pack_text(on_device, separator_bits.data(), code, stream);
+  PackedText packed = pack_text(inputs.text(), separator_bits.data(), code, stream);
+  packed.stream.first_symbols = 0;  // no sort by this code
   packing.stop();
   return packed;
 }

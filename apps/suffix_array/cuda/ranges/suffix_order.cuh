@@ -63,18 +63,4 @@ struct SuffixOrder {
   }
 };
 
-/// Writes the windows of 64 bits `depth` symbols after the positions. Members of groups have letters
-/// in all symbols compared so far, so `depth` leads at most to their ends.
-template <class Index>
-struct WriteWindows {
-  SymbolStream text;
-  const Index* positions;
-  std::uint64_t depth;
-  std::uint64_t* windows;
-
-  __device__ void operator()(Index i) const {
-    windows[i] = text.window<std::uint64_t>(positions[i] + depth);
-  }
-};
-
 }  // namespace sortie::suffix_array::cuda
