@@ -4,6 +4,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
+#include <bit>
 #include <cub/device/device_scan.cuh>
 #include <limits>
 
@@ -49,7 +50,7 @@ struct Larger {
   }
 };
 
-/// The number of elements of a word: what number_words() adds up.
+/// The number of elements of a word: what number() adds up.
 template <class Index>
 struct CountBits {
   __device__ Index operator()(const NumberedWord<Index>& word) const {
@@ -57,7 +58,7 @@ struct CountBits {
   }
 };
 
-/// Where number_words() writes.
+/// Where number() writes.
 template <class Index>
 struct Before {
   NumberedWord<Index>* words;
@@ -82,15 +83,31 @@ void inclusive_maximum(Index* values, std::uint64_t count, cudaStream_t stream) 
   });
 }
 
-template <Position Index>
-void number_words(NumberedWord<Index>* words, std::uint64_t count, cudaStream_t stream) {
-  const auto bits = thrust::make_transform_iterator(words, CountBits<Index>{});
+template <class Index>
+NumberedSetBuffer<Index>::NumberedSetBuffer(std::uint64_t bound, cudaStream_t stream)
+    : words_(bound / 32 + 1, stream) {
+  check_cuda(cudaMemsetAsync(words_.data(), 0, words_.bytes(), stream));
+}
+
+template <class Index>
+void NumberedSetBuffer<Index>::number(cudaStream_t stream) {
+  const auto bits = thrust::make_transform_iterator(words_.data(), CountBits<Index>{});
   const auto before = thrust::make_transform_iterator(thrust::make_counting_iterator<Index>(0),
-                                                      Before<Index>{words});
+                                                      Before<Index>{words_.data()});
   call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveScan(scratch, bytes, bits, before, Add{}, Index{0},
-                                          scan_count<Index>(count), stream);
+                                          scan_count<Index>(words_.size()), stream);
   });
+}
+
+template <class Index>
+std::uint64_t NumberedSetBuffer<Index>::number_and_count(cudaStream_t stream) {
+  number(stream);
+  NumberedWord<Index> last{};
+  check_cuda(cudaMemcpyAsync(&last, words_.data() + words_.size() - 1, sizeof(last),
+                             cudaMemcpyDeviceToHost, stream));
+  check_cuda(cudaStreamSynchronize(stream));
+  return last.before + static_cast<std::uint64_t>(std::popcount(last.bits));
 }
 
 template <Position Index>
@@ -103,7 +120,8 @@ cudaError_t scan_totals(void* scratch, std::size_t& bytes, RefinementTotals<Inde
 
 SORTIE_INSTANTIATE_FOR_POSITIONS(inclusive_sum);
 SORTIE_INSTANTIATE_FOR_POSITIONS(inclusive_maximum);
-SORTIE_INSTANTIATE_FOR_POSITIONS(number_words);
 SORTIE_INSTANTIATE_FOR_POSITIONS(scan_totals);
+template class NumberedSetBuffer<std::uint32_t>;
+template class NumberedSetBuffer<std::uint64_t>;
 
 }  // namespace sortie::suffix_array::cuda

@@ -9,14 +9,12 @@
 #include "sortie/suffix_array.hpp"
 
 /// Prefix sums and maxima of arrays in device memory, in place. CUB's scans take long to compile,
-/// so scan.cu is the only source that includes them.
+/// so scan.cu is the only source that includes them. It also numbers sets (numbered_set.cuh).
 ///
 /// \throws Error (unavailable)  more items than the scan of this CUB can count
 /// \throws Error (device, out_of_memory)
 namespace sortie::suffix_array::cuda {
 
-template <class Index>
-struct NumberedWord;
 template <class Index>
 struct RefinementTotals;
 
@@ -24,10 +22,6 @@ template <Position Index>
 void inclusive_sum(Index* values, std::uint64_t count, cudaStream_t stream);
 template <Position Index>
 void inclusive_maximum(Index* values, std::uint64_t count, cudaStream_t stream);
-
-/// Sets `before` of each word of a set to the number of elements in the words before it.
-template <Position Index>
-void number_words(NumberedWord<Index>* words, std::uint64_t count, cudaStream_t stream);
 
 /// Replaces the totals of the tiles by those of all tiles before. Two-phase, as CUB's scans.
 template <Position Index>

@@ -97,20 +97,103 @@ class Construction {
 
   /// \tparam Key  type of the keys of the first sort
   template <class Key>
-  void sort_by_first_symbols(int bits);
-  void resolve_groups();
+  void sort_by_first_symbols(int bits) {
+    const cudaStream_t stream = context_.stream;
+    WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
+    DeviceBuffer<Key> keys(size_, stream);
+    suffix_array_ = {size_, stream};
+    const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text_, stream);
+    const PrefixCode code = plan_first_sort(text_, separator_bits.data(), bits, stream);
+    write_first_keys(text_, separator_bits.data(), code, keys.data(), suffix_array_.data(), stream);
+    packing.stop();
 
-  [[nodiscard]] DeviceBuffer<Index> take_suffix_array() { return std::move(suffix_array_); }
+    const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
+    WaitingPhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
+    {
+      DeviceBuffer<Key> keys_alternate(size_, stream);
+      DeviceBuffer<Index> positions_alternate(size_, stream);
+      sort_by_key(keys, keys_alternate, suffix_array_, positions_alternate, code.key_bits, stream);
+    }
+    sorting.stop();
+
+    WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
+    packed_ = pack_text(text_, separator_bits.data(), code, stream);
+    runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
+                           bytes_held() + keys.bytes(), stream);
+    list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
+    grouping.stop();
+    if (context_.report != nullptr) {
+      context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
+    }
+    report_progress();
+  }
+
+  /// \return the suffix array
+  DeviceBuffer<Index> resolve_groups() {
+    WaitingPhase phase(context_, "rounds");
+    std::uint64_t text_rounds = 0;
+    bool progress = true;
+    while (list_.members != 0 && progress && text_rounds < most_text_rounds) {
+      const std::uint64_t before = list_.members;
+      // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
+      const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
+      if (bytes_of_text_round<std::uint64_t>() <= aim) {
+        run_text_round<std::uint64_t>();
+      } else {
+        run_text_round<std::uint32_t>();
+      }
+      progress = list_.members * 100 <= before * percent_of_progress;
+      ++text_rounds;
+      report_progress();
+    }
+    std::uint64_t sample_rounds = 0;
+    if (list_.members + runs_.groups.members != 0) {
+      const std::uint64_t held = bytes_held();
+      sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_),
+                                        text_depth_, suffix_array_, budget_, held, context_.stream);
+      list_ = {};
+      runs_ = {};
+      report_progress();
+    }
+    phase.stop();
+    if (context_.report != nullptr) {
+      context_.report->set("rounds", text_rounds + sample_rounds);
+      context_.report->set("sample_rounds", sample_rounds);
+    }
+    return std::move(suffix_array_);
+  }
 
  private:
   /// Bytes that a round takes in total, including what is held.
   template <class Key>
-  [[nodiscard]] std::uint64_t bytes_of_text_round() const;
+  [[nodiscard]] std::uint64_t bytes_of_text_round() const {
+    // Scratch of the segmented sort: less than a byte an item, plus a constant.
+    constexpr std::uint64_t constant_scratch = 1 << 20;
+    const std::uint64_t sort_entry = 2 * sizeof(Key) + sizeof(Index) + 1;
+    const std::uint64_t refine_entry = sizeof(Key) + SuffixGroups<Index>::bytes_a_member;
+    return bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
+           list_.large_begins.bytes() + list_.large_ends.bytes() +
+           list_.members * std::max(sort_entry, refine_entry) + constant_scratch;
+  }
+
   template <class Key>
-  void run_text_round();
-  void report_progress() const;
+  void run_text_round() {
+    require(budget_, "the rounds of prefix doubling", bytes_of_text_round<Key>());
+    compare_windows<Key>(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
+  }
+
+  void report_progress() const {
+    if (context_.progress) {
+      context_.progress("rounds", size_ - list_.members - runs_.groups.members, size_);
+    }
+  }
+
   /// Bytes held apart from the lists of suffixes.
-  [[nodiscard]] std::uint64_t bytes_held() const;
+  [[nodiscard]] std::uint64_t bytes_held() const {
+    return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
+           packed_.rare_blocks.bytes() +
+           runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
+  }
 
   const DeviceContext& context_;
   const DeviceText& text_;
@@ -122,106 +205,6 @@ class Construction {
   SuffixGroups<Index> list_;
   std::uint64_t text_depth_ = 0;  ///< symbols compared since the first sort
 };
-
-template <class Index>
-template <class Key>
-void Construction<Index>::sort_by_first_symbols(int bits) {
-  const cudaStream_t stream = context_.stream;
-  WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
-  DeviceBuffer<Key> keys(size_, stream);
-  suffix_array_ = {size_, stream};
-  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text_, stream);
-  const PrefixCode code = plan_first_sort(text_, separator_bits.data(), bits, stream);
-  write_first_keys(text_, separator_bits.data(), code, keys.data(), suffix_array_.data(), stream);
-  packing.stop();
-
-  const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
-  WaitingPhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
-  {
-    DeviceBuffer<Key> keys_alternate(size_, stream);
-    DeviceBuffer<Index> positions_alternate(size_, stream);
-    sort_by_key(keys, keys_alternate, suffix_array_, positions_alternate, code.key_bits, stream);
-  }
-  sorting.stop();
-
-  WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
-  packed_ = pack_text(text_, separator_bits.data(), code, stream);
-  runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
-                         bytes_held() + keys.bytes(), stream);
-  list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
-  grouping.stop();
-  if (context_.report != nullptr) {
-    context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
-  }
-  report_progress();
-}
-
-template <class Index>
-void Construction<Index>::resolve_groups() {
-  WaitingPhase phase(context_, "rounds");
-  std::uint64_t text_rounds = 0;
-  bool progress = true;
-  while (list_.members != 0 && progress && text_rounds < most_text_rounds) {
-    const std::uint64_t before = list_.members;
-    // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
-    const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
-    if (bytes_of_text_round<std::uint64_t>() <= aim) {
-      run_text_round<std::uint64_t>();
-    } else {
-      run_text_round<std::uint32_t>();
-    }
-    progress = list_.members * 100 <= before * percent_of_progress;
-    ++text_rounds;
-    report_progress();
-  }
-  std::uint64_t sample_rounds = 0;
-  if (list_.members + runs_.groups.members != 0) {
-    const std::uint64_t held = bytes_held();
-    sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_),
-                                      text_depth_, suffix_array_, budget_, held, context_.stream);
-    list_ = {};
-    runs_ = {};
-    report_progress();
-  }
-  phase.stop();
-  if (context_.report != nullptr) {
-    context_.report->set("rounds", text_rounds + sample_rounds);
-    context_.report->set("sample_rounds", sample_rounds);
-  }
-}
-
-template <class Index>
-template <class Key>
-std::uint64_t Construction<Index>::bytes_of_text_round() const {
-  // Scratch of the segmented sort: less than a byte an item, plus a constant.
-  constexpr std::uint64_t constant_scratch = 1 << 20;
-  const std::uint64_t sort_entry = 2 * sizeof(Key) + sizeof(Index) + 1;
-  const std::uint64_t refine_entry = sizeof(Key) + SuffixGroups<Index>::bytes_a_member;
-  return bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
-         list_.large_begins.bytes() + list_.large_ends.bytes() +
-         list_.members * std::max(sort_entry, refine_entry) + constant_scratch;
-}
-
-template <class Index>
-template <class Key>
-void Construction<Index>::run_text_round() {
-  require(budget_, "the rounds of prefix doubling", bytes_of_text_round<Key>());
-  compare_windows<Key>(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
-}
-
-template <class Index>
-std::uint64_t Construction<Index>::bytes_held() const {
-  return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
-         packed_.rare_blocks.bytes() +
-         runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
-}
-
-template <class Index>
-void Construction<Index>::report_progress() const {
-  if (context_.progress) {
-    context_.progress("rounds", size_ - list_.members - runs_.groups.members, size_);
-  }
-}
 
 template <class Key, class Index>
 std::uint64_t bytes_before_rounds_by(std::uint64_t symbols) {
@@ -263,8 +246,7 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
   } else {
     construction.template sort_by_first_symbols<std::uint64_t>(long_key_bits);
   }
-  construction.resolve_groups();
-  return construction.take_suffix_array();
+  return construction.resolve_groups();
 }
 
 // From host memory to host memory: in one step if that fits, else in ranges.

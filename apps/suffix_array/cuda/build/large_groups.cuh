@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "apps/suffix_array/binary_search.hpp"
 #include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/launch.cuh"
 
@@ -58,17 +59,8 @@ class LargeChunks {
  private:
   /// The scanned group that contains `chunk`: the first with a greater inclusive sum.
   __device__ unsigned group_of(Index chunk) const {
-    unsigned begin = 0;
-    unsigned end = element_threads - 1;
-    while (begin < end) {
-      const unsigned middle = (begin + end) / 2;
-      if (storage_.ends[middle] <= chunk) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    return begin;
+    return first_true(0U, element_threads - 1,
+                      [&](unsigned i) { return storage_.ends[i] > chunk; });
   }
 
   Storage& storage_;

@@ -69,8 +69,10 @@ template <class Key, Position Index>
 SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
                                  const DeviceBuffer<Index>& positions, std::uint64_t most_members,
                                  cudaStream_t stream) {
-  return refine(FirstSortItems<Index, Key>{keys.data(), positions.data()}, LeaveInPlace{},
-                positions.size(), most_members, stream);
+  using Items = FirstSortItems<Index, Key>;
+  return refine(
+      Items{keys.data(), positions.data()}, [] __device__(const Items&, Index, Index) {},
+      positions.size(), most_members, stream);
 }
 
 template <class Key, Position Index>
@@ -90,17 +92,28 @@ void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroup
       },
       stream);
   sort_groups(list, keys, stream);
-  const auto end_mask = static_cast<Key>(text.last_symbol_mask());
-  list = refine(GroupItems<Index, Key>{keys.data(), list.view(), end_mask},
-                PlaceInSuffixArray<Index>{suffix_array.data()}, list.members, list.members, stream);
+  // Also items that stay, so that the suffix array always holds every suffix once.
+  using Items = GroupItems<Index, Key>;
+  list = refine(
+      Items{keys.data(), list.view(), static_cast<Key>(text.last_symbol_mask())},
+      [suffixes = suffix_array.data()] __device__(const Items& items, Index j, Index) {
+        suffixes[items.slot(j)] = items.item(j);
+      },
+      list.members, list.members, stream);
   depth += static_cast<std::uint64_t>(text.window_symbols(8 * sizeof(Key)));
 }
 
 template <Position Index>
 void refine_samples(SuffixGroups<Index>& list, const DeviceBuffer<Index>& keys,
                     DeviceBuffer<Index>& ranks, cudaStream_t stream) {
-  list = refine(GroupItems<Index, Index>{keys.data(), list.view(), static_cast<Index>(~Index{0})},
-                RankByGroup<Index>{ranks.data()}, list.members, list.members, stream);
+  // The rank of an item is the slot of the first item of its group.
+  using Items = GroupItems<Index, Index>;
+  list = refine(
+      Items{keys.data(), list.view(), static_cast<Index>(~Index{0})},
+      [ranks = ranks.data()] __device__(const Items& items, Index j, Index group_begin) {
+        ranks[items.item(j)] = items.slot(group_begin);
+      },
+      list.members, list.members, stream);
 }
 
 template <Position Index>

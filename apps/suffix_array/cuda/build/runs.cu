@@ -33,13 +33,12 @@
 #include <utility>
 #include <vector>
 
-#include "apps/suffix_array/cuda/build/large_groups.cuh"
+#include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "apps/suffix_array/cuda/scan.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
-#include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -85,17 +84,7 @@ std::vector<RunGroup<Index>> find_run_groups(const PrefixCode& code, const Devic
       [sorted = keys.data(), count = static_cast<Index>(keys.size()), wanted = device_wanted.data(),
        bounds = device_bounds.data()] __device__(Index i) {
         const Key bound = wanted[i / 2] + static_cast<Key>(i % 2);
-        Index begin = 0;
-        Index end = count;
-        while (begin < end) {
-          const Index middle = begin + (end - begin) / 2;
-          if (sorted[middle] < bound) {
-            begin = middle + 1;
-          } else {
-            end = middle;
-          }
-        }
-        bounds[i] = begin;
+        bounds[i] = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
       },
       stream);
   std::vector<Index> bounds(device_bounds.size());
@@ -185,48 +174,37 @@ template <class Index>
 void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cudaStream_t stream) {
   constexpr Index greatest = std::numeric_limits<Index>::max();
   const std::uint64_t count = runs.last.size();
-  runs.extra = {count, stream};
-  runs.order = {count, stream};
-  runs.sums = {count, stream};
-  DeviceBuffer<Index> order_alternate(count, stream);
-  DoubleBuffer<Index> keys(runs.sums.data(), runs.extra.data());  // sums are written after the sort
-  DoubleBuffer<Index> order(order_alternate.data(), runs.order.data());
+  SuffixGroups<Index> list;  // items are runs; without slots
+  list.members = count;
+  list.groups = groups.size();
+  list.items = {count, stream};
+  list.heads = {count, stream};
+  list.large_begins = {groups.size(), stream};
+  list.large_ends = {groups.size(), stream};
+  DeviceBuffer<Index> keys(count, stream);
+  std::vector<Index> begins;
   for (const RunGroup<Index>& group : groups) {
+    begins.push_back(group.first_run);
     for_each_item<Index>(
         group.runs,
         [below = group.below, ends = runs.ends.data() + group.first_run,
-         places = runs.places.data() + group.first_run, keys = keys.Current() + group.first_run,
-         order = order.Current() + group.first_run] __device__(Index run) {
+         places = runs.places.data() + group.first_run, keys = keys.data() + group.first_run,
+         items = list.items.data() + group.first_run,
+         heads = list.heads.data() + group.first_run] __device__(Index run) {
           const Index extra = ends[run] - (run == 0 ? Index{0} : ends[run - 1]) - 1;
           keys[run] = places[run] < below ? extra : greatest - extra;
-          order[run] = run;
+          items[run] = run;
+          heads[run] = run == 0 ? 1 : 0;
         },
         stream);
   }
-  std::vector<Index> begins;
-  bool few = true;
-  std::uint64_t pairs = 0;
-  for (const RunGroup<Index>& group : groups) {
-    begins.push_back(group.first_run);
-    few = few && group.runs <= most_pairs_counted;  // so that the square does not overflow
-    pairs += few ? std::uint64_t{group.runs} * group.runs : 0;
-  }
   begins.push_back(static_cast<Index>(count));
-  const DeviceBuffer<Index> device_begins(begins, stream);
-  if (few && pairs <= most_pairs_counted) {
-    count_in_large_groups(SortByCounting<Index, Index>{keys.Current(), order.Current(),
-                                                       keys.Alternate(), order.Alternate()},
-                          device_begins.data(), device_begins.data() + 1, groups.size(), stream);
-  } else {
-    call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-      return DeviceSegmentedSort::SortPairs(scratch, bytes, keys, order,
-                                            static_cast<std::int64_t>(count),
-                                            static_cast<std::int64_t>(groups.size()),
-                                            device_begins.data(), device_begins.data() + 1, stream);
-    });
-    if (keys.Current() != runs.extra.data()) std::swap(runs.extra, runs.sums);
-    if (order.Current() != runs.order.data()) std::swap(runs.order, order_alternate);
-  }
+  list.offsets = {begins, stream};
+  list_large_groups(list, stream);
+  sort_groups(list, keys, stream);
+  runs.order = std::move(list.items);
+  runs.extra = std::move(keys);
+  runs.sums = {count, stream};
   for (const RunGroup<Index>& group : groups) {
     for_each_item<Index>(
         group.runs,
@@ -271,17 +249,7 @@ struct RunSide {
   }
   /// The greatest number of runs k with members_up_to(k) <= place.
   __device__ Index runs_before(Index place) const {
-    Index begin = 0;
-    Index end = count - 1;
-    while (begin < end) {
-      const Index middle = end - (end - begin) / 2;
-      if (members_up_to(middle) <= place) {
-        begin = middle;
-      } else {
-        end = middle - 1;
-      }
-    }
-    return begin;
+    return first_true(Index{1}, count, [&](Index k) { return members_up_to(k) > place; }) - 1;
   }
   /// Extra letters of the second longest run: members with at most as many are not alone. There is
   /// a group of them for each number of letters.
@@ -398,7 +366,7 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   }
   ends.clear();
   // The sort's scratch is less than sizeof(Index) bytes a run.
-  require(budget, what, held + 8 * sizeof(Index) * run_count);
+  require(budget, what, held + 9 * sizeof(Index) * run_count);
   sort_runs(groups, runs, stream);
   find_remainders(groups, runs, stream);
 

@@ -28,7 +28,7 @@ struct LongRuns {
 };
 
 /// Sorts the run groups with at least least_run_members members. Waits for the stream:
-/// once if there are none, else two times for each group and up to three times more.
+/// once if there are none, else two times for each group and up to four times more.
 ///
 /// \param keys          sorted, of all suffixes; on return, the keys of the suffixes in these
 ///                      groups are odd, so that first_groups() skips them
@@ -39,7 +39,7 @@ struct LongRuns {
 /// \throws Error (out_of_memory)  the run groups do not fit in the budget
 ///
 /// Complexity: O(r + u log u) for r members and u runs. Memory with 32-bit positions: at most
-/// r / 2 + 12 u or 32 u bytes; for a letter of which the first sort compares d, u is at most n / (d + 1). The result
+/// r / 2 + 12 u or 36 u bytes; for a letter of which the first sort compares d, u is at most n / (d + 1). The result
 /// takes 15.25 bytes for each suffix that is not alone.
 template <class Key, Position Index>
 [[nodiscard]] LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,

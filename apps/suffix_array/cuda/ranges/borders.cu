@@ -5,6 +5,7 @@
 #include <cub/device/device_merge_sort.cuh>
 #include <utility>
 
+#include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/cuda/ranges/range_plan.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
@@ -52,35 +53,12 @@ __global__ void __launch_bounds__(element_threads)
        at += stride) {
     const auto position = static_cast<Index>(at);
     const auto window = order.text.template window<std::uint64_t>(at);
-    unsigned begin = 0;
-    unsigned end = count;
-    while (begin < end) {  // the first candidate whose window is not smaller
-      const unsigned middle = (begin + end) / 2;
-      if (shared_windows[middle] < window) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
+    unsigned begin = first_true(0U, count, [&](unsigned i) { return shared_windows[i] >= window; });
     if (begin < count && shared_windows[begin] == window) {
-      const unsigned first = begin;
-      unsigned behind = first + 1;
-      for (end = count; behind < end;) {  // the first whose window is greater
-        const unsigned middle = (behind + end) / 2;
-        if (shared_windows[middle] == window) {
-          behind = middle + 1;
-        } else {
-          end = middle;
-        }
-      }
-      for (end = behind; begin < end;) {  // the first that is after the suffix
-        const unsigned middle = (begin + end) / 2;
-        if (order.before(position, candidates[middle])) {
-          end = middle;
-        } else {
-          begin = middle + 1;
-        }
-      }
+      const unsigned behind =
+          first_true(begin + 1, count, [&](unsigned i) { return shared_windows[i] != window; });
+      begin = first_true(begin, behind,
+                         [&](unsigned i) { return order.before(position, candidates[i]); });
     }
     atomicAdd(&shared_counts[begin], 1U);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/ranges/cover_ranks.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 
 #include <utility>
 

@@ -21,7 +21,7 @@ using RangeSink = std::function<void(DeviceBuffer<Index> suffixes)>;
 /// Steps:
 ///   1. The text is copied to the device and packed (symbol_stream.cuh); the copy is freed.
 ///   2. The suffixes at positions of a difference cover, 8.8 to 1.7 % of all, are ranked
-///      (cover_ranks.hpp). From then on any two suffixes can be compared, whatever they repeat, by
+///      (cover_ranks.cu). From then on any two suffixes can be compared, whatever they repeat, by
 ///      at most a period of symbols (suffix_order.cuh).
 ///   3. Suffixes drawn at random are sorted, the suffixes between them are counted, and the suffix
 ///      array is divided into ranges that fit (borders.cu).

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/error.hpp"
@@ -14,9 +15,8 @@ namespace {
 /// Bytes that do not grow with the text: scratch of the sorts, candidates for borders, tables.
 constexpr std::uint64_t constant = std::uint64_t{3} << 20;
 
-/// Bytes a member of SuffixGroups: items, slots, heads, offsets, and the few large groups.
 template <class Index>
-constexpr std::uint64_t list_entry = 2 * sizeof(Index) + 1 + sizeof(Index) / 2 + 1;
+constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
 
 constexpr std::uint64_t key = sizeof(std::uint64_t);
 

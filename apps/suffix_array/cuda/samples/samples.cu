@@ -141,15 +141,150 @@ class Finish {
   }
 
   /// Chooses the samples. Waits for the stream.
-  void choose();
+  void choose() {
+    for_each_item<Index>(
+        suffixes_,
+        [sampling = sampling_, positions = list_.items.data(), targets = targets_.data(),
+         samples = samples_.set()] __device__(Index j) {
+          Index own = 0;
+          Index next = 0;
+          sampling.samples(positions[j], own, next);
+          targets[j] = own;
+          samples.insert(own);
+          if (next != own) samples.insert(next);
+        },
+        stream_);
+    for_each_item<Index>(
+        members_ - suffixes_,
+        [targets = targets_.data() + suffixes_, samples = samples_.set()] __device__(Index j) {
+          samples.insert(targets[j]);
+        },
+        stream_);
+    count_ = samples_.number_and_count(stream_);
+  }
+
   /// Most bytes that the steps after choose() hold.
   /// \param free_list  rank_samples() frees the list of members and restores it afterwards
-  [[nodiscard]] std::uint64_t bytes(bool free_list) const;
-  std::uint64_t rank_samples(bool free_list);
-  void place();
+  [[nodiscard]] std::uint64_t bytes(bool free_list) const {
+    constexpr std::uint64_t entry = sizeof(Index);
+    constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
+    const bool has_runs = suffixes_ != members_;
+    // Sets: samples and selected samples; members and heads of each part.
+    const std::uint64_t sets = samples_.bytes() * (has_runs ? 6 : 4);
+    const std::uint64_t in_groups = std::min(count_, members_);
+    const std::uint64_t always = sets + members_ * entry;  // sets and targets
+    const std::uint64_t list = members_ * list_entry;
+    // Ranks and two arrays of steps; the list of samples, its successor and keys.
+    const std::uint64_t rounds = 3 * count_ * entry + in_groups * (2 * list_entry + entry);
+    // The ranks of targets are the keys of the last sort, which needs alternates of keys and items,
+    // and scratch.
+    const std::uint64_t last_sort = count_ * entry + members_ * (2 * entry + 1);
+    return always + std::max(rounds + (free_list ? 0 : list), list + last_sort);
+  }
 
-  SuffixGroups<Index> select(const SlotsInGroups<Index>& groups, DeviceBuffer<Index>& keys);
-  void restore(GroupSlots<Index>& suffixes, GroupSlots<Index>& runs);
+  std::uint64_t rank_samples(bool free_list) {
+    GroupSlots<Index> suffixes(list_, 0, suffixes_, suffix_array_.size(), free_list, stream_);
+    GroupSlots<Index> runs(list_, suffixes_, members_, suffix_array_.size(), true, stream_);
+    if (free_list) list_ = {};
+    SuffixGroups<Index> list;
+    {
+      DeviceBuffer<Index> keys;
+      list = select({suffixes.view(), runs.view()}, keys);
+      if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
+    }
+    const std::uint64_t rounds = double_steps(std::move(list), ranks_, std::move(steps_), stream_);
+    if (free_list) {
+      list_ = {members_, stream_};
+      suffixes.restore(list_, 0, 0, suffix_array_, stream_);
+      runs.restore(list_, suffixes_, suffix_groups_, suffix_array_, stream_);
+      const auto end = static_cast<Index>(members_);
+      check_cuda(cudaMemcpyAsync(list_.offsets.data() + groups_, &end, sizeof(end),
+                                 cudaMemcpyHostToDevice, stream_));
+      list_.members = members_;
+      list_.groups = groups_;
+      list_large_groups(list_, stream_);
+    }
+    return rounds;
+  }
+
+  void place() {
+    for_each_item<Index>(
+        members_,
+        [samples = samples_.set(), ranks = ranks_.data(), targets = targets_.data()] __device__(
+            Index j) { targets[j] = ranks[samples.rank(targets[j])]; },
+        stream_);
+    sort_groups(list_, targets_, stream_);
+    for_each_item<Index>(
+        members_,
+        [list = list_.view(), suffix_array = suffix_array_.data()] __device__(Index j) {
+          suffix_array[list.slots[j]] = list.items[j];
+        },
+        stream_);
+  }
+
+  SuffixGroups<Index> select(const SlotsInGroups<Index>& groups, DeviceBuffer<Index>& keys) {
+    const std::uint64_t slots = suffix_array_.size();
+    ranks_ = {count_, stream_};
+    NumberedSetBuffer<Index> selected(slots, stream_);
+    // Selects the slots of samples in groups. A sample that is in no group gets its rank.
+    fill_set(
+        selected.set(), slots,
+        [samples = samples_.set(), groups, suffix_array = suffix_array_.data(),
+         ranks = ranks_.data()] __device__(Index slot) {
+          const Index position = suffix_array[slot];
+          const NumberedWord<Index> word = samples.word(position);
+          if (!word.contains(position)) return false;
+          const bool in_group = groups.contains(slot);
+          if (!in_group) ranks[word.rank(position)] = slot;
+          return in_group;
+        },
+        stream_);
+    steps_ = {count_, stream_};
+    // The step of a sample in no group is the sample itself.
+    for_each_item<Index>(
+        count_, [steps = steps_.data()] __device__(Index i) { steps[i] = i; }, stream_);
+    const std::uint64_t members = selected.number_and_count(stream_);
+    SuffixGroups<Index> list(members, stream_);
+    keys = {members, stream_};
+    // Lists the samples in groups, in the order of their slots; keys are the numbers of their groups,
+    // from 1. Thread w handles the 32 slots of word w: few of them have a sample.
+    for_each_item<Index>((slots + 31) / 32,
+                         [samples = samples_.set(), groups, selected = selected.set(),
+                          suffix_array = suffix_array_.data(), list = list.view(),
+                          keys = keys.data()] __device__(Index w) {
+                           const NumberedWord<Index> word = selected.words[w];
+                           Index at = word.before;
+                           for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
+                             const Index slot = 32 * w + static_cast<Index>(first_lane(bits));
+                             list.items[at] = samples.rank(suffix_array[slot]);
+                             list.slots[at] = slot;
+                             list.heads[at] = at == 0 ? 1 : 0;
+                             keys[at] = groups.groups_up_to(slot);
+                             ++at;
+                           }
+                         },
+                         stream_);
+    // The first step of each listed sample: to the sample of the next suffix or, from within a long
+    // run, to the last suffix of the run.
+    for_each_item<Index>(
+        members,
+        [sampling = sampling_, samples = samples_.set(), groups,
+         suffix_array = suffix_array_.data(), targets_in_runs = targets_.data() + suffixes_,
+         list = list.view(), steps = steps_.data()] __device__(Index i) {
+          const Index slot = list.slots[i];
+          Index own = 0;
+          Index next = 0;
+          if (groups.runs.contains(slot)) {
+            next = targets_in_runs[groups.runs.members.rank(slot)];
+          } else {
+            sampling.samples(suffix_array[slot], own, next);
+          }
+          steps[list.items[i]] = samples.rank(next);
+        },
+        stream_);
+    list.members = members;
+    return list;
+  }
 
  private:
   Sampling sampling_;
@@ -166,158 +301,6 @@ class Finish {
   DeviceBuffer<Index> ranks_;
   DeviceBuffer<Index> steps_;
 };
-
-template <class Index>
-void Finish<Index>::choose() {
-  for_each_item<Index>(
-      suffixes_,
-      [sampling = sampling_, positions = list_.items.data(), targets = targets_.data(),
-       samples = samples_.set()] __device__(Index j) {
-        Index own = 0;
-        Index next = 0;
-        sampling.samples(positions[j], own, next);
-        targets[j] = own;
-        samples.insert(own);
-        if (next != own) samples.insert(next);
-      },
-      stream_);
-  for_each_item<Index>(
-      members_ - suffixes_,
-      [targets = targets_.data() + suffixes_, samples = samples_.set()] __device__(Index j) {
-        samples.insert(targets[j]);
-      },
-      stream_);
-  count_ = samples_.number_and_count(stream_);
-}
-
-template <class Index>
-std::uint64_t Finish<Index>::bytes(bool free_list) const {
-  constexpr std::uint64_t entry = sizeof(Index);
-  constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
-  const bool has_runs = suffixes_ != members_;
-  // Sets: samples and selected samples; members and heads of each part.
-  const std::uint64_t sets = samples_.bytes() * (has_runs ? 6 : 4);
-  const std::uint64_t in_groups = std::min(count_, members_);
-  const std::uint64_t always = sets + members_ * entry;  // sets and targets
-  const std::uint64_t list = members_ * list_entry;
-  // Ranks and two arrays of steps; the list of samples, its successor and keys.
-  const std::uint64_t rounds = 3 * count_ * entry + in_groups * (2 * list_entry + entry);
-  // The ranks of targets are the keys of the last sort, which needs alternates of keys and items,
-  // and scratch.
-  const std::uint64_t last_sort = count_ * entry + members_ * (2 * entry + 1);
-  return always + std::max(rounds + (free_list ? 0 : list), list + last_sort);
-}
-
-template <class Index>
-SuffixGroups<Index> Finish<Index>::select(const SlotsInGroups<Index>& groups,
-                                          DeviceBuffer<Index>& keys) {
-  const std::uint64_t slots = suffix_array_.size();
-  ranks_ = {count_, stream_};
-  NumberedSetBuffer<Index> selected(slots, stream_);
-  // Selects the slots of samples in groups. A sample that is in no group gets its rank.
-  fill_set(
-      selected.set(), slots,
-      [samples = samples_.set(), groups, suffix_array = suffix_array_.data(),
-       ranks = ranks_.data()] __device__(Index slot) {
-        const Index position = suffix_array[slot];
-        const NumberedWord<Index> word = samples.word(position);
-        if (!word.contains(position)) return false;
-        const bool in_group = groups.contains(slot);
-        if (!in_group) ranks[word.rank(position)] = slot;
-        return in_group;
-      },
-      stream_);
-  steps_ = {count_, stream_};
-  // The step of a sample in no group is the sample itself.
-  for_each_item<Index>(
-      count_, [steps = steps_.data()] __device__(Index i) { steps[i] = i; }, stream_);
-  const std::uint64_t members = selected.number_and_count(stream_);
-  SuffixGroups<Index> list(members, stream_);
-  keys = {members, stream_};
-  // Lists the samples in groups, in the order of their slots; keys are the numbers of their groups,
-  // from 1. Thread w handles the 32 slots of word w: few of them have a sample.
-  for_each_item<Index>((slots + 31) / 32,
-                       [samples = samples_.set(), groups, selected = selected.set(),
-                        suffix_array = suffix_array_.data(), list = list.view(),
-                        keys = keys.data()] __device__(Index w) {
-                         const NumberedWord<Index> word = selected.words[w];
-                         Index at = word.before;
-                         for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
-                           const Index slot = 32 * w + static_cast<Index>(first_lane(bits));
-                           list.items[at] = samples.rank(suffix_array[slot]);
-                           list.slots[at] = slot;
-                           list.heads[at] = at == 0 ? 1 : 0;
-                           keys[at] = groups.groups_up_to(slot);
-                           ++at;
-                         }
-                       },
-                       stream_);
-  // The first step of each listed sample: to the sample of the next suffix or, from within a long
-  // run, to the last suffix of the run.
-  for_each_item<Index>(
-      members,
-      [sampling = sampling_, samples = samples_.set(), groups, suffix_array = suffix_array_.data(),
-       targets_in_runs = targets_.data() + suffixes_, list = list.view(),
-       steps = steps_.data()] __device__(Index i) {
-        const Index slot = list.slots[i];
-        Index own = 0;
-        Index next = 0;
-        if (groups.runs.contains(slot)) {
-          next = targets_in_runs[groups.runs.members.rank(slot)];
-        } else {
-          sampling.samples(suffix_array[slot], own, next);
-        }
-        steps[list.items[i]] = samples.rank(next);
-      },
-      stream_);
-  list.members = members;
-  return list;
-}
-
-template <class Index>
-std::uint64_t Finish<Index>::rank_samples(bool free_list) {
-  GroupSlots<Index> suffixes(list_, 0, suffixes_, suffix_array_.size(), free_list, stream_);
-  GroupSlots<Index> runs(list_, suffixes_, members_, suffix_array_.size(), true, stream_);
-  if (free_list) list_ = {};
-  SuffixGroups<Index> list;
-  {
-    DeviceBuffer<Index> keys;
-    list = select({suffixes.view(), runs.view()}, keys);
-    if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
-  }
-  const std::uint64_t rounds = double_steps(std::move(list), ranks_, std::move(steps_), stream_);
-  if (free_list) restore(suffixes, runs);
-  return rounds;
-}
-
-template <class Index>
-void Finish<Index>::restore(GroupSlots<Index>& suffixes, GroupSlots<Index>& runs) {
-  list_ = {members_, stream_};
-  suffixes.restore(list_, 0, 0, suffix_array_, stream_);
-  runs.restore(list_, suffixes_, suffix_groups_, suffix_array_, stream_);
-  const auto end = static_cast<Index>(members_);
-  check_cuda(cudaMemcpyAsync(list_.offsets.data() + groups_, &end, sizeof(end),
-                             cudaMemcpyHostToDevice, stream_));
-  list_.members = members_;
-  list_.groups = groups_;
-  list_large_groups(list_, stream_);
-}
-
-template <class Index>
-void Finish<Index>::place() {
-  for_each_item<Index>(
-      members_,
-      [samples = samples_.set(), ranks = ranks_.data(), targets = targets_.data()] __device__(
-          Index j) { targets[j] = ranks[samples.rank(targets[j])]; },
-      stream_);
-  sort_groups(list_, targets_, stream_);
-  for_each_item<Index>(
-      members_,
-      [list = list_.view(), suffix_array = suffix_array_.data()] __device__(Index j) {
-        suffix_array[list.slots[j]] = list.items[j];
-      },
-      stream_);
-}
 
 }  // namespace
 
