@@ -66,6 +66,21 @@ struct PatternSearch {
   }
 };
 
+/// The first i in [begin, end) from which on test(i) is true, or `end`. The same code on the host and
+/// in kernels.
+template <class Index, class Test>
+constexpr Index first_true(Index begin, Index end, const Test& test) {
+  while (begin < end) {
+    const Index middle = begin + (end - begin) / 2;
+    if (test(middle)) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return begin;
+}
+
 /// The number of the record that contains a position: the last record that begins at or before it.
 /// The same code on the host and in kernels.
 /// \param begins  ascending, the first not greater than `position`

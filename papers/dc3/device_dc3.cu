@@ -3,6 +3,7 @@
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/transform_output_iterator.h>
 
 #include <array>
 #include <bit>
@@ -15,13 +16,11 @@
 #include <cub/device/device_merge.cuh>
 #else
 #include <thrust/execution_policy.h>
-#include <thrust/iterator/transform_output_iterator.h>
 #include <thrust/merge.h>
 #endif
 
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
-#include "apps/suffix_array/cuda/counts.cuh"
-#include "apps/suffix_array/cuda/scan.cuh"
+#include "apps/suffix_array/cuda/scan.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -101,26 +100,28 @@ struct WriteNumber {
   __device__ void operator()(std::uint32_t i) const { order[i] = i; }
 };
 
-/// Names triples by their rank among the distinct triples, from 1.
-struct NameTriples {
+/// Marks triples that differ from the previous one in the order: the prefix sums of the marks are
+/// the names.
+struct MarkDifferent {
   Numbering numbering;
   const std::uint32_t* string;
   const std::uint32_t* order;
-  std::uint32_t count;
-  std::uint32_t* names;
-  std::uint32_t* different;
+  std::uint32_t* marks;
 
-  /// 1 if the triple at index i differs from the previous one.
-  __host__ __device__ std::uint32_t operator()(std::uint32_t i) const {
-    if (i == 0) return 1;
+  __device__ void operator()(std::uint32_t i) const {
+    marks[i] = 1;
+    if (i == 0) return;
     const std::uint32_t* left = string + numbering.position(order[i - 1]);
     const std::uint32_t* right = string + numbering.position(order[i]);
-    return left[0] != right[0] || left[1] != right[1] || left[2] != right[2] ? 1 : 0;
+    marks[i] = left[0] != right[0] || left[1] != right[1] || left[2] != right[2] ? 1 : 0;
   }
-  __host__ __device__ void operator()(std::uint32_t i, std::uint32_t name) const {
-    names[order[i]] = name;
-    if (i + 1 == count) *different = name;
-  }
+};
+
+struct WriteName {
+  const std::uint32_t* order;
+  const std::uint32_t* sorted_names;
+  std::uint32_t* names;
+  __device__ void operator()(std::uint32_t i) const { names[order[i]] = sorted_names[i]; }
 };
 
 struct WriteRank {
@@ -148,18 +149,9 @@ struct WriteThirdKey {
 };
 
 /// The output of the merge: the position of an item.
-#if CUB_VERSION >= 200700
-struct WritePosition {
-  std::uint32_t* positions;
-  __host__ __device__ void operator()(std::uint64_t i, const SkewItem& item) const {
-    positions[i] = item.position;
-  }
-};
-#else
 struct TakePosition {
   __host__ __device__ std::uint32_t operator()(const SkewItem& item) const { return item.position; }
 };
-#endif
 
 /// The levels of the recursion.
 class SkewSort {
@@ -244,17 +236,21 @@ Words SkewSort::sort_triples(const Words& string, const Numbering& numbering, st
   return order;
 }
 
-/// Also writes the zeros after the names. \return the number of distinct triples
+/// Names triples by their rank among the distinct triples, from 1. Also writes the zeros after the
+/// names. \return the number of distinct triples
 std::uint32_t SkewSort::name_triples(const Words& string, const Numbering& numbering,
                                      const Words& order, Words& names) const {
   const auto count = static_cast<std::uint32_t>(order.size());
-  Words different(1, stream_);
+  Words sorted_names(count, stream_);
   check_cuda(cudaMemsetAsync(names.data() + count, 0, padding * sizeof(std::uint32_t), stream_));
-  const NameTriples function{numbering, string.data(), order.data(),
-                             count,     names.data(),  different.data()};
-  scan_items<std::uint32_t>(function, AddCounts{}, count, stream_);
+  for_each_item<std::uint32_t>(
+      count, MarkDifferent{numbering, string.data(), order.data(), sorted_names.data()}, stream_);
+  inclusive_sum(sorted_names.data(), count, stream_);
+  for_each_item<std::uint32_t>(count, WriteName{order.data(), sorted_names.data(), names.data()},
+                               stream_);
   std::uint32_t result = 0;
-  different.copy_to({&result, 1});
+  check_cuda(cudaMemcpyAsync(&result, sorted_names.data() + count - 1, sizeof(result),
+                             cudaMemcpyDeviceToHost, stream_));
   check_cuda(cudaStreamSynchronize(stream_));
   return result;
 }
@@ -287,8 +283,8 @@ Words SkewSort::merge(const RankedString& ranked, const Words& order, std::uint3
       thrust::make_transform_iterator(order.data() + skipped, dc3::GatherRanked{ranked});
   const auto second = thrust::make_transform_iterator(thirds.data(), dc3::GatherThird{ranked});
   const std::uint64_t first_size = order.size() - skipped;
+  const auto out = thrust::make_transform_output_iterator(positions.data(), TakePosition{});
 #if CUB_VERSION >= 200700
-  const CallIterator<WritePosition, std::uint64_t, SkewItem> out(WritePosition{positions.data()});
   call_with_scratch(stream_, [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceMerge::MergeKeys(scratch, bytes, first, static_cast<std::int64_t>(first_size),
                                        second, static_cast<std::int64_t>(thirds.size()), out,
@@ -296,7 +292,6 @@ Words SkewSort::merge(const RankedString& ranked, const Words& order, std::uint3
   });
 #else
   // CUDA before 12.8 has this merge in Thrust only, which allocates from the system.
-  const auto out = thrust::make_transform_output_iterator(positions.data(), TakePosition{});
   thrust::merge(thrust::cuda::par.on(stream_), first, first + first_size, second,
                 second + thirds.size(), out, dc3::IsBefore{});
 #endif

@@ -251,8 +251,9 @@ void expect_refined(const Items& items, std::uint64_t count, bool added_up) {
   run_grid(tiles * lanes, [&] {
     keep_kernel(items, RecordBegin<Index>{rest.begins.data()}, count, tiles, totals.data(),
                 added_up,
-                RefinementOutput<Index>{rest.items.data(), rest.slots.data(), rest.heads.data(),
-                                        rest.offsets.data(), &all});
+                GroupsView<Index>{rest.items.data(), rest.slots.data(), rest.heads.data(),
+                                  rest.offsets.data()},
+                &all);
   });
   ASSERT_EQ(all.members, expected.items.size());
   ASSERT_EQ(all.groups + 1, expected.offsets.size());
@@ -275,8 +276,10 @@ TYPED_TEST(SuffixArrayKernels, RefineGroups) {
       List<Key, Index> list(sizes, keys);
       list.sort_groups(0, no_limit);
       const auto mask = static_cast<Key>(~Key{0});  // keys of 0 contain an end
-      const GroupItems<Index, Key> items{list.keys.data(), list.items.data(), list.slots.data(),
-                                         list.heads.data(), mask};
+      const GroupItems<Index, Key> items{
+          list.keys.data(),
+          {list.items.data(), list.slots.data(), list.heads.data(), nullptr},
+          mask};
       expect_refined(items, list.size(), keys == 3);
     }
   }
@@ -335,14 +338,12 @@ TYPED_TEST(SuffixArrayKernels, SlotsOfGroups) {
     std::fill(restored.slots.begin(), restored.slots.end(), Index{0});
     std::fill(restored.heads.begin(), restored.heads.end(), std::uint8_t{9});
     std::vector<Index> offsets(sizes.size());
-    const RestoreMembers<Index> restore{sets,
-                                        suffix_array.data(),
-                                        0,
-                                        0,
-                                        restored.items.data(),
-                                        restored.slots.data(),
-                                        restored.heads.data(),
-                                        offsets.data()};
+    const RestoreMembers<Index> restore{
+        sets,
+        suffix_array.data(),
+        0,
+        0,
+        {restored.items.data(), restored.slots.data(), restored.heads.data(), offsets.data()}};
     for (Index slot = 0; slot < suffix_array.size(); ++slot) restore(slot);
     EXPECT_EQ(restored.items, list.items);
     EXPECT_EQ(restored.slots, list.slots);

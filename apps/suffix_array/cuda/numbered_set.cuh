@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -37,8 +39,9 @@ struct NumberedSet {
   /// The number of elements smaller than `number`. Valid after the set is numbered.
   __device__ Index rank(std::uint64_t number) const { return word(number).rank(number); }
 
+  /// Reads before it writes: most callers insert the same numbers many times.
   __device__ void insert(std::uint64_t number) const {
-    atomicOr(&words[number / 32].bits, 1U << (number % 32));
+    if (!contains(number)) atomicOr(&words[number / 32].bits, 1U << (number % 32));
   }
 };
 
@@ -51,8 +54,7 @@ class NumberedSetBuffer {
   NumberedSetBuffer(std::uint64_t bound, cudaStream_t stream);
 
   /// Numbers the set. Call it after the last insertion and before rank().
-  /// \return the size of the set, in device memory
-  DeviceBuffer<Index> number(cudaStream_t stream);
+  void number(cudaStream_t stream);
   /// Numbers the set and returns its size. Waits for the stream.
   std::uint64_t number_and_count(cudaStream_t stream);
 
@@ -62,5 +64,37 @@ class NumberedSetBuffer {
  private:
   DeviceBuffer<NumberedWord<Index>> words_;
 };
+
+#ifdef __CUDACC__
+// Thread i tests number i; a warp writes one word of the set by a vote.
+template <class Index, class Test>
+__global__ void __launch_bounds__(element_threads)
+    fill_set_kernel(NumberedSet<Index> set, std::uint64_t bound, Test test) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  const unsigned votes = __ballot_sync(full_warp, i < bound && test(static_cast<Index>(i)));
+  if (threadIdx.x % 32 == 0 && i < bound) set.words[i / 32].bits = votes;
+}
+
+/// Fills an empty set with the numbers below `bound` for which test(number), called on the device
+/// for each of them, is true. \pre bound > 0
+template <class Index, class Test>
+void fill_set(NumberedSet<Index> set, std::uint64_t bound, const Test& test, cudaStream_t stream) {
+  fill_set_kernel<<<blocks_for(bound), element_threads, 0, stream>>>(set, bound, test);
+  check_cuda(cudaGetLastError());
+}
+
+/// Calls visit(number, rank) on the device for all elements below `bound` of a numbered set.
+template <class Index, class Visit>
+void for_each_element(NumberedSet<Index> set, std::uint64_t bound, const Visit& visit,
+                      cudaStream_t stream) {
+  for_each_item<Index>(
+      bound,
+      [=] __device__(Index number) {
+        const NumberedWord<Index> word = set.word(number);
+        if (word.contains(number)) visit(number, word.rank(number));
+      },
+      stream);
+}
+#endif
 
 }  // namespace sortie::suffix_array::cuda

@@ -9,6 +9,20 @@
 #include "sortie/error.hpp"
 #include "sortie/suffix_array.hpp"
 
+/// Explicit instances of a function template for both types of positions, and for all pairs of types
+/// of keys and positions.
+#define SORTIE_INSTANTIATE_FOR_POSITIONS(function)                    \
+  template decltype(function<std::uint32_t>) function<std::uint32_t>; \
+  template decltype(function<std::uint64_t>) function<std::uint64_t>
+#define SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(function) \
+  template decltype(function<std::uint32_t, std::uint32_t>) \
+      function<std::uint32_t, std::uint32_t>;               \
+  template decltype(function<std::uint64_t, std::uint32_t>) \
+      function<std::uint64_t, std::uint32_t>;               \
+  template decltype(function<std::uint32_t, std::uint64_t>) \
+      function<std::uint32_t, std::uint64_t>;               \
+  template decltype(function<std::uint64_t, std::uint64_t>) function<std::uint64_t, std::uint64_t>
+
 namespace sortie::suffix_array::cuda {
 
 /// Longest text for a type of positions. Ranks go up to the number of symbols, and the greatest

@@ -9,7 +9,7 @@
 //      (prefix_code.hpp; 15 bases in 31 bits) and sort by these numbers. Texts of more than 2^28
 //      symbols use 40 bits, 19 bases.
 //   2. Sort large groups that start with a run of one letter (gaps of N) by the length of the run
-//      (runs.cuh). Suffixes that are still equal are ordered by what follows the run, in step 4.
+//      (runs.cu). Suffixes that are still equal are ordered by what follows the run, in step 4.
 //   3. Rounds over the groups of equal suffixes, each a segment: the next 64 bits of the packed
 //      text (symbol_stream.cuh; 21 bases) are the keys, or 32 bits if memory would be short.
 //      Suffixes that are alone in their group drop out. Rounds end when one leaves more than half
@@ -61,8 +61,6 @@
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
-#include "core/cuda/append_to_host.hpp"
-#include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "core/phase_timer.hpp"
@@ -86,25 +84,6 @@ constexpr std::uint64_t percent_of_progress = 50;
 /// Most rounds that compare text before samples take over.
 constexpr std::uint64_t most_text_rounds = 4;
 
-// The key of member j: the symbols of the text from the first not compared yet.
-//
-// That symbol is at most one beyond the end of the record: a suffix whose record ends earlier is in
-// no group, because FirstSortItems and GroupItems put suffixes whose keys contain an end into
-// groups of their own.
-template <class Key, class Index>
-struct WriteWindows {
-  SymbolStream text;
-  const Index* positions;
-  std::uint64_t depth;  ///< symbols compared since the first sort
-  Key* keys;
-
-  __device__ void operator()(Index j) const {
-    const std::uint64_t position = positions[j];
-    keys[j] =
-        text.window<Key>(position + depth + static_cast<std::uint64_t>(text.first_depth(position)));
-  }
-};
-
 /// One construction. The steps run in the order of their declaration. The context and the text must
 /// outlive the object.
 template <class Index>
@@ -118,20 +97,103 @@ class Construction {
 
   /// \tparam Key  type of the keys of the first sort
   template <class Key>
-  void sort_by_first_symbols(int bits);
-  void resolve_groups();
+  void sort_by_first_symbols(int bits) {
+    const cudaStream_t stream = context_.stream;
+    WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
+    DeviceBuffer<Key> keys(size_, stream);
+    suffix_array_ = {size_, stream};
+    const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text_, stream);
+    const PrefixCode code = plan_first_sort(text_, separator_bits.data(), bits, stream);
+    write_first_keys(text_, separator_bits.data(), code, keys.data(), suffix_array_.data(), stream);
+    packing.stop();
 
-  [[nodiscard]] DeviceBuffer<Index> take_suffix_array() { return std::move(suffix_array_); }
+    const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
+    WaitingPhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
+    {
+      DeviceBuffer<Key> keys_alternate(size_, stream);
+      DeviceBuffer<Index> positions_alternate(size_, stream);
+      sort_by_key(keys, keys_alternate, suffix_array_, positions_alternate, code.key_bits, stream);
+    }
+    sorting.stop();
+
+    WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
+    packed_ = pack_text(text_, separator_bits.data(), code, stream);
+    runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
+                           bytes_held() + keys.bytes(), stream);
+    list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
+    grouping.stop();
+    if (context_.report != nullptr) {
+      context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
+    }
+    report_progress();
+  }
+
+  /// \return the suffix array
+  DeviceBuffer<Index> resolve_groups() {
+    WaitingPhase phase(context_, "rounds");
+    std::uint64_t text_rounds = 0;
+    bool progress = true;
+    while (list_.members != 0 && progress && text_rounds < most_text_rounds) {
+      const std::uint64_t before = list_.members;
+      // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
+      const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
+      if (bytes_of_text_round<std::uint64_t>() <= aim) {
+        run_text_round<std::uint64_t>();
+      } else {
+        run_text_round<std::uint32_t>();
+      }
+      progress = list_.members * 100 <= before * percent_of_progress;
+      ++text_rounds;
+      report_progress();
+    }
+    std::uint64_t sample_rounds = 0;
+    if (list_.members + runs_.groups.members != 0) {
+      const std::uint64_t held = bytes_held();
+      sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_),
+                                        text_depth_, suffix_array_, budget_, held, context_.stream);
+      list_ = {};
+      runs_ = {};
+      report_progress();
+    }
+    phase.stop();
+    if (context_.report != nullptr) {
+      context_.report->set("rounds", text_rounds + sample_rounds);
+      context_.report->set("sample_rounds", sample_rounds);
+    }
+    return std::move(suffix_array_);
+  }
 
  private:
   /// Bytes that a round takes in total, including what is held.
   template <class Key>
-  [[nodiscard]] std::uint64_t bytes_of_text_round() const;
+  [[nodiscard]] std::uint64_t bytes_of_text_round() const {
+    // Scratch of the segmented sort: less than a byte an item, plus a constant.
+    constexpr std::uint64_t constant_scratch = 1 << 20;
+    const std::uint64_t sort_entry = 2 * sizeof(Key) + sizeof(Index) + 1;
+    const std::uint64_t refine_entry = sizeof(Key) + SuffixGroups<Index>::bytes_a_member;
+    return bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
+           list_.large_begins.bytes() + list_.large_ends.bytes() +
+           list_.members * std::max(sort_entry, refine_entry) + constant_scratch;
+  }
+
   template <class Key>
-  void run_text_round();
-  void report_progress() const;
+  void run_text_round() {
+    require(budget_, "the rounds of prefix doubling", bytes_of_text_round<Key>());
+    compare_windows<Key>(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
+  }
+
+  void report_progress() const {
+    if (context_.progress) {
+      context_.progress("rounds", size_ - list_.members - runs_.groups.members, size_);
+    }
+  }
+
   /// Bytes held apart from the lists of suffixes.
-  [[nodiscard]] std::uint64_t bytes_held() const;
+  [[nodiscard]] std::uint64_t bytes_held() const {
+    return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
+           packed_.rare_blocks.bytes() +
+           runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
+  }
 
   const DeviceContext& context_;
   const DeviceText& text_;
@@ -143,117 +205,6 @@ class Construction {
   SuffixGroups<Index> list_;
   std::uint64_t text_depth_ = 0;  ///< symbols compared since the first sort
 };
-
-template <class Index>
-template <class Key>
-void Construction<Index>::sort_by_first_symbols(int bits) {
-  const cudaStream_t stream = context_.stream;
-  WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
-  DeviceBuffer<Key> keys(size_, stream);
-  suffix_array_ = {size_, stream};
-  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text_, stream);
-  const PrefixCode code = plan_first_sort(text_, separator_bits.data(), bits, stream);
-  write_first_keys(text_, separator_bits.data(), code, keys.data(), suffix_array_.data(), stream);
-  packing.stop();
-
-  const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
-  WaitingPhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
-  {
-    DeviceBuffer<Key> keys_alternate(size_, stream);
-    DeviceBuffer<Index> positions_alternate(size_, stream);
-    sort_by_key(keys, keys_alternate, suffix_array_, positions_alternate, code.key_bits, stream);
-  }
-  sorting.stop();
-
-  WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
-  packed_ = pack_text(text_, separator_bits.data(), code, stream);
-  runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
-                         bytes_held() + keys.bytes(), stream);
-  list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
-  grouping.stop();
-  if (context_.report != nullptr) {
-    context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
-  }
-  report_progress();
-}
-
-template <class Index>
-void Construction<Index>::resolve_groups() {
-  WaitingPhase phase(context_, "rounds");
-  std::uint64_t text_rounds = 0;
-  bool progress = true;
-  while (list_.members != 0) {
-    if (!progress || text_rounds == most_text_rounds) break;
-    const std::uint64_t before = list_.members;
-    // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
-    const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
-    if (bytes_of_text_round<std::uint64_t>() <= aim) {
-      run_text_round<std::uint64_t>();
-    } else {
-      run_text_round<std::uint32_t>();
-    }
-    progress = list_.members * 100 <= before * percent_of_progress;
-    ++text_rounds;
-    report_progress();
-  }
-  std::uint64_t sample_rounds = 0;
-  if (list_.members + runs_.groups.members != 0) {
-    const std::uint64_t held = bytes_held();
-    sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_),
-                                      text_depth_, suffix_array_, budget_, held, context_.stream);
-    list_ = {};
-    runs_ = {};
-    report_progress();
-  }
-  phase.stop();
-  if (context_.report != nullptr) {
-    context_.report->set("rounds", text_rounds + sample_rounds);
-    context_.report->set("sample_rounds", sample_rounds);
-  }
-}
-
-template <class Index>
-template <class Key>
-std::uint64_t Construction<Index>::bytes_of_text_round() const {
-  // Scratch of the segmented sort: less than a byte an item, plus a constant.
-  constexpr std::uint64_t constant_scratch = 1 << 20;
-  const std::uint64_t sort_entry = 2 * sizeof(Key) + sizeof(Index) + 1;
-  const std::uint64_t refine_entry = sizeof(Key) + SuffixGroups<Index>::bytes_a_member;
-  return bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
-         list_.large_begins.bytes() + list_.large_ends.bytes() +
-         list_.members * std::max(sort_entry, refine_entry) + constant_scratch;
-}
-
-template <class Index>
-template <class Key>
-void Construction<Index>::run_text_round() {
-  require(budget_, "the rounds of prefix doubling", bytes_of_text_round<Key>());
-  list_.offsets.reset();  // no longer needed: large groups are listed
-  const std::uint64_t members = list_.members;
-  const SymbolStream& text = packed_.stream;
-  DeviceBuffer<Key> keys(members, context_.stream);
-  for_each_item<Index>(members,
-                       WriteWindows<Key, Index>{text, list_.items.data(), text_depth_, keys.data()},
-                       context_.stream);
-  sort_groups(list_, keys, context_.stream);
-  refine_suffixes(list_, keys, static_cast<Key>(text.last_symbol_mask()), suffix_array_,
-                  context_.stream);
-  text_depth_ += static_cast<std::uint64_t>(text.window_symbols(8 * sizeof(Key)));
-}
-
-template <class Index>
-std::uint64_t Construction<Index>::bytes_held() const {
-  return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
-         packed_.rare_blocks.bytes() +
-         runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
-}
-
-template <class Index>
-void Construction<Index>::report_progress() const {
-  if (context_.progress) {
-    context_.progress("rounds", size_ - list_.members - runs_.groups.members, size_);
-  }
-}
 
 template <class Key, class Index>
 std::uint64_t bytes_before_rounds_by(std::uint64_t symbols) {
@@ -295,19 +246,11 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
   } else {
     construction.template sort_by_first_symbols<std::uint64_t>(long_key_bits);
   }
-  construction.resolve_groups();
-  return construction.take_suffix_array();
+  return construction.resolve_groups();
 }
 
 // From host memory to host memory: in one step if that fits, else in ranges.
 namespace {
-
-struct Widen {
-  const std::uint32_t* narrow;
-  std::uint64_t* wide;
-
-  __device__ void operator()(std::uint64_t i) const { wide[i] = narrow[i]; }
-};
 
 /// Converts positions to the width of the result. Widened on the device, where that costs nothing
 /// compared with the copy, in memory that the construction has freed.
@@ -317,39 +260,24 @@ DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream)
     return positions;
   } else {
     DeviceBuffer<Pos> wide(positions.size(), stream);
-    for_each_item<std::uint64_t>(wide.size(), Widen{positions.data(), wide.data()}, stream);
+    for_each_item<std::uint64_t>(
+        wide.size(),
+        [narrow = positions.data(), to = wide.data()] __device__(std::uint64_t i) {
+          to[i] = narrow[i];
+        },
+        stream);
     return wide;
   }
-}
-
-/// Whether the steps before the rounds fit. The rounds check their own memory.
-template <class Index>
-bool fits_before_rounds(const DeviceContext& context, const TextView& text) {
-  const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
-                               bytes_before_rounds<Index>(text.size());
-  return wanted <= device_memory_budget(context);
 }
 
 /// Builds in one step, with positions of type Index on the device.
 /// \throws Error (out_of_memory, device)
 template <class Pos, class Index>
 std::vector<Pos> build_at_once(const DeviceContext& context, const TextView& text) {
-  const cudaStream_t stream = context.stream;
-  WaitingPhase copy_in(context, "copy in", text.size());
-  DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
-  DeviceBuffer<std::uint64_t> separators(text.separators, stream);
-  copy_in.stop();
-
-  DeviceBuffer<Index> positions = build_on_device<Index>(
-      beside(context, symbols.bytes() + separators.bytes()),
-      {{symbols.data(), symbols.size()}, {separators.data(), separators.size()}}, stream);
-
-  WaitingPhase copy_out(context, "copy out", text.size() * sizeof(Pos));
-  const DeviceBuffer<Pos> result = with_width<Pos>(std::move(positions), stream);
-  std::vector<Pos> suffixes;
-  append_to_host(result.data(), result.size(), suffixes, stream);
-  copy_out.stop();
-  return suffixes;
+  const Inputs<Index> inputs(context, "the suffix array", text, {});
+  DeviceBuffer<Index> positions =
+      build_on_device<Index>(beside(context, inputs.bytes()), inputs.text(), context.stream);
+  return to_host(context, with_width<Pos>(std::move(positions), context.stream));
 }
 
 /// Builds one range after another; the copy of a range overlaps the sort of the next.
@@ -369,7 +297,10 @@ std::vector<Pos> build_by_ranges(const DeviceContext& context, const TextView& t
 /// Builds in one step if that fits, else in ranges.
 template <class Pos, class Index>
 std::vector<Pos> build_by(const DeviceContext& context, const TextView& text) {
-  if (fits_before_rounds<Index>(context, text)) {
+  // The rounds check their own memory.
+  const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
+                               bytes_before_rounds<Index>(text.size());
+  if (wanted <= device_memory_budget(context)) {
     try {
       return build_at_once<Pos, Index>(context, text);
     } catch (const Error& error) {
@@ -393,11 +324,8 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
               "suffix array: found more symbols than 32-bit positions can address");
 }
 
-template decltype(bytes_before_rounds<std::uint32_t>) bytes_before_rounds<std::uint32_t>;
-template decltype(bytes_before_rounds<std::uint64_t>) bytes_before_rounds<std::uint64_t>;
-template decltype(build_on_device<std::uint32_t>) build_on_device<std::uint32_t>;
-template decltype(build_on_device<std::uint64_t>) build_on_device<std::uint64_t>;
-template decltype(build_prefix_doubling<std::uint32_t>) build_prefix_doubling<std::uint32_t>;
-template decltype(build_prefix_doubling<std::uint64_t>) build_prefix_doubling<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_before_rounds);
+SORTIE_INSTANTIATE_FOR_POSITIONS(build_on_device);
+SORTIE_INSTANTIATE_FOR_POSITIONS(build_prefix_doubling);
 
 }  // namespace sortie::suffix_array::cuda

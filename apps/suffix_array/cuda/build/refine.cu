@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/build/refine.hpp"
 
-#include <algorithm>
-#include <cub/device/device_scan.cuh>
-
 #include "apps/suffix_array/cuda/build/refinement.cuh"
-#include "apps/suffix_array/cuda/counts.cuh"
-#include "apps/suffix_array/cuda/scan.cuh"
+#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_buffer.hpp"
@@ -17,15 +14,6 @@ namespace {
 /// Up to this many tiles, each warp sums the totals before its tile itself, which takes less time
 /// than the launches of a scan.
 constexpr std::uint64_t most_tiles_added = 2048;
-
-/// Replaces the totals of the tiles by those of all tiles before. Two-phase, as CUB's scans.
-template <class Index>
-cudaError_t scan_totals(void* scratch, std::size_t& bytes, RefinementTotals<Index>* totals,
-                        std::uint64_t tiles, cudaStream_t stream = nullptr) {
-  return cub::DeviceScan::ExclusiveScan(scratch, bytes, totals, totals, AddCounts{},
-                                        RefinementTotals<Index>{},
-                                        static_cast<ScanCount<Index>>(tiles), stream);
-}
 
 constexpr std::uint64_t tiles_of(std::uint64_t items) {
   return (items + refinement_tile - 1) / refinement_tile;
@@ -59,9 +47,7 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
       });
     }
     keep_kernel<<<blocks, element_threads, 0, stream>>>(
-        items, use, count, tiles, totals.data(), add_up,
-        RefinementOutput<Index>{rest.items.data(), rest.slots.data(), rest.heads.data(),
-                                rest.offsets.data(), &device_result.data()->all});
+        items, use, count, tiles, totals.data(), add_up, rest.view(), &device_result.data()->all);
     check_cuda(cudaGetLastError());
   }
   list_large_groups(rest, &device_result.data()->all.groups, most_members / 2 + 1,
@@ -77,34 +63,57 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
   return rest;
 }
 
-template <class Key, class Index>
-GroupItems<Index, Key> items_of(const SuffixGroups<Index>& list, const DeviceBuffer<Key>& keys,
-                                Key end_mask) {
-  return {keys.data(), list.items.data(), list.slots.data(), list.heads.data(), end_mask};
-}
-
 }  // namespace
 
 template <class Key, Position Index>
 SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
                                  const DeviceBuffer<Index>& positions, std::uint64_t most_members,
                                  cudaStream_t stream) {
-  return refine(FirstSortItems<Index, Key>{keys.data(), positions.data()}, LeaveInPlace{},
-                positions.size(), most_members, stream);
+  using Items = FirstSortItems<Index, Key>;
+  return refine(
+      Items{keys.data(), positions.data()}, [] __device__(const Items&, Index, Index) {},
+      positions.size(), most_members, stream);
 }
 
 template <class Key, Position Index>
-void refine_suffixes(SuffixGroups<Index>& list, const DeviceBuffer<Key>& keys, Key end_mask,
+void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
                      DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
-  list = refine(items_of(list, keys, end_mask), PlaceInSuffixArray<Index>{suffix_array.data()},
-                list.members, list.members, stream);
+  list.offsets.reset();  // no longer needed: large groups are listed
+  DeviceBuffer<Key> keys(list.members, stream);
+  // The first symbol of a window is at most one beyond the end of the record: a suffix whose record
+  // ends earlier is in no group, because FirstSortItems and GroupItems put suffixes whose keys
+  // contain an end into groups of their own.
+  for_each_item<Index>(
+      list.members,
+      [text, depth, positions = list.items.data(), keys = keys.data()] __device__(Index j) {
+        const std::uint64_t position = positions[j];
+        keys[j] = text.window<Key>(position + depth +
+                                   static_cast<std::uint64_t>(text.first_depth(position)));
+      },
+      stream);
+  sort_groups(list, keys, stream);
+  // Also items that stay, so that the suffix array always holds every suffix once.
+  using Items = GroupItems<Index, Key>;
+  list = refine(
+      Items{keys.data(), list.view(), static_cast<Key>(text.last_symbol_mask())},
+      [suffixes = suffix_array.data()] __device__(const Items& items, Index j, Index) {
+        suffixes[items.slot(j)] = items.item(j);
+      },
+      list.members, list.members, stream);
+  depth += static_cast<std::uint64_t>(text.window_symbols(8 * sizeof(Key)));
 }
 
 template <Position Index>
 void refine_samples(SuffixGroups<Index>& list, const DeviceBuffer<Index>& keys,
                     DeviceBuffer<Index>& ranks, cudaStream_t stream) {
-  list = refine(items_of(list, keys, static_cast<Index>(~Index{0})),
-                RankByGroup<Index>{ranks.data()}, list.members, list.members, stream);
+  // The rank of an item is the slot of the first item of its group.
+  using Items = GroupItems<Index, Index>;
+  list = refine(
+      Items{keys.data(), list.view(), static_cast<Index>(~Index{0})},
+      [ranks = ranks.data()] __device__(const Items& items, Index j, Index group_begin) {
+        ranks[items.item(j)] = items.slot(group_begin);
+      },
+      list.members, list.members, stream);
 }
 
 template <Position Index>
@@ -115,26 +124,9 @@ std::size_t refine_scratch(std::uint64_t items) {
   return tiles * sizeof(RefinementTotals<Index>) + bytes;
 }
 
-template decltype(first_groups<std::uint32_t, std::uint32_t>)
-    first_groups<std::uint32_t, std::uint32_t>;
-template decltype(first_groups<std::uint64_t, std::uint32_t>)
-    first_groups<std::uint64_t, std::uint32_t>;
-template decltype(first_groups<std::uint32_t, std::uint64_t>)
-    first_groups<std::uint32_t, std::uint64_t>;
-template decltype(first_groups<std::uint64_t, std::uint64_t>)
-    first_groups<std::uint64_t, std::uint64_t>;
-template decltype(refine_suffixes<std::uint32_t, std::uint32_t>)
-    refine_suffixes<std::uint32_t, std::uint32_t>;
-template decltype(refine_suffixes<std::uint64_t, std::uint32_t>)
-    refine_suffixes<std::uint64_t, std::uint32_t>;
-template decltype(refine_suffixes<std::uint32_t, std::uint64_t>)
-    refine_suffixes<std::uint32_t, std::uint64_t>;
-template decltype(refine_suffixes<std::uint64_t, std::uint64_t>)
-    refine_suffixes<std::uint64_t, std::uint64_t>;
-
-template decltype(refine_samples<std::uint32_t>) refine_samples<std::uint32_t>;
-template decltype(refine_samples<std::uint64_t>) refine_samples<std::uint64_t>;
-template decltype(refine_scratch<std::uint32_t>) refine_scratch<std::uint32_t>;
-template decltype(refine_scratch<std::uint64_t>) refine_scratch<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(first_groups);
+SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(compare_windows);
+SORTIE_INSTANTIATE_FOR_POSITIONS(refine_samples);
+SORTIE_INSTANTIATE_FOR_POSITIONS(refine_scratch);
 
 }  // namespace sortie::suffix_array::cuda

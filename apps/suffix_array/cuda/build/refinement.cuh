@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 
@@ -44,47 +45,16 @@ struct GroupItems {
   using Key = KeyType;
 
   const Key* keys;
-  const Index* items;
-  const Index* slots;
-  const std::uint8_t* heads;
+  GroupsView<Index> list;
   /// Keys in which all of these bits are 0 contain the end of a record: suffixes with equal such
   /// keys are in their final order. All bits set if keys are not windows; keys must not be 0 then.
   Key end_mask;
 
-  __device__ bool is_head(Index j) const { return heads[j] != 0; }
+  __device__ bool is_head(Index j) const { return list.heads[j] != 0; }
   __device__ Key key(Index j) const { return keys[j]; }
   __device__ bool is_final(Key key) const { return (key & end_mask) == 0; }
-  __device__ Index item(Index j) const { return items[j]; }
-  __device__ Index slot(Index j) const { return slots[j]; }
-};
-
-/// Action for every item, whether it stays or not: none, if all are in their slots already.
-struct LeaveInPlace {
-  template <class Items, class Index>
-  __device__ void operator()(const Items&, Index, Index) const {}
-};
-
-/// Writes all items to the suffix array, also those that stay, so that it always holds every suffix
-/// once.
-template <class Index>
-struct PlaceInSuffixArray {
-  Index* suffix_array;
-
-  template <class Items>
-  __device__ void operator()(const Items& items, Index j, Index) const {
-    suffix_array[items.slot(j)] = items.item(j);
-  }
-};
-
-/// Sets the rank of each item to the slot of the first item of its group.
-template <class Index>
-struct RankByGroup {
-  Index* ranks;  ///< by item
-
-  template <class Items>
-  __device__ void operator()(const Items& items, Index j, Index group_begin) const {
-    ranks[items.item(j)] = items.slot(group_begin);
-  }
+  __device__ Index item(Index j) const { return list.items[j]; }
+  __device__ Index slot(Index j) const { return list.slots[j]; }
 };
 
 /// Totals of a range of items, or of all items before one.
@@ -103,19 +73,16 @@ struct RefinementTotals {
   }
 };
 
-/// Output arrays of a refinement.
-template <class Index>
-struct RefinementOutput {
-  Index* items;
-  Index* slots;
-  std::uint8_t* heads;
-  Index* offsets;
-  RefinementTotals<Index>* all;
-};
-
 inline constexpr unsigned lanes = 32;
 inline constexpr unsigned tile_chunks = 8;
 inline constexpr unsigned refinement_tile = tile_chunks * lanes;
+
+/// The item of the last vote among 32 items; there must be one.
+template <class Index>
+__device__ Index last_of(std::uint64_t first, unsigned votes) {
+  return static_cast<Index>(first + lanes - 1 -
+                            static_cast<unsigned>(__clz(static_cast<int>(votes))));
+}
 
 /// The flags of a tile as votes, one for each 32 items: the same in all lanes.
 ///
@@ -181,8 +148,7 @@ struct TileFlags {
       const unsigned within =
           from + lanes > count ? begins[chunk] & ((1U << (count - from)) - 1) : begins[chunk];
       if (within != 0) {
-        sum.last_begin = static_cast<Index>(from + lanes - 1 -
-                                            static_cast<unsigned>(__clz(static_cast<int>(within))));
+        sum.last_begin = last_of<Index>(from, within);
       }
     }
     return sum;
@@ -215,13 +181,14 @@ __device__ RefinementTotals<Index> add_totals(const RefinementTotals<Index>* tot
           reduce_in_warp(sum.last_begin, [](Index a, Index b) { return a > b ? a : b; })};
 }
 
-// Warp w writes the remaining items of tile w. `before` holds the totals of each tile or, if these
+// Warp w calls use(items, j, begin of its group) for each item j of tile w, whether it stays or not,
+// and writes the remaining items; the last warp also writes `all`. `before` holds the totals of each tile or, if these
 // are summed already, of all tiles before it.
 template <class Items, class Use, class Index>
 __global__ void __launch_bounds__(element_threads)
     keep_kernel(Items items, Use use, std::uint64_t count, std::uint64_t tiles,
-                const RefinementTotals<Index>* before, bool added_up,
-                RefinementOutput<Index> output) {
+                const RefinementTotals<Index>* before, bool added_up, GroupsView<Index> output,
+                RefinementTotals<Index>* all) {
   const std::uint64_t tile = tile_of_thread();
   if (tile >= tiles) return;
   const unsigned lane = threadIdx.x % lanes;
@@ -237,10 +204,7 @@ __global__ void __launch_bounds__(element_threads)
     const auto j = static_cast<Index>(from + lane);
     const unsigned begins_so_far = begins & up_to_lane;
     const Index group_begin =
-        begins_so_far == 0
-            ? sum.last_begin
-            : static_cast<Index>(from + lanes - 1 -
-                                 static_cast<unsigned>(__clz(static_cast<int>(begins_so_far))));
+        begins_so_far == 0 ? sum.last_begin : last_of<Index>(from, begins_so_far);
     if (from + lane < count) use(items, j, group_begin);
     if ((stays >> lane & 1U) != 0) {
       const bool is_begin = (begins >> lane & 1U) != 0;
@@ -256,13 +220,12 @@ __global__ void __launch_bounds__(element_threads)
     sum.members += static_cast<Index>(__popc(stays));
     sum.groups += static_cast<Index>(__popc(stays & begins));
     if (begins != 0) {
-      sum.last_begin = static_cast<Index>(from + lanes - 1 -
-                                          static_cast<unsigned>(__clz(static_cast<int>(begins))));
+      sum.last_begin = last_of<Index>(from, begins);
     }
   }
   if (tile + 1 == tiles && lane == 0) {
     output.offsets[sum.groups] = sum.members;
-    *output.all = sum;
+    *all = sum;
   }
 }
 

@@ -1,245 +1,336 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A run group holds the suffixes that start with d times one letter c, where d is the number of
+// symbols that the first sort compares. Such a suffix is c^length rest, where the rest does not
+// start with c. Let two of them differ in length. The shorter run ends first, and there the rest
+// decides: with rests below c, shorter runs are smaller; with rests above c, longer runs are
+// smaller; and every suffix with a rest below c is smaller than every suffix with a rest above. So
+// the group divides into three parts. The outer ones contain the suffixes of length d, the last
+// suffix of each run:
+//
+//   [ length d, rest below
+//   | longer ones: rest below, shortest first, then rest above, longest first
+//   | length d, rest above ]
+//
+// Lengths follow from the members alone. The stable first sort left the members in ascending
+// positions, so the suffixes that start in one run are consecutive:
+//
+//   text       ... b c c c c c c c d ...        d = 4
+//   members          0 1 2 3                    positions p, p + 1, p + 2, p + 3
+//   extra            3 2 1 0                    letters beyond d; member 3 is the last of its run
+//
+// Only runs are sorted, by the extra letters of their first members; the member of each slot
+// follows from their order. Let one side have R runs, in ascending order with l(0), l(1), ...
+// extra letters. Members with more than l(k - 1) and at most l(k) letters belong to runs k, k + 1,
+// ..., R - 1, and there are R - k of each length. Before them come the members with at most
+// l(k - 1) letters: the sum of the first k, and l(k - 1) in each of the other R - k runs. A member
+// is alone if only the longest run of the side has as many letters.
 #include "apps/suffix_array/cuda/build/runs.hpp"
-#include "apps/suffix_array/cuda/sizes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "apps/suffix_array/cuda/build/large_groups.cuh"
-#include "apps/suffix_array/cuda/build/refine.hpp"
-#include "apps/suffix_array/cuda/build/runs.cuh"
-#include "apps/suffix_array/cuda/scan.cuh"
+#include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/cuda/numbered_set.cuh"
+#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
-#include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// Binary search in sorted keys: for even i the first key not less than wanted key i / 2, for odd i
-/// the first key greater than it.
-template <class Key, class Index>
-struct FindBound {
-  const Key* keys;
-  Index count;
-  const Key* wanted;
-  Index* bounds;
-
-  __host__ __device__ void operator()(Index i) const {
-    const Key bound = wanted[i / 2] + static_cast<Key>(i % 2);
-    Index begin = 0;
-    Index end = count;
-    while (begin < end) {
-      const Index middle = begin + (end - begin) / 2;
-      if (keys[middle] < bound) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    bounds[i] = begin;
-  }
-};
-
-/// A run group and the results of the steps so far.
+/// A run group and the results of the steps so far. The longer members are those that are not the
+/// last of their run.
 template <class Index>
-struct Found {
-  std::uint32_t code;
-  std::uint64_t key;
-  Index depth;
-  Index begin;  ///< first slot
-  Index count;
-  Index most_runs = 0;  ///< upper bound of its runs
-  RunCounts<Index> counts{};
-  RunRemainder<Index> remainder{};
+struct RunGroup {
+  std::uint64_t key;    ///< of the first sort
+  std::uint32_t code;   ///< code of c in the text
+  Index depth;          ///< d
+  Index begin = 0;      ///< first slot
+  Index count = 0;      ///< members
+  Index first_run = 0;  ///< index of its first run among the runs of all groups
+  Index runs = 0;
+  Index below = 0;  ///< runs with a rest below c
+  // The longer members that remain unresolved:
+  Index longer_below = 0;       ///< longer members with a rest below c, resolved or not
+  Index remaining_members = 0;  ///< longer members that are not alone
+  Index remaining_groups = 0;   ///< groups of these members
 
-  [[nodiscard]] Index longer() const { return count - counts.runs; }
+  [[nodiscard]] __host__ __device__ Index longer() const { return count - runs; }
 };
 
 template <class Key, class Index>
-std::vector<Found<Index>> find_run_groups(const PrefixCode& code, const DeviceBuffer<Key>& keys,
-                                          cudaStream_t stream) {
+std::vector<RunGroup<Index>> find_run_groups(const PrefixCode& code, const DeviceBuffer<Key>& keys,
+                                             cudaStream_t stream) {
   std::vector<Key> wanted;
-  std::vector<Found<Index>> letters;
+  std::vector<RunGroup<Index>> groups;
   for (std::size_t byte = 0; byte < 256; ++byte) {
     if (code.codes[byte] == 0) continue;
     const std::uint32_t letter = code.letters[byte];
     wanted.push_back(static_cast<Key>(code.run_key(letter)));
-    letters.push_back(
-        {code.codes[byte], wanted.back(), static_cast<Index>(code.run_symbols(letter)), 0, 0});
+    groups.push_back(
+        {wanted.back(), code.codes[byte], static_cast<Index>(code.run_symbols(letter))});
   }
-  if (letters.empty()) return {};
-
-  // Thread 2 i finds the begin of group i, thread 2 i + 1 its end.
+  // Binary search in the sorted keys: thread 2 i finds the first key not less than wanted key i,
+  // which is the begin of group i; thread 2 i + 1 the first key greater than it, the end.
   const DeviceBuffer<Key> device_wanted(wanted, stream);
   DeviceBuffer<Index> device_bounds(2 * wanted.size(), stream);
-  for_each_item<Index>(2 * wanted.size(),
-                       FindBound<Key, Index>{keys.data(), static_cast<Index>(keys.size()),
-                                             device_wanted.data(), device_bounds.data()},
-                       stream);
-  std::vector<Index> bounds(2 * wanted.size());
+  for_each_item<Index>(
+      device_bounds.size(),
+      [sorted = keys.data(), count = static_cast<Index>(keys.size()), wanted = device_wanted.data(),
+       bounds = device_bounds.data()] __device__(Index i) {
+        const Key bound = wanted[i / 2] + static_cast<Key>(i % 2);
+        bounds[i] = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
+      },
+      stream);
+  std::vector<Index> bounds(device_bounds.size());
   device_bounds.copy_to(bounds);
   check_cuda(cudaStreamSynchronize(stream));
-
-  std::vector<Found<Index>> found;
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    const Index count = bounds[2 * i + 1] - bounds[2 * i];
-    if (count < least_run_members) continue;
-    letters[i].begin = bounds[2 * i];
-    letters[i].count = count;
-    // Every run takes at least `depth` letters, and one between it and the next.
-    const std::uint64_t most = (std::uint64_t{keys.size()} + 1) / (letters[i].depth + 1);
-    letters[i].most_runs = static_cast<Index>(std::min<std::uint64_t>(count, most));
-    found.push_back(letters[i]);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups[i].begin = bounds[2 * i];
+    groups[i].count = bounds[2 * i + 1] - bounds[2 * i];
   }
-  return found;
+  std::erase_if(groups, [](const auto& group) { return group.count < least_run_members; });
+  return groups;
 }
 
+/// Sets of members, by their index in the group: the last members of runs, and those of them whose
+/// rest is below c.
 template <class Index>
-RunGroup<Index> run_group(const SymbolStream& text, const DeviceBuffer<Index>& suffix_array,
-                          const Found<Index>& found) {
-  return {text, suffix_array.data() + found.begin, found.count, found.depth, found.code};
+struct RunEnds {
+  NumberedSetBuffer<Index> all;
+  NumberedSetBuffer<Index> below;
+};
+
+/// Separates the runs of a group. Waits for the stream.
+template <class Index>
+RunEnds<Index> find_run_ends(const SymbolStream& text, const DeviceBuffer<Index>& suffix_array,
+                             RunGroup<Index>& group, cudaStream_t stream) {
+  RunEnds<Index> found{{group.count, stream}, {group.count, stream}};
+  const Index* const positions = suffix_array.data() + group.begin;
+  fill_set(
+      found.all.set(), group.count,
+      [positions, count = group.count] __device__(Index j) {
+        return j + 1 == count || positions[j + 1] != positions[j] + 1;
+      },
+      stream);
+  fill_set(
+      found.below.set(), group.count,
+      [ends = found.all.set(), text, positions, depth = group.depth,
+       code = group.code] __device__(Index j) {
+        return ends.contains(j) && text.symbol(std::uint64_t{positions[j]} + depth) < code;
+      },
+      stream);
+  group.runs = static_cast<Index>(found.all.number_and_count(stream));
+  group.below = static_cast<Index>(found.below.number_and_count(stream));
+  return found;
 }
 
 /// The runs of all groups, group after group.
 template <class Index>
-struct AllRuns {
-  std::vector<Index> offsets;  ///< begin of the runs of each group, with space for most_runs each
-  DeviceBuffer<Index> last;
-  DeviceBuffer<Index> ends;
-  DeviceBuffer<Index> below_before;
-  // Sorted, without gaps:
-  std::vector<Index> begins;  ///< begin of each group, and the end of the last
-  DeviceBuffer<Index> extra;
-  DeviceBuffer<Index> order;
-  DeviceBuffer<Index> sums;
+struct Runs {
+  // In order of position:
+  DeviceBuffer<Index> last;    ///< position of the last member
+  DeviceBuffer<Index> ends;    ///< members of the group up to and with the last one
+  DeviceBuffer<Index> places;  ///< of the last member, among the slots of the group
+  // In the order of the longer members:
+  DeviceBuffer<Index> extra;  ///< members but the last one, which is the extra letters of the first
+  DeviceBuffer<Index> sums;   ///< inclusive sums of `extra`
+  DeviceBuffer<Index> order;  ///< numbers of the runs in order of position, by group
 
-  [[nodiscard]] RunArrays<Index> of(std::size_t group) {
-    const Index begin = offsets[group];
-    return {last.data() + begin, ends.data() + begin, below_before.data() + begin};
-  }
-  [[nodiscard]] const Index* order_of(std::size_t group) const {
-    return order.data() + begins[group];
-  }
-  [[nodiscard]] RunSide<Index> side(std::size_t group, const RunCounts<Index>& counts,
-                                    bool below) const {
-    const Index begin = begins[group];
-    return {extra.data() + begin, sums.data() + begin, counts, below};
-  }
+  Runs(std::uint64_t count, cudaStream_t stream)
+      : last(count, stream), ends(count, stream), places(count, stream) {}
 };
 
-/// Exclusive sums of the counts of the groups, and the total.
-template <class Index, class Count>
-std::vector<Index> begins_by(const std::vector<Found<Index>>& found, Count count_of) {
-  std::vector<Index> begins(1, 0);
-  for (const Found<Index>& group : found) begins.push_back(begins.back() + count_of(group));
-  return begins;
+/// Lists the runs of a group. Their last members belong to both ends of the group's slots, in the
+/// order of positions.
+template <class Index>
+void list_runs(const DeviceBuffer<Index>& suffix_array, const RunGroup<Index>& group,
+               RunEnds<Index>& found, Runs<Index>& runs, cudaStream_t stream) {
+  for_each_element(
+      found.all.set(), group.count,
+      [group, below = found.below.set(), positions = suffix_array.data() + group.begin,
+       last = runs.last.data() + group.first_run, ends = runs.ends.data() + group.first_run,
+       places = runs.places.data() + group.first_run] __device__(Index j, Index run) {
+        const NumberedWord<Index> word = below.word(j);
+        const Index below_before = word.rank(j);
+        last[run] = positions[j];
+        ends[run] = j + 1;
+        places[run] = word.contains(j)
+                          ? below_before
+                          : group.count - (group.runs - group.below) + (run - below_before);
+      },
+      stream);
 }
 
-/// Finds the runs of all groups. Waits for the stream.
+/// Sorts the runs of every group by side and length: first those with a rest below c, shortest
+/// first, then the others, longest first. The ranges of the keys of both do not overlap, because the
+/// lengths of different runs add up to at most the length of the text.
 template <class Index>
-AllRuns<Index> split(const SymbolStream& text, const DeviceBuffer<Index>& suffix_array,
-                     std::vector<Found<Index>>& found, cudaStream_t stream) {
-  AllRuns<Index> runs;
-  runs.offsets = begins_by(found, [](const Found<Index>& group) { return group.most_runs; });
-  const std::uint64_t capacity = runs.offsets.back();
-  runs.last = {capacity, stream};
-  runs.ends = {capacity, stream};
-  runs.below_before = {capacity, stream};
-  DeviceBuffer<Counts<Index>> device_totals(found.size(), stream);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const Found<Index>& group = found[i];
-    const SplitRunGroup<Index> pass{
-        {text, suffix_array.data() + group.begin, group.count, group.depth, group.code},
-        runs.of(i),
-        device_totals.data() + i};
-    scan_items<Counts<Index>>(pass, AddCounts{}, group.count, stream);
-  }
-  std::vector<Counts<Index>> totals(found.size());
-  device_totals.copy_to(totals);
-  check_cuda(cudaStreamSynchronize(stream));
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    found[i].counts = {first_count<Index>(totals[i]), second_count<Index>(totals[i])};
-  }
-  return runs;
-}
-
-/// Prefix sums of the extra letters of the sorted runs.
-template <class Index>
-struct SumLetters {
-  const Index* extra;
-  Index* sums;
-
-  __host__ __device__ Index operator()(Index i) const { return extra[i]; }
-  __host__ __device__ void operator()(Index i, const Index& prefix) const { sums[i] = prefix; }
-};
-
-/// Sorts the runs of every group by side and length.
-template <class Index>
-void sort_runs(const std::vector<Found<Index>>& found, AllRuns<Index>& runs, cudaStream_t stream) {
-  runs.begins = begins_by(found, [](const Found<Index>& group) { return group.counts.runs; });
-  const std::uint64_t count = runs.begins.back();
-  runs.extra = {count, stream};
-  runs.order = {count, stream};
-  runs.sums = {count, stream};
-  DeviceBuffer<Index> order_alternate(count, stream);
-  DoubleBuffer<Index> keys(runs.sums.data(), runs.extra.data());  // sums are written after the sort
-  DoubleBuffer<Index> order(order_alternate.data(), runs.order.data());
-  for (std::size_t i = 0; i < found.size(); ++i) {
+void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cudaStream_t stream) {
+  constexpr Index greatest = std::numeric_limits<Index>::max();
+  const std::uint64_t count = runs.last.size();
+  SuffixGroups<Index> list;  // items are runs; without slots
+  list.members = count;
+  list.groups = groups.size();
+  list.items = {count, stream};
+  list.heads = {count, stream};
+  list.large_begins = {groups.size(), stream};
+  list.large_ends = {groups.size(), stream};
+  DeviceBuffer<Index> keys(count, stream);
+  std::vector<Index> begins;
+  for (const RunGroup<Index>& group : groups) {
+    begins.push_back(group.first_run);
     for_each_item<Index>(
-        found[i].counts.runs,
-        WriteRunKeys<Index>{runs.of(i), found[i].counts, keys.Current() + runs.begins[i],
-                            order.Current() + runs.begins[i]},
+        group.runs,
+        [below = group.below, ends = runs.ends.data() + group.first_run,
+         places = runs.places.data() + group.first_run, keys = keys.data() + group.first_run,
+         items = list.items.data() + group.first_run,
+         heads = list.heads.data() + group.first_run] __device__(Index run) {
+          const Index extra = ends[run] - (run == 0 ? Index{0} : ends[run - 1]) - 1;
+          keys[run] = places[run] < below ? extra : greatest - extra;
+          items[run] = run;
+          heads[run] = run == 0 ? 1 : 0;
+        },
         stream);
   }
-  const DeviceBuffer<Index> device_begins(runs.begins, stream);
-  bool few = true;
-  std::uint64_t pairs = 0;
-  for (const Found<Index>& group : found) {
-    const std::uint64_t members = group.counts.runs;
-    few = few && members <= most_pairs_counted;  // so that the square does not overflow
-    pairs += few ? members * members : 0;
+  begins.push_back(static_cast<Index>(count));
+  list.offsets = {begins, stream};
+  list_large_groups(list, stream);
+  sort_groups(list, keys, stream);
+  runs.order = std::move(list.items);
+  runs.extra = std::move(keys);
+  runs.sums = {count, stream};
+  for (const RunGroup<Index>& group : groups) {
+    for_each_item<Index>(
+        group.runs,
+        [below = group.below, extra = runs.extra.data() + group.first_run,
+         sums = runs.sums.data() + group.first_run] __device__(Index i) {
+          if (i >= below) extra[i] = greatest - extra[i];
+          sums[i] = extra[i];
+        },
+        stream);
   }
-  if (few && pairs <= most_pairs_counted) {
-    count_in_large_groups(SortByCounting<Index, Index>{keys.Current(), order.Current(),
-                                                       keys.Alternate(), order.Alternate()},
-                          device_begins.data(), device_begins.data() + 1, found.size(), stream);
-  } else {
-    const auto items = static_cast<std::int64_t>(count);
-    const auto groups = static_cast<std::int64_t>(found.size());
-    call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-      return DeviceSegmentedSort::SortPairs(scratch, bytes, keys, order, items, groups,
-                                            device_begins.data(), device_begins.data() + 1, stream);
-    });
-    if (keys.Current() != runs.extra.data()) std::swap(runs.extra, runs.sums);
-    if (order.Current() != runs.order.data()) std::swap(runs.order, order_alternate);
-  }
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    for_each_item<Index>(found[i].counts.runs,
-                         TakeLetters<Index>{found[i].counts, runs.extra.data() + runs.begins[i]},
-                         stream);
-  }
-  const SumLetters<Index> pass{runs.extra.data(), runs.sums.data()};
-  scan_items<Index>(pass, AddCounts{}, static_cast<Index>(count), stream);
+  inclusive_sum(runs.sums.data(), count, stream);
 }
 
-/// Computes the remainder of each group. Waits for the stream.
+/// The sorted runs of one side of a group in ascending order of their extra letters. Runs with a
+/// rest above c are stored in reverse order.
 template <class Index>
-void find_remainders(std::vector<Found<Index>>& found, const AllRuns<Index>& runs,
+struct RunSide {
+  const Index* extra;  ///< as in Runs, of the runs of the group
+  const Index* sums;
+  Index all;    ///< runs of the group
+  Index count;  ///< runs of this side
+  bool below;
+
+  RunSide(const Runs<Index>& runs, const RunGroup<Index>& group, bool is_below)
+      : extra(runs.extra.data() + group.first_run),
+        sums(runs.sums.data() + group.first_run),
+        all(group.runs),
+        count(is_below ? group.below : group.runs - group.below),
+        below(is_below) {}
+
+  /// Index in the group of run m of the side.
+  __device__ Index in_group(Index m) const { return below ? m : all - 1 - m; }
+  __device__ Index letters(Index m) const { return extra[in_group(m)]; }
+  /// Sum of the extra letters of the first k runs.
+  __device__ Index sum(Index k) const {
+    if (k == 0) return 0;
+    return below ? sums[k - 1] - sums[0] + extra[0] : sums[all - 1] - sums[all - 1 - k];
+  }
+  /// Number of longer members with at most as many extra letters as run k - 1.
+  __device__ Index members_up_to(Index k) const {
+    return k == 0 ? Index{0} : sum(k) + (count - k) * letters(k - 1);
+  }
+  /// The greatest number of runs k with members_up_to(k) <= place.
+  __device__ Index runs_before(Index place) const {
+    return first_true(Index{1}, count, [&](Index k) { return members_up_to(k) > place; }) - 1;
+  }
+  /// Extra letters of the second longest run: members with at most as many are not alone. There is
+  /// a group of them for each number of letters.
+  __device__ Index most_shared() const { return count < 2 ? 0 : letters(count - 2); }
+  __device__ Index remaining_members() const {
+    return count < 2 ? 0 : sum(count - 1) + most_shared();
+  }
+};
+
+/// Computes which longer members of each group remain. Waits for the stream.
+template <class Index>
+void find_remainders(std::vector<RunGroup<Index>>& groups, const Runs<Index>& runs,
                      cudaStream_t stream) {
-  DeviceBuffer<RunRemainder<Index>> device_remainders(found.size(), stream);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const RunCounts<Index>& counts = found[i].counts;
+  DeviceBuffer<RunGroup<Index>> device_groups(groups, stream);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
     for_each_item<Index>(
         1,
-        FindRemainder<Index>{runs.side(i, counts, true), runs.side(i, counts, false),
-                             device_remainders.data() + i},
+        [below = RunSide<Index>(runs, groups[i], true),
+         above = RunSide<Index>(runs, groups[i], false),
+         group = device_groups.data() + i] __device__(Index) {
+          const Index count = below.count;
+          group->longer_below =
+              count == 0 ? Index{0} : below.sum(count - 1) + below.letters(count - 1);
+          group->remaining_members = below.remaining_members() + above.remaining_members();
+          group->remaining_groups = below.most_shared() + above.most_shared();
+        },
         stream);
   }
-  std::vector<RunRemainder<Index>> remainders(found.size());
-  device_remainders.copy_to(remainders);
+  device_groups.copy_to(groups);
   check_cuda(cudaStreamSynchronize(stream));
-  for (std::size_t i = 0; i < found.size(); ++i) found[i].remainder = remainders[i];
+}
+
+/// Writes the members of a group to their slots. The longer members that are not alone also go to
+/// the list of remaining members from `member` and `first_group` on, with the suffix that orders
+/// them: the last member of their run.
+template <class Key, class Index>
+void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, DeviceBuffer<Key>& keys,
+                   DeviceBuffer<Index>& suffix_array, LongRuns<Index>& result, Index member,
+                   Index first_group, cudaStream_t stream) {
+  for_each_item<Index>(
+      group.runs,
+      [last = runs.last.data() + group.first_run, places = runs.places.data() + group.first_run,
+       slots = suffix_array.data() + group.begin] __device__(Index run) {
+        slots[places[run]] = last[run];
+      },
+      stream);
+  const Index first_slot = group.begin + group.below;
+  for_each_item<Index>(
+      group.longer(),
+      [group, below = RunSide<Index>(runs, group, true), above = RunSide<Index>(runs, group, false),
+       last = runs.last.data() + group.first_run, order = runs.order.data() + group.first_run,
+       first_slot, suffixes = suffix_array.data(), keys = keys.data(), list = result.groups.view(),
+       targets = result.targets.data(), member, first_group] __device__(Index j) {
+        const bool is_below = j < group.longer_below;
+        const RunSide<Index>& side = is_below ? below : above;
+        // Index among the longer members of the side, in ascending order.
+        const Index place = is_below ? j : group.longer() - 1 - j;
+        const Index shorter = side.runs_before(place);
+        const Index others = side.count - shorter;
+        const Index rest = place - side.members_up_to(shorter);
+        const Index extra =
+            (shorter == 0 ? Index{0} : side.letters(shorter - 1)) + 1 + rest / others;
+        const Index m = shorter + rest % others;
+        const Index last_position = last[order[side.in_group(m)]];
+        const Index position = last_position - extra;
+        const Index slot = first_slot + j;
+        suffixes[slot] = position;
+        keys[slot] = static_cast<Key>(group.key | 1U);
+        if (extra > side.most_shared()) return;
+
+        const Index at = member + (is_below ? place : group.remaining_members - 1 - place);
+        const bool is_head = is_below ? m == shorter : m + 1 == side.count;
+        list.items[at] = position;
+        list.slots[at] = slot;
+        list.heads[at] = is_head ? 1 : 0;
+        targets[at] = last_position;
+        if (is_head) {
+          list.offsets[first_group + (is_below ? extra - 1 : group.remaining_groups - extra)] = at;
+        }
+      },
+      stream);
 }
 
 }  // namespace
@@ -250,64 +341,59 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
                                std::uint64_t budget, std::uint64_t held, cudaStream_t stream) {
   constexpr std::string_view what = "the runs of one letter";
   LongRuns<Index> result;
-  std::vector<Found<Index>> found = find_run_groups<Key, Index>(code, keys, stream);
-  if (found.empty()) return result;
+  std::vector<RunGroup<Index>> groups = find_run_groups<Key, Index>(code, keys, stream);
 
-  std::uint64_t most_runs = 0;
-  for (const Found<Index>& group : found) most_runs += group.most_runs;
-  require(budget, what, held + 3 * sizeof(Index) * most_runs);
-  AllRuns<Index> runs = split(text, suffix_array, found, stream);
-  std::uint64_t longer = 0;
+  std::uint64_t set_bytes = 0;
+  for (const RunGroup<Index>& group : groups) {
+    set_bytes += 2 * sizeof(NumberedWord<Index>) * (std::uint64_t{group.count} / 32 + 1);
+  }
+  require(budget, what, held + set_bytes);
+  std::vector<RunEnds<Index>> ends;
   std::uint64_t run_count = 0;
-  for (const Found<Index>& group : found) {
+  std::uint64_t longer = 0;
+  for (RunGroup<Index>& group : groups) {
+    ends.push_back(find_run_ends(text, suffix_array, group, stream));
+    group.first_run = static_cast<Index>(run_count);
+    run_count += group.runs;
     longer += group.longer();
-    run_count += group.counts.runs;
   }
   if (longer == 0) return result;
-  // The sort's scratch is less than sizeof(Index) bytes a run.
-  require(budget, what, held + sizeof(Index) * (3 * most_runs + 5 * run_count));
-  sort_runs(found, runs, stream);
-  find_remainders(found, runs, stream);
 
-  SuffixGroups<Index>& list = result.groups;
-  for (const Found<Index>& group : found) {
-    list.members += group.remainder.members;
-    list.groups += group.remainder.groups;
+  require(budget, what, held + set_bytes + 3 * sizeof(Index) * run_count);
+  Runs<Index> runs(run_count, stream);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    list_runs(suffix_array, groups[i], ends[i], runs, stream);
+  }
+  ends.clear();
+  // The sort's scratch is less than sizeof(Index) bytes a run.
+  require(budget, what, held + 9 * sizeof(Index) * run_count);
+  sort_runs(groups, runs, stream);
+  find_remainders(groups, runs, stream);
+
+  std::uint64_t members = 0;
+  std::uint64_t remaining_groups = 0;
+  for (const RunGroup<Index>& group : groups) {
+    members += group.remaining_members;
+    remaining_groups += group.remaining_groups;
   }
   require(budget, what,
-          held + sizeof(Index) * (3 * most_runs + 4 * run_count) +
-              list.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index)));
-  if (list.members != 0) {
-    const std::uint64_t members = list.members;
-    const std::uint64_t groups = list.groups;
+          held + 6 * sizeof(Index) * run_count +
+              members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index)));
+  SuffixGroups<Index>& list = result.groups;
+  if (members != 0) {
     list = {members, stream};
     list.members = members;
-    list.groups = groups;
+    list.groups = remaining_groups;
     result.targets = {members, stream};
   }
   Index member = 0;
   Index first_group = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const Found<Index>& group = found[i];
-    const RunArrays<Index> arrays = runs.of(i);
-    for_each_item<Index>(group.counts.runs,
-                         PlaceLastMembers<Index>{arrays, group.counts, group.count,
-                                                 suffix_array.data() + group.begin},
-                         stream);
-    for_each_item<Index>(
-        group.longer(),
-        PlaceLongerMember<Key, Index>{
-            arrays.last, runs.order_of(i), group.counts, runs.side(i, group.counts, true),
-            runs.side(i, group.counts, false), group.longer(), group.remainder,
-            static_cast<Index>(group.begin + group.counts.below), suffix_array.data(), keys.data(),
-            static_cast<Key>(group.key | 1U), member, list.items.data() + member,
-            list.slots.data() + member, list.heads.data() + member,
-            list.offsets.data() + first_group, result.targets.data() + member},
-        stream);
-    member += group.remainder.members;
-    first_group += group.remainder.groups;
+  for (const RunGroup<Index>& group : groups) {
+    place_members(group, runs, keys, suffix_array, result, member, first_group, stream);
+    member += group.remaining_members;
+    first_group += group.remaining_groups;
   }
-  if (list.members != 0) {
+  if (members != 0) {
     check_cuda(cudaMemcpyAsync(list.offsets.data() + first_group, &member, sizeof(member),
                                cudaMemcpyHostToDevice, stream));
     list_large_groups(list, stream);
@@ -315,13 +401,6 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   return result;
 }
 
-template decltype(sort_long_runs<std::uint32_t, std::uint32_t>)
-    sort_long_runs<std::uint32_t, std::uint32_t>;
-template decltype(sort_long_runs<std::uint64_t, std::uint32_t>)
-    sort_long_runs<std::uint64_t, std::uint32_t>;
-template decltype(sort_long_runs<std::uint32_t, std::uint64_t>)
-    sort_long_runs<std::uint32_t, std::uint64_t>;
-template decltype(sort_long_runs<std::uint64_t, std::uint64_t>)
-    sort_long_runs<std::uint64_t, std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(sort_long_runs);
 
 }  // namespace sortie::suffix_array::cuda

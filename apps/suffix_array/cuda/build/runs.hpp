@@ -18,7 +18,7 @@ namespace sortie::suffix_array::cuda {
 inline constexpr std::uint64_t least_run_members = 4096;
 
 /// Suffixes in runs longer than the first sort compares, sorted by the lengths of their runs; see
-/// runs.cuh. The remaining groups have one letter, one length and one side, and their members
+/// runs.cu. The remaining groups have one letter, one length and one side, and their members
 /// differ only after their runs: they sort as the last suffixes of their runs do, which the rounds
 /// sort. So rounds never read the letters of a long run.
 template <Position Index>
@@ -27,8 +27,8 @@ struct LongRuns {
   DeviceBuffer<Index> targets;  ///< by member: the last suffix of its run, sorted by the rounds
 };
 
-/// Sorts the run groups with at least least_run_members members. Waits for the stream, once if
-/// there are none, else four times.
+/// Sorts the run groups with at least least_run_members members. Waits for the stream:
+/// once if there are none, else two times for each group and up to four times more.
 ///
 /// \param keys          sorted, of all suffixes; on return, the keys of the suffixes in these
 ///                      groups are odd, so that first_groups() skips them
@@ -38,8 +38,8 @@ struct LongRuns {
 /// \param held          of these, bytes held already, keys and suffix array included
 /// \throws Error (out_of_memory)  the run groups do not fit in the budget
 ///
-/// Complexity: O(r + u log u) for r members and u runs. Memory with 32-bit positions: at most 32 u
-/// bytes; for a letter of which the first sort compares d, u is at most n / (d + 1). The result
+/// Complexity: O(r + u log u) for r members and u runs. Memory with 32-bit positions: at most
+/// r / 2 + 12 u or 36 u bytes; for a letter of which the first sort compares d, u is at most n / (d + 1). The result
 /// takes 15.25 bytes for each suffix that is not alone.
 template <class Key, Position Index>
 [[nodiscard]] LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,

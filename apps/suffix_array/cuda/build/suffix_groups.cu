@@ -11,35 +11,6 @@
 #include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::suffix_array::cuda {
-namespace {
-
-/// Thread t handles groups t, t + stride, ...
-template <class Index>
-struct ListLargeGroups {
-  const Index* offsets;
-  const Index* groups;
-  Index stride;
-  Index* begins;
-  Index* ends;
-  LargeGroups* large;
-
-  __device__ void operator()(Index thread) const {
-    const Index all = *groups;
-    for (std::uint64_t g = thread; g < all; g += stride) {
-      const Index begin = offsets[g];
-      const Index end = offsets[g + 1];
-      if (end - begin <= most_counted) continue;
-      const std::uint32_t at = atomicAdd(&large->count, 1U);
-      constexpr std::uint64_t most = 0xffffffffU;
-      const std::uint64_t size = end - begin < most ? end - begin : most;
-      atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
-      begins[at] = begin;
-      ends[at] = end;
-    }
-  }
-};
-
-}  // namespace
 
 template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint64_t most_groups,
@@ -47,10 +18,25 @@ void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint
   constexpr std::uint64_t most_threads = 1 << 19;  // about twice what the largest GPU runs at once
   const std::uint64_t threads = std::min(most_groups, most_threads);
   check_cuda(cudaMemsetAsync(large, 0, sizeof(*large), stream));
-  for_each_item<Index>(threads,
-                       ListLargeGroups{list.offsets.data(), groups, static_cast<Index>(threads),
-                                       list.large_begins.data(), list.large_ends.data(), large},
-                       stream);
+  // Thread t handles groups t, t + threads, ...
+  for_each_item<Index>(
+      threads,
+      [offsets = list.offsets.data(), groups, threads, begins = list.large_begins.data(),
+       ends = list.large_ends.data(), large] __device__(Index thread) {
+        const Index all = *groups;
+        for (std::uint64_t g = thread; g < all; g += threads) {
+          const Index begin = offsets[g];
+          const Index end = offsets[g + 1];
+          if (end - begin <= most_counted) continue;
+          const std::uint32_t at = atomicAdd(&large->count, 1U);
+          constexpr std::uint64_t most = 0xffffffffU;
+          const std::uint64_t size = end - begin < most ? end - begin : most;
+          atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
+          begins[at] = begin;
+          ends[at] = end;
+        }
+      },
+      stream);
 }
 
 template <Position Index>
@@ -86,12 +72,11 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
     // The result goes to the alternate buffers, which hold the sorted small groups already.
     DoubleBuffer<Key> key_buffers(keys.data(), sorted_keys.data());
     DoubleBuffer<Index> item_buffers(list.items.data(), sorted_items.data());
-    const auto count = static_cast<std::int64_t>(list.large_groups);
-    const auto all = static_cast<std::int64_t>(members);
     call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-      return DeviceSegmentedSort::SortPairs(scratch, bytes, key_buffers, item_buffers, all, count,
-                                            list.large_begins.data(), list.large_ends.data(),
-                                            stream);
+      return DeviceSegmentedSort::SortPairs(
+          scratch, bytes, key_buffers, item_buffers, static_cast<std::int64_t>(members),
+          static_cast<std::int64_t>(list.large_groups), list.large_begins.data(),
+          list.large_ends.data(), stream);
     });
   }
   keys = std::move(sorted_keys);

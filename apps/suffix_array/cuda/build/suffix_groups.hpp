@@ -21,6 +21,15 @@ struct LargeGroups {
   unsigned long long member_pairs;  ///< the sum of their sizes' squares; sizes at most 2^32 - 1
 };
 
+/// The arrays of SuffixGroups for kernels.
+template <class Index>
+struct GroupsView {
+  Index* items;
+  Index* slots;
+  std::uint8_t* heads;
+  Index* offsets;
+};
+
 /// Suffixes whose slot is not known yet, in groups whose members agree in all symbols compared so
 /// far. Groups are in the order of the suffix array, and a group of m members owns m consecutive
 /// slots of the suffix array.
@@ -48,6 +57,10 @@ struct SuffixGroups {
         offsets(most_members / 2 + 1, stream),
         large_begins(most_members / most_counted + 1, stream),
         large_ends(most_members / most_counted + 1, stream) {}
+
+  [[nodiscard]] GroupsView<Index> view() {
+    return {items.data(), slots.data(), heads.data(), offsets.data()};
+  }
 
   /// Bytes a member that the constructor allocates.
   static constexpr std::uint64_t bytes_a_member =

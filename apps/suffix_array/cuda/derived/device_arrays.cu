@@ -13,15 +13,6 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
-// Thread i owns entry i of the suffix array, and writes the rank of its position.
-template <class Index>
-struct WriteRank {
-  const Index* suffixes;
-  Index* ranks;
-
-  __device__ void operator()(Index i) const { ranks[suffixes[i]] = i; }
-};
-
 /// Consecutive entries whose symbols one thread gathers and writes as one word.
 constexpr int gathered = 4;
 
@@ -53,19 +44,6 @@ struct GatherSymbolsBefore {
   }
 };
 
-// Thread i owns entry i. The first steps of all searches read the same begins, which stay in L1.
-template <class Index>
-struct FindRecord {
-  const Index* suffixes;
-  const std::uint64_t* begins;
-  std::uint64_t records;
-  std::uint32_t* documents;
-
-  __device__ void operator()(std::uint64_t i) const {
-    documents[i] = record_at(begins, records, suffixes[i]);
-  }
-};
-
 }  // namespace
 
 template <Position Index>
@@ -76,7 +54,12 @@ DeviceBuffer<Index> inverse_on_device(const Context& context, std::span<const In
   require(call, "the inverse suffix array", suffixes.size_bytes());
   WaitingPhase phase(call, "inverse", 2 * suffixes.size_bytes());
   DeviceBuffer<Index> ranks(suffixes.size(), stream);
-  for_each_item<Index>(suffixes.size(), WriteRank<Index>{suffixes.data(), ranks.data()}, stream);
+  for_each_item<Index>(
+      suffixes.size(),
+      [suffixes = suffixes.data(), ranks = ranks.data()] __device__(Index i) {
+        ranks[suffixes[i]] = i;
+      },
+      stream);
   phase.stop();
   return ranks;
 }
@@ -110,21 +93,20 @@ DeviceBuffer<std::uint32_t> documents_on_device(const Context& context,
   require(call, "the document array", wanted);
   WaitingPhase phase(call, "documents", suffixes.size_bytes() + wanted);
   DeviceBuffer<std::uint32_t> documents(suffixes.size(), stream);
-  for_each_item<std::uint64_t>(suffixes.size(),
-                               FindRecord<Index>{suffixes.data(), record_begins.data(),
-                                                 record_begins.size(), documents.data()},
-                               stream);
+  // The first steps of all searches read the same begins, which stay in L1.
+  for_each_item<std::uint64_t>(
+      suffixes.size(),
+      [suffixes = suffixes.data(), begins = record_begins.data(), records = record_begins.size(),
+       documents = documents.data()] __device__(std::uint64_t i) {
+        documents[i] = record_at(begins, records, suffixes[i]);
+      },
+      stream);
   phase.stop();
   return documents;
 }
 
-template decltype(inverse_on_device<std::uint32_t>) inverse_on_device<std::uint32_t>;
-template decltype(inverse_on_device<std::uint64_t>) inverse_on_device<std::uint64_t>;
-template decltype(burrows_wheeler_on_device<std::uint32_t>)
-    burrows_wheeler_on_device<std::uint32_t>;
-template decltype(burrows_wheeler_on_device<std::uint64_t>)
-    burrows_wheeler_on_device<std::uint64_t>;
-template decltype(documents_on_device<std::uint32_t>) documents_on_device<std::uint32_t>;
-template decltype(documents_on_device<std::uint64_t>) documents_on_device<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(inverse_on_device);
+SORTIE_INSTANTIATE_FOR_POSITIONS(burrows_wheeler_on_device);
+SORTIE_INSTANTIATE_FOR_POSITIONS(documents_on_device);
 
 }  // namespace sortie::suffix_array::cuda

@@ -23,23 +23,6 @@ __device__ void report_fault(unsigned long long* first_fault, std::uint64_t slot
   atomicMin(first_fault, static_cast<unsigned long long>(slot));
 }
 
-template <class Index>
-struct Invert {
-  const Index* suffixes;
-  Index size;
-  Index* slots;
-  unsigned long long* first_fault;
-
-  __device__ void operator()(Index slot) const {
-    const Index position = suffixes[slot];
-    if (position < size) {
-      slots[position] = slot;
-    } else {
-      report_fault(first_fault, slot);
-    }
-  }
-};
-
 /// Compares each entry with the previous one. \pre all positions are in the text
 template <class Index>
 struct CompareNeighbours {
@@ -106,7 +89,15 @@ void check_on_device(const Context& context, const DeviceText& text,
   check_cuda(cudaMemsetAsync(first_fault.data(), 0xff, first_fault.bytes(), stream));
   for_each_item<Index>(
       size,
-      Invert<Index>{suffixes.data(), static_cast<Index>(size), slots.data(), first_fault.data()},
+      [suffixes = suffixes.data(), size, slots = slots.data(),
+       fault = first_fault.data()] __device__(Index slot) {
+        const Index position = suffixes[slot];
+        if (position < size) {
+          slots[position] = slot;
+        } else {
+          report_fault(fault, slot);
+        }
+      },
       stream);
   require_no_fault(first_fault, size);
   // The slots of positions that do not occur stay uninitialised. The check fails whatever they
@@ -121,7 +112,6 @@ void check_on_device(const Context& context, const DeviceText& text,
   require_no_fault(first_fault, size);
 }
 
-template decltype(check_on_device<std::uint32_t>) check_on_device<std::uint32_t>;
-template decltype(check_on_device<std::uint64_t>) check_on_device<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(check_on_device);
 
 }  // namespace sortie::suffix_array::cuda

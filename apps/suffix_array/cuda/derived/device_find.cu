@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Queries on device memory: a binary search for each pattern, then a gather of positions.
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-
-#include <cub/device/device_scan.cuh>
 #include <limits>
+#include <string>
 
 #include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/cuda/scan.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
@@ -20,69 +18,23 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
-// Thread i searches for pattern i. Its reads are at random addresses, so the number of resident
-// threads decides the speed: the search uses few registers.
-template <class Index>
-struct FindPattern {
-  PatternSearch<Index> search;
-  const std::uint8_t* letters;
-  const std::uint64_t* begins;
-  EntryRange* ranges;
-
-  __device__ void operator()(std::uint64_t i) const {
-    ranges[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
-  }
-};
-
-/// Number of positions to return for pattern i; 0 for the item after the last pattern, whose
-/// exclusive sum is the total.
-struct WantedHits {
-  const EntryRange* ranges;
-  std::uint64_t patterns;
-  std::uint64_t most;
-
-  __host__ __device__ std::uint64_t operator()(std::uint64_t i) const {
-    if (i >= patterns) return 0;
-    const std::uint64_t count = ranges[i].end - ranges[i].begin;
-    return count < most ? count : most;
-  }
-};
-
-// Thread j gathers position j of all results. The threads of a warp mostly have the same few
-// patterns, so their binary searches read neighbouring words, which the caches hold.
-template <class Index>
-struct GatherPosition {
-  const Index* suffixes;
-  const EntryRange* ranges;
-  const std::uint64_t* begins;  ///< begins[patterns] is greater than every j
-  std::uint64_t patterns;
-  Index* positions;
-
-  __device__ void operator()(std::uint64_t j) const {
-    std::uint64_t low = 0;  // begins[low] <= j < begins[high]
-    std::uint64_t high = patterns;
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (begins[middle] <= j ? low : high) = middle;
-    }
-    positions[j] = suffixes[ranges[low].begin + (j - begins[low])];
-  }
-};
-
-/// The exclusive sums of WantedHits, and after them the total.
-DeviceBuffer<std::uint64_t> sum_hits(const WantedHits& wanted, cudaStream_t stream) {
-  const std::uint64_t items = wanted.patterns + 1;
+/// The index in `positions` of the first hit of each pattern, and after them the total.
+DeviceBuffer<std::uint64_t> begins_of_hits(const DeviceBuffer<EntryRange>& ranges,
+                                           std::uint64_t most_hits, cudaStream_t stream) {
+  const std::uint64_t items = ranges.size() + 1;
   if (items > std::uint64_t{std::numeric_limits<std::int32_t>::max()}) {
-    throw Error(ErrorKind::usage, "suffix array query: found " + std::to_string(wanted.patterns) +
+    throw Error(ErrorKind::usage, "suffix array query: found " + std::to_string(ranges.size()) +
                                       " patterns, expected at most 2147483646 at once on a GPU");
   }
   DeviceBuffer<std::uint64_t> begins(items, stream);
-  const auto hits =
-      thrust::make_transform_iterator(thrust::make_counting_iterator<std::uint64_t>(0), wanted);
-  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(scratch, bytes, hits, begins.data(),
-                                         static_cast<int>(items), stream);
-  });
+  for_each_item<std::uint64_t>(
+      items,
+      [ranges = ranges.data(), most_hits, begins = begins.data()] __device__(std::uint64_t i) {
+        const std::uint64_t count = i == 0 ? 0 : ranges[i - 1].end - ranges[i - 1].begin;
+        begins[i] = count < most_hits ? count : most_hits;
+      },
+      stream);
+  inclusive_sum(begins.data(), items, stream);
   return begins;
 }
 
@@ -98,13 +50,17 @@ DeviceBuffer<EntryRange> find_on_device(const Context& context, const DeviceText
   WaitingPhase phase(call, "query", patterns.letters.size());
   const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text, stream);
   DeviceBuffer<EntryRange> ranges(patterns.size(), stream);
-  for_each_item<std::uint64_t>(patterns.size(),
-                               FindPattern<Index>{{text.symbols.data(), suffixes.data(),
-                                                   RecordEnds{separator_bits.data(), size}},
-                                                  patterns.letters.data(),
-                                                  patterns.begins.data(),
-                                                  ranges.data()},
-                               stream);
+  const PatternSearch<Index> search(text.symbols.data(), suffixes.data(),
+                                    RecordEnds{separator_bits.data(), size});
+  // The reads are at random addresses, so the number of resident threads decides the speed: the
+  // search uses few registers.
+  for_each_item<std::uint64_t>(
+      patterns.size(),
+      [search, letters = patterns.letters.data(), begins = patterns.begins.data(),
+       ranges = ranges.data()] __device__(std::uint64_t i) {
+        ranges[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
+      },
+      stream);
   phase.stop();
   return ranges;
 }
@@ -118,7 +74,7 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
   DeviceOccurrences<Index> found;
   found.ranges = find_on_device(context, text, suffixes, patterns, stream);
   WaitingPhase phase(call, "locate");
-  found.begins = sum_hits({found.ranges.data(), patterns.size(), most_hits}, stream);
+  found.begins = begins_of_hits(found.ranges, most_hits, stream);
   std::uint64_t total = 0;
   check_cuda(cudaMemcpyAsync(&total, found.begins.data() + patterns.size(), sizeof(total),
                              cudaMemcpyDeviceToHost, stream));
@@ -127,18 +83,21 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
           found.ranges.bytes() + found.begins.bytes() + total * sizeof(Index));
   phase.set_bytes(2 * total * sizeof(Index));
   found.positions = {total, stream};
+  // The threads of a warp mostly have the same few patterns, so their binary searches read
+  // neighbouring words, which the caches hold.
   for_each_item<std::uint64_t>(
       total,
-      GatherPosition<Index>{suffixes.data(), found.ranges.data(), found.begins.data(),
-                            patterns.size(), found.positions.data()},
+      [suffixes = suffixes.data(), ranges = found.ranges.data(), begins = found.begins.data(),
+       patterns = patterns.size(), positions = found.positions.data()] __device__(std::uint64_t j) {
+        const std::uint32_t pattern = record_at(begins, patterns, j);
+        positions[j] = suffixes[ranges[pattern].begin + (j - begins[pattern])];
+      },
       stream);
   phase.stop();
   return found;
 }
 
-template decltype(find_on_device<std::uint32_t>) find_on_device<std::uint32_t>;
-template decltype(find_on_device<std::uint64_t>) find_on_device<std::uint64_t>;
-template decltype(locate_on_device<std::uint32_t>) locate_on_device<std::uint32_t>;
-template decltype(locate_on_device<std::uint64_t>) locate_on_device<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(find_on_device);
+SORTIE_INSTANTIATE_FOR_POSITIONS(locate_on_device);
 
 }  // namespace sortie::suffix_array::cuda

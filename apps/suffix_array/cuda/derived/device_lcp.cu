@@ -37,7 +37,7 @@
 #include <algorithm>
 
 #include "apps/suffix_array/cuda/derived/lcp_entry.cuh"
-#include "apps/suffix_array/cuda/scan.cuh"
+#include "apps/suffix_array/cuda/scan.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
@@ -227,41 +227,6 @@ __global__ void __launch_bounds__(long_block_threads)
   }
 }
 
-/// A pass of scan_items over `reach`, which it replaces by its prefix maximum.
-template <class Index>
-struct PrefixMaximum {
-  Index* reach;
-
-  __device__ Index operator()(Index position) const { return reach[position]; }
-  __device__ void operator()(Index position, Index maximum) const { reach[position] = maximum; }
-};
-
-struct Larger {
-  template <class Index>
-  __host__ __device__ Index operator()(Index a, Index b) const {
-    return a < b ? b : a;
-  }
-};
-
-// Thread i owns entry i, and fills it if it was marked as extended.
-template <class Index>
-struct TakeFromReach {
-  Entries<Index> entries;
-
-  __device__ void operator()(Index i) const {
-    if (entries.lcp[i] != mark_of<Index>(Unknown::extended)) return;
-    const Index position = entries.suffixes[i];
-    entries.lcp[i] = entries.reach[position] - position;
-  }
-};
-
-template <class Index>
-void take_prefix_maximum(DeviceBuffer<Index>& reach, cudaStream_t stream) {
-  const PrefixMaximum<Index> pass{reach.data()};
-  const auto count = static_cast<Index>(reach.size());
-  scan_items<Index>(pass, Larger{}, count, stream);
-}
-
 /// Capacity of the list of entries for blocks: more than any text needs that was not constructed to
 /// exceed it. Entries beyond the capacity are compared by their warps.
 constexpr std::uint64_t symbols_a_long_entry = 1024;
@@ -269,15 +234,6 @@ constexpr std::uint64_t least_long_entries = 1024;
 
 std::uint64_t long_capacity(std::uint64_t size) {
   return std::min<std::uint64_t>(size / symbols_a_long_entry + least_long_entries, 0x7fffffffU);
-}
-
-template <class Index>
-void require_memory(const Context& context, std::uint64_t size) {
-  // Packed text at 9 bits, rare letters and separators at 1 bit each, scratch of the scan.
-  constexpr std::uint64_t constant_scratch = 1 << 20;
-  const std::uint64_t wanted = 2 * size * sizeof(Index) + size / 8 * 11 +
-                               long_capacity(size) * sizeof(Index) + size / 64 + constant_scratch;
-  require(context, "the LCP array", wanted);
 }
 
 /// Letters of the code that decides how the text is packed; only its alphabet matters here.
@@ -291,7 +247,11 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
   const DeviceCall call(context, stream);
   const std::uint64_t size = text.symbols.size();
   if (size == 0) return {};
-  require_memory<Index>(call, size);
+  // Packed text at 9 bits, rare letters and separators at 1 bit each, scratch of the scan.
+  constexpr std::uint64_t constant_scratch = 1 << 20;
+  require(call, "the LCP array",
+          2 * size * sizeof(Index) + size / 8 * 11 + long_capacity(size) * sizeof(Index) +
+              size / 64 + constant_scratch);
   WaitingPhase phase(call, "lcp", size * (2 + 4 * sizeof(Index)));
 
   const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text, stream);
@@ -317,13 +277,19 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
   extend_long_kernel<Index><<<long_blocks, long_block_threads, 0, stream>>>(entries, long_entries);
   check_cuda(cudaGetLastError());
 
-  take_prefix_maximum(reach, stream);
-  for_each_item<Index>(size, TakeFromReach<Index>{entries}, stream);
+  inclusive_maximum(reach.data(), size, stream);
+  for_each_item<Index>(
+      size,
+      [entries] __device__(Index i) {
+        if (entries.lcp[i] != mark_of<Index>(Unknown::extended)) return;
+        const Index position = entries.suffixes[i];
+        entries.lcp[i] = entries.reach[position] - position;
+      },
+      stream);
   phase.stop();
   return lcp;
 }
 
-template decltype(lcp_on_device<std::uint32_t>) lcp_on_device<std::uint32_t>;
-template decltype(lcp_on_device<std::uint64_t>) lcp_on_device<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(lcp_on_device);
 
 }  // namespace sortie::suffix_array::cuda

@@ -89,19 +89,11 @@ Occurrences<Pos> locate(const Context& context, const TextView& text, std::span<
   return {to_host(call, found.ranges), to_host(call, found.begins), to_host(call, found.positions)};
 }
 
-template decltype(invert<std::uint32_t>) invert<std::uint32_t>;
-template decltype(invert<std::uint64_t>) invert<std::uint64_t>;
-template decltype(lcp_array<std::uint32_t>) lcp_array<std::uint32_t>;
-template decltype(lcp_array<std::uint64_t>) lcp_array<std::uint64_t>;
-template decltype(burrows_wheeler_transform<std::uint32_t>)
-    burrows_wheeler_transform<std::uint32_t>;
-template decltype(burrows_wheeler_transform<std::uint64_t>)
-    burrows_wheeler_transform<std::uint64_t>;
-template decltype(document_array<std::uint32_t>) document_array<std::uint32_t>;
-template decltype(document_array<std::uint64_t>) document_array<std::uint64_t>;
-template decltype(find<std::uint32_t>) find<std::uint32_t>;
-template decltype(find<std::uint64_t>) find<std::uint64_t>;
-template decltype(locate<std::uint32_t>) locate<std::uint32_t>;
-template decltype(locate<std::uint64_t>) locate<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(invert);
+SORTIE_INSTANTIATE_FOR_POSITIONS(lcp_array);
+SORTIE_INSTANTIATE_FOR_POSITIONS(burrows_wheeler_transform);
+SORTIE_INSTANTIATE_FOR_POSITIONS(document_array);
+SORTIE_INSTANTIATE_FOR_POSITIONS(find);
+SORTIE_INSTANTIATE_FOR_POSITIONS(locate);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/ranges/borders.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
 
 #include <algorithm>
 #include <cub/device/device_merge_sort.cuh>
 #include <utility>
 
+#include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/cuda/ranges/range_plan.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -51,35 +53,12 @@ __global__ void __launch_bounds__(element_threads)
        at += stride) {
     const auto position = static_cast<Index>(at);
     const auto window = order.text.template window<std::uint64_t>(at);
-    unsigned begin = 0;
-    unsigned end = count;
-    while (begin < end) {  // the first candidate whose window is not smaller
-      const unsigned middle = (begin + end) / 2;
-      if (shared_windows[middle] < window) {
-        begin = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
+    unsigned begin = first_true(0U, count, [&](unsigned i) { return shared_windows[i] >= window; });
     if (begin < count && shared_windows[begin] == window) {
-      const unsigned first = begin;
-      unsigned behind = first + 1;
-      for (end = count; behind < end;) {  // the first whose window is greater
-        const unsigned middle = (behind + end) / 2;
-        if (shared_windows[middle] == window) {
-          behind = middle + 1;
-        } else {
-          end = middle;
-        }
-      }
-      for (end = behind; begin < end;) {  // the first that is after the suffix
-        const unsigned middle = (begin + end) / 2;
-        if (order.before(position, candidates[middle])) {
-          end = middle;
-        } else {
-          begin = middle + 1;
-        }
-      }
+      const unsigned behind =
+          first_true(begin + 1, count, [&](unsigned i) { return shared_windows[i] != window; });
+      begin = first_true(begin, behind,
+                         [&](unsigned i) { return order.before(position, candidates[i]); });
     }
     atomicAdd(&shared_counts[begin], 1U);
   }
@@ -125,8 +104,11 @@ Counted<Index> count_between(const SuffixOrder<Index>& order, std::uint64_t symb
                                           IsBefore<Index>{order}, stream);
   });
   DeviceBuffer<std::uint64_t> windows(count, stream);
-  for_each_item<Index>(count, WriteWindows<Index>{order.text, positions.data(), 0, windows.data()},
-                       stream);
+  for_each_item<Index>(
+      count,
+      [text = order.text, positions = positions.data(), windows = windows.data()] __device__(
+          Index i) { windows[i] = text.template window<std::uint64_t>(positions[i]); },
+      stream);
   DeviceBuffer<unsigned long long> device_counts(count + 1, stream);
   check_cuda(cudaMemsetAsync(device_counts.data(), 0, device_counts.bytes(), stream));
   const std::size_t shared_bytes =
@@ -188,7 +170,6 @@ std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order, std::uint6
   throw Error(ErrorKind::device, "suffix array: the suffixes cannot be divided into ranges");
 }
 
-template decltype(find_ranges<std::uint32_t>) find_ranges<std::uint32_t>;
-template decltype(find_ranges<std::uint64_t>) find_ranges<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(find_ranges);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/ranges/cover_ranks.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 
 #include <utility>
 
@@ -7,60 +7,10 @@
 #include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 #include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
-namespace {
-
-template <class Index>
-struct WriteCoverPositions {
-  const std::uint16_t* elements;
-  std::uint32_t count;
-  std::uint32_t period;
-  Index* positions;
-
-  __device__ void operator()(Index number) const {
-    positions[number] = number / count * period + elements[number % count];
-  }
-};
-
-template <class Index>
-struct RankBySlot {
-  CoverRanks<Index> cover;
-  const Index* suffixes;
-  Index* ranks;
-
-  __device__ void operator()(Index slot) const { ranks[cover.number(suffixes[slot])] = slot; }
-};
-
-/// Replaces items by their numbers, and sets all keys to the same value: a refinement by these keys
-/// leaves groups unchanged.
-template <class Index>
-struct NumberItems {
-  CoverRanks<Index> cover;
-  Index* items;
-  Index* keys;
-
-  __device__ void operator()(Index j) const {
-    items[j] = cover.number(items[j]);
-    keys[j] = 1;
-  }
-};
-
-/// The step by one period. If there is no position a period ahead, the step is to the item itself;
-/// such positions are in no group, because members of groups have letters for more than a period.
-template <class Index>
-struct StepByPeriod {
-  Index elements;
-  Index count;
-  Index* steps;
-
-  __device__ void operator()(Index number) const {
-    steps[number] = count - number > elements ? number + elements : number;
-  }
-};
-
-}  // namespace
 
 template <Position Index>
 RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
@@ -77,10 +27,13 @@ RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
   {
     const DeviceBuffer<std::uint16_t> elements(cover.elements(), stream);
     DeviceBuffer<Index> positions(count, stream);
-    for_each_item<Index>(count,
-                         WriteCoverPositions<Index>{elements.data(), ranked.elements, ranked.period,
-                                                    positions.data()},
-                         stream);
+    for_each_item<Index>(
+        count,
+        [elements = elements.data(), count = ranked.elements, period = ranked.period,
+         positions = positions.data()] __device__(Index number) {
+          positions[number] = number / count * period + elements[number % count];
+        },
+        stream);
     // One letter more than a period: then the symbol a period ahead is a letter as well.
     sorted = sort_by_text(text, std::move(positions), WindowKey{text}.bits(),
                           TextSortEnd{std::uint64_t{ranked.period} + 1, false}, stream);
@@ -88,26 +41,40 @@ RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
 
   ranked.ranks = {count, stream};
   for_each_item<Index>(
-      count, RankBySlot<Index>{ranked.view(), sorted.suffixes.data(), ranked.ranks.data()}, stream);
+      count,
+      [cover = ranked.view(), suffixes = sorted.suffixes.data(),
+       ranks = ranked.ranks.data()] __device__(Index slot) {
+        ranks[cover.number(suffixes[slot])] = slot;
+      },
+      stream);
   sorted.suffixes.reset();
   SuffixGroups<Index>& list = sorted.groups;
   if (list.members == 0) return ranked;
   {
     DeviceBuffer<Index> keys(list.members, stream);
-    for_each_item<Index>(list.members,
-                         NumberItems<Index>{ranked.view(), list.items.data(), keys.data()}, stream);
+    // Replaces items by their numbers. A refinement by equal keys leaves groups unchanged.
+    for_each_item<Index>(
+        list.members,
+        [cover = ranked.view(), items = list.items.data(), keys = keys.data()] __device__(Index j) {
+          items[j] = cover.number(items[j]);
+          keys[j] = 1;
+        },
+        stream);
     refine_samples(list, keys, ranked.ranks, stream);
   }
   DeviceBuffer<Index> steps(count, stream);
-  for_each_item<Index>(count,
-                       StepByPeriod<Index>{static_cast<Index>(ranked.elements),
-                                           static_cast<Index>(count), steps.data()},
-                       stream);
+  // If there is no position a period ahead, the step is to the item itself; such positions are in no
+  // group, because members of groups have letters for more than a period.
+  for_each_item<Index>(
+      count,
+      [elements = ranked.elements, count, steps = steps.data()] __device__(Index number) {
+        steps[number] = count - number > elements ? number + elements : number;
+      },
+      stream);
   ranked.rounds = double_steps(std::move(list), ranked.ranks, std::move(steps), stream);
   return ranked;
 }
 
-template decltype(rank_cover<std::uint32_t>) rank_cover<std::uint32_t>;
-template decltype(rank_cover<std::uint64_t>) rank_cover<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(rank_cover);
 
 }  // namespace sortie::suffix_array::cuda

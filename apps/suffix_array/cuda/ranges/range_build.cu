@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/suffix_array/cuda/ranges/borders.hpp"
-#include "apps/suffix_array/cuda/ranges/cover_ranks.hpp"
-#include "apps/suffix_array/cuda/ranges/range_sort.hpp"
+#include "apps/suffix_array/cuda/host_copies.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_phase.hpp"
@@ -19,31 +18,11 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// The same letters, none of them rare: first_depth() of the stream is not used here.
+/// The same letters, none of them rare.
 PrefixCode without_rare_letters(const PrefixCode& code) {
   std::array<bool, 256> occurs{};
   for (std::size_t byte = 0; byte < occurs.size(); ++byte) occurs[byte] = code.codes[byte] != 0;
   return plan_prefix_code(occurs, {}, 32);
-}
-
-/// \param when_known  called with the bits of a packed symbol, before the text is packed
-template <class Callback>
-PackedText pack(const DeviceContext& context, const TextView& text, const Callback& when_known) {
-  const cudaStream_t stream = context.stream;
-  WaitingPhase copy_in(context, "copy in", text.size());
-  const DeviceBuffer<std::uint8_t> symbols(text.symbols, stream);
-  const DeviceBuffer<std::uint64_t> separators(text.separators, stream);
-  copy_in.stop();
-  WaitingPhase packing(context, "pack", 2 * text.size());
-  const DeviceText on_device{{symbols.data(), symbols.size()},
-                             {separators.data(), separators.size()}};
-  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(on_device, stream);
-  const PrefixCode code =
-      without_rare_letters(plan_first_sort(on_device, separator_bits.data(), 32, stream));
-  when_known(symbol_bits(code));
-  PackedText packed = pack_text(on_device, separator_bits.data(), code, stream);
-  packing.stop();
-  return packed;
 }
 
 /// Returns the unused memory of the pool to the system, so that it can be allocated again as one
@@ -53,12 +32,28 @@ void close_gaps(cudaStream_t stream) {
   release_unused_device_memory();
 }
 
-/// \param tight  the plan uses all free memory of the device
-template <class Index>
-void build_from_packed(const DeviceContext& context, const SymbolStream& text,
-                       std::uint64_t symbols, const RangePlan& plan, bool tight,
-                       const RangeSink<Index>& sink) {
+/// \param plan_for  returns the plan for the bits of a packed symbol
+/// \param tight     the plan uses all free memory of the device
+template <class Index, class PlanFor>
+void build_by(const DeviceContext& context, const TextView& view, const PlanFor& plan_for,
+              bool tight, const RangeSink<Index>& sink) {
   const cudaStream_t stream = context.stream;
+  const std::uint64_t symbols = view.size();
+  RangePlan plan;
+  PackedText packed;
+  {
+    const Inputs<Index> inputs(context, "the text", view, {});
+    WaitingPhase packing(context, "pack", 2 * symbols);
+    const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(inputs.text(), stream);
+    const PrefixCode code =
+        without_rare_letters(plan_first_sort(inputs.text(), separator_bits.data(), 32, stream));
+    plan = plan_for(symbol_bits(code));
+    packed = pack_text(inputs.text(), separator_bits.data(), code, stream);
+    packing.stop();
+  }
+  packed.stream.first_symbols = 0;  // no sort by this code
+  const SymbolStream& text = packed.stream;
+
   WaitingPhase ranking(context, "cover");
   if (tight) close_gaps(stream);
   const RankedCover<Index> cover = rank_cover<Index>(text, symbols, plan.cover_order, stream);
@@ -94,8 +89,8 @@ void build_from_packed(const DeviceContext& context, const SymbolStream& text,
 template <Position Index>
 void build_in_ranges(const DeviceContext& context, const TextView& text, const RangePlan& plan,
                      const RangeSink<Index>& sink) {
-  const PackedText packed = pack(context, text, [](int) {});
-  build_from_packed(context, packed.stream, text.size(), plan, false, sink);
+  build_by(
+      context, text, [&](int) { return plan; }, false, sink);
 }
 
 template <Position Index>
@@ -110,12 +105,11 @@ void build_in_ranges(const DeviceContext& context, const TextView& text, int kep
   TextShape shape{text.size(), text.separators.size(), 1, kept};
   // Checks the memory for the most bits a symbol, before the text is copied.
   static_cast<void>(plan_ranges<Index>(shape, budget));
-  RangePlan plan;
-  const PackedText packed = pack(context, text, [&](int bits) {
+  const auto plan_for = [&](int bits) {
     shape.bits = bits;
-    plan = plan_ranges<Index>(shape, budget);
-  });
-  build_from_packed(context, packed.stream, text.size(), plan, budget == usable, sink);
+    return plan_ranges<Index>(shape, budget);
+  };
+  build_by(context, text, plan_for, budget == usable, sink);
 }
 
 #define SORTIE_INSTANTIATE_RANGE_BUILD(Index)                                            \

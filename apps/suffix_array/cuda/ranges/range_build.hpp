@@ -21,11 +21,11 @@ using RangeSink = std::function<void(DeviceBuffer<Index> suffixes)>;
 /// Steps:
 ///   1. The text is copied to the device and packed (symbol_stream.cuh); the copy is freed.
 ///   2. The suffixes at positions of a difference cover, 8.8 to 1.7 % of all, are ranked
-///      (cover_ranks.hpp). From then on any two suffixes can be compared, whatever they repeat, by
+///      (cover_ranks.cu). From then on any two suffixes can be compared, whatever they repeat, by
 ///      at most a period of symbols (suffix_order.cuh).
 ///   3. Suffixes drawn at random are sorted, the suffixes between them are counted, and the suffix
-///      array is divided into ranges that fit (borders.hpp).
-///   4. Each range is gathered by a pass over the text, sorted (range_sort.hpp), passed to `sink`.
+///      array is divided into ranges that fit (borders.cu).
+///   4. Each range is gathered by a pass over the text, sorted (range_sort.cu), passed to `sink`.
 ///
 /// \tparam Index   type of positions on the device
 /// \param context  stream, memory budget, progress (one call a range), report (phases "copy in",
@@ -64,7 +64,7 @@ template <Position Index>
 void build_in_ranges(const DeviceContext& context, const TextView& text, int kept,
                      const RangeSink<Index>& sink);
 
-/// The same with the caller's plan, however much memory that takes.
+/// The same with the caller's plan, however much memory that takes besides the text.
 template <Position Index>
 void build_in_ranges(const DeviceContext& context, const TextView& text, const RangePlan& plan,
                      const RangeSink<Index>& sink);

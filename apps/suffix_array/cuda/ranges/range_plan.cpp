@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -13,9 +15,8 @@ namespace {
 /// Bytes that do not grow with the text: scratch of the sorts, candidates for borders, tables.
 constexpr std::uint64_t constant = std::uint64_t{3} << 20;
 
-/// Bytes a member of SuffixGroups: items, slots, heads, offsets, and the few large groups.
 template <class Index>
-constexpr std::uint64_t list_entry = 2 * sizeof(Index) + 1 + sizeof(Index) / 2 + 1;
+constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
 
 constexpr std::uint64_t key = sizeof(std::uint64_t);
 
@@ -51,6 +52,14 @@ std::uint64_t packed_bytes(const TextShape& shape) {
   return (shape.symbols / 64 + 1) * static_cast<std::uint64_t>(shape.bits) * 8;
 }
 
+/// Bytes with a given cover and the smallest ranges.
+template <class Index>
+std::uint64_t bytes_with(const TextShape& shape, std::uint32_t cover_order) {
+  const std::uint64_t members = (shape.symbols + most_ranges_wanted - 1) / most_ranges_wanted;
+  return std::max({bytes_to_pack(shape), bytes_to_rank<Index>(shape, cover_order),
+                   bytes_to_sort<Index>(shape, {cover_order, members})});
+}
+
 }  // namespace
 
 std::uint64_t bytes_to_pack(const TextShape& shape) {
@@ -75,18 +84,6 @@ std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
          DifferenceCover::most_positions(plan.cover_order, shape.symbols) * sizeof(Index) + set +
          plan.members * member_bytes<Index>(shape) + constant;
 }
-
-namespace {
-
-/// Bytes with a given cover and the smallest ranges.
-template <class Index>
-std::uint64_t bytes_with(const TextShape& shape, std::uint32_t cover_order) {
-  const std::uint64_t members = (shape.symbols + most_ranges_wanted - 1) / most_ranges_wanted;
-  return std::max({bytes_to_pack(shape), bytes_to_rank<Index>(shape, cover_order),
-                   bytes_to_sort<Index>(shape, {cover_order, members})});
-}
-
-}  // namespace
 
 template <Position Index>
 std::uint64_t least_bytes(const TextShape& shape) {
@@ -122,13 +119,9 @@ std::vector<std::size_t> join_counts(const std::vector<std::uint64_t>& counts, s
   return ends;
 }
 
-template decltype(bytes_to_rank<std::uint32_t>) bytes_to_rank<std::uint32_t>;
-template decltype(bytes_to_rank<std::uint64_t>) bytes_to_rank<std::uint64_t>;
-template decltype(bytes_to_sort<std::uint32_t>) bytes_to_sort<std::uint32_t>;
-template decltype(bytes_to_sort<std::uint64_t>) bytes_to_sort<std::uint64_t>;
-template decltype(least_bytes<std::uint32_t>) least_bytes<std::uint32_t>;
-template decltype(least_bytes<std::uint64_t>) least_bytes<std::uint64_t>;
-template decltype(plan_ranges<std::uint32_t>) plan_ranges<std::uint32_t>;
-template decltype(plan_ranges<std::uint64_t>) plan_ranges<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_to_rank);
+SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_to_sort);
+SORTIE_INSTANTIATE_FOR_POSITIONS(least_bytes);
+SORTIE_INSTANTIATE_FOR_POSITIONS(plan_ranges);
 
 }  // namespace sortie::suffix_array::cuda

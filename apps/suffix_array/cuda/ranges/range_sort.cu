@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cub/device/device_merge_sort.cuh>
-#include "apps/suffix_array/cuda/build/group_bounds.cuh"
-#include "apps/suffix_array/cuda/ranges/range_sort.hpp"
-#include "primitives/cuda/warp.cuh"
+#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cub/device/device_merge_sort.cuh>
 #include <string>
 #include <utility>
 
+#include "apps/suffix_array/cuda/build/group_bounds.cuh"
 #include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "apps/suffix_array/cuda/ranges/range_plan.hpp"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
+#include "apps/suffix_array/cuda/samples/group_slots.cuh"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
@@ -44,28 +45,6 @@ struct InRange {
   }
 };
 
-// Thread j tests the suffix at first + j; a warp writes one word of the set by a vote.
-template <class Index>
-__global__ void __launch_bounds__(element_threads)
-    mark_members_kernel(InRange<Index> in_range, std::uint64_t first, std::uint64_t count,
-                        NumberedSet<Index> members) {
-  const std::uint64_t j = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
-  const unsigned votes = __ballot_sync(full_warp, j < count && in_range(first + j));
-  if (threadIdx.x % 32 == 0 && j < count) members.words[j / 32].bits = votes;
-}
-
-template <class Index>
-struct ListMembers {
-  NumberedSet<Index> members;
-  std::uint64_t first;
-  Index* positions;
-
-  __device__ void operator()(Index j) const {
-    const NumberedWord<Index> word = members.word(j);
-    if (word.contains(j)) positions[word.rank(j)] = static_cast<Index>(first + j);
-  }
-};
-
 /// Positions of the suffixes of a range, ascending. Waits for the stream up to four times.
 template <class Index>
 DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols,
@@ -78,13 +57,17 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
   for (std::uint64_t first = 0; first < symbols; first += chunk) {
     const std::uint64_t count = std::min(chunk, symbols - first);
     NumberedSetBuffer<Index> members(count, stream);
-    mark_members_kernel<<<blocks_for(count), element_threads, 0, stream>>>(in_range, first, count,
-                                                                           members.set());
-    check_cuda(cudaGetLastError());
+    fill_set(
+        members.set(), count, [in_range, first] __device__(Index j) { return in_range(first + j); },
+        stream);
     const std::uint64_t here = members.number_and_count(stream);
     if (here > wanted - found) break;
-    for_each_item<Index>(count, ListMembers<Index>{members.set(), first, positions.data() + found},
-                         stream);
+    for_each_element(
+        members.set(), count,
+        [first, positions = positions.data() + found] __device__(Index j, Index rank) {
+          positions[rank] = static_cast<Index>(first + j);
+        },
+        stream);
     found += here;
     if (found == wanted && first + count == symbols) return positions;
   }
@@ -101,21 +84,15 @@ int key_bits_of(const SymbolStream& text, const SuffixRange& range) {
   return static_cast<int>(std::bit_width((range.begin_window ^ range.end_window) >> shift)) + 1;
 }
 
-/// The members of groups of more than most_counted, and the first member of each of these groups,
-/// as sets of indices in the list.
-template <class Index>
-struct LargeSets {
-  NumberedSet<Index> members;
-  NumberedSet<Index> heads;
-};
-
 // Thread j handles member j of the list. In a small group it counts the members that precede its
-// own, which gives its slot; large groups are recorded.
+// own, which gives its slot. The members of larger groups, and the first of each, are recorded in
+// `large`, by their index in the list.
 template <class Index>
 __global__ void __launch_bounds__(element_threads)
     place_in_small_groups_kernel(SuffixOrder<Index> order, std::uint64_t depth, const Index* items,
                                  const Index* slots, const std::uint8_t* heads,
-                                 std::uint64_t members, Index* suffixes, LargeSets<Index> large) {
+                                 std::uint64_t members, Index* suffixes,
+                                 GroupSlotsView<Index> large) {
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   if (thread - lane >= members) return;  // the whole warp
@@ -145,24 +122,6 @@ struct Member {
 };
 
 template <class Index>
-struct ListLargeMembers {
-  LargeSets<Index> large;
-  const Index* items;
-  const Index* slots;
-  Member<Index>* members;
-  Index* member_slots;
-
-  __device__ void operator()(Index j) const {
-    const NumberedWord<Index> word = large.members.word(j);
-    if (!word.contains(j)) return;
-    const Index at = word.rank(j);
-    const NumberedWord<Index> begins = large.heads.word(j);
-    members[at] = {static_cast<Index>(begins.rank(j) + (begins.contains(j) ? 1 : 0)), items[j]};
-    member_slots[at] = slots[j];
-  }
-};
-
-template <class Index>
 struct IsBefore {
   SuffixOrder<Index> order;
   std::uint64_t depth;  ///< letters in which the members of each group agree
@@ -173,15 +132,6 @@ struct IsBefore {
     if (left.group != right.group) return left.group < right.group;
     return order.before(left.position, right.position, depth);
   }
-};
-
-template <class Index>
-struct PlaceMembers {
-  const Member<Index>* members;
-  const Index* slots;
-  Index* suffixes;
-
-  __device__ void operator()(Index j) const { suffixes[slots[j]] = members[j].position; }
 };
 
 /// Sorts the remaining groups by comparisons of two suffixes at a time: in groups of up to
@@ -197,27 +147,36 @@ void sort_by_comparisons(const SuffixOrder<Index>& order, TextSorted<Index>& sor
   list.offsets.reset();
   NumberedSetBuffer<Index> large_members(list.members, stream);
   NumberedSetBuffer<Index> large_heads(list.members, stream);
-  const LargeSets<Index> large{large_members.set(), large_heads.set()};
+  const GroupSlotsView<Index> large{large_members.set(), large_heads.set()};
   place_in_small_groups_kernel<<<blocks_for(list.members), element_threads, 0, stream>>>(
       order, sorted.depth, list.items.data(), list.slots.data(), list.heads.data(), list.members,
       sorted.suffixes.data(), large);
   check_cuda(cudaGetLastError());
   if (list.large_groups == 0) return;
 
-  static_cast<void>(large_heads.number(stream));
+  large_heads.number(stream);
   const std::uint64_t count = large_members.number_and_count(stream);
   DeviceBuffer<Member<Index>> members(count, stream);
   DeviceBuffer<Index> slots(count, stream);
-  for_each_item<Index>(list.members,
-                       ListLargeMembers<Index>{large, list.items.data(), list.slots.data(),
-                                               members.data(), slots.data()},
-                       stream);
+  for_each_element(
+      large.members, list.members,
+      [large, list = list.view(), members = members.data(), slots = slots.data()] __device__(
+          Index j, Index at) {
+        members[at] = {large.groups_up_to(j), list.items[j]};
+        slots[at] = list.slots[j];
+      },
+      stream);
   const IsBefore<Index> is_before{order, sorted.depth};
   call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceMergeSort::SortKeys(scratch, bytes, members.data(), count, is_before, stream);
   });
   for_each_item<Index>(
-      count, PlaceMembers<Index>{members.data(), slots.data(), sorted.suffixes.data()}, stream);
+      count,
+      [members = members.data(), slots = slots.data(),
+       suffixes = sorted.suffixes.data()] __device__(Index j) {
+        suffixes[slots[j]] = members[j].position;
+      },
+      stream);
 }
 
 }  // namespace
@@ -236,7 +195,6 @@ DeviceBuffer<Index> sort_range(const SuffixOrder<Index>& order, std::uint64_t sy
   return std::move(sorted.suffixes);
 }
 
-template decltype(sort_range<std::uint32_t>) sort_range<std::uint32_t>;
-template decltype(sort_range<std::uint64_t>) sort_range<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(sort_range);
 
 }  // namespace sortie::suffix_array::cuda

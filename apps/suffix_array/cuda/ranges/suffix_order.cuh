@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "sortie/device_buffer.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
 
@@ -37,6 +39,31 @@ struct CoverRanks {
   }
 };
 
+/// CoverRanks and their memory: sizeof(Index) bytes for each position of the cover.
+template <Position Index>
+struct RankedCover {
+  DeviceBuffer<Index> ranks;
+  DeviceBuffer<std::uint16_t> places;
+  DeviceBuffer<std::uint16_t> starts;
+  std::uint32_t period = 0;
+  std::uint32_t elements = 0;
+  std::uint64_t rounds = 0;  ///< rounds of doubling that the ranking took
+
+  [[nodiscard]] CoverRanks<Index> view() const {
+    return {ranks.data(), places.data(), starts.data(), period, elements};
+  }
+};
+
+/// Ranks the suffixes that start at positions of a cover: by a period of symbols of the text, then
+/// by prefix doubling with steps of a period in place of symbols.
+/// \param symbols      symbols of the text, at least 1
+/// \param cover_order  see DifferenceCover
+/// \throws Error (out_of_memory, device)
+/// Waits for the stream several times. Memory: bytes_to_rank() of range_plan.hpp.
+template <Position Index>
+[[nodiscard]] RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
+                                            std::uint32_t cover_order, cudaStream_t stream);
+
 /// Compares any two suffixes of a text in the order of TextView, by at most one symbol more than a
 /// period.
 template <class Index>
@@ -60,20 +87,6 @@ struct SuffixOrder {
       if ((left_window & text.last_symbol_mask()) == 0) return left < right;
     }
     return cover.ranks[cover.number(left + distance)] < cover.ranks[cover.number(right + distance)];
-  }
-};
-
-/// Writes the windows of 64 bits `depth` symbols after the positions. Members of groups have letters
-/// in all symbols compared so far, so `depth` leads at most to their ends.
-template <class Index>
-struct WriteWindows {
-  SymbolStream text;
-  const Index* positions;
-  std::uint64_t depth;
-  std::uint64_t* windows;
-
-  __device__ void operator()(Index i) const {
-    windows[i] = text.window<std::uint64_t>(positions[i] + depth);
   }
 };
 

@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
 #include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
-namespace {
-
-template <class Index>
-struct WriteWindowKeys {
-  WindowKey key;
-  const Index* positions;
-  std::uint64_t* keys;
-
-  __device__ void operator()(Index j) const { keys[j] = key(positions[j]); }
-};
-
-}  // namespace
 
 template <Position Index>
 TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> positions,
@@ -30,8 +18,12 @@ TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> pos
   {
     const std::uint64_t members = positions.size();
     DeviceBuffer<std::uint64_t> keys(members, stream);
-    for_each_item<Index>(members, WriteWindowKeys<Index>{key, positions.data(), keys.data()},
-                         stream);
+    for_each_item<Index>(
+        members,
+        [key, positions = positions.data(), keys = keys.data()] __device__(Index j) {
+          keys[j] = key(positions[j]);
+        },
+        stream);
     sorted.suffixes = std::move(positions);
     {
       DeviceBuffer<std::uint64_t> keys_alternate(members, stream);
@@ -43,22 +35,14 @@ TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> pos
   sorted.depth = static_cast<std::uint64_t>(key.symbols());
   sorted.unresolved = sorted.groups.members;
 
-  SuffixGroups<Index>& list = sorted.groups;
-  while (list.members != 0 && sorted.depth < end.depth) {
-    list.offsets.reset();  // no longer needed: large groups are listed
-    const std::uint64_t before = list.members;
-    DeviceBuffer<std::uint64_t> keys(before, stream);
-    for_each_item<Index>(
-        before, WriteWindows<Index>{text, list.items.data(), sorted.depth, keys.data()}, stream);
-    sort_groups(list, keys, stream);
-    refine_suffixes(list, keys, text.last_symbol_mask(), sorted.suffixes, stream);
-    sorted.depth += static_cast<std::uint64_t>(text.window_symbols(64));
-    if (end.when_slow && list.members > before / 2) break;
+  while (sorted.groups.members != 0 && sorted.depth < end.depth) {
+    const std::uint64_t before = sorted.groups.members;
+    compare_windows<std::uint64_t>(text, sorted.depth, sorted.groups, sorted.suffixes, stream);
+    if (end.when_slow && sorted.groups.members > before / 2) break;
   }
   return sorted;
 }
 
-template decltype(sort_by_text<std::uint32_t>) sort_by_text<std::uint32_t>;
-template decltype(sort_by_text<std::uint64_t>) sort_by_text<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(sort_by_text);
 
 }  // namespace sortie::suffix_array::cuda

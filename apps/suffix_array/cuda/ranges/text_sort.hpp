@@ -48,6 +48,7 @@ struct TextSortEnd {
 /// Sorts suffixes by the symbols of the packed text alone: by one radix sort by WindowKey, then
 /// groups by windows of 64 bits. Waits for the stream once, and once a round.
 ///
+/// \param text       its first_depth() is 0
 /// \param positions  ascending
 /// \param key_bits   number of low bits of the first keys in which suffixes may differ
 /// \throws Error (out_of_memory, device)

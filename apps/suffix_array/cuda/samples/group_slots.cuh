@@ -12,7 +12,8 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// GroupSlots: the view for kernels.
+/// A list of groups as two sets of slots: the slots of members, and the first slot of each group.
+/// No words if there are no groups.
 template <class Index>
 struct GroupSlotsView {
   NumberedSet<Index> members;
@@ -58,55 +59,25 @@ __global__ void __launch_bounds__(element_threads)
   if (head_bits != 0) atomicOr(&sets.heads.words[word].bits, head_bits);
 }
 
+/// Writes the members of sets to a list again.
 template <class Index>
 struct RestoreMembers {
   GroupSlotsView<Index> sets;
   const Index* suffix_array;
   Index member;  ///< index in the list of the first member of the sets
   Index group;
-  Index* items;
-  Index* slots;
-  std::uint8_t* heads;
-  Index* offsets;
+  GroupsView<Index> list;
 
   __device__ void operator()(Index slot) const {
     const NumberedWord<Index> word = sets.members.word(slot);
     if (!word.contains(slot)) return;
     const Index at = member + word.rank(slot);
     const bool is_head = sets.heads.contains(slot);
-    items[at] = suffix_array[slot];
-    slots[at] = slot;
-    heads[at] = is_head ? 1 : 0;
-    if (is_head) offsets[group + sets.heads.rank(slot)] = at;
+    list.items[at] = suffix_array[slot];
+    list.slots[at] = slot;
+    list.heads[at] = is_head ? 1 : 0;
+    if (is_head) list.offsets[group + sets.heads.rank(slot)] = at;
   }
-};
-
-/// A list of groups stored as two sets of slots: the slots of members, and the first slot of each
-/// group. The suffix array holds the items, so a list in the order of its slots can be restored
-/// from these sets. They take sizeof(Index) / 8 bytes a slot; the list takes more than 2.5
-/// sizeof(Index) bytes a member. Empty for an empty list.
-template <Position Index>
-class GroupSlots {
- public:
-  /// \param begin, end  range of members of `list`: whole groups in the order of their slots
-  /// \param slots       size of the suffix array
-  /// \param ranked      number the members, which restore() requires
-  GroupSlots(const SuffixGroups<Index>& list, std::uint64_t begin, std::uint64_t end,
-             std::uint64_t slots, bool ranked, cudaStream_t stream);
-
-  [[nodiscard]] GroupSlotsView<Index> view();
-  [[nodiscard]] std::uint64_t bytes() const { return members_.bytes() + heads_.bytes(); }
-
-  /// Writes the list again, starting at member `member` and group `group`.
-  /// \pre the members are numbered (`ranked`); every suffix is once in the suffix array, the
-  ///      members of each group in their slots
-  void restore(SuffixGroups<Index>& list, std::uint64_t member, std::uint64_t group,
-               const DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
-
- private:
-  bool empty_ = true;
-  NumberedSetBuffer<Index> members_;
-  NumberedSetBuffer<Index> heads_;
 };
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
-#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <array>
@@ -9,65 +8,20 @@
 #include "apps/suffix_array/cuda/build/group_bounds.cuh"
 #include "apps/suffix_array/cuda/build/large_groups.cuh"
 #include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
-
-/// The key of sample j of the list is the rank of the sample that its step leads to. All steps are
-/// doubled in the same pass, into a separate array.
-///
-/// A sample that stays in the list for the next round has a step to a sample of this round's list,
-/// because a key that occurs twice is the rank of a group. So its doubled step is known.
-template <class Index>
-struct TakeStep {
-  const Index* numbers;
-  const Index* ranks;
-  const Index* steps;
-  Index* keys;
-  Index* doubled;
-
-  __device__ void operator()(Index j) const {
-    const Index number = numbers[j];
-    const Index next = steps[number];
-    keys[j] = ranks[next] + 1;
-    doubled[number] = steps[next];
-  }
-};
 
 /// State of a member whose group stays in place.
 enum Settled : std::uint8_t {
   not_settled = 0,
   rank_is_new = 1,  ///< settled, but others have not read its final rank yet
   rank_is_known = 2,
-};
-
-/// TakeStep for groups that stay in place: writes the ranks and keys of their members.
-template <class Index>
-struct TakeStepInPlace {
-  const Index* numbers;
-  std::uint8_t* settled;
-  const Index* ranks;
-  const Index* steps;
-  Index* own_ranks;
-  Index* keys;
-  Index* doubled;
-
-  __device__ void operator()(Index j) const {
-    const std::uint8_t state = settled[j];
-    if (state == rank_is_known) return;
-    const Index number = numbers[j];
-    own_ranks[j] = ranks[number];
-    if (state == rank_is_new) {
-      settled[j] = rank_is_known;
-      return;
-    }
-    const Index next = steps[number];
-    keys[j] = ranks[next];
-    doubled[number] = steps[next];
-  }
 };
 
 /// Computes new ranks, by (rank, key), for members of groups that stay in place.
@@ -78,9 +32,7 @@ struct MembersInPlace {
     Index key;
   };
 
-  const Index* numbers;
-  const Index* slots;
-  const std::uint8_t* heads;
+  GroupsView<Index> list;
   std::uint64_t members;
   const Index* own_ranks;
   const Index* keys;
@@ -99,8 +51,8 @@ struct MembersInPlace {
   /// Member j of the group that begins at `begin` has `before` members before it, and `equal` equal
   /// members including itself. With equal == 1 it is settled.
   __device__ void finish(Index j, Index begin, std::uint32_t before, std::uint32_t equal) const {
-    const Index rank = slots[begin + before];
-    if (rank != own_ranks[j]) ranks[numbers[j]] = rank;
+    const Index rank = list.slots[begin + before];
+    if (rank != own_ranks[j]) ranks[list.items[j]] = rank;
     if (equal == 1) {
       settled[j] = rank_is_new;
     } else {
@@ -112,21 +64,21 @@ struct MembersInPlace {
 // Thread j handles member j of a small group.
 template <class Index>
 __global__ void __launch_bounds__(element_threads)
-    rank_small_groups_kernel(MembersInPlace<Index> list) {
+    rank_small_groups_kernel(MembersInPlace<Index> task) {
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
-  const bool takes_part = thread < list.members && list.takes_part(static_cast<Index>(thread));
+  const bool takes_part = thread < task.members && task.takes_part(static_cast<Index>(thread));
   if (__ballot_sync(full_warp, takes_part) == 0) return;
-  const auto group = HeadVotes(list.heads, list.members, thread - lane, lane).bounds<Index>();
+  const auto group = HeadVotes(task.list.heads, task.members, thread - lane, lane).bounds<Index>();
   if (!takes_part || !group.small) return;
   const auto j = static_cast<Index>(thread);
-  const auto mine = list.load(j);
+  const auto mine = task.load(j);
   std::uint32_t before = 0;
   std::uint32_t equal = 0;
   for (Index i = group.begin; i < group.end; ++i) {
-    list.count(mine, j, list.load(i), i, before, equal);
+    task.count(mine, j, task.load(i), i, before, equal);
   }
-  list.finish(j, group.begin, before, equal);
+  task.finish(j, group.begin, before, equal);
 }
 
 /// Each round at least doubles the symbols in which the members of a group agree.
@@ -140,7 +92,7 @@ void require_end(std::uint64_t rounds) {
 /// and only ranks change. A round takes two or three kernels, and the host reads the result only
 /// every few rounds.
 template <class Index>
-std::uint64_t double_steps_in_place(const SuffixGroups<Index>& list, DeviceBuffer<Index>& ranks,
+std::uint64_t double_steps_in_place(SuffixGroups<Index>& list, DeviceBuffer<Index>& ranks,
                                     DeviceBuffer<Index>& steps, DeviceBuffer<Index>& doubled,
                                     cudaStream_t stream) {
   constexpr std::size_t rounds_a_look = 3;
@@ -156,14 +108,26 @@ std::uint64_t double_steps_in_place(const SuffixGroups<Index>& list, DeviceBuffe
     for (std::size_t i = 0; i < rounds_a_look; ++i) {
       for_each_item<Index>(
           members,
-          TakeStepInPlace<Index>{list.items.data(), settled.data(), ranks.data(), steps.data(),
-                                 own_ranks.data(), keys.data(), doubled.data()},
+          [numbers = list.items.data(), settled = settled.data(), ranks = ranks.data(),
+           steps = steps.data(), own_ranks = own_ranks.data(), keys = keys.data(),
+           doubled = doubled.data()] __device__(Index j) {
+            const std::uint8_t state = settled[j];
+            if (state == rank_is_known) return;
+            const Index number = numbers[j];
+            own_ranks[j] = ranks[number];
+            if (state == rank_is_new) {
+              settled[j] = rank_is_known;
+              return;
+            }
+            const Index next = steps[number];
+            keys[j] = ranks[next];
+            doubled[number] = steps[next];
+          },
           stream);
       std::swap(steps, doubled);
       const MembersInPlace<Index> in_place{
-          list.items.data(), list.slots.data(), list.heads.data(),
-          members,           own_ranks.data(),  keys.data(),
-          ranks.data(),      settled.data(),    device_unsettled.data() + i};
+          list.view(),  members,        own_ranks.data(),           keys.data(),
+          ranks.data(), settled.data(), device_unsettled.data() + i};
       rank_small_groups_kernel<<<blocks_for(members), element_threads, 0, stream>>>(in_place);
       check_cuda(cudaGetLastError());
       count_in_large_groups(in_place, list.large_begins.data(), list.large_ends.data(),
@@ -195,9 +159,19 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
     }
     require_end(rounds);
     DeviceBuffer<Index> keys(list.members, stream);
+    // The key of a sample is the rank of the sample that its step leads to. All steps are doubled in
+    // the same pass, into a separate array. A sample that stays in the list for the next round has a
+    // step to a sample of this round's list, because a key that occurs twice is the rank of a group:
+    // so its doubled step is known.
     for_each_item<Index>(
         list.members,
-        TakeStep<Index>{list.items.data(), ranks.data(), steps.data(), keys.data(), doubled.data()},
+        [numbers = list.items.data(), ranks = ranks.data(), steps = steps.data(),
+         keys = keys.data(), doubled = doubled.data()] __device__(Index j) {
+          const Index number = numbers[j];
+          const Index next = steps[number];
+          keys[j] = ranks[next] + 1;
+          doubled[number] = steps[next];
+        },
         stream);
     std::swap(steps, doubled);
     sort_groups(list, keys, stream);
@@ -206,7 +180,6 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
   return rounds;
 }
 
-template decltype(double_steps<std::uint32_t>) double_steps<std::uint32_t>;
-template decltype(double_steps<std::uint64_t>) double_steps<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(double_steps);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/samples/samples.hpp"
-#include "apps/suffix_array/cuda/sizes.hpp"
-#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <utility>
@@ -11,9 +9,11 @@
 #include "apps/suffix_array/cuda/samples/group_slots.cuh"
 #include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
 #include "apps/suffix_array/cuda/samples/sampling.cuh"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {
@@ -31,39 +31,6 @@ Sampling plan_sampling(const SymbolStream& text, std::uint64_t depth) {
   return {text, compared, std::min(hashed, compared)};
 }
 
-/// Finds the sample of member j, and marks it and the next.
-template <class Index>
-struct MarkSamples {
-  Sampling sampling;
-  const Index* positions;
-  Index* targets;
-  NumberedSet<Index> marks;
-
-  __device__ void mark(Index position) const {
-    // Read first: neighbouring suffixes share samples, so most are marked already.
-    if (!marks.contains(position)) marks.insert(position);
-  }
-  __device__ void operator()(Index j) const {
-    Index own = 0;
-    Index next = 0;
-    sampling.samples(positions[j], own, next);
-    targets[j] = own;
-    mark(own);
-    if (next != own) mark(next);
-  }
-};
-
-/// Marks the suffixes that order long runs.
-template <class Index>
-struct MarkTargets {
-  const Index* targets;
-  NumberedSet<Index> marks;
-  __device__ void operator()(Index j) const {
-    // Read first: members of one run share their target.
-    if (!marks.contains(targets[j])) marks.insert(targets[j]);
-  }
-};
-
 /// The slots that are in groups: of suffixes outside and inside long runs.
 template <class Index>
 struct SlotsInGroups {
@@ -79,107 +46,45 @@ struct SlotsInGroups {
   }
 };
 
-// Thread j handles slot j of the suffix array. A sample that is in no group gets its rank; samples
-// in groups are selected, 32 slots by one vote.
+/// A list of groups stored as two sets of slots. The suffix array holds the items, so a list in the
+/// order of its slots can be restored from these sets. They take sizeof(Index) / 8 bytes a slot; the
+/// list takes more than 2.5 sizeof(Index) bytes a member. Empty for an empty list.
 template <class Index>
-__global__ void __launch_bounds__(element_threads)
-    find_samples_kernel(NumberedSet<Index> samples, SlotsInGroups<Index> groups,
-                        const Index* suffix_array, std::uint64_t slots, Index* ranks,
-                        NumberedSet<Index> selected) {
-  const std::uint64_t slot = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
-  bool is_selected = false;
-  if (slot < slots) {
-    const Index position = suffix_array[slot];
-    const NumberedWord<Index> word = samples.word(position);
-    if (word.contains(position)) {
-      is_selected = groups.contains(slot);
-      if (!is_selected) ranks[word.rank(position)] = static_cast<Index>(slot);
-    }
+class GroupSlots {
+ public:
+  /// \param begin, end  range of members of `list`: whole groups in the order of their slots
+  /// \param slots       size of the suffix array
+  /// \param ranked      number the members, which restore() requires
+  GroupSlots(const SuffixGroups<Index>& list, std::uint64_t begin, std::uint64_t end,
+             std::uint64_t slots, bool ranked, cudaStream_t stream) {
+    if (begin == end) return;
+    members_ = {slots, stream};
+    heads_ = {slots, stream};
+    insert_slots_kernel<<<blocks_for(end - begin), element_threads, 0, stream>>>(
+        list.slots.data() + begin, list.heads.data() + begin, end - begin, view());
+    check_cuda(cudaGetLastError());
+    if (ranked) members_.number(stream);
+    heads_.number(stream);
   }
-  const unsigned votes = __ballot_sync(full_warp, is_selected);
-  if (threadIdx.x % 32 == 0 && slot < slots) selected.words[slot / 32].bits = votes;
-}
 
-/// Lists the samples in groups, in the order of their slots; keys are the numbers of their groups,
-/// from 1. Thread w handles the 32 slots of word w: few of them have a sample.
-template <class Index>
-struct ListSelected {
-  NumberedSet<Index> samples;
-  SlotsInGroups<Index> groups;
-  NumberedSet<Index> selected;
-  const Index* suffix_array;
-  Index* numbers;
-  Index* slots;
-  std::uint8_t* heads;
-  Index* keys;
+  [[nodiscard]] GroupSlotsView<Index> view() { return {members_.set(), heads_.set()}; }
 
-  __device__ void operator()(Index w) const {
-    const NumberedWord<Index> word = selected.words[w];
-    Index at = word.before;
-    for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
-      const Index slot = 32 * w + static_cast<Index>(__ffs(static_cast<int>(bits)) - 1);
-      numbers[at] = samples.rank(suffix_array[slot]);
-      slots[at] = slot;
-      heads[at] = at == 0 ? 1 : 0;
-      keys[at] = groups.groups_up_to(slot);
-      ++at;
-    }
+  /// Writes the list again, starting at member `member` and group `group`.
+  /// \pre the members are numbered (`ranked`); every suffix is once in the suffix array, the
+  ///      members of each group in their slots
+  void restore(SuffixGroups<Index>& list, std::uint64_t member, std::uint64_t group,
+               const DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
+    if (members_.bytes() == 0) return;
+    for_each_item<Index>(
+        suffix_array.size(),
+        RestoreMembers<Index>{view(), suffix_array.data(), static_cast<Index>(member),
+                              static_cast<Index>(group), list.view()},
+        stream);
   }
-};
 
-/// The first step of each listed sample: to the sample of the next suffix or, from within a long
-/// run, to the last suffix of the run.
-template <class Index>
-struct FindSteps {
-  Sampling sampling;
-  NumberedSet<Index> samples;
-  SlotsInGroups<Index> groups;
-  const Index* suffix_array;
-  const Index* targets_in_runs;
-  const Index* numbers;
-  const Index* slots;
-  Index* steps;  ///< indexed by the number of the sample
-
-  __device__ void operator()(Index i) const {
-    const Index slot = slots[i];
-    Index own = 0;
-    Index next = 0;
-    if (groups.runs.contains(slot)) {
-      next = targets_in_runs[groups.runs.members.rank(slot)];
-    } else {
-      sampling.samples(suffix_array[slot], own, next);
-    }
-    steps[numbers[i]] = samples.rank(next);
-  }
-};
-
-template <class Index>
-struct Identity {
-  Index* numbers;
-  __device__ void operator()(Index i) const { numbers[i] = i; }
-};
-
-template <class Index>
-struct RankTargets {
-  NumberedSet<Index> samples;
-  const Index* ranks;
-  Index* targets;  ///< replaced by their ranks
-  __device__ void operator()(Index j) const { targets[j] = ranks[samples.rank(targets[j])]; }
-};
-
-template <class Index>
-struct Place {
-  const Index* positions;
-  const Index* slots;
-  Index* suffix_array;
-  __device__ void operator()(Index j) const { suffix_array[slots[j]] = positions[j]; }
-};
-
-template <class Index>
-struct Shift {
-  Index* values;
-  Index by;
-  __device__ void operator()(Index j) const { values[j] += by; }
+ private:
+  NumberedSetBuffer<Index> members_;
+  NumberedSetBuffer<Index> heads_;
 };
 
 template <class T>
@@ -197,24 +102,26 @@ SuffixGroups<Index> joined(SuffixGroups<Index> first, SuffixGroups<Index> second
   if (second.members == 0) return first;
   if (first.members == 0) return second;
   SuffixGroups<Index> all(first.members + second.members, stream);
-  append(all.items, 0, first.items, first.members, stream);
-  append(all.slots, 0, first.slots, first.members, stream);
-  append(all.heads, 0, first.heads, first.members, stream);
-  append(all.offsets, 0, first.offsets, first.groups, stream);
-  append(all.items, first.members, second.items, second.members, stream);
-  append(all.slots, first.members, second.slots, second.members, stream);
-  append(all.heads, first.members, second.heads, second.members, stream);
-  append(all.offsets, first.groups, second.offsets, second.groups + 1, stream);
+  for (const SuffixGroups<Index>* part : {&first, &second}) {
+    append(all.items, all.members, part->items, part->members, stream);
+    append(all.slots, all.members, part->slots, part->members, stream);
+    append(all.heads, all.members, part->heads, part->members, stream);
+    append(all.offsets, all.groups, part->offsets, part->groups + 1, stream);
+    all.members += part->members;
+    all.groups += part->groups;
+  }
   for_each_item<Index>(
       second.groups + 1,
-      Shift<Index>{all.offsets.data() + first.groups, static_cast<Index>(first.members)}, stream);
-  all.members = first.members + second.members;
-  all.groups = first.groups + second.groups;
+      [offsets = all.offsets.data() + first.groups, by = first.members] __device__(Index j) {
+        offsets[j] += by;
+      },
+      stream);
   list_large_groups(all, stream);
   return all;
 }
 
-/// Sorts by the samples of one text. The steps run in the order of their declaration.
+/// Sorts by the samples of one text. The steps run in the order of their declaration. All functions
+/// are public, since private ones cannot contain device lambdas.
 template <class Index>
 class Finish {
  public:
@@ -234,21 +141,152 @@ class Finish {
   }
 
   /// Chooses the samples. Waits for the stream.
-  void choose();
+  void choose() {
+    for_each_item<Index>(
+        suffixes_,
+        [sampling = sampling_, positions = list_.items.data(), targets = targets_.data(),
+         samples = samples_.set()] __device__(Index j) {
+          Index own = 0;
+          Index next = 0;
+          sampling.samples(positions[j], own, next);
+          targets[j] = own;
+          samples.insert(own);
+          if (next != own) samples.insert(next);
+        },
+        stream_);
+    for_each_item<Index>(
+        members_ - suffixes_,
+        [targets = targets_.data() + suffixes_, samples = samples_.set()] __device__(Index j) {
+          samples.insert(targets[j]);
+        },
+        stream_);
+    count_ = samples_.number_and_count(stream_);
+  }
+
   /// Most bytes that the steps after choose() hold.
   /// \param free_list  rank_samples() frees the list of members and restores it afterwards
-  [[nodiscard]] std::uint64_t bytes(bool free_list) const;
-  std::uint64_t rank_samples(bool free_list);
-  void place();
+  [[nodiscard]] std::uint64_t bytes(bool free_list) const {
+    constexpr std::uint64_t entry = sizeof(Index);
+    constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
+    const bool has_runs = suffixes_ != members_;
+    // Sets: samples and selected samples; members and heads of each part.
+    const std::uint64_t sets = samples_.bytes() * (has_runs ? 6 : 4);
+    const std::uint64_t in_groups = std::min(count_, members_);
+    const std::uint64_t always = sets + members_ * entry;  // sets and targets
+    const std::uint64_t list = members_ * list_entry;
+    // Ranks and two arrays of steps; the list of samples, its successor and keys.
+    const std::uint64_t rounds = 3 * count_ * entry + in_groups * (2 * list_entry + entry);
+    // The ranks of targets are the keys of the last sort, which needs alternates of keys and items,
+    // and scratch.
+    const std::uint64_t last_sort = count_ * entry + members_ * (2 * entry + 1);
+    return always + std::max(rounds + (free_list ? 0 : list), list + last_sort);
+  }
+
+  std::uint64_t rank_samples(bool free_list) {
+    GroupSlots<Index> suffixes(list_, 0, suffixes_, suffix_array_.size(), free_list, stream_);
+    GroupSlots<Index> runs(list_, suffixes_, members_, suffix_array_.size(), true, stream_);
+    if (free_list) list_ = {};
+    SuffixGroups<Index> list;
+    {
+      DeviceBuffer<Index> keys;
+      list = select({suffixes.view(), runs.view()}, keys);
+      if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
+    }
+    const std::uint64_t rounds = double_steps(std::move(list), ranks_, std::move(steps_), stream_);
+    if (free_list) {
+      list_ = {members_, stream_};
+      suffixes.restore(list_, 0, 0, suffix_array_, stream_);
+      runs.restore(list_, suffixes_, suffix_groups_, suffix_array_, stream_);
+      const auto end = static_cast<Index>(members_);
+      check_cuda(cudaMemcpyAsync(list_.offsets.data() + groups_, &end, sizeof(end),
+                                 cudaMemcpyHostToDevice, stream_));
+      list_.members = members_;
+      list_.groups = groups_;
+      list_large_groups(list_, stream_);
+    }
+    return rounds;
+  }
+
+  void place() {
+    for_each_item<Index>(
+        members_,
+        [samples = samples_.set(), ranks = ranks_.data(), targets = targets_.data()] __device__(
+            Index j) { targets[j] = ranks[samples.rank(targets[j])]; },
+        stream_);
+    sort_groups(list_, targets_, stream_);
+    for_each_item<Index>(
+        members_,
+        [list = list_.view(), suffix_array = suffix_array_.data()] __device__(Index j) {
+          suffix_array[list.slots[j]] = list.items[j];
+        },
+        stream_);
+  }
+
+  SuffixGroups<Index> select(const SlotsInGroups<Index>& groups, DeviceBuffer<Index>& keys) {
+    const std::uint64_t slots = suffix_array_.size();
+    ranks_ = {count_, stream_};
+    NumberedSetBuffer<Index> selected(slots, stream_);
+    // Selects the slots of samples in groups. A sample that is in no group gets its rank.
+    fill_set(
+        selected.set(), slots,
+        [samples = samples_.set(), groups, suffix_array = suffix_array_.data(),
+         ranks = ranks_.data()] __device__(Index slot) {
+          const Index position = suffix_array[slot];
+          const NumberedWord<Index> word = samples.word(position);
+          if (!word.contains(position)) return false;
+          const bool in_group = groups.contains(slot);
+          if (!in_group) ranks[word.rank(position)] = slot;
+          return in_group;
+        },
+        stream_);
+    steps_ = {count_, stream_};
+    // The step of a sample in no group is the sample itself.
+    for_each_item<Index>(
+        count_, [steps = steps_.data()] __device__(Index i) { steps[i] = i; }, stream_);
+    const std::uint64_t members = selected.number_and_count(stream_);
+    SuffixGroups<Index> list(members, stream_);
+    keys = {members, stream_};
+    // Lists the samples in groups, in the order of their slots; keys are the numbers of their groups,
+    // from 1. Thread w handles the 32 slots of word w: few of them have a sample.
+    for_each_item<Index>((slots + 31) / 32,
+                         [samples = samples_.set(), groups, selected = selected.set(),
+                          suffix_array = suffix_array_.data(), list = list.view(),
+                          keys = keys.data()] __device__(Index w) {
+                           const NumberedWord<Index> word = selected.words[w];
+                           Index at = word.before;
+                           for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
+                             const Index slot = 32 * w + static_cast<Index>(first_lane(bits));
+                             list.items[at] = samples.rank(suffix_array[slot]);
+                             list.slots[at] = slot;
+                             list.heads[at] = at == 0 ? 1 : 0;
+                             keys[at] = groups.groups_up_to(slot);
+                             ++at;
+                           }
+                         },
+                         stream_);
+    // The first step of each listed sample: to the sample of the next suffix or, from within a long
+    // run, to the last suffix of the run.
+    for_each_item<Index>(
+        members,
+        [sampling = sampling_, samples = samples_.set(), groups,
+         suffix_array = suffix_array_.data(), targets_in_runs = targets_.data() + suffixes_,
+         list = list.view(), steps = steps_.data()] __device__(Index i) {
+          const Index slot = list.slots[i];
+          Index own = 0;
+          Index next = 0;
+          if (groups.runs.contains(slot)) {
+            next = targets_in_runs[groups.runs.members.rank(slot)];
+          } else {
+            sampling.samples(suffix_array[slot], own, next);
+          }
+          steps[list.items[i]] = samples.rank(next);
+        },
+        stream_);
+    list.members = members;
+    return list;
+  }
 
  private:
-  [[nodiscard]] SlotsInGroups<Index> slots_in_groups(GroupSlots<Index>& suffixes,
-                                                     GroupSlots<Index>& runs) {
-    return {suffixes.view(), runs.view()};
-  }
-  SuffixGroups<Index> select(const SlotsInGroups<Index>& groups, DeviceBuffer<Index>& keys);
-  void restore(GroupSlots<Index>& suffixes, GroupSlots<Index>& runs);
-
   Sampling sampling_;
   DeviceBuffer<Index>& suffix_array_;
   cudaStream_t stream_;
@@ -263,102 +301,6 @@ class Finish {
   DeviceBuffer<Index> ranks_;
   DeviceBuffer<Index> steps_;
 };
-
-template <class Index>
-void Finish<Index>::choose() {
-  for_each_item<Index>(
-      suffixes_, MarkSamples<Index>{sampling_, list_.items.data(), targets_.data(), samples_.set()},
-      stream_);
-  for_each_item<Index>(members_ - suffixes_,
-                       MarkTargets<Index>{targets_.data() + suffixes_, samples_.set()}, stream_);
-  count_ = samples_.number_and_count(stream_);
-}
-
-template <class Index>
-std::uint64_t Finish<Index>::bytes(bool free_list) const {
-  constexpr std::uint64_t entry = sizeof(Index);
-  constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
-  const bool has_runs = suffixes_ != members_;
-  // Sets: samples and selected samples; members and heads of each part.
-  const std::uint64_t sets = samples_.bytes() * (has_runs ? 6 : 4);
-  const std::uint64_t in_groups = std::min(count_, members_);
-  const std::uint64_t always = sets + members_ * entry;  // sets and targets
-  const std::uint64_t list = members_ * list_entry;
-  // Ranks and two arrays of steps; the list of samples, its successor and keys.
-  const std::uint64_t rounds = 3 * count_ * entry + in_groups * (2 * list_entry + entry);
-  // The ranks of targets are the keys of the last sort, which needs alternates of keys and items,
-  // and scratch.
-  const std::uint64_t last_sort = count_ * entry + members_ * (2 * entry + 1);
-  return always + std::max(rounds + (free_list ? 0 : list), list + last_sort);
-}
-
-template <class Index>
-SuffixGroups<Index> Finish<Index>::select(const SlotsInGroups<Index>& groups,
-                                          DeviceBuffer<Index>& keys) {
-  const std::uint64_t slots = suffix_array_.size();
-  ranks_ = {count_, stream_};
-  NumberedSetBuffer<Index> selected(slots, stream_);
-  find_samples_kernel<<<blocks_for(slots), element_threads, 0, stream_>>>(
-      samples_.set(), groups, suffix_array_.data(), slots, ranks_.data(), selected.set());
-  check_cuda(cudaGetLastError());
-  steps_ = {count_, stream_};
-  // The step of a sample in no group is the sample itself.
-  for_each_item<Index>(count_, Identity<Index>{steps_.data()}, stream_);
-  const std::uint64_t members = selected.number_and_count(stream_);
-  SuffixGroups<Index> list(members, stream_);
-  keys = {members, stream_};
-  for_each_item<Index>(
-      (slots + 31) / 32,
-      ListSelected<Index>{samples_.set(), groups, selected.set(), suffix_array_.data(),
-                          list.items.data(), list.slots.data(), list.heads.data(), keys.data()},
-      stream_);
-  for_each_item<Index>(members,
-                       FindSteps<Index>{sampling_, samples_.set(), groups, suffix_array_.data(),
-                                        targets_.data() + suffixes_, list.items.data(),
-                                        list.slots.data(), steps_.data()},
-                       stream_);
-  list.members = members;
-  return list;
-}
-
-template <class Index>
-std::uint64_t Finish<Index>::rank_samples(bool free_list) {
-  GroupSlots<Index> suffixes(list_, 0, suffixes_, suffix_array_.size(), free_list, stream_);
-  GroupSlots<Index> runs(list_, suffixes_, members_, suffix_array_.size(), true, stream_);
-  if (free_list) list_ = {};
-  SuffixGroups<Index> list;
-  {
-    DeviceBuffer<Index> keys;
-    list = select(slots_in_groups(suffixes, runs), keys);
-    if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
-  }
-  const std::uint64_t rounds = double_steps(std::move(list), ranks_, std::move(steps_), stream_);
-  if (free_list) restore(suffixes, runs);
-  return rounds;
-}
-
-template <class Index>
-void Finish<Index>::restore(GroupSlots<Index>& suffixes, GroupSlots<Index>& runs) {
-  list_ = {members_, stream_};
-  suffixes.restore(list_, 0, 0, suffix_array_, stream_);
-  runs.restore(list_, suffixes_, suffix_groups_, suffix_array_, stream_);
-  const auto end = static_cast<Index>(members_);
-  check_cuda(cudaMemcpyAsync(list_.offsets.data() + groups_, &end, sizeof(end),
-                             cudaMemcpyHostToDevice, stream_));
-  list_.members = members_;
-  list_.groups = groups_;
-  list_large_groups(list_, stream_);
-}
-
-template <class Index>
-void Finish<Index>::place() {
-  for_each_item<Index>(members_, RankTargets<Index>{samples_.set(), ranks_.data(), targets_.data()},
-                       stream_);
-  sort_groups(list_, targets_, stream_);
-  for_each_item<Index>(members_,
-                       Place<Index>{list_.items.data(), list_.slots.data(), suffix_array_.data()},
-                       stream_);
-}
 
 }  // namespace
 
@@ -378,7 +320,6 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
   return rounds;
 }
 
-template decltype(finish_by_samples<std::uint32_t>) finish_by_samples<std::uint32_t>;
-template decltype(finish_by_samples<std::uint64_t>) finish_by_samples<std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_POSITIONS(finish_by_samples);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/text/pack.hpp"
-#include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.cuh"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -23,8 +23,14 @@ DeviceBuffer<std::uint32_t> mark_separators(const DeviceText& text, cudaStream_t
   if (text.separators.empty()) return {};
   DeviceBuffer<std::uint32_t> bits((text.symbols.size() + 31) / 32, stream);
   check_cuda(cudaMemsetAsync(bits.data(), 0, bits.bytes(), stream));
-  for_each_item<std::uint64_t>(text.separators.size(),
-                               MarkSeparator{text.separators.data(), bits.data()}, stream);
+  // Atomic, because separators may share a word of bits.
+  for_each_item<std::uint64_t>(
+      text.separators.size(),
+      [separators = text.separators.data(), bits = bits.data()] __device__(std::uint64_t i) {
+        const std::uint64_t position = separators[i];
+        atomicOr(&bits[position / 32], 1U << (position % 32));
+      },
+      stream);
   return bits;
 }
 
@@ -109,13 +115,6 @@ PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits
   return packed;
 }
 
-template decltype(write_first_keys<std::uint32_t, std::uint32_t>)
-    write_first_keys<std::uint32_t, std::uint32_t>;
-template decltype(write_first_keys<std::uint64_t, std::uint32_t>)
-    write_first_keys<std::uint64_t, std::uint32_t>;
-template decltype(write_first_keys<std::uint32_t, std::uint64_t>)
-    write_first_keys<std::uint32_t, std::uint64_t>;
-template decltype(write_first_keys<std::uint64_t, std::uint64_t>)
-    write_first_keys<std::uint64_t, std::uint64_t>;
+SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(write_first_keys);
 
 }  // namespace sortie::suffix_array::cuda

@@ -73,17 +73,6 @@ template <class Key>
   return table;
 }
 
-struct MarkSeparator {
-  const std::uint64_t* separators;
-  std::uint32_t* separator_bits;
-
-  // Atomic, because separators may share a word of bits.
-  __device__ void operator()(std::uint64_t i) const {
-    const std::uint64_t position = separators[i];
-    atomicOr(&separator_bits[position / 32], 1U << (position % 32));
-  }
-};
-
 // Every thread visits the text in strides of the grid, 16 symbols at a time. The letters that it
 // finds are bits of eight words of its own in shared memory, where it can index them; words of
 // neighbouring threads are adjacent, so a warp has no bank conflicts. Every sampling_stride-th
