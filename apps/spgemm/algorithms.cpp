@@ -23,6 +23,10 @@ struct Algorithms {
   // Those in this build, in the order of algorithms().
   std::vector<Algorithm> on_host{Algorithm::essc, Algorithm::row_wise};
   std::vector<Algorithm> on_cuda{Algorithm::fused, Algorithm::essc};
+
+  std::vector<Algorithm>& on(Backend backend) {
+    return backend == Backend::host ? on_host : on_cuda;
+  }
 };
 
 Algorithms& known() {
@@ -37,7 +41,7 @@ Algorithm numbered(std::size_t number) {
 
 bool runs_on(Backend backend, Algorithm algorithm) {
   if (algorithm == Algorithm::automatic) return true;
-  const auto& list = backend == Backend::host ? known().on_host : known().on_cuda;
+  const auto& list = known().on(backend);
   return std::find(list.begin(), list.end(), algorithm) != list.end();
 }
 
@@ -47,9 +51,8 @@ void register_baselines(std::span<const Baseline> baselines) {
   known() = {};
   known().baselines = baselines;
   for (std::size_t i = 0; i < baselines.size(); ++i) {
-    if (!baselines[i].missing.empty()) continue;
-    auto& list = baselines[i].backend == Backend::host ? known().on_host : known().on_cuda;
-    list.push_back(numbered(own_names.size() + i));
+    if (baselines[i].missing.empty())
+      known().on(baselines[i].backend).push_back(numbered(own_names.size() + i));
   }
 }
 

@@ -42,21 +42,23 @@ void check_shapes(const Matrix& a, const Matrix& b) {
 /// The error for an algorithm that does not multiply in device memory.
 [[nodiscard]] Error not_on_cuda(Algorithm algorithm);
 
-/// `automatic` is row_wise.
+/// What a backend does, as spgemm.hpp and its companions describe it.
+/// \pre the algorithm runs on the backend and is one of the library's own; on CUDA, `multiply` also
+///      takes baselines that have Baseline::prepare
+template <Scalar Value, Index Idx>
+struct BackendFunctions {
+  using Matrix = Csr<Value, Idx>;
+  Matrix (*multiply)(const Context&, const Matrix& a, const Matrix& b, Algorithm);
+  void (*multiply_in_chunks)(const Context&, const Matrix& a, const Matrix& b,
+                             const ProductSink<Value, Idx>&, Algorithm);
+  WorkSpace (*work_space)(const Context&, const ProductSize&, Algorithm);
+};
+
 namespace host {
 
-/// \pre essc, row_wise or automatic
+/// `automatic` is row_wise.
 template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a,
-                                       const Csr<Value, Idx>& b, Algorithm algorithm);
-/// \pre as multiply()
-template <Scalar Value, Index Idx>
-void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                        const ProductSink<Value, Idx>& sink, Algorithm algorithm);
-/// \pre as multiply()
-template <Scalar Value, Index Idx>
-[[nodiscard]] WorkSpace work_space(const Context& context, const ProductSize& size,
-                                   Algorithm algorithm);
+[[nodiscard]] BackendFunctions<Value, Idx> functions();
 
 /// The structure of A * B, row by row: the columns of each row are marked in a bitmap. No value if
 /// the bitmap of one thread does not fit the memory budget.
@@ -67,23 +69,13 @@ template <Index Idx>
 
 }  // namespace host
 
-/// `automatic` is fused if it can compute C, otherwise essc. In a build without CUDA these throw
-/// Error (unavailable).
 namespace cuda {
 
-/// \pre fused, essc, automatic, or a baseline that has Baseline::prepare
-/// \throws Error (unavailable) fused, and too many columns
+/// `automatic` is fused if it can compute C, otherwise essc. The functions throw Error
+/// (unavailable) for fused and too many columns.
+/// \throws Error (unavailable) the build has no CUDA
 template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a,
-                                       const Csr<Value, Idx>& b, Algorithm algorithm);
-/// \pre fused, essc or automatic
-template <Scalar Value, Index Idx>
-void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                        const ProductSink<Value, Idx>& sink, Algorithm algorithm);
-/// \pre as multiply_in_chunks()
-template <Scalar Value, Index Idx>
-[[nodiscard]] WorkSpace work_space(const Context& context, const ProductSize& size,
-                                   Algorithm algorithm);
+[[nodiscard]] BackendFunctions<Value, Idx> functions();
 
 }  // namespace cuda
 
@@ -108,9 +100,5 @@ template <Scalar Value, Index Idx>
   INSTANTIATE(std::complex<double>, std::uint64_t)
 
 /// Instantiates the functions of a backend, in its namespace.
-#define SORTIE_SPGEMM_INSTANTIATE_BACKEND(Value, Idx)                                              \
-  template Csr<Value, Idx> multiply(const Context&, const Csr<Value, Idx>&,                        \
-                                    const Csr<Value, Idx>&, Algorithm);                            \
-  template void multiply_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
-                                   const ProductSink<Value, Idx>&, Algorithm);                     \
-  template WorkSpace work_space<Value, Idx>(const Context&, const ProductSize&, Algorithm);
+#define SORTIE_SPGEMM_INSTANTIATE_BACKEND(Value, Idx) \
+  template BackendFunctions<Value, Idx> functions();

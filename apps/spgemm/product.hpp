@@ -26,6 +26,7 @@ struct RowEntries {
 template <class P>
 concept Product = requires(P product) {
   typename P::Entries;  // RowEntries
+  // The next rows; no value when all rows are done.
   { product.next() } -> std::same_as<std::optional<typename P::Entries>>;
   // Offsets of all rows of C, complete for the rows that next() has returned.
   {product.row_ptr()};

@@ -31,6 +31,11 @@ std::string named_products(std::int64_t row, std::int64_t products) {
 
 namespace {
 
+template <class Value, class Idx>
+BackendFunctions<Value, Idx> functions_of(Backend backend) {
+  return backend == Backend::cuda ? cuda::functions<Value, Idx>() : host::functions<Value, Idx>();
+}
+
 /// \tparam Matrix  Csr or Pattern
 template <class Matrix>
 std::int64_t products_of(const Matrix& a, const Matrix& b) {
@@ -79,9 +84,9 @@ Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const
   const Baseline* const baseline = find_baseline(algorithm);
   const auto by_baseline = baseline != nullptr ? baseline->multiply.of<Value, Idx>() : nullptr;
   try {
-    Csr<Value, Idx> c = by_baseline != nullptr     ? by_baseline(context, a, b)
-                        : backend == Backend::cuda ? cuda::multiply(context, a, b, algorithm)
-                                                   : host::multiply(context, a, b, algorithm);
+    Csr<Value, Idx> c = by_baseline != nullptr
+                            ? by_baseline(context, a, b)
+                            : functions_of<Value, Idx>(backend).multiply(context, a, b, algorithm);
     report_figures(context, a, b, c.nnz());
     return c;
   } catch (const std::bad_alloc&) {
@@ -107,10 +112,8 @@ void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const 
     } else if (!makes_chunks(algorithm)) {
       Csr<Value, Idx> c = multiply(context, a, b, algorithm);
       if (c.rows != 0) counting(c);
-    } else if (backend == Backend::cuda) {
-      cuda::multiply_in_chunks(context, a, b, counting, algorithm);
     } else {
-      host::multiply_in_chunks(context, a, b, counting, algorithm);
+      functions_of<Value, Idx>(backend).multiply_in_chunks(context, a, b, counting, algorithm);
     }
   } catch (const std::bad_alloc&) {
     throw out_of_memory_error("a chunk of A * B, at most,", max_entry_bytes(a, b),
@@ -173,8 +176,7 @@ std::optional<WorkSpace> work_space(const Context& context, const ProductSize& s
     if (by_baseline == nullptr) return std::nullopt;
     return by_baseline(context, size, OperandTypes<Value, Idx>{});
   }
-  return backend == Backend::cuda ? cuda::work_space<Value, Idx>(context, size, algorithm)
-                                  : host::work_space<Value, Idx>(context, size, algorithm);
+  return functions_of<Value, Idx>(backend).work_space(context, size, algorithm);
 }
 
 #define INSTANTIATE(Value, Idx)                                                                    \

@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 
 #include "apps/spgemm/backends.hpp"
@@ -73,6 +74,12 @@ constexpr cudaDataType cusparse_type<double> = CUDA_R_64F;
 template <>
 constexpr cudaDataType cusparse_type<std::complex<double>> = CUDA_C_64F;
 
+/// The error for a cuSPARSE matrix that no BorrowedCsr can refer to.
+Error cusparse_error(ErrorKind kind, const std::string& found, const std::string& expected) {
+  return {kind,
+          fmt::format("SpGEMM on CUDA: found a cuSPARSE matrix {}, expected {}", found, expected)};
+}
+
 /// Calls function(pointer) with the index type of a descriptor.
 template <class Function>
 auto with_indices(cusparseIndexType_t type, const void* indices, Function&& function) {
@@ -82,10 +89,9 @@ auto with_indices(cusparseIndexType_t type, const void* indices, Function&& func
     case CUSPARSE_INDEX_64I:
       return function(static_cast<const std::int64_t*>(indices));
     default:
-      throw Error(ErrorKind::unavailable,
-                  fmt::format("SpGEMM on CUDA: found a cuSPARSE matrix with indices of type {}, "
-                              "expected CUSPARSE_INDEX_32I or CUSPARSE_INDEX_64I",
-                              static_cast<int>(type)));
+      throw cusparse_error(ErrorKind::unavailable,
+                           fmt::format("with indices of type {}", static_cast<int>(type)),
+                           "CUSPARSE_INDEX_32I or CUSPARSE_INDEX_64I");
   }
 }
 
@@ -94,10 +100,9 @@ BorrowedCsr<Value, Column> borrowed(cusparseConstSpMatDescr_t descriptor, cudaSt
   cusparseFormat_t format{};
   check_cusparse(cusparseSpMatGetFormat(descriptor, &format));
   if (format != CUSPARSE_FORMAT_CSR)
-    throw Error(ErrorKind::usage,
-                fmt::format("SpGEMM on CUDA: found a cuSPARSE matrix of format {}, expected "
-                            "CUSPARSE_FORMAT_CSR ({})",
-                            static_cast<int>(format), static_cast<int>(CUSPARSE_FORMAT_CSR)));
+    throw cusparse_error(
+        ErrorKind::usage, fmt::format("of format {}", static_cast<int>(format)),
+        fmt::format("CUSPARSE_FORMAT_CSR ({})", static_cast<int>(CUSPARSE_FORMAT_CSR)));
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::int64_t nnz = 0;
@@ -111,14 +116,12 @@ BorrowedCsr<Value, Column> borrowed(cusparseConstSpMatDescr_t descriptor, cudaSt
   check_cusparse(cusparseConstCsrGet(descriptor, &rows, &cols, &nnz, &row_indices, &col_indices,
                                      &values, &row_type, &col_type, &base, &value_type));
   if (base != CUSPARSE_INDEX_BASE_ZERO)
-    throw Error(ErrorKind::unavailable,
-                "SpGEMM on CUDA: found a cuSPARSE matrix with indices from 1, expected "
-                "CUSPARSE_INDEX_BASE_ZERO");
+    throw cusparse_error(ErrorKind::unavailable, "with indices from 1", "CUSPARSE_INDEX_BASE_ZERO");
   if (value_type != cusparse_type<Value>)
-    throw Error(ErrorKind::usage,
-                fmt::format("SpGEMM on CUDA: found a cuSPARSE matrix with values of cudaDataType "
-                            "{}, expected {}",
-                            static_cast<int>(value_type), static_cast<int>(cusparse_type<Value>)));
+    throw cusparse_error(
+        ErrorKind::usage,
+        fmt::format("with values of cudaDataType {}", static_cast<int>(value_type)),
+        fmt::format("{}", static_cast<int>(cusparse_type<Value>)));
   return with_indices(row_type, row_indices, [&](const auto* row_ptr) {
     return with_indices(col_type, col_indices, [&](const auto* col_idx) {
       return BorrowedCsr<Value, Column>(rows, cols, nnz, row_ptr, col_idx,

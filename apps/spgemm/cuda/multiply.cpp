@@ -49,8 +49,6 @@ DeviceCsr<Value, Column> multiply_by_baseline(const DeviceContext& context,
   return product->take_result();
 }
 
-}  // namespace
-
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                          Algorithm algorithm) {
@@ -102,6 +100,8 @@ WorkSpace work_space(const Context& context, const ProductSize& size, Algorithm 
   return FusedProduct<Value>::work_space(context, size);
 }
 
+}  // namespace
+
 template <class Value, class Column>
 DeviceCsr<Value, Column> multiply_on_device(const Context& context,
                                             const DeviceCsrView<Value, Column>& a,
@@ -121,6 +121,11 @@ DeviceCsr<Value, Column> multiply_on_device(const Context& context,
                                             const DeviceCsrView<Value, Column>& b,
                                             CUstream_st* stream) {
   return multiply_on_device(context, a, b, Algorithm::automatic, stream);
+}
+
+template <Scalar Value, Index Idx>
+BackendFunctions<Value, Idx> functions() {
+  return {multiply<Value, Idx>, multiply_in_chunks<Value, Idx>, work_space<Value, Idx>};
 }
 
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)

@@ -20,9 +20,9 @@ template <class Mask, matrices::Index Idx>
   return static_cast<Idx>(static_cast<std::make_unsigned_t<Idx>>(column) / width);
 }
 
-/// Number of words of rows first .. last - 1: aligned groups of as many columns of a row as Mask has
-/// bits, with at least one entry. One loop over all entries counts those in another word than the
-/// entry before; one loop over rows adds the rows that begin in the word of the preceding entry.
+/// Number of words of rows first .. last - 1: aligned groups of as many columns as Mask has bits,
+/// with at least one entry of the row. One loop over all entries counts those in another word than
+/// the entry before; one loop over rows adds the rows that begin in the word of the preceding entry.
 /// \tparam Matrix  Csr or Pattern
 template <class Mask, class Matrix>
 [[nodiscard]] std::int64_t count_words(const Matrix& matrix, std::int64_t first,

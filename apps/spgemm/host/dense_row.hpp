@@ -80,10 +80,15 @@ class DenseRow {
     }
     mark_row(operands, row, products);
     add_products(operands, row);
+    Value* const sums = this->sums();
     for_each_marked_line(products, TakeUsed{*this}, [&](std::int64_t line) {
       for (std::int64_t i = 0; i < Line::size; ++i) {
-        if (const std::uint64_t marks = std::exchange(marks_[line].of[i], 0); marks != 0)
-          take_sums(Line::size * line + i, marks, columns_out, values_out);
+        std::uint64_t left = std::exchange(marks_[line].of[i], 0);
+        for (; left != 0; left &= left - 1) {
+          const std::int64_t column = 64 * (Line::size * line + i) + std::countr_zero(left);
+          *columns_out++ = static_cast<Idx>(column);
+          *values_out++ = std::exchange(sums[column], additive_identity<Value>());
+        }
       }
     });
   }
@@ -217,17 +222,6 @@ class DenseRow {
   // The popcnt instruction is available with AVX2.
   SORTIE_TARGET_AVX2 std::int64_t take_marks_avx2(std::int64_t products) {
     return take_marks(products, TakeUsed{*this});
-  }
-
-  /// Moves the sums of the marked columns of a word to the output and resets them.
-  [[gnu::always_inline]] void take_sums(std::int64_t word, std::uint64_t marks, Idx*& columns_out,
-                                        Value*& values_out) {
-    Value* const sums = this->sums();
-    for (std::uint64_t left = marks; left != 0; left &= left - 1) {
-      const std::int64_t column = 64 * word + std::countr_zero(left);
-      *columns_out++ = static_cast<Idx>(column);
-      *values_out++ = std::exchange(sums[column], additive_identity<Value>());
-    }
   }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS

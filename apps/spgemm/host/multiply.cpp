@@ -39,8 +39,6 @@ void join(std::vector<Entries>& parts, std::int64_t entries, Csr<Value, Idx>& c)
   }
 }
 
-}  // namespace
-
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                          Algorithm algorithm) {
@@ -77,6 +75,13 @@ template <Scalar Value, Index Idx>
 WorkSpace work_space(const Context& context, const ProductSize& size, Algorithm algorithm) {
   return algorithm == Algorithm::essc ? EsscProduct<Value, Idx>::work_space(context, size)
                                       : RowWiseProduct<Value, Idx>::work_space(context, size);
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+BackendFunctions<Value, Idx> functions() {
+  return {multiply<Value, Idx>, multiply_in_chunks<Value, Idx>, work_space<Value, Idx>};
 }
 
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)

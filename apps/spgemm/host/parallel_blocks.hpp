@@ -50,8 +50,8 @@ void for_each_block(int workers, std::int64_t first, std::int64_t last, const Bo
   });
 }
 
-/// Calls body(begin, end) on all threads for consecutive ranges of [0, size) of `length` numbers, of
-/// which the last may be shorter. Ranges are blocks of for_each_block().
+/// Calls body(begin, end) on all threads for consecutive ranges of [0, size) of `length` numbers
+/// (the last may be shorter), which are the blocks of for_each_block().
 template <class Body>
 void for_each_block_of(std::int64_t size, std::int64_t length, const Body& body) {
   for_each_block(host_threads(), 0, (size + length - 1) / length, [&](int, std::int64_t block) {

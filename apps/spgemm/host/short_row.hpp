@@ -107,9 +107,7 @@ class ShortRow {
     __m512i high;
   };
 
-  struct Sorted {
-    __m512i low;
-    __m512i high;
+  struct Sorted : Keys {
     std::uint32_t heads;  ///< bit i: key i is the first of its column
   };
 
@@ -172,9 +170,7 @@ class ShortRow {
     } else {
       RegisterSort<std::uint32_t>::sort_rows<1>(rows);
     }
-    Sorted sorted;
-    sorted.low = rows[0].words;
-    sorted.high = rows[1].words;
+    Sorted sorted{{rows[0].words, rows[1].words}, 0};
     const __m512i low = _mm512_maskz_srli_epi32(all_lanes, sorted.low, place_bits);
     const __m512i high = _mm512_maskz_srli_epi32(all_lanes, sorted.high, place_bits);
     // Compare each key's column with that of the key before it; no column is all ones.

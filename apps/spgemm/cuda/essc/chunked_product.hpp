@@ -48,8 +48,8 @@ struct SegmentedRowSort {
   }
 };
 
-/// C = A * B by expansion, sorting and compression. Models Product. C is computed in chunks of rows, so that the
-/// work space fits the memory budget of the context. Usage:
+/// C = A * B by expansion, sorting and compression. Models Product. C is computed in chunks of rows,
+/// so that the work space fits the memory budget of the context. Usage:
 ///
 ///     ChunkedProduct<Value, Column, Sort> product(context, a, b);
 ///     while (auto entries = product.next()) { take entries->col_idx and entries->values }
@@ -93,7 +93,6 @@ class ChunkedProduct {
     phase.stop();
   }
 
-  /// Computes the next rows of C. Returns no value when all rows are done.
   /// \throws Error (out_of_memory) the products of one row do not fit the budget
   /// \throws Error (unavailable) a row has more than max_chunk_products products
   [[nodiscard]] std::optional<Entries> next() {
@@ -107,9 +106,7 @@ class ChunkedProduct {
     return result;
   }
 
-  /// Offsets of C, rows + 1 elements; complete after the last chunk.
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
-  /// Rows of C that next() has returned.
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
   /// Predicts the memory by the table above. The device of the context must be current.

@@ -246,7 +246,7 @@ void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, std
   for_each_item<std::int64_t>(
       rows,
       [=] __device__(std::int64_t row) {
-        // Every non-empty row begins a run, so the runs before its end are the heads before its end.
+        // Every non-empty row begins a run, so the runs before its end are the heads before it.
         const std::uint32_t end = row_offsets[row + 1];
         const std::uint32_t range = end / RunHeads::range_products;
         std::int64_t runs = before[range];

@@ -21,8 +21,8 @@ struct Max {
   __device__ int operator()(int a, int b) const { return a < b ? b : a; }
 };
 
-/// tile_entries[t]: entries before step t * kTileSteps, for t in 0 .. tiles, of the merge of entries
-/// (by first product) with products (by number), where an entry precedes its first product.
+/// tile_entries[t]: entries before step t * kTileSteps, for t in 0 .. tiles, of the merge of
+/// entries (by first product) with products (by number), where an entry precedes its first product.
 void find_tile_entries(const std::int64_t* entry_offsets, const RowChunk& chunk,
                        std::int64_t* tile_entries, std::int64_t tiles, cudaStream_t stream) {
   for_each_item<std::int64_t>(

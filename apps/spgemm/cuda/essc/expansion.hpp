@@ -12,15 +12,15 @@
 /// The products of A * B in device memory, in expanded order: entry by entry of A.
 namespace sortie::spgemm::cuda {
 
-/// First product of each entry (i, k) of A, which has as many as row k of B; nnz(A) + 1 offsets, the
-/// last is the number of all products.
+/// First product of each entry (i, k) of A, which has as many as row k of B has entries; nnz(A) + 1
+/// offsets, the last is the number of all products.
 /// Complexity: O(nnz(A)).
 template <class Column>
 [[nodiscard]] DeviceBuffer<std::int64_t> entry_offsets(const Column* a_col_idx, std::int64_t nnz_a,
                                                        const std::int64_t* b_row_ptr,
                                                        cudaStream_t stream);
 
-/// First product of each of `rows` rows, relative to `first_product`: rows + 1 offsets on the device.
+/// First product of each of `rows` rows, relative to `first_product`: rows + 1 offsets.
 /// \param row_ptr        offsets of these rows of A, on the device
 /// \param entry_offsets  of entry_offsets()
 template <class Offset>

@@ -293,11 +293,9 @@ __global__ void __launch_bounds__(32 * Warps, min_counting_blocks(Warps))
   wait_for_prior_kernels();
 }
 
-// --- Launches ------------------------------------------------------------------------------------
-
 /// Layout of the counting kernel for a bin.
-/// \param available  bytes of shared memory. The last bin uses them to cover all column blocks of C,
-///                   which saves further passes over the products of a large row
+/// \param available  bytes of shared memory. The last bin uses them to cover all column blocks of
+///                   C, which saves further passes over the products of a large row
 inline LargeRowLayout layout_to_count(int bin, std::int64_t columns, std::size_t available) {
   const CountingMemory& memory = row_bins[bin].memory;
   const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);

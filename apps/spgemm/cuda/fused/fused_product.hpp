@@ -135,7 +135,6 @@ class FusedProduct {
     phase.stop();
   }
 
-  /// Computes the next rows of C. Returns no value when all rows are done.
   /// \throws Error (out_of_memory) a single row does not fit the budget
   [[nodiscard]] std::optional<Entries> next() {
     if (next_row_ == a_.rows) return std::nullopt;
@@ -167,9 +166,7 @@ class FusedProduct {
     return chunk;
   }
 
-  /// Offsets of C, rows + 1 elements; complete after the last chunk.
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
-  /// Rows of C that next() has returned.
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
   /// Predicts the memory by the table above. The device of the context must be current.

@@ -334,8 +334,6 @@ __global__ void __launch_bounds__(32 * Warps)
   wait_for_prior_kernels();
 }
 
-// --- Launches ------------------------------------------------------------------------------------
-
 /// Layout of the computing kernel for a task class.
 template <class Value>
 LargeRowLayout layout_to_make(const TaskClass& tasks, std::int64_t columns) {

@@ -155,16 +155,15 @@ __global__ void __launch_bounds__(element_threads)
     std::uint64_t count =
         is_long ? 0 : count_products(a_col_idx, b_row_ptr, begin + lane, end, Lanes);
     count = sum_in_warp<Lanes>(count);
-    const bool is_own = row < rows && lane == 0;
-    if (is_own) {
+    if (row < rows && lane == 0) {
       products[row] = count;
       if (end - begin > kMaxEntriesOfBlock) {
         list[rows - 1 - atomicAdd(&counters->very_long_rows, 1)] = static_cast<std::uint32_t>(row);
       } else if (is_long) {
         list[atomicAdd(&counters->long_rows, 1)] = static_cast<std::uint32_t>(row);
       }
+      totals.take(count);
     }
-    if (is_own) totals.take(count);
   }
   totals.add_to(counters->all);
 }

@@ -23,8 +23,6 @@
 ///                  level of a word per column group, and lower words of non-empty blocks only
 namespace sortie::spgemm::cuda {
 
-// --- Bitmaps -------------------------------------------------------------------------------------
-
 /// A word of a bitmap, and the number of set bits in the words before it.
 struct alignas(8) RankedWord {
   std::uint32_t bits;
@@ -146,8 +144,6 @@ __device__ __forceinline__ std::uint32_t counted_row(const std::uint64_t* bitmap
   while (bitmap_at[number] == kSameAsPreviousRow) --number;
   return number;
 }
-
-// --- Launches ------------------------------------------------------------------------------------
 
 /// The arguments that counting and computing have in common.
 template <class Value>

@@ -12,7 +12,8 @@
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/word_network.cuh"
 
-/// Small and medium rows, which are sorted by column: the kernels and their launches. x
+/// Small and medium rows, which are sorted by column: the kernels and their launches. CMakeLists.txt
+/// lists the instances.
 namespace sortie::spgemm::cuda {
 
 /// Warps per block.
@@ -299,8 +300,6 @@ __global__ void __launch_bounds__(32 * sorting_warps)
   }
   wait_for_prior_kernels();
 }
-
-// --- Launches ------------------------------------------------------------------------------------
 
 template <bool WithValues, class Value>
 void compute_sorted_rows(const ProductOperands<Value>& operands, const RowBins& bins,
