@@ -7,6 +7,8 @@
 #include <atomic>
 #include <bit>
 #include <map>
+#include <unordered_map>
+#include <vector>
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
@@ -35,76 +37,53 @@ std::uint64_t hash_of(const std::uint8_t* letters, std::uint64_t length) {
   return hash;
 }
 
-/// The slot of a hash among 2^bits. Mixed first, because the lowest bits of a polynomial depend on
-/// the last letters only.
-std::uint64_t slot(std::uint64_t hash, int bits) {
-  return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ULL >> (64 - bits);
-}
-
 /// Distinct patterns of one length, looked up by their hash.
-class HashTable {
+class PatternTable {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   /// \param members  patterns of one length; equal ones are allowed
-  HashTable(const PatternView& patterns, const std::vector<std::uint64_t>& members)
+  PatternTable(const PatternView& patterns, const std::vector<std::uint64_t>& members)
       : patterns_(patterns),
         length_(patterns.begins[members.front() + 1] - patterns.begins[members.front()]),
-        slot_bits_(std::bit_width(2 * members.size())),
-        filter_bits_(std::max(
-            6, static_cast<int>(std::bit_width(filter_bits_a_pattern * members.size() - 1)))),
-        slots_(std::uint64_t{1} << slot_bits_, Entry{0, none}),
-        filter_(std::uint64_t{1} << (filter_bits_ - 6)) {
-    for (const std::uint64_t pattern : members) insert(pattern);
+        filter_(std::bit_ceil(filter_bits_a_pattern * members.size())) {
+    table_.reserve(members.size());
+    for (const std::uint64_t pattern : members) {
+      const std::uint64_t hash = hash_of(letters_of(pattern), length_);
+      filter_[filter_bit(hash)] = true;
+      if (find(letters_of(pattern), hash) == none) table_.emplace(hash, pattern);
+    }
   }
 
   [[nodiscard]] std::uint64_t length() const { return length_; }
 
   /// The first of the patterns equal to these letters; none if there is no such pattern.
   [[nodiscard]] std::uint64_t find(const std::uint8_t* letters, std::uint64_t hash) const {
-    const std::uint64_t bit = slot(hash, filter_bits_);
-    if ((filter_[bit / 64] >> bit % 64 & 1) == 0) return none;
-    return slots_[place_of(letters, hash)].pattern;
+    if (!filter_[filter_bit(hash)]) return none;
+    const auto [first, last] = table_.equal_range(hash);
+    const auto found = std::find_if(first, last, [&](const auto& entry) {
+      return std::equal(letters, letters + length_, letters_of(entry.second));
+    });
+    return found == last ? none : found->second;
   }
 
  private:
-  struct Entry {
-    std::uint64_t hash;
-    std::uint64_t pattern;
-  };
-
   [[nodiscard]] const std::uint8_t* letters_of(std::uint64_t pattern) const {
     return patterns_.letters.data() + patterns_.begins[pattern];
   }
-  /// The slot of those letters, or the free slot for them. The table is at most half full.
-  [[nodiscard]] std::uint64_t place_of(const std::uint8_t* letters, std::uint64_t hash) const {
-    std::uint64_t at = slot(hash, slot_bits_);
-    while (slots_[at].pattern != none &&
-           (slots_[at].hash != hash ||
-            !std::equal(letters, letters + length_, letters_of(slots_[at].pattern)))) {
-      at = (at + 1) & (slots_.size() - 1);
-    }
-    return at;
-  }
-  void insert(std::uint64_t pattern) {
-    const std::uint8_t* letters = letters_of(pattern);
-    const std::uint64_t hash = hash_of(letters, length_);
-    const std::uint64_t bit = slot(hash, filter_bits_);
-    filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
-    Entry& entry = slots_[place_of(letters, hash)];
-    if (entry.pattern == none) entry = {hash, pattern};
+  /// Mixed first, because the lowest bits of a polynomial depend on the last letters only.
+  [[nodiscard]] std::uint64_t filter_bit(std::uint64_t hash) const {
+    return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ULL >> (std::countl_zero(filter_.size()) + 1);
   }
 
   const PatternView& patterns_;
   std::uint64_t length_;
-  int slot_bits_;
-  int filter_bits_;
-  std::vector<Entry> slots_;
-  std::vector<std::uint64_t> filter_;
+  std::vector<bool> filter_;
+  std::unordered_multimap<std::uint64_t, std::uint64_t> table_;  ///< patterns by their hash
 };
 
 /// Adds the occurrences of a table's patterns to `counts`, for equal patterns to the first of them.
-void count_windows(const TextView& text, const RecordEnds& is_end, const HashTable& table,
+void count_windows(const TextView& text, const RecordEnds& is_end, const PatternTable& table,
                    std::uint64_t* counts) {
   const std::uint64_t length = table.length();
   if (text.size() < length) return;
@@ -125,7 +104,7 @@ void count_windows(const TextView& text, const RecordEnds& is_end, const HashTab
       hash = hash * base + symbols[last] + 1;
       if (clear_from <= begin) {
         const std::uint64_t pattern = table.find(symbols + begin, hash);
-        if (pattern != HashTable::none) {
+        if (pattern != PatternTable::none) {
           std::atomic_ref<std::uint64_t>(counts[pattern]).fetch_add(1, std::memory_order_relaxed);
         }
       }
@@ -168,7 +147,7 @@ std::vector<std::uint64_t> count_by_plain_search(const HostContext& context, con
       for (const std::uint64_t i : members) counts[i] = text.size();
       continue;
     }
-    const HashTable table(patterns, members);
+    const PatternTable table(patterns, members);
     count_windows(text, is_end, table, counts.data());
     for (const std::uint64_t i : members) {
       const std::uint8_t* letters = patterns.letters.data() + patterns.begins[i];

@@ -17,7 +17,7 @@ namespace sortie::suffix_array {
 ///         record
 /// \throws Error (usage)  begins of patterns out of order
 /// Complexity: O(n) steps of a rolling hash for each distinct pattern length, on all threads; a
-/// window whose hash equals that of a pattern is compared letter by letter. Extra memory: some 32
+/// window whose hash equals that of a pattern is compared letter by letter. Extra memory: some 64
 /// bytes a pattern, and a bit a symbol if there are separators.
 /// Source: Karp, Rabin (IBM J. Res. Dev. 1987), for many patterns at once.
 [[nodiscard]] std::vector<std::uint64_t> count_by_plain_search(const HostContext& context,

@@ -78,4 +78,17 @@ enum class VectorUnit {
 #endif
 }
 
+template <class Body>
+SORTIE_TARGET_AVX512 void run_with_avx512(const Body& body) {
+  body();
+}
+
+/// Calls `body`, a lambda of plain loops with the attribute always_inline, compiled with AVX-512 if
+/// that is the unit.
+template <class Body>
+void run_on_unit(VectorUnit unit, const Body& body) {
+  if (unit == VectorUnit::avx512) return run_with_avx512(body);
+  body();
+}
+
 }  // namespace sortie

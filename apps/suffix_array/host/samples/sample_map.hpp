@@ -73,15 +73,13 @@ class SampleMap {
   }
   void prefetch(std::uint64_t position) const { numbers_->prefetch(position); }
 
-  /// values[i] = (*this)[positions[i]] for n of them.
+  /// values[i] = (*this)[positions[i]] for n of them. With AVX-512, bits are counted by POPCNT,
+  /// which all processors with it have.
   void look_up(const Pos* positions, std::uint64_t n, Pos* values) const {
-#ifdef SORTIE_HAVE_VECTOR_UNITS
-    if (vector_unit() == VectorUnit::avx512) {
-      look_up_avx512(positions, n, values);
-      return;
-    }
-#endif
-    look_up_any(positions, n, values);
+    run_on_unit(
+        vector_unit(), [ =, this ]() __attribute__((always_inline)) {
+          for (std::uint64_t i = 0; i < n; ++i) values[i] = (*this)[positions[i]];
+        });
   }
 
   /// Replaces each value by change(value), on all threads.
@@ -95,18 +93,6 @@ class SampleMap {
  private:
   /// Positions of a task: whole words of the sets.
   static constexpr std::uint64_t range_length = std::uint64_t{1} << 16;
-
-  [[gnu::always_inline]] inline void look_up_any(const Pos* positions, std::uint64_t n,
-                                                 Pos* values) const {
-    for (std::uint64_t i = 0; i < n; ++i) values[i] = (*this)[positions[i]];
-  }
-#ifdef SORTIE_HAVE_VECTOR_UNITS
-  /// Counts bits by POPCNT, which all processors with AVX-512 have.
-  SORTIE_TARGET_AVX512 void look_up_avx512(const Pos* positions, std::uint64_t n,
-                                           Pos* values) const {
-    look_up_any(positions, n, values);
-  }
-#endif
 
   /// Calls visit(begin, end) for all maximal ranges of positions in [first, last) that are members
   /// or follow one.
