@@ -21,10 +21,10 @@ struct RecordEnds {
 
 /// Binary search for a pattern in a suffix array; the same code on the host and in kernels.
 template <class Pos>
-class PatternSearch {
- public:
-  constexpr PatternSearch(const std::uint8_t* symbols, const Pos* suffixes, RecordEnds is_end)
-      : symbols_(symbols), suffixes_(suffixes), is_end_(is_end) {}
+struct PatternSearch {
+  const std::uint8_t* symbols;
+  const Pos* suffixes;
+  RecordEnds is_end;
 
   [[nodiscard]] constexpr EntryRange operator()(const std::uint8_t* pattern,
                                                 std::uint64_t length) const {
@@ -40,20 +40,20 @@ class PatternSearch {
   [[nodiscard]] constexpr std::uint64_t first_entry(const std::uint8_t* pattern,
                                                     std::uint64_t length, std::uint64_t low,
                                                     bool skip_equal) const {
-    std::uint64_t high = is_end_.size;
+    std::uint64_t high = is_end.size;
     std::uint64_t common_low = 0;
     std::uint64_t common_high = 0;
     while (low < high) {
       const std::uint64_t middle = low + (high - low) / 2;
-      const std::uint64_t position = suffixes_[middle];
+      const std::uint64_t position = suffixes[middle];
       std::uint64_t common = common_low < common_high ? common_low : common_high;
-      while (common < length && !is_end_(position + common) &&
-             symbols_[position + common] == pattern[common]) {
+      while (common < length && !is_end(position + common) &&
+             symbols[position + common] == pattern[common]) {
         ++common;
       }
       const bool is_before = common == length ? skip_equal
-                                              : is_end_(position + common) ||
-                                                    symbols_[position + common] < pattern[common];
+                                              : is_end(position + common) ||
+                                                    symbols[position + common] < pattern[common];
       if (is_before) {
         low = middle + 1;
         common_low = common;
@@ -64,10 +64,6 @@ class PatternSearch {
     }
     return low;
   }
-
-  const std::uint8_t* symbols_;
-  const Pos* suffixes_;
-  RecordEnds is_end_;
 };
 
 /// The number of the record that contains a position: the last record that begins at or before it.

@@ -14,33 +14,10 @@
 #include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 #include "sortie/segmented_sort.hpp"
 
 namespace sortie::suffix_array {
 namespace {
-
-/// Ranges of neighbouring entries that agree in a given number of letters.
-template <class Pos>
-struct Segments {
-  std::vector<Pos> begins;
-  std::vector<Pos> ends;
-
-  [[nodiscard]] std::uint64_t bytes() const { return 2 * begins.size() * sizeof(Pos); }
-};
-
-template <Position Pos>
-Segments<Pos> segments_of(std::span<const Pos> lcp, std::uint64_t letters) {
-  Segments<Pos> segments;
-  for (std::uint64_t i = 1; i < lcp.size(); ++i) {
-    if (lcp[i] < letters) continue;
-    const std::uint64_t begin = i - 1;
-    while (i < lcp.size() && lcp[i] >= letters) ++i;
-    segments.begins.push_back(static_cast<Pos>(begin));
-    segments.ends.push_back(static_cast<Pos>(i));
-  }
-  return segments;
-}
 
 template <Position Pos>
 void require_permutation(std::span<const Pos> suffixes) {
@@ -84,20 +61,26 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
                             lcp.size(), suffixes.size()));
   }
   const PhaseTimer timer(context, "bounded order");
-  const Segments<Pos> segments = segments_of<Pos>(lcp, letters);
+  // Ranges of neighbouring entries that agree in these letters.
+  std::vector<Pos> begins;
+  std::vector<Pos> ends;
+  for (std::uint64_t i = 1; i < lcp.size(); ++i) {
+    if (lcp[i] < letters) continue;
+    begins.push_back(static_cast<Pos>(i - 1));
+    while (i < lcp.size() && lcp[i] >= letters) ++i;
+    ends.push_back(static_cast<Pos>(i));
+  }
   Context sorting = context;
   sorting.report = nullptr;  // the sort counts as part of this phase
   if (context.memory_budget != 0 && resolve_backend(context) == Backend::host) {
     HostMemoryBudget budget(context);
-    budget.require("bounded order", segments.bytes());
-    budget.hold(segments.bytes());
+    const std::uint64_t bytes = 2 * begins.size() * sizeof(Pos);
+    budget.require("bounded order", bytes);
+    budget.hold(bytes);
     sorting.memory_budget = std::max<std::uint64_t>(1, budget.left());
   }
-  segmented_sort(sorting, suffixes, std::span<const Pos>(segments.begins),
-                 std::span<const Pos>(segments.ends));
-  for (Pos& entry : lcp) {
-    if (entry > letters) entry = static_cast<Pos>(letters);
-  }
+  segmented_sort(sorting, suffixes, std::span<const Pos>(begins), std::span<const Pos>(ends));
+  for (Pos& entry : lcp) entry = static_cast<Pos>(std::min<std::uint64_t>(entry, letters));
 }
 
 template <Position Pos>

@@ -12,7 +12,6 @@
 #include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {

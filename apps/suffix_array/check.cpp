@@ -3,7 +3,6 @@
 // The inverse of a suffix array, and the checks that need it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <limits>
 
@@ -16,7 +15,6 @@
 #include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array {

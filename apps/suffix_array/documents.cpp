@@ -16,22 +16,16 @@
 #include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {
 
 void require_records(std::uint64_t entries, std::span<const std::uint64_t> begins) {
   constexpr std::uint64_t most = std::uint64_t{1} << 32;
-  if (entries != 0 && begins.empty()) {
+  if ((entries != 0 && begins.empty()) || begins.size() > most) {
     throw Error(ErrorKind::usage,
-                fmt::format("document array: found {} entries and no record, expected at least one",
-                            entries));
-  }
-  if (begins.size() > most) {
-    throw Error(ErrorKind::usage, fmt::format("document array: found {} records, expected at most "
-                                              "{}",
-                                              begins.size(), most));
+                fmt::format("document array: found {} records of {} entries, expected 1 to {}",
+                            begins.size(), entries, most));
   }
   const auto fault = std::is_sorted_until(begins.begin(), begins.end());
   if (fault == begins.end() && (begins.empty() || begins.front() == 0)) return;

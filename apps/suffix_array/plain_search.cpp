@@ -16,7 +16,6 @@
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {

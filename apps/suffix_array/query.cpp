@@ -15,7 +15,6 @@
 #include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -37,8 +36,8 @@ std::vector<EntryRange> find_on_host(const Context& context, const TextView& tex
   report_progress(context, "query", 0, patterns.size());
   PhaseTimer timer(context, "query", patterns.letters.size());
   const std::vector<std::uint32_t> bits = host::separator_bits(text);
-  const PatternSearch<Pos> search(text.symbols.data(), suffixes.data(),
-                                  {bits.empty() ? nullptr : bits.data(), text.size()});
+  const PatternSearch<Pos> search{
+      text.symbols.data(), suffixes.data(), {bits.empty() ? nullptr : bits.data(), text.size()}};
   std::vector<EntryRange> ranges(patterns.size());
   EntryRange* const result = ranges.data();
   const std::uint8_t* letters = patterns.letters.data();

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <new>
 
@@ -91,9 +90,8 @@ void register_algorithms(std::initializer_list<ConstructionAlgorithm> algorithms
 }
 
 std::vector<ConstructionAlgorithm> algorithms_on(Backend backend) {
-  std::vector<ConstructionAlgorithm> chosen;
-  std::copy_if(all_algorithms().begin(), all_algorithms().end(), std::back_inserter(chosen),
-               [=](const ConstructionAlgorithm& algorithm) { return algorithm.runs_on(backend); });
+  std::vector<ConstructionAlgorithm> chosen = all_algorithms();
+  std::erase_if(chosen, [=](const auto& algorithm) { return !algorithm.runs_on(backend); });
   return chosen;
 }
 

@@ -43,13 +43,8 @@ struct Range {
 template <Position Pos>
 class RangeSorter {
  public:
-  RangeSorter(const PrefixPlan& plan, const KeyDigits& key_digits, const SymbolStream& stream,
-              std::uint64_t depth_limit, FirstOrder<Pos>& order)
-      : plan_(plan),
-        key_digits_(key_digits),
-        stream_(stream),
-        depth_limit_(depth_limit),
-        order_(order) {}
+  RangeSorter(const PrefixPlan& plan, const SymbolStream& stream, FirstOrder<Pos>& order)
+      : plan_(plan), key_digits_(plan), stream_(stream), order_(order) {}
 
   /// Sorts on all host threads. `ranges` follow each other; large ones are divided first.
   void sort(std::uint64_t* elements, std::vector<Range> ranges) {
@@ -103,7 +98,7 @@ class RangeSorter {
     const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
     const auto memory = allocate<std::uint64_t>(capacity);
     const std::span<std::uint64_t> scratch(memory.get(), capacity);
-    const TextRounds rounds(stream_, plan_, depth_limit_, scratch);
+    const TextRounds rounds(stream_, plan_, scratch);
     BitSet marks(largest);
     BitSet differing(largest);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> groups;
@@ -113,7 +108,19 @@ class RangeSorter {
       std::uint64_t* const first = elements + range.begin;
       const std::uint64_t size = range.size();
       sort_by_keys(plan_, key_digits_, first, size, scratch);
-      find_groups(first, size, rounds, scratch, marks, groups);
+      // Groups: equal keys that contain no end. Elements whose keys contain one are put in their
+      // final order.
+      groups.clear();
+      mark_equal_keys(first, size, plan_.position_bits, marks.data());
+      marks.for_each_joined(0, size, size, [&](std::uint64_t begin, std::uint64_t end) {
+        if (plan_.contains_end(plan_.key_of(first[begin]))) {
+          return sort_elements(first + begin, end - begin, scratch);
+        }
+        for (std::uint64_t member = begin; member < end; ++member) {
+          rounds.prefetch(plan_.position_of(first[member]));
+        }
+        groups.emplace_back(begin, end);
+      });
       mark_differing_texts(stream_, plan_.depth(), TextRounds::rounds, first, size,
                            plan_.position_bits, marks.data(), differing.data());
       const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
@@ -134,44 +141,11 @@ class RangeSorter {
     std::atomic_ref(order_.in_groups).fetch_add(in_groups);
   }
 
-  /// Finds the groups of sorted elements: equal keys that contain no end. Prefetches the words that
-  /// the text rounds read first. Elements whose keys contain an end are put in their final order.
-  /// \param marks  a bit for every element, overwritten
-  void find_groups(std::uint64_t* elements, std::uint64_t size, const TextRounds& rounds,
-                   std::span<std::uint64_t> scratch, BitSet& marks,
-                   std::vector<std::pair<std::uint64_t, std::uint64_t>>& groups) const {
-    groups.clear();
-    mark_equal_keys(elements, size, plan_.position_bits, marks.data());
-    marks.for_each_joined(0, size, size, [&](std::uint64_t begin, std::uint64_t end) {
-      if (plan_.contains_end(plan_.key_of(elements[begin]))) {
-        sort_elements(elements + begin, end - begin, scratch);
-        return;
-      }
-      for (std::uint64_t member = begin; member < end; ++member) {
-        rounds.prefetch(plan_.position_of(elements[member]));
-      }
-      groups.emplace_back(begin, end);
-    });
-  }
-
   const PrefixPlan& plan_;
-  const KeyDigits& key_digits_;
+  KeyDigits key_digits_;
   const SymbolStream& stream_;
-  std::uint64_t depth_limit_;
   FirstOrder<Pos>& order_;
 };
-
-/// Joins the parts of a run that crosses chunk boundaries of the text.
-template <Position Pos>
-std::vector<LongRun<Pos>> joined_runs(const std::vector<std::vector<LongRun<Pos>>>& of_chunks) {
-  std::vector<LongRun<Pos>> runs;
-  for (const auto& chunk : of_chunks) {
-    for (const LongRun<Pos>& run : chunk) {
-      if (runs.empty() || runs.back().end != run.end) runs.push_back(run);
-    }
-  }
-  return runs;
-}
 
 /// The slots for the members of runs, in order of buckets.
 template <Position Pos>
@@ -226,15 +200,6 @@ std::vector<Range> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<
 }  // namespace
 
 template <Position Pos>
-std::uint64_t BucketCounts<Pos>::largest_bucket() const {
-  std::uint64_t largest = 0;
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    largest = std::max<std::uint64_t>(largest, starts[i + 1] - starts[i]);
-  }
-  return largest;
-}
-
-template <Position Pos>
 BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
   const EqualShares chunks = thread_shares(text.size());
   const PrefixRoll roll(plan);
@@ -250,7 +215,12 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
           runs[chunk].push_back({static_cast<Pos>(first), static_cast<Pos>(run_end)});
         });
   });
-  counts.runs = joined_runs(runs);
+  for (const auto& of_chunk : runs) {
+    for (const LongRun<Pos>& run : of_chunk) {
+      // A run that crosses the boundaries of chunks has a part in each.
+      if (counts.runs.empty() || counts.runs.back().end != run.end) counts.runs.push_back(run);
+    }
+  }
   counts.run_slots = slots_of_runs(text, plan, counts.runs);
   const Pos elements = counts_to_starts(counts.next.data(), plan.buckets, chunks.count);
   counts.starts.assign(counts.next.begin(),
@@ -261,18 +231,16 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
 
 template <Position Pos>
 FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
-                           BucketCounts<Pos>& counts, std::uint64_t depth_limit,
-                           std::uint64_t most_elements) {
+                           BucketCounts<Pos> counts, std::uint64_t most_elements) {
   const EqualShares chunks = thread_shares(text.size());
   const PrefixRoll roll(plan);
   FirstOrder<Pos> order;
   order.suffixes = allocate_vector<Pos>(text.size());
   order.joined = BitSet(text.size());
-  order.run_slots = counts.run_slots;
-  const std::uint64_t elements_at_once = std::min(most_elements, counts.elements());
-  auto memory = allocate<std::uint64_t>(elements_at_once);
-  const KeyDigits key_digits(plan);
-  RangeSorter<Pos> sorter(plan, key_digits, stream, depth_limit, order);
+  order.runs = std::move(counts.runs);
+  order.run_slots = std::move(counts.run_slots);
+  const auto memory = allocate<std::uint64_t>(std::min(most_elements, counts.elements()));
+  RangeSorter<Pos> sorter(plan, stream, order);
   for (std::uint64_t first = 0; first < plan.buckets;) {
     const std::uint64_t base = counts.starts[first];
     std::uint64_t last = first + 1;
@@ -280,26 +248,18 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
     for_each_share(chunks, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
       Pos* const next = counts.next.data() + chunk * plan.buckets;
       std::uint64_t* const elements = memory.get();
-      const bool all = first == 0 && last == plan.buckets;
       const std::uint64_t wanted = last - first;
-      const int position_bits = plan.position_bits;
-      const auto no_runs = [](std::uint64_t, std::uint64_t, std::uint64_t) {};
-      if (all) {
+      const auto fill = [&](auto all) {
         roll.for_each(
             text, begin, end,
-            [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
-              elements[next[bucket]++] = key << position_bits | position;
+            [=, position_bits = plan.position_bits](std::uint64_t position, std::uint64_t bucket,
+                                                    std::uint64_t key) {
+              if (!all && bucket - first >= wanted) return;
+              elements[next[bucket]++ - (all ? 0 : base)] = key << position_bits | position;
             },
-            no_runs);
-      } else {
-        roll.for_each(
-            text, begin, end,
-            [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
-              if (bucket - first >= wanted) return;
-              elements[next[bucket]++ - base] = key << position_bits | position;
-            },
-            no_runs);
-      }
+            [](std::uint64_t, std::uint64_t, std::uint64_t) {});
+      };
+      wanted == plan.buckets ? fill(std::true_type()) : fill(std::false_type());
     });
     sorter.sort(memory.get(),
                 ranges_of_buckets(plan, counts, first, last, memory.get(), order.run_slots));
@@ -308,8 +268,6 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
   return order;
 }
 
-template struct BucketCounts<std::uint32_t>;
-template struct BucketCounts<std::uint64_t>;
 template decltype(count_buckets<std::uint32_t>) count_buckets<std::uint32_t>;
 template decltype(count_buckets<std::uint64_t>) count_buckets<std::uint64_t>;
 template decltype(sort_first<std::uint32_t>) sort_first<std::uint32_t>;

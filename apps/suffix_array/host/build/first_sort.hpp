@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +25,13 @@ struct BucketCounts {
   std::vector<RunSlots> run_slots;  ///< of letters that have runs, by bucket; begin is not set yet
 
   [[nodiscard]] std::uint64_t elements() const { return starts.back(); }
-  [[nodiscard]] std::uint64_t largest_bucket() const;
+  [[nodiscard]] std::uint64_t largest_bucket() const {
+    std::uint64_t largest = 0;
+    for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+      largest = std::max<std::uint64_t>(largest, starts[i + 1] - starts[i]);
+    }
+    return largest;
+  }
 };
 
 /// Counts on all host threads. O(n); long runs of one letter take less.
@@ -36,23 +43,24 @@ template <Position Pos>
 struct FirstOrder {
   std::vector<Pos> suffixes;            ///< all but the slots of runs are filled
   BitSet joined;                        ///< slots in the same group as the slot before
+  std::vector<LongRun<Pos>> runs;       ///< ascending
   std::vector<RunSlots> run_slots;      ///< by slot
   std::uint64_t in_equal_prefixes = 0;  ///< suffixes that the first sort alone leaves in groups
   std::uint64_t in_groups = 0;          ///< suffixes that the text rounds leave in groups
 };
 
 /// Sorts all suffixes except members of long runs by their first plan.depth() symbols, and suffixes
-/// that agree in these by the following words, up to `depth_limit` symbols (text_rounds.hpp). The
-/// remaining groups agree in `depth_limit` symbols, without an end.
+/// that agree in these by the following words (text_rounds.hpp). The remaining groups agree in
+/// TextRounds::depth_limit() symbols, without an end.
 ///
 /// The buckets are filled and sorted in one pass over the text or, to use less memory, in several.
 ///
-/// \param counts         of this text; `counts.next` is overwritten
+/// \param counts         of this text
 /// \param most_elements  maximum number of elements held at once, 8 bytes each; at least the
 ///                       largest bucket
 template <Position Pos>
 [[nodiscard]] FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan,
-                                         const SymbolStream& stream, BucketCounts<Pos>& counts,
-                                         std::uint64_t depth_limit, std::uint64_t most_elements);
+                                         const SymbolStream& stream, BucketCounts<Pos> counts,
+                                         std::uint64_t most_elements);
 
 }  // namespace sortie::suffix_array::host

@@ -49,18 +49,13 @@
 namespace sortie::suffix_array::host {
 namespace {
 
-/// Bytes that step 2 holds besides the elements, and step 3 besides the samples and ranks.
-template <Position Pos>
-std::uint64_t lasting_bytes(std::uint64_t size, const PrefixPlan& plan) {
-  return SymbolStream::bytes(size, plan) + size * sizeof(Pos) + size / 8;
-}
-
 /// Elements to hold at once: all, or as many as fit in memory.
 /// \throws Error (out_of_memory)
 template <Position Pos>
 std::uint64_t elements_at_once(const Context& context, std::uint64_t size, const PrefixPlan& plan,
                                const BucketCounts<Pos>& counts) {
-  const std::uint64_t lasting = lasting_bytes<Pos>(size, plan);
+  // Step 2 holds this besides the elements, and step 3 besides the samples and ranks.
+  const std::uint64_t lasting = SymbolStream::bytes(size, plan) + size * sizeof(Pos) + size / 8;
   const std::uint64_t finish = 3 * size / 8 + size * sizeof(Pos) / 32 + size * sizeof(Pos);
   const std::uint64_t least = std::max(counts.largest_bucket(), counts.elements() / 16);
   const std::uint64_t element = sizeof(std::uint64_t);
@@ -91,19 +86,16 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
 
   report_progress(context, "sort", 0, size);
   PhaseTimer sort(context, "sort");
-  const std::uint64_t depth_limit = TextRounds::depth_limit(plan, stream);
   const std::uint64_t members = size - counts.elements();
-  const std::vector<LongRun<Pos>> runs = std::move(counts.runs);
-  FirstOrder<Pos> order = sort_first(text, plan, stream, counts, depth_limit, at_once);
-  counts = {};
+  FirstOrder<Pos> order = sort_first(text, plan, stream, std::move(counts), at_once);
   sort.stop();
   report_progress(context, "sort", size, size);
 
   report_progress(context, "rounds", size - order.in_groups - members, size);
   const PhaseTimer finish(context, "rounds");
   std::uint64_t rounds = TextRounds::rounds;
-  if (order.in_groups != 0 || !runs.empty()) {
-    rounds += finish_by_samples<Pos>(context, text, plan, stream, depth_limit, runs, order);
+  if (order.in_groups != 0 || !order.runs.empty()) {
+    rounds += finish_by_samples<Pos>(context, text, plan, stream, order);
   }
   if (context.report != nullptr) {
     context.report->set("unresolved_after_first_sort", order.in_equal_prefixes + members);
@@ -114,7 +106,6 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
   return std::move(order.suffixes);
 }
 
-template decltype(build_prefix_doubling<std::uint32_t>) build_prefix_doubling<std::uint32_t>;
-template decltype(build_prefix_doubling<std::uint64_t>) build_prefix_doubling<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(build_prefix_doubling);
 
 }  // namespace sortie::suffix_array::host

@@ -14,7 +14,7 @@
 namespace sortie::suffix_array::host {
 
 /// Sorts groups of suffixes that agree in some symbols by the next words of the text, up to
-/// `depth_limit` symbols, while the elements and these words are in cache.
+/// depth_limit() symbols, while the elements and these words are in cache.
 ///
 /// Works on the elements (prefix_plan.hpp) of one thread. The words of all members of a group are
 /// read together: the reads of one round are independent of each other, and the next round reads
@@ -22,11 +22,10 @@ namespace sortie::suffix_array::host {
 class TextRounds {
  public:
   /// \param scratch  used to sort large groups
-  TextRounds(const SymbolStream& stream, const PrefixPlan& plan, std::uint64_t depth_limit,
-             std::span<std::uint64_t> scratch)
+  TextRounds(const SymbolStream& stream, const PrefixPlan& plan, std::span<std::uint64_t> scratch)
       : stream_(stream),
         plan_(plan),
-        depth_limit_(depth_limit),
+        depth_limit_(depth_limit(plan, stream)),
         scratch_(scratch),
         rekeyed_symbols_(std::min(stream.symbols(), (64 - plan.position_bits) / stream.bits())) {}
 
@@ -37,6 +36,7 @@ class TextRounds {
   /// agree in.
   static constexpr int rounds = 3;
 
+  /// Symbols in which the suffixes of the groups that are left agree, without an end.
   [[nodiscard]] static std::uint64_t depth_limit(const PrefixPlan& plan,
                                                  const SymbolStream& stream) {
     return plan.depth() + static_cast<std::uint64_t>(rounds * stream.symbols());
@@ -51,7 +51,7 @@ class TextRounds {
   /// Sorts the group [begin, end) of `elements`, at least two, whose suffixes agree in `depth`
   /// symbols without an end. Afterwards only the positions of the elements are valid.
   ///
-  /// \param leave  called with (begin, end) for every part whose suffixes agree in depth_limit
+  /// \param leave  called with (begin, end) for every part whose suffixes agree in depth_limit()
   ///               symbols, without an end
   template <class Leave>
   void sort(std::uint64_t* elements, std::uint64_t begin, std::uint64_t end, std::uint64_t depth,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/samples/sample_rounds.hpp"
@@ -50,14 +51,12 @@ template <Position Pos>
 class Finish {
  public:
   Finish(const Context& context, const TextView& text, const PrefixPlan& plan,
-         const SymbolStream& stream, std::uint64_t depth_limit, std::span<const LongRun<Pos>> runs,
-         FirstOrder<Pos>& order)
+         const SymbolStream& stream, FirstOrder<Pos>& order)
       : context_(context),
         size_(text.size()),
         separators_(text.separators.size()),
-        sampling_(stream, plan.depth(), depth_limit),
-        runs_(runs),
-        run_order_(text, plan, runs, order.run_slots),
+        sampling_(stream, plan.depth(), TextRounds::depth_limit(plan, stream)),
+        run_order_(text, plan, order.runs, order.run_slots),
         order_(order) {}
 
   std::uint64_t run() {
@@ -65,7 +64,7 @@ class Finish {
     // Maps each member to its sample, later to the rank of the sample.
     SampleMap<Pos> map(sampling_, members_, size_);
     if (order_.in_groups != 0) map.find(samples_);
-    for (const LongRun<Pos>& run : runs_) samples_.set(run.end);
+    for (const LongRun<Pos>& run : order_.runs) samples_.set(run.end);
     const NumberedSet<Pos> numbers(samples_);
     const std::uint64_t count = numbers.count();
     require_sample_memory(count);
@@ -138,9 +137,9 @@ class Finish {
         if (runs_follow) first += (letter++)->size;
       }
     });
-    for (std::uint64_t i = 0; i < runs_.size(); ++i) {
-      if (numbers.contains(runs_[i].begin)) {
-        ranks[numbers.number(runs_[i].begin)] = rank_of_slot(run_order_.first_slot(i));
+    for (std::uint64_t i = 0; i < order_.runs.size(); ++i) {
+      if (numbers.contains(order_.runs[i].begin)) {
+        ranks[numbers.number(order_.runs[i].begin)] = rank_of_slot(run_order_.first_slot(i));
       }
     }
     if (numbers.contains(size_)) ranks[numbers.number(size_)] = static_cast<Pos>(separators_);
@@ -184,14 +183,15 @@ class Finish {
         if (members_.test(position)) steps[number] = numbers.number(map[position + 1]);
       });
     }
-    for (const LongRun<Pos>& run : runs_) {
+    for (const LongRun<Pos>& run : order_.runs) {
       if (numbers.contains(run.begin)) steps[numbers.number(run.begin)] = numbers.number(run.end);
     }
   }
 
   void place_runs(const NumberedSet<Pos>& numbers, const Pos* ranks) {
-    std::vector<Pos> rests(runs_.size());
-    for (std::uint64_t i = 0; i < runs_.size(); ++i) rests[i] = ranks[numbers.number(runs_[i].end)];
+    std::vector<Pos> rests(order_.runs.size());
+    for (std::uint64_t i = 0; i < order_.runs.size(); ++i)
+      rests[i] = ranks[numbers.number(order_.runs[i].end)];
     run_order_.place(rests, order_.suffixes);
   }
 
@@ -254,7 +254,6 @@ class Finish {
   std::uint64_t size_;
   std::uint64_t separators_;
   Sampling sampling_;
-  std::span<const LongRun<Pos>> runs_;
   RunOrder<Pos> run_order_;
   FirstOrder<Pos>& order_;
   BitSet members_{size_ + 1};
@@ -266,9 +265,8 @@ class Finish {
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const TextView& text,
                                 const PrefixPlan& plan, const SymbolStream& stream,
-                                std::uint64_t depth_limit, std::span<const LongRun<Pos>> runs,
                                 FirstOrder<Pos>& order) {
-  return Finish<Pos>(context, text, plan, stream, depth_limit, runs, order).run();
+  return Finish<Pos>(context, text, plan, stream, order).run();
 }
 
 template decltype(finish_by_samples<std::uint32_t>) finish_by_samples<std::uint32_t>;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "apps/suffix_array/host/build/first_sort.hpp"
 #include "sortie/context.hpp"
@@ -18,9 +17,7 @@ namespace sortie::suffix_array::host {
 /// steps from sample to sample (sample_rounds.hpp). The suffix after each long run is a sample too:
 /// it orders runs of one length. If the first member of a run is a sample, its step leads there.
 ///
-/// \param depth_limit  symbols in which the members of each group agree, without an end
-/// \param runs         all long runs, ascending
-/// \param order        groups; on return, `suffixes` is the suffix array
+/// \param order  groups; on return, `suffixes` is the suffix array
 /// \return rounds of the samples
 /// \throws Error (out_of_memory)  too many samples, which only texts of short periods have
 ///
@@ -33,7 +30,6 @@ namespace sortie::suffix_array::host {
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const TextView& text,
                                 const PrefixPlan& plan, const SymbolStream& stream,
-                                std::uint64_t depth_limit, std::span<const LongRun<Pos>> runs,
                                 FirstOrder<Pos>& order);
 
 }  // namespace sortie::suffix_array::host

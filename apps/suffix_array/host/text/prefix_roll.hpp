@@ -38,8 +38,16 @@ class PrefixRoll {
     while (begin < end) {
       const std::uint64_t record_end =
           separator == text.separators.end() ? text.size() : *separator++;
+      const std::uint8_t* symbols = text.symbols.data();
       const std::uint64_t piece_end = std::min(record_end, end);
-      for_each_of_record(text.symbols.data(), begin, piece_end, record_end, visit, visit_run);
+      while (begin < piece_end) {
+        begin = roll(symbols, begin, piece_end, record_end, visit);
+        if (begin == piece_end) break;
+        const std::uint64_t run_end = end_of_run(symbols, begin, record_end);
+        const std::uint64_t last = std::min(piece_end, run_end - plan_.depth() + 1);
+        visit_run(begin, last, run_end);
+        begin = last;
+      }
       if (piece_end < end) visit(piece_end, std::uint64_t{0}, std::uint64_t{0});
       begin = piece_end + 1;
     }
@@ -56,20 +64,6 @@ class PrefixRoll {
       number = number * plan_.base + (begin < record_end ? plan_.code[symbols[begin]] : 0);
     }
     return number;
-  }
-
-  template <class Visit, class VisitRun>
-  void for_each_of_record(const std::uint8_t* symbols, std::uint64_t position, std::uint64_t end,
-                          std::uint64_t record_end, const Visit& visit,
-                          const VisitRun& visit_run) const {
-    while (position < end) {
-      position = roll(symbols, position, end, record_end, visit);
-      if (position == end) return;
-      const std::uint64_t run_end = end_of_run(symbols, position, record_end);
-      const std::uint64_t last = std::min(end, run_end - plan_.depth() + 1);
-      visit_run(position, last, run_end);
-      position = last;
-    }
   }
 
   /// \return the first position of a long run, or `end`
