@@ -21,16 +21,14 @@ class UndecidedSamples {
  public:
   using Item = Wide<Pos>;  ///< a key above the number of a sample
 
-  UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps) : ranks_(ranks), steps_(steps) {
-    items_ = allocate<Item>(ranks.size());
-    for_each_index(0, ranks.size(), [&](std::uint64_t number) {
-      items_[number] = item(ranks[number], static_cast<Pos>(number));
-    });
-    const std::uint64_t scratch_size = scratch_items(ranks.size());
-    const auto scratch = allocate<Item>(scratch_size);
-    sort_items(0, ranks.size(), std::span(scratch.get(), scratch_size));
-    starts_ = {0, static_cast<Pos>(ranks.size())};
-    keep_equal({0, 1}, false);
+  UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps)
+      : ranks_(ranks),
+        steps_(steps),
+        items_(allocate<Item>(ranks.size())),
+        starts_({0, static_cast<Pos>(ranks.size())}) {
+    for_each_index(0, ranks.size(),
+                   [&](std::uint64_t number) { items_[number] = static_cast<Pos>(number); });
+    divide_groups([&](Pos number) { return ranks_[number]; });
   }
 
   [[nodiscard]] bool empty() const { return starts_.size() == 1; }
@@ -95,10 +93,6 @@ class UndecidedSamples {
   static Item item(Pos key, Pos number) { return Item{key} << pos_bits | number; }
   static Pos number_of(Item item) { return static_cast<Pos>(item); }
 
-  void sort_items(std::uint64_t begin, std::uint64_t end, std::span<Item> scratch) {
-    sort_perhaps_ordered(items_.get() + begin, end - begin, scratch, pos_bits);
-  }
-
   /// First groups of tasks of about task_items items, and at the end the number of groups.
   [[nodiscard]] std::vector<std::uint64_t> tasks() const {
     const std::uint64_t groups = starts_.size() - 1;
@@ -119,7 +113,10 @@ class UndecidedSamples {
       const Pos number = number_of(items_[i]);
       items_[i] = item(key_of(number), number);
     });
+    // Each task moves the items that it keeps to the front of its items and records the ends of
+    // their groups.
     const std::vector<std::uint64_t> tasks = this->tasks();
+    std::vector<std::vector<Pos>> ends(tasks.size() - 1);
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       std::uint64_t largest = 0;
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
@@ -127,28 +124,11 @@ class UndecidedSamples {
       }
       const std::uint64_t scratch_size = scratch_items(largest);
       const auto scratch = allocate<Item>(scratch_size);
-      for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
-        sort_items(starts_[group], starts_[group + 1], std::span(scratch.get(), scratch_size));
-      }
-    });
-    keep_equal(tasks, true);
-    for_each_index(0, starts_.back(), [&](std::uint64_t i) {
-      ranks_[number_of(items_[i])] = static_cast<Pos>(items_[i] >> pos_bits);
-    });
-  }
-
-  /// Replaces the groups by their parts of at least two equal keys.
-  /// \param tasks  result of tasks()
-  /// \param rank   true: every part gets a rank of its own. The rank of a group is that of its
-  ///               first part, which keeps it. Samples that leave get their rank here; for those
-  ///               that stay, it replaces the key.
-  void keep_equal(const std::vector<std::uint64_t>& tasks, bool rank) {
-    // Each task moves the kept items to the front of its items and records the ends of its groups.
-    std::vector<std::vector<Pos>> ends(tasks.size() - 1);
-    for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       std::uint64_t kept = starts_[tasks[task]];
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
-        kept = keep_equal_of(group, rank, kept, ends[task]);
+        sort_perhaps_ordered(items_.get() + starts_[group], starts_[group + 1] - starts_[group],
+                             std::span(scratch.get(), scratch_size), pos_bits);
+        kept = keep_equal(group, kept, ends[task]);
       }
     });
     std::vector<Pos> starts = {0};
@@ -162,12 +142,16 @@ class UndecidedSamples {
       }
     }
     starts_ = std::move(starts);
+    for_each_index(0, starts_.back(), [&](std::uint64_t i) {
+      ranks_[number_of(items_[i])] = static_cast<Pos>(items_[i] >> pos_bits);
+    });
   }
 
-  /// The same for one group; its parts move to `kept` and the following items. \return the end of
-  /// the parts
-  std::uint64_t keep_equal_of(std::uint64_t group, bool rank, std::uint64_t kept,
-                              std::vector<Pos>& ends) {
+  /// Replaces a sorted group by its parts of at least two equal keys, which move to `kept` and the
+  /// following items. Every part gets a rank of its own: the first one that of the group. Samples
+  /// that leave get their rank here; for those that stay, it replaces the key.
+  /// \return the end of the parts
+  std::uint64_t keep_equal(std::uint64_t group, std::uint64_t kept, std::vector<Pos>& ends) {
     const std::uint64_t group_begin = starts_[group];
     const std::uint64_t group_end = starts_[group + 1];
     const Pos group_rank = ranks_[number_of(items_[group_begin])];
@@ -177,10 +161,10 @@ class UndecidedSamples {
       while (end < group_end && items_[end] >> pos_bits == key) ++end;
       const auto of_part = static_cast<Pos>(group_rank + (begin - group_begin));
       if (end - begin == 1) {
-        if (rank) ranks_[number_of(items_[begin])] = of_part;
+        ranks_[number_of(items_[begin])] = of_part;
       } else {
         for (std::uint64_t i = begin; i < end; ++i, ++kept) {
-          items_[kept] = rank ? item(of_part, number_of(items_[i])) : items_[i];
+          items_[kept] = item(of_part, number_of(items_[i]));
         }
         ends.push_back(static_cast<Pos>(kept));
       }

@@ -20,8 +20,8 @@ namespace sortie::suffix_array::host {
 ///               any number for samples of unique rank. Overwritten.
 /// \return number of rounds
 ///
-/// Ranks change only after all groups of a round are sorted, so a round does not depend on the
-/// order of groups, nor on the number of threads. Complexity: O(s log s) for s samples, and
+/// A round reads all ranks before it changes any, so it does not depend on the order of groups, nor
+/// on the number of threads. Complexity: O(s log s) for s samples, and
 /// O(u log r) for u samples of equal ranks and repeats of r steps. Memory: 2 P bytes a sample and 5
 /// P for a sample of equal rank, with positions of P bytes.
 template <Position Pos>
