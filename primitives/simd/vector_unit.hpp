@@ -79,14 +79,14 @@ enum class VectorUnit {
 }
 
 template <class Body>
-SORTIE_TARGET_AVX512 void run_with_avx512(const Body& body) {
+SORTIE_TARGET_AVX512 void run_with_avx512(Body body) {
   body();
 }
 
 /// Calls `body`, a lambda of plain loops with the attribute always_inline, compiled with AVX-512 if
-/// that is the unit.
+/// that is the unit. It captures by value: no store of the loop can then change what it captured.
 template <class Body>
-void run_on_unit(VectorUnit unit, const Body& body) {
+void run_on_unit(VectorUnit unit, Body body) {
   if (unit == VectorUnit::avx512) return run_with_avx512(body);
   body();
 }
