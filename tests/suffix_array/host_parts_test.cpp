@@ -127,8 +127,8 @@ TEST_F(HostParts, GroupsWhoseTextsDifferAreMarked) {
     std::vector<std::uint64_t> marks(size / 64 + 1);
     std::vector<std::uint64_t> differing(size / 64 + 1, ~std::uint64_t{0});
     mark_equal_keys(elements.data(), size, plan.position_bits, marks.data());
-    mark_differing_texts(stream, plan.depth(), words, elements.data(), size, plan.position_bits,
-                         marks.data(), differing.data());
+    mark_differing_texts(stream, plan, words, elements.data(), size, marks.data(),
+                         differing.data());
     // Word by word: whether there is an end, and the codes up to it.
     const auto texts_agree = [&](std::uint64_t left, std::uint64_t right) {
       for (int word = 0; word < words; ++word) {

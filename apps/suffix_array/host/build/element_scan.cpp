@@ -11,20 +11,6 @@ namespace {
 
 constexpr std::uint64_t word_bits = 64;
 
-#ifdef SORTIE_HAVE_VECTOR_UNITS
-/// The mark_equal_keys() bits of 64 elements.
-SORTIE_TARGET_AVX512 std::uint64_t equal_keys_avx512(const std::uint64_t* elements, int key_shift) {
-  const __m512i limit = _mm512_set1_epi64(static_cast<long long>(std::uint64_t{1} << key_shift));
-  std::uint64_t bits = 0;
-  for (std::uint64_t i = 0; i < word_bits; i += 8) {
-    const __m512i differing =
-        _mm512_loadu_si512(elements + i) ^ _mm512_loadu_si512(elements + i - 1);
-    bits |= std::uint64_t{_mm512_cmplt_epu64_mask(differing, limit)} << i;
-  }
-  return bits;
-}
-#endif
-
 /// Replaces the key of an element by the symbols at some depth.
 struct KeyReader {
   const SymbolStream& stream;
@@ -42,14 +28,28 @@ struct KeyReader {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 SORTIE_BEGIN_INTRINSICS
 
-SORTIE_TARGET_AVX512 void mark_differing_texts_avx512(
-    const SymbolStream& stream, std::uint64_t depth, int words, const std::uint64_t* elements,
-    std::uint64_t n, int position_bits, const std::uint64_t* marks, std::uint64_t* differing) {
+/// The mark_equal_keys() bits of 64 elements.
+SORTIE_TARGET_AVX512 std::uint64_t equal_keys_avx512(const std::uint64_t* elements, int key_shift) {
+  const __m512i limit = WordReader::repeated(std::uint64_t{1} << key_shift);
+  std::uint64_t bits = 0;
+  for (std::uint64_t i = 0; i < word_bits; i += 8) {
+    const __m512i differing =
+        _mm512_loadu_si512(elements + i) ^ _mm512_loadu_si512(elements + i - 1);
+    bits |= std::uint64_t{_mm512_cmplt_epu64_mask(differing, limit)} << i;
+  }
+  return bits;
+}
+
+SORTIE_TARGET_AVX512 void mark_differing_texts_avx512(const SymbolStream& stream,
+                                                      const PrefixPlan& plan, int words,
+                                                      const std::uint64_t* elements,
+                                                      std::uint64_t n, const std::uint64_t* marks,
+                                                      std::uint64_t* differing) {
   constexpr int most_words = 4;
   constexpr std::uint64_t lanes = 8;
   const WordReader reader(stream);
-  const __m512i position_mask =
-      _mm512_set1_epi64(static_cast<long long>((std::uint64_t{1} << position_bits) - 1));
+  const __m512i position_mask = WordReader::repeated(plan.position_of(~std::uint64_t{0}));
+  const __m512i depth = WordReader::repeated(plan.depth());
   const __m512i step = _mm512_set1_epi64(stream.symbols());
   // The words of the previous eight elements; only the last lane is used, and only if it belongs to
   // a group.
@@ -67,8 +67,7 @@ SORTIE_TARGET_AVX512 void mark_differing_texts_avx512(
     const auto marked = static_cast<__mmask8>(marks[word] >> shift);
     // Members are below n, so masked-out lanes are never members.
     const __m512i element = _mm512_maskz_loadu_epi64(members, elements + begin);
-    __m512i position = _mm512_add_epi64(_mm512_and_si512(element, position_mask),
-                                        _mm512_set1_epi64(static_cast<long long>(depth)));
+    __m512i position = _mm512_add_epi64(_mm512_and_si512(element, position_mask), depth);
     __mmask8 unequal = 0;
     for (int i = 0; i < words; ++i) {
       const __m512i found = reader.words(members, position);
@@ -89,12 +88,11 @@ SORTIE_TARGET_AVX512 std::uint64_t replace_keys_avx512(const SymbolStream& strea
                                                        std::uint64_t& differing) {
   constexpr std::uint64_t lanes = 8;
   const WordReader words(stream);
-  const __m512i position_mask = _mm512_set1_epi64(
-      static_cast<long long>((std::uint64_t{1} << reader.plan.position_bits) - 1));
-  const __m512i depth = _mm512_set1_epi64(static_cast<long long>(reader.depth));
+  const __m512i position_mask = WordReader::repeated(reader.plan.position_of(~std::uint64_t{0}));
+  const __m512i depth = WordReader::repeated(reader.depth);
   const __m128i dropped_bits = _mm_cvtsi32_si128(reader.dropped_bits);
   const __m128i position_bits = _mm_cvtsi32_si128(reader.plan.position_bits);
-  const __m512i first = _mm512_set1_epi64(static_cast<long long>(reader.element(elements[0])));
+  const __m512i first = WordReader::repeated(reader.element(elements[0]));
   __m512i differing_lanes = _mm512_setzero_si512();
   std::uint64_t done = 0;
   for (; done + lanes <= n; done += lanes) {
@@ -139,14 +137,12 @@ void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shi
 }
 
 void mark_differing_texts([[maybe_unused]] const SymbolStream& stream,
-                          [[maybe_unused]] std::uint64_t depth, [[maybe_unused]] int words,
+                          [[maybe_unused]] const PrefixPlan& plan, [[maybe_unused]] int words,
                           [[maybe_unused]] const std::uint64_t* elements, std::uint64_t n,
-                          [[maybe_unused]] int position_bits, const std::uint64_t* marks,
-                          std::uint64_t* differing, [[maybe_unused]] VectorUnit unit) {
+                          const std::uint64_t* marks, std::uint64_t* differing) {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-  if (unit == VectorUnit::avx512) {
-    mark_differing_texts_avx512(stream, depth, words, elements, n, position_bits, marks, differing);
-    return;
+  if (vector_unit() == VectorUnit::avx512) {
+    return mark_differing_texts_avx512(stream, plan, words, elements, n, marks, differing);
   }
 #endif
   std::copy_n(marks, (n + word_bits - 1) / word_bits, differing);

@@ -22,8 +22,8 @@ void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shi
                      std::uint64_t* bits, VectorUnit unit = vector_unit());
 
 /// Sets bit i where bit i of `marks` is set and the texts of suffixes i - 1 and i differ in the
-/// words that follow `depth` symbols, or have an end in them; clears all others. Without AVX-512 it
-/// may set the bits of all marks.
+/// words that follow plan.depth() symbols, or have an end in them; clears all others. Without
+/// AVX-512 it may set the bits of all marks.
 ///
 /// In similar genomes nearly all groups agree in all words and then need no sort.
 ///
@@ -31,10 +31,9 @@ void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shi
 /// \param elements   n elements
 /// \param marks      result of mark_equal_keys()
 /// \param differing  (n + 63) / 64 words
-void mark_differing_texts(const SymbolStream& stream, std::uint64_t depth, int words,
-                          const std::uint64_t* elements, std::uint64_t n, int position_bits,
-                          const std::uint64_t* marks, std::uint64_t* differing,
-                          VectorUnit unit = vector_unit());
+void mark_differing_texts(const SymbolStream& stream, const PrefixPlan& plan, int words,
+                          const std::uint64_t* elements, std::uint64_t n,
+                          const std::uint64_t* marks, std::uint64_t* differing);
 
 /// Gives n elements new keys: the `symbols` codes that follow `depth` symbols, in stream.bits()
 /// bits each, and 0 from the first end on.

@@ -2,11 +2,7 @@
 #include "apps/suffix_array/host/build/first_sort.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <bit>
-#include <cstring>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -121,8 +117,8 @@ class RangeSorter {
         }
         groups.emplace_back(begin, end);
       });
-      mark_differing_texts(stream_, plan_.depth(), TextRounds::rounds, first, size,
-                           plan_.position_bits, marks.data(), differing.data());
+      mark_differing_texts(stream_, plan_, TextRounds::rounds, first, size, marks.data(),
+                           differing.data());
       const auto leave = [&](std::uint64_t begin, std::uint64_t end) {
         order_.joined.set_range(range.slot + begin + 1, range.slot + end);
         in_groups += end - begin;

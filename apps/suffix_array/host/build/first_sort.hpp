@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/runs.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 
 #include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"

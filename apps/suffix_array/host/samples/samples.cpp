@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>

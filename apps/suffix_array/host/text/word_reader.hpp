@@ -13,6 +13,10 @@ SORTIE_BEGIN_INTRINSICS
 /// Reads words of the stream for eight suffixes at once.
 class WordReader {
  public:
+  SORTIE_TARGET_AVX512 static __m512i repeated(std::uint64_t number) {
+    return _mm512_set1_epi64(static_cast<long long>(number));
+  }
+
   SORTIE_TARGET_AVX512 explicit WordReader(const SymbolStream& stream)
       : bytes_(stream.data()),
         size_(repeated(stream.size())),
@@ -41,10 +45,6 @@ class WordReader {
   }
 
  private:
-  SORTIE_TARGET_AVX512 static __m512i repeated(std::uint64_t number) {
-    return _mm512_set1_epi64(static_cast<long long>(number));
-  }
-
   const std::uint8_t* bytes_;
   __m512i size_;
   __m512i bits_;
