@@ -26,8 +26,8 @@ auto on_backend(const Context& context, [[maybe_unused]] const OnDevice& on_devi
 /// The same for an array derived from a suffix array; an empty one gives an empty result. If
 /// `on_device` runs out of memory, `on_host` is called instead: a suffix array that was built in
 /// ranges may not fit in device memory together with its text. The report then has the figure
-/// "NAME_on_host" (true). The memory budget is that of the device, so the host may use all free host
-/// memory.
+/// "NAME_on_host" (true). The memory budget is that of the device, so the host may use all free
+/// host memory.
 template <class OnDevice, class OnHost>
 auto device_or_host(const Context& context, bool is_empty, std::string_view name,
                     const OnDevice& on_device, const OnHost& on_host) {

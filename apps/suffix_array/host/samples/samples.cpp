@@ -29,8 +29,8 @@ constexpr std::uint64_t largest_private_group = std::uint64_t{1} << 18;
 /// Positions of a block of samples.
 constexpr std::uint64_t block_positions = 16;
 
-/// One bit for every block of positions: whether there is a sample among them. Fits in the L2 cache,
-/// where the set of samples does not.
+/// One bit for every block of positions: whether there is a sample among them. Fits in the L2
+/// cache, where the set of samples does not.
 BitSet blocks_of(const BitSet& samples) {
   const std::vector<std::uint64_t>& words = samples.words();
   constexpr std::uint64_t blocks_a_word = BitSet::word_bits / block_positions;

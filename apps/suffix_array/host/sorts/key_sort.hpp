@@ -82,7 +82,8 @@ class KeyDigits {
 /// come out in any order.
 ///
 /// One pass distributes them by evenly filled digits, so that most parts are short. With vectors,
-/// longer parts are partitioned and all parts are sorted by vectors; otherwise insertion sorts them.
+/// longer parts are partitioned and all parts are sorted by vectors; otherwise insertion sorts
+/// them.
 ///
 /// \param scratch     overwritten; buckets longer than it are sorted by bits, without key digits
 /// \param by_vectors  has_vector_sort(), or false
