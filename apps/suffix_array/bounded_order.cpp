@@ -73,11 +73,9 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
   Context sorting = context;
   sorting.report = nullptr;  // the sort counts as part of this phase
   if (context.memory_budget != 0 && resolve_backend(context) == Backend::host) {
-    HostMemoryBudget budget(context);
     const std::uint64_t bytes = 2 * begins.size() * sizeof(Pos);
-    budget.require("bounded order", bytes);
-    budget.hold(bytes);
-    sorting.memory_budget = std::max<std::uint64_t>(1, budget.left());
+    require_memory(context, "bounded order", bytes);
+    sorting.memory_budget = std::max<std::uint64_t>(1, context.memory_budget - bytes);
   }
   segmented_sort(sorting, suffixes, std::span<const Pos>(begins), std::span<const Pos>(ends));
   for (Pos& entry : lcp) entry = static_cast<Pos>(std::min<std::uint64_t>(entry, letters));

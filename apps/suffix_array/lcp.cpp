@@ -63,28 +63,6 @@ std::uint64_t common_letters(const TextView& text, std::uint64_t left, std::uint
   return common_letters(text, left, right, 0, limit);
 }
 
-/// Replaces phi by the permuted LCP array between two positions.
-template <Position Pos>
-void permute_range(const TextView& text, std::uint64_t first, std::uint64_t begin,
-                   std::uint64_t end, Pos* phi) {
-  std::uint64_t common = 0;
-  std::uint64_t record_end = begin < end ? end_of_record(text, begin) : 0;
-  for (std::uint64_t position = begin; position < end; ++position) {
-    if (position > record_end) record_end = end_of_record(text, position);
-    if (position == first) {
-      common = 0;
-    } else {
-      const std::uint64_t before = phi[position];
-      const std::uint64_t limit =
-          std::min(record_end - position, end_of_record(text, before) - before);
-      // `common` exceeds the limit only if `suffixes` is not a suffix array.
-      common = common_letters(text, before, position, std::min(common, limit), limit);
-    }
-    phi[position] = static_cast<Pos>(common);
-    if (common > 0) --common;
-  }
-}
-
 template <Position Pos>
 std::vector<Pos> lcp_on_host(const Context& context, const TextView& text,
                              std::span<const Pos> suffixes) {
@@ -103,8 +81,23 @@ std::vector<Pos> lcp_on_host(const Context& context, const TextView& text,
 
   const std::uint64_t range =
       std::max(least_range, size / (worker_threads() * ranges_a_thread) + 1);
-  for_each_range(size, range, [&](std::uint64_t begin, std::uint64_t end) {
-    permute_range(text, entries[0], begin, end, permuted);
+  for_each_range(size, range, [&, permuted](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t common = 0;
+    std::uint64_t record_end = end_of_record(text, begin);
+    for (std::uint64_t position = begin; position < end; ++position) {
+      if (position > record_end) record_end = end_of_record(text, position);
+      if (position == entries[0]) {
+        common = 0;
+      } else {
+        const std::uint64_t before = permuted[position];
+        const std::uint64_t limit =
+            std::min(record_end - position, end_of_record(text, before) - before);
+        // `common` exceeds the limit only if `suffixes` is not a suffix array.
+        common = common_letters(text, before, position, std::min(common, limit), limit);
+      }
+      permuted[position] = static_cast<Pos>(common);
+      if (common > 0) --common;
+    }
   });
 
   std::vector<Pos> lcp = host::allocate_vector<Pos>(size);

@@ -9,7 +9,6 @@
 #include "apps/suffix_array/host/build/element_scan.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/host/sorts/key_sort.hpp"
-#include "apps/suffix_array/host/sorts/part_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
 #include "core/host_runtime.hpp"
 #include "core/random.hpp"

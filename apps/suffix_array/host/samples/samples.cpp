@@ -96,12 +96,11 @@ class Finish {
 
   /// \throws Error (out_of_memory) the samples do not fit in the budget
   void require_sample_memory(std::uint64_t samples) const {
-    if (context_.memory_budget == 0) return;
     // Held: the suffixes, the symbols and the sets. For each sample there may be two values of the
     // map, one of which is already counted.
     const std::uint64_t held = size_ * (sizeof(Pos) + 2) + size_ * sizeof(Pos) / 32;
     const std::uint64_t values = are_many(samples) ? 0 : samples * sizeof(Pos);
-    require_memory(context_, "samples of the suffix array",
+    require_budget(context_, "samples of the suffix array",
                    held + values + samples * 7 * sizeof(Pos));
   }
 

@@ -6,7 +6,6 @@
 
 #include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/sorts/part_sort.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -16,7 +15,7 @@ namespace sortie::suffix_array::host {
 ///
 /// In similar genomes nearly all groups have as many members as there are genomes; sorting these
 /// one by one, mispredicted branches dominate. Here the number of the group stands above the rank,
-/// and one pass over windows (part_sort.hpp) sorts all groups.
+/// and one pass of sort_parts() sorts all groups.
 ///
 /// An element consists, from the high bits down, of the number of the group in the batch, the rank,
 /// and the index in the batch.

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/sorts/part_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
 #include "primitives/simd/vector_sort.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/host/sorts/part_sort.hpp"
+#include "apps/suffix_array/host/sorts/element_sort.hpp"
 
 #include <algorithm>
 #include <array>
