@@ -81,12 +81,12 @@ std::vector<Pos> lcp_on_host(const Context& context, const TextView& text,
 
   const std::uint64_t range =
       std::max(least_range, size / (worker_threads() * ranges_a_thread) + 1);
-  for_each_range(size, range, [&, permuted](std::uint64_t begin, std::uint64_t end) {
+  for_each_range(size, range, [=, first = entries[0]](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t common = 0;
     std::uint64_t record_end = end_of_record(text, begin);
     for (std::uint64_t position = begin; position < end; ++position) {
       if (position > record_end) record_end = end_of_record(text, position);
-      if (position == entries[0]) {
+      if (position == first) {
         common = 0;
       } else {
         const std::uint64_t before = permuted[position];
