@@ -107,20 +107,6 @@ void check_letters(const TextView& text, std::span<const Pos> suffixes, const Po
                                 suffixes[unordered], suffixes[unordered - 1]));
 }
 
-template <Position Pos>
-std::vector<Pos> invert_on_host(const Context& context, std::span<const Pos> suffixes) {
-  const std::uint64_t size = suffixes.size();
-  require_memory(context, "inverse suffix array", size * sizeof(Pos));
-  start_host_runtime(context.threads);
-  require_positions("inverse suffix array", suffixes, size);
-  report_progress(context, "inverse", 0, size);
-  PhaseTimer timer(context, "inverse", 2 * size * sizeof(Pos));
-  std::vector<Pos> inverse = host::allocate_vector<Pos>(size);
-  scatter_inverse(suffixes, inverse.data());
-  report_progress(context, "inverse", size, size);
-  return inverse;
-}
-
 }  // namespace
 
 void require_entries(std::string_view array, std::uint64_t found, std::uint64_t expected,
@@ -163,7 +149,18 @@ std::vector<Pos> inverse_suffix_array(const Context& context, std::span<const Po
   return device_or_host(
       context, suffixes.empty(), "inverse",
       [=](const auto& here) { return cuda::invert(here, suffixes); },
-      [=](const Context& here) { return invert_on_host(here, suffixes); });
+      [=](const Context& here) {
+        const std::uint64_t size = suffixes.size();
+        require_memory(here, "inverse suffix array", size * sizeof(Pos));
+        start_host_runtime(here.threads);
+        require_positions("inverse suffix array", suffixes, size);
+        report_progress(here, "inverse", 0, size);
+        PhaseTimer timer(here, "inverse", 2 * size * sizeof(Pos));
+        std::vector<Pos> inverse = host::allocate_vector<Pos>(size);
+        scatter_inverse(suffixes, inverse.data());
+        report_progress(here, "inverse", size, size);
+        return inverse;
+      });
 }
 
 SORTIE_FOR_BOTH_POSITIONS(require_positions);

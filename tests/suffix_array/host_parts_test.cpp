@@ -11,7 +11,7 @@
 #include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/element_scan.hpp"
 #include "apps/suffix_array/host/build/runs.hpp"
-#include "apps/suffix_array/host/samples/sample_rounds.hpp"
+#include "apps/suffix_array/host/samples/samples.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/key_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"

@@ -26,8 +26,6 @@ class BitSet {
   /// The words, lowest bit first, for writing whole words.
   [[nodiscard]] std::uint64_t* data() { return words_.data(); }
 
-  void prefetch(std::uint64_t i) const { __builtin_prefetch(words_.data() + i / word_bits); }
-
   void set(std::uint64_t i) { add(i / word_bits, std::uint64_t{1} << (i % word_bits)); }
 
   /// The same when no other thread sets bits: takes a third of the time.

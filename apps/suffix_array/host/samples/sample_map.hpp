@@ -76,18 +76,16 @@ class SampleMap {
   /// values[i] = (*this)[positions[i]] for n of them. With AVX-512, bits are counted by POPCNT,
   /// which all processors with it have.
   void look_up(const Pos* positions, std::uint64_t n, Pos* values) const {
-    run_on_unit(
-        vector_unit(), [ =, this ]() __attribute__((always_inline)) {
-          for (std::uint64_t i = 0; i < n; ++i) values[i] = (*this)[positions[i]];
-        });
+    const auto look_up_all = [ positions, n, values, this ]() __attribute__((always_inline)) {
+      for (std::uint64_t i = 0; i < n; ++i) values[i] = (*this)[positions[i]];
+    };
+    run_on_unit(vector_unit(), look_up_all);
   }
 
   /// Replaces each value by change(value), on all threads.
   template <class Change>
   void replace(const Change& change) {
-    for_each_range(numbers_->count(), range_length, [&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t i = first; i < last; ++i) values_[i] = change(values_[i]);
-    });
+    for_each_index(0, numbers_->count(), [&](std::uint64_t i) { values_[i] = change(values_[i]); });
   }
 
  private:

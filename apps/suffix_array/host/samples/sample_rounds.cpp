@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/host/samples/sample_rounds.hpp"
+#include "apps/suffix_array/host/samples/samples.hpp"
 
 #include <algorithm>
 #include <limits>

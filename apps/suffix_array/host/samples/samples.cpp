@@ -11,7 +11,6 @@
 #include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sample_map.hpp"
-#include "apps/suffix_array/host/samples/sample_rounds.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/host/sorts/group_batch.hpp"
