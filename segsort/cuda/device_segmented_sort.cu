@@ -59,12 +59,14 @@ struct TemporaryStorage {
         static_cast<std::uint64_t>(std::min(request.num_segments, segments_per_pass));
     const std::uint64_t key_bytes = static_cast<std::uint64_t>(key_bits(request.key_type)) / 8;
     StorageCarver carver(base);
+    const auto take_scratch = [&] {
+      if (request.input_is_scratch) return;
+      scratch.keys = carver.take<char>(items * key_bytes);
+      scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
+    };
     if (Tiles::has_small_sort && items <= most_items_of_small_sort) {
       // No lists; scratch only if a segment can exceed the tile.
-      if (items > longest_of_small_tile && !request.input_is_scratch) {
-        scratch.keys = carver.take<char>(items * key_bytes);
-        scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
-      }
+      if (items > longest_of_small_tile) take_scratch();
       bytes = std::max<std::size_t>(carver.used(), 1);  // a null pointer would query the size again
       return;
     }
@@ -83,10 +85,7 @@ struct TemporaryStorage {
       lists.group_capacity = 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * tiles;
       lists.groups = carver.take<Group>(lists.group_capacity);
       lists.parts = carver.take<Part>(tiles);
-      if (!request.input_is_scratch) {
-        scratch.keys = carver.take<char>(items * key_bytes);
-        scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
-      }
+      take_scratch();
     }
     const std::uint64_t shared_parts = items / (longest_single_block_partition + 1);
     if (shared_parts != 0) {
@@ -120,12 +119,15 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   return status;
 }
 
-template <class Tiles, class Word>
-cudaError_t launch(const LaunchPlan& plan, const DeviceRequest& request,
-                   const Arguments<Word>& arguments, const WorkLists& lists) {
-  if (request.value_bytes == 0) return launch_sort<Tiles, Word, 0>(plan, arguments, lists);
-  if (request.value_bytes == 4) return launch_sort<Tiles, Word, 4>(plan, arguments, lists);
-  return launch_sort<Tiles, Word, 8>(plan, arguments, lists);
+/// Returns function.operator()<Word, value bytes>() for the widths of a valid request.
+template <class Function>
+auto with_widths(const DeviceRequest& request, const Function& function) {
+  const auto with_word = [&]<class Word>(Word) {
+    if (request.value_bytes == 0) return function.template operator()<Word, 0>();
+    if (request.value_bytes == 4) return function.template operator()<Word, 4>();
+    return function.template operator()<Word, 8>();
+  };
+  return key_bits(request.key_type) == 32 ? with_word(std::uint32_t{}) : with_word(std::uint64_t{});
 }
 
 /// Sorts with the tiles of one row of the policy.
@@ -149,15 +151,10 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
     if (storage.lists.counters != nullptr)
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
-    if (key_bits(request.key_type) == 32) {
-      status = launch<Tiles>(plan, request,
-                             arguments_of<std::uint32_t>(request, storage.scratch, first, segments),
-                             storage.lists);
-    } else {
-      status = launch<Tiles>(plan, request,
-                             arguments_of<std::uint64_t>(request, storage.scratch, first, segments),
-                             storage.lists);
-    }
+    status = with_widths(request, [&]<class Word, int ValueBytes>() {
+      return launch_sort<Tiles, Word, ValueBytes>(
+          plan, arguments_of<Word>(request, storage.scratch, first, segments), storage.lists);
+    });
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;
@@ -180,19 +177,12 @@ constexpr std::size_t most_shared_bytes() {
 }
 static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
-template <class Word>
-std::size_t large_tile_bytes(int value_bytes) {
-  if (value_bytes == 0) return most_shared_bytes<LargeTiles, Word, 0>();
-  return value_bytes == 4 ? most_shared_bytes<LargeTiles, Word, 4>()
-                          : most_shared_bytes<LargeTiles, Word, 8>();
-}
-
 /// Returns true if the large tiles fit the shared memory of the device. They are sized for
 /// data-centre GPUs, which have about twice as much as others.
 bool large_tiles_fit(const DeviceRequest& request, const DeviceLimits& limits) {
-  const std::size_t wanted = key_bits(request.key_type) == 32
-                                 ? large_tile_bytes<std::uint32_t>(request.value_bytes)
-                                 : large_tile_bytes<std::uint64_t>(request.value_bytes);
+  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
+    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
+  });
   return wanted <= static_cast<std::size_t>(limits.shared_bytes);
 }
 

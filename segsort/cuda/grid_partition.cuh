@@ -37,24 +37,6 @@ constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t p
   return (tiles < chunks_of_batch ? tiles : chunks_of_batch) + 2 * parts_of_batch;
 }
 
-/// Index of the last of `count` ascending numbers, returned by `number_of`, that does not exceed
-/// `number`. \pre the first does not
-template <class NumberOf>
-__device__ __forceinline__ std::uint32_t last_not_beyond(std::uint32_t number, std::uint32_t count,
-                                                         const NumberOf& number_of) {
-  std::uint32_t low = 0;
-  std::uint32_t high = count - 1;
-  while (low < high) {
-    const std::uint32_t middle = low + (high - low + 1) / 2;
-    if (number_of(middle) <= number) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
-}
-
 /// Index of the part that a chunk or a task belongs to: the last part whose first chunk or task
 /// does not exceed it.
 template <std::uint32_t SharedPart::*First>
@@ -180,17 +162,6 @@ __device__ __forceinline__ void take_tile_group(Shared& shared) {
   __syncthreads();
 }
 
-/// Sum of one number per thread over the block. Ends with a barrier.
-template <class Shared>
-__device__ __forceinline__ std::uint64_t sum_over_block(Shared& shared, std::uint64_t value) {
-  const std::uint64_t before = sum_before(value, shared.warp_sums);
-  if (threadIdx.x == Shared::threads - 1) shared.places[0] = before + value;
-  __syncthreads();
-  const std::uint64_t sum = shared.places[0];
-  __syncthreads();
-  return sum;
-}
-
 /// Forms a batch of as many parts as there are rows for, but at least one, and divides them into
 /// tile groups, chunks and tasks. Executed by one block.
 template <class Shared, class Lists>
@@ -202,16 +173,20 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const Lists& lis
   const auto has_list_rows = [&](std::uint32_t i) {
     return !has_rows_in_scratch(lists, parts[i].part);
   };
+  const auto sum_in_block = [&](auto number) {
+    return prefix_sum_in_block<Shared::warps>(number, shared.warp_sums);
+  };
   const std::uint32_t most = min(count, most_parts_of_batch);
   PartBatch batch{};
   std::uint64_t rows = 0;
   for (std::uint32_t begin = 0; begin < most; begin += Shared::threads) {
     const std::uint32_t i = begin + threadIdx.x;
     const std::uint64_t mine = i < most && has_list_rows(i) ? tiles_of(i) : 0;
-    const std::uint64_t up_to = rows + sum_before(mine, shared.warp_sums) + mine;
+    const auto sum = sum_in_block(mine);
+    const std::uint64_t up_to = rows + sum.before + mine;
     batch.parts += static_cast<std::uint32_t>(
         __syncthreads_count(i < most && up_to <= lists.tile_group_row_capacity ? 1 : 0));
-    rows += sum_over_block(shared, mine);
+    rows += sum.total;
     if (rows > lists.tile_group_row_capacity) break;
   }
   batch.tiles_of_tile_group = 1;
@@ -227,7 +202,7 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const Lists& lis
   std::uint64_t tile_groups = 0;
   for (std::uint32_t i = threadIdx.x; i < batch.parts; i += Shared::threads)
     tile_groups += tile_groups_of(i);
-  tile_groups = sum_over_block(shared, tile_groups);
+  tile_groups = sum_in_block(tile_groups).total;
   batch.tile_groups_of_chunk = static_cast<std::uint32_t>((tile_groups - 1) / chunks_of_batch + 1);
 
   std::uint64_t first_row = 0;
@@ -244,28 +219,27 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const Lists& lis
                       wanted_buckets<typename Lists::Tiles>(parts[i].part.length) - 1) /
                       columns_of_task(own_chunks) +
                   1;
-    const std::uint32_t tile_group =
-        batch.tile_groups + sum_before(own_tile_groups, shared.warp_sums);
-    const std::uint64_t row = first_row + sum_before(own_rows, shared.warp_sums);
-    const std::uint32_t chunk = batch.chunks + sum_before(own_chunks, shared.warp_sums);
-    const std::uint32_t task = batch.tasks + sum_before(own_tasks, shared.warp_sums);
+    const auto all_tile_groups = sum_in_block(own_tile_groups);
+    const auto all_rows = sum_in_block(std::uint64_t{own_rows});
+    const auto all_chunks = sum_in_block(own_chunks);
+    const auto all_tasks = sum_in_block(own_tasks);
     if (taken) {
       SharedPart& part = parts[i];
       part.least = ~std::uint64_t{0};
       part.greatest = 0;
       part.cut = RangeCut(part.part, typename Lists::Tiles{});
-      part.first_tile_group = tile_group;
-      part.first_row = row;
-      part.first_chunk = chunk;
-      part.first_task = task;
+      part.first_tile_group = batch.tile_groups + all_tile_groups.before;
+      part.first_row = first_row + all_rows.before;
+      part.first_chunk = batch.chunks + all_chunks.before;
+      part.first_task = batch.tasks + all_tasks.before;
       part.chunks = own_chunks;
       part.tasks = own_tasks;
       part.tasks_done = 0;
     }
-    batch.tile_groups += static_cast<std::uint32_t>(sum_over_block(shared, own_tile_groups));
-    first_row += sum_over_block(shared, own_rows);
-    batch.chunks += static_cast<std::uint32_t>(sum_over_block(shared, own_chunks));
-    batch.tasks += static_cast<std::uint32_t>(sum_over_block(shared, own_tasks));
+    batch.tile_groups += all_tile_groups.total;
+    first_row += all_rows.total;
+    batch.chunks += all_chunks.total;
+    batch.tasks += all_tasks.total;
   }
   return batch;
 }

@@ -31,6 +31,24 @@ __device__ __forceinline__ void list_ordered(const Lists& lists, std::uint64_t b
     lists.add_group(Group(begin + i, static_cast<std::uint32_t>(min(length - i, longest)), buffer));
 }
 
+/// Index of the last of `count` ascending numbers, returned by `number_of`, that does not exceed
+/// `number`; 0 if all do.
+template <class Number, class NumberOf>
+__device__ __forceinline__ std::uint32_t last_not_beyond(Number number, std::uint32_t count,
+                                                         const NumberOf& number_of) {
+  std::uint32_t low = 0;
+  std::uint32_t high = count - 1;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low + 1) / 2;
+    if (number_of(middle) <= number) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
 /// Lists the remaining work on the buckets of a part. `starts` holds the first item of each bucket,
 /// relative to the part. Calls `keep_large` for a bucket that exceeds all tiles of a block. Begins
 /// and ends with a barrier.
@@ -57,17 +75,10 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
       fills_small_tiles(part.length) ? lists.preferred() : lists.longest();
   for (int bucket = thread; bucket < buckets; bucket += Shared::threads) {
     const std::uint64_t limit = shared.starts[bucket] + group_limit;
-    int low = bucket + 1;
-    int high = buckets;
-    while (low < high) {
-      const int middle = (low + high + 1) / 2;
-      if (shared.starts[middle] <= limit) {
-        low = middle;
-      } else {
-        high = middle - 1;
-      }
-    }
-    shared.next_group[bucket] = static_cast<std::uint16_t>(low);
+    const int next = bucket + 1;
+    const std::uint32_t further = last_not_beyond(
+        limit, buckets - bucket, [&](std::uint32_t i) { return shared.starts[next + i]; });
+    shared.next_group[bucket] = static_cast<std::uint16_t>(next + further);
   }
   __syncthreads();
   if (thread == 0) {

@@ -64,7 +64,11 @@ class RegisterTile {
     for (std::size_t column = 0; column < columns; ++column)
       masks[column] = (std::uint64_t{1} << lengths[column]) - 1;
     Words words = load(items.keys, begins, masks);
-    if (!codec.is_identity()) encode(codec, words);
+    if (!codec.is_identity()) {
+      const KeyWords<UKey> key_words(codec);
+#pragma GCC unroll 32
+      for (__m512i& word : words.at) word = key_words.encoded(word);
+    }
     bool all_bits_fit = true;
     if constexpr (sizeof(UKey) == 8) {
       const std::uint64_t differing = differing_bits(words, masks);
@@ -116,14 +120,6 @@ class RegisterTile {
     for (std::size_t i = 0; i < Layout::registers; ++i)
       loaded.at[i] = Layout::load(items, begins, masks, i);
     return loaded;
-  }
-
-  /// KeyCodec::encoded() of all words.
-  SORTIE_INLINE_AVX512 static void encode(const KeyCodec<UKey>& codec, Words& words) {
-    const KeyWords<UKey> key_words(codec);
-#pragma GCC unroll 32
-    for (std::size_t i = 0; i < Layout::registers; ++i)
-      words.at[i] = key_words.encoded(words.at[i]);
   }
 
   /// Bits in which any key differs from the first of its segment.

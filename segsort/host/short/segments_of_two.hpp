@@ -75,10 +75,16 @@ template <std::unsigned_integral UKey, class Value>
   keys.store(mask, items.keys);
 }
 
-/// Sorts segments of two items.
+/// Sorts the leading segments of two items. The codec is passed by value: the compiler must assume
+/// that stores to keys modify a codec in memory.
+/// \return number of sorted segments
 template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] inline void sort_twos(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
-                                             const std::uint64_t* begins, std::size_t count) {
+[[gnu::always_inline]] inline std::size_t sort_leading_twos(Items<UKey, Value> items,
+                                                            KeyCodec<UKey> codec,
+                                                            const ShortSegments& segments) {
+  const std::uint64_t* const begins = segments.begins;
+  const std::size_t count = count_leading(segments, 2);
+  if (count == 0) return 0;
   if (are_adjacent(begins, count, 2)) {
     const Items<UKey, Value> adjacent = items.from(begins[0]);
     SORTIE_INDEPENDENT_ITERATIONS
@@ -88,18 +94,7 @@ template <std::unsigned_integral UKey, class Value>
   } else {
     for (std::size_t i = 0; i < count; ++i) sort_two(items.from(begins[i]), codec);
   }
-}
-
-/// Sorts the leading segments of two items. The codec is passed by value: the compiler must assume
-/// that stores to keys modify a codec in memory.
-/// \return number of sorted segments
-template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] inline std::size_t sort_leading_twos(Items<UKey, Value> items,
-                                                            KeyCodec<UKey> codec,
-                                                            const ShortSegments& segments) {
-  const std::size_t twos = count_leading(segments, 2);
-  if (twos > 0) sort_twos(items, codec, segments.begins, twos);
-  return twos;
+  return count;
 }
 
 }  // namespace sortie::segsort::detail

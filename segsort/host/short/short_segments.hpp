@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/vector_unit.hpp"
@@ -91,12 +92,10 @@ template <std::unsigned_integral UKey, class Value>
 /// ascending order.
 template <class Body>
 void for_each_height(Body body) {
-  body(std::integral_constant<std::size_t, 4>());
-  body(std::integral_constant<std::size_t, 8>());
-  body(std::integral_constant<std::size_t, 12>());
-  body(std::integral_constant<std::size_t, 16>());
-  body(std::integral_constant<std::size_t, 24>());
-  body(std::integral_constant<std::size_t, most_register_rows>());
+  [&]<std::size_t... Rows>(std::index_sequence<Rows...>) {
+    (body(std::integral_constant<std::size_t, Rows>()), ...);
+  }
+  (std::index_sequence<4, 8, 12, 16, 24, most_register_rows>());
 }
 
 /// Sorts the leading segments of `Length` items if they are adjacent and fill at least one tile.
@@ -242,9 +241,7 @@ SORTIE_TARGET_AVX512 void sort_short_segments_avx512(Items<UKey, Value> items,
                                                      SegmentTile<UKey, Value>& tile) {
   const std::uint32_t* const end = segments.lengths + segments.count;
   const auto few = static_cast<std::size_t>(
-      end[-1] <= most_register_rows
-          ? segments.count
-          : std::upper_bound(segments.lengths, end, most_register_rows) - segments.lengths);
+      std::upper_bound(segments.lengths, end, most_register_rows) - segments.lengths);
   if constexpr (!has_values<Value>) {
     if (few > 0) sort_by_key_tiles(items, codec, {segments.begins, segments.lengths, few});
     // RegisterSort takes half as long as SegmentTile. Segments are binned, so neighbours have
@@ -273,13 +270,6 @@ SORTIE_TARGET_AVX2 void sort_short_segments_avx2(Items<UKey, Value> items,
 }
 #endif
 
-template <std::unsigned_integral UKey, class Value>
-void sort_short_segments_baseline(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
-                                  const ShortSegments& segments, SegmentTile<UKey, Value>& tile) {
-  constexpr bool tiles = longest_short_segment<UKey, Value>(VectorUnit::baseline) > rank_block_size;
-  sort_short_segments_body<tiles>(items, codec, segments, tile);
-}
-
 }  // namespace detail
 
 /// Sorts segments of up to longest_short_segment(unit) items each, stably, on the calling thread.
@@ -302,7 +292,9 @@ void sort_short_segments(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
     return detail::sort_short_segments_avx2(items, codec, segments, tile);
 #endif
   static_cast<void>(unit);
-  detail::sort_short_segments_baseline(items, codec, segments, tile);
+  constexpr bool tiles =
+      longest_short_segment<UKey, Value>(VectorUnit::baseline) > detail::rank_block_size;
+  detail::sort_short_segments_body<tiles>(items, codec, segments, tile);
 }
 
 // Instantiated in sources that CMake generates, one for each key width: half of the time that the
