@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/host_device.hpp"
+#include "primitives/key_codec.hpp"  // SORTIE_HOST_DEVICE
 
 namespace sortie {
 
