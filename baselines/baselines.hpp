@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace sortie::baselines {
-
-/// Makes the baselines of SpGEMM and of suffix arrays known to the library, which then selects them
-/// by name. Called first in main(). Those of the sorts are called by the benchmarks directly.
-void register_all();
-
-}  // namespace sortie::baselines
+#include "baselines/spgemm/baselines.hpp"
 
 namespace sortie::suffix_array {
 
@@ -16,3 +10,14 @@ namespace sortie::suffix_array {
 void register_baselines();
 
 }  // namespace sortie::suffix_array
+
+namespace sortie::baselines {
+
+/// Makes the baselines of SpGEMM and of suffix arrays known to the library, which then selects them
+/// by name. Called first in main(). Those of the sorts are called by the benchmarks directly.
+inline void register_all() {
+  spgemm::baselines::register_all();
+  suffix_array::register_baselines();
+}
+
+}  // namespace sortie::baselines

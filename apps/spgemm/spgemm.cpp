@@ -10,8 +10,25 @@
 #include "apps/spgemm/baseline.hpp"
 #include "apps/spgemm/host/row_products.hpp"
 #include "core/host_memory.hpp"
+#include "sortie/devices.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
+
+#ifndef SORTIE_HAVE_CUDA
+
+// Replaces the cuda/ folder.
+namespace sortie::spgemm::cuda {
+
+template <Scalar Value, Index Idx>
+BackendFunctions<Value, Idx> functions() {
+  throw Error(ErrorKind::unavailable, "SpGEMM on CUDA: " + why_no_cuda());
+}
+
+SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)
+
+}  // namespace sortie::spgemm::cuda
+
+#endif
 
 namespace sortie::spgemm {
 

@@ -3,7 +3,6 @@
 
 #ifdef SORTIE_HAVE_CUDA
 #include "apps/suffix_array/cuda/host_copies.hpp"
-#include "papers/dc3/device_dc3.hpp"
 #endif
 
 namespace sortie::suffix_array {

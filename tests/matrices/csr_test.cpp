@@ -9,8 +9,8 @@
 #include "core/random.hpp"
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
-#include "tests/matrices/error_message.hpp"
 #include "tests/matrices/matrix_types.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "matrices/generators.hpp"
 #include "sortie/error.hpp"
-#include "tests/matrices/error_message.hpp"
 #include "tests/matrices/matrix_types.hpp"
 #include "tests/support/backend.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace sortie::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "papers/dc3/device_dc3.hpp"
+#include "papers/dc3/dc3.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/suffix_array/texts.hpp"
