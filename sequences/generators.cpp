@@ -34,19 +34,6 @@ void append_uniform(Random& random, std::uint64_t length, Symbols& out) {
   }
 }
 
-std::uint8_t complement(std::uint8_t base) {
-  switch (base) {
-    case 'A':
-      return 'T';
-    case 'C':
-      return 'G';
-    case 'G':
-      return 'C';
-    default:
-      return 'A';
-  }
-}
-
 // Lengths, in letters, of the elements of a genome, with the orders of magnitude of the human
 // genome: short and long interspersed elements (Alu 300, L1 6000), satellites, assembly gaps.
 struct Range {

@@ -35,18 +35,15 @@ std::string describe_alphabet(Alphabet alphabet) {
 
 }  // namespace
 
-SymbolTable::SymbolTable(const ReadOptions& options) {
-  for (std::size_t byte = 0; byte < symbol.size(); ++byte) {
+RecordParser::RecordParser(std::string file, const ReadOptions& options,
+                           std::uint64_t expected_bytes, std::uint64_t most_bytes)
+    : file_(std::move(file)), options_(options), most_bytes_(most_bytes) {
+  for (std::size_t byte = 0; byte < table_.size(); ++byte) {
     const auto letter = static_cast<std::uint8_t>(byte);
     if (is_blank(static_cast<char>(letter)) || !contains(options.alphabet, letter)) continue;
     const bool raise = options.letter_case == Case::upper && letter >= 'a' && letter <= 'z';
-    symbol[byte] = raise ? static_cast<std::uint8_t>(letter - 'a' + 'A') : letter;
+    table_[byte] = raise ? static_cast<std::uint8_t>(letter - 'a' + 'A') : letter;
   }
-}
-
-RecordParser::RecordParser(std::string file, const ReadOptions& options,
-                           std::uint64_t expected_bytes, std::uint64_t most_bytes)
-    : file_(std::move(file)), options_(options), table_(options), most_bytes_(most_bytes) {
   text_.symbols.reserve(std::min(expected_bytes, most_bytes));
 }
 
@@ -170,7 +167,7 @@ void RecordParser::append_symbols(std::string_view piece) {
   std::uint8_t* out = text_.symbols.data() + size_;
   bool all_symbols = true;
   for (std::size_t i = 0; i < piece.size(); ++i) {
-    out[i] = table_.symbol[static_cast<std::uint8_t>(piece[i])];
+    out[i] = table_[static_cast<std::uint8_t>(piece[i])];
     all_symbols &= out[i] != 0;
   }
   if (all_symbols) {
@@ -182,7 +179,7 @@ void RecordParser::append_symbols(std::string_view piece) {
 
 void RecordParser::append_symbols_slowly(std::string_view piece) {
   for (const char byte : piece) {
-    const std::uint8_t symbol = table_.symbol[static_cast<std::uint8_t>(byte)];
+    const std::uint8_t symbol = table_[static_cast<std::uint8_t>(byte)];
     if (symbol != 0) {
       text_.symbols[size_++] = symbol;
     } else if (!is_blank(byte)) {

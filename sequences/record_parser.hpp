@@ -12,15 +12,6 @@
 
 namespace sortie::sequences {
 
-/// Maps each byte of a sequence line to the symbol to store: one look-up per byte covers case,
-/// alphabet and white space.
-struct SymbolTable {
-  explicit SymbolTable(const ReadOptions& options);
-
-  /// The symbol to store, or 0 for white space and invalid bytes.
-  std::array<std::uint8_t, 256> symbol{};
-};
-
 /// Parses the bytes of a FASTA or FASTQ file, passed block by block, into a Text.
 ///
 /// A block may end anywhere within a line except between CR and LF. Lines are found with memchr,
@@ -61,7 +52,9 @@ class RecordParser {
 
   std::string file_;
   ReadOptions options_;
-  SymbolTable table_;
+  /// The symbol to store for each byte of a sequence line, or 0 for white space and invalid bytes:
+  /// one look-up covers case, alphabet and white space.
+  std::array<std::uint8_t, 256> table_{};
   std::uint64_t most_bytes_;
   Text text_;
   std::uint64_t size_ = 0;  ///< symbols stored; text_.symbols may be larger

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sortie/text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,28 +6,36 @@
 #include <string>
 
 #include "sortie/error.hpp"
+#include "sortie/text.hpp"
 
 namespace sortie::sequences {
 namespace {
 
 using Table = std::array<std::uint8_t, 256>;
 
-constexpr Table make_table(bool rna) {
-  constexpr std::string_view from = "ACGTURYSWKMBDHVN";
-  constexpr std::string_view to = "TGCAAYRSWMKVHDBN";
+/// Maps letters, in upper and lower case, to others of the same case, and all other symbols to 0.
+constexpr Table make_table(std::string_view from, std::string_view to) {
   Table table{};
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const char result = rna && from[i] == 'A' ? 'U' : to[i];
-    constexpr int lower = 'a' - 'A';
-    table[static_cast<std::uint8_t>(from[i])] = static_cast<std::uint8_t>(result);
-    table[static_cast<std::uint8_t>(from[i] + lower)] = static_cast<std::uint8_t>(result + lower);
+    for (const int lower : {0, 'a' - 'A'}) {
+      table[static_cast<std::uint8_t>(from[i] + lower)] = static_cast<std::uint8_t>(to[i] + lower);
+    }
   }
+  return table;
+}
+
+constexpr Table make_complement_table(std::string_view complements) {
+  Table table = make_table("ACGTURYSWKMBDHVN", complements);
   table['-'] = '-';
   return table;
 }
 
-constexpr Table dna_table = make_table(false);
-constexpr Table rna_table = make_table(true);
+constexpr Table base_table = make_table("ACGTU", "ACGTU");
+constexpr Table dna_table = make_complement_table("TGCAAYRSWMKVHDBN");
+constexpr Table rna_table = make_complement_table("UGCAAYRSWMKVHDBN");
+
+/// In the order of the enum.
+constexpr std::array<std::string_view, 3> ambiguity_names = {"keep", "unify", "separate"};
 
 void require_nucleotides(const Text& text) {
   for (std::size_t i = 0; i < text.records.size(); ++i) {
@@ -42,8 +48,8 @@ void require_nucleotides(const Text& text) {
     throw Error(ErrorKind::input,
                 fmt::format("reverse complement, record {} ({}), offset {}: found {}, expected a "
                             "nucleotide",
-                            i + 1, sortie::quoted(record.name), fault - begin,
-                            sortie::quoted(std::string(1, static_cast<char>(*fault)))));
+                            i + 1, quoted(record.name), fault - begin,
+                            quoted(std::string(1, static_cast<char>(*fault)))));
   }
 }
 
@@ -53,6 +59,40 @@ std::string marked(const std::string& name) {
 }
 
 }  // namespace
+
+std::string_view name(Ambiguity ambiguity) {
+  return ambiguity_names.at(static_cast<std::size_t>(ambiguity));
+}
+
+Ambiguity parse_ambiguity(std::string_view text) {
+  const auto found = std::find(ambiguity_names.begin(), ambiguity_names.end(), text);
+  if (found != ambiguity_names.end())
+    return static_cast<Ambiguity>(found - ambiguity_names.begin());
+  throw Error(ErrorKind::usage,
+              fmt::format("ambiguity: found {}, expected keep, unify or separate", quoted(text)));
+}
+
+bool is_base(std::uint8_t symbol) {
+  return base_table[symbol] != 0;
+}
+
+void unify_ambiguous(std::span<std::uint8_t> symbols) {
+  for (std::uint8_t& symbol : symbols) {
+    if (is_base(symbol) || symbol == Text::separator) continue;
+    symbol = symbol >= 'a' && symbol <= 'z' ? 'n' : 'N';
+  }
+}
+
+std::vector<std::uint64_t> separate_ambiguous(Text& text) {
+  std::vector<std::uint64_t> separators;
+  for (std::uint64_t position = 0; position < text.symbols.size(); ++position) {
+    std::uint8_t& symbol = text.symbols[position];
+    if (is_base(symbol)) continue;
+    symbol = Text::separator;
+    separators.push_back(position);
+  }
+  return separators;
+}
 
 std::uint8_t complement(std::uint8_t symbol, bool rna) {
   return rna ? rna_table[symbol] : dna_table[symbol];
@@ -69,15 +109,12 @@ void append_reverse_complements(Text& text) {
   text.symbols.resize(2 * size + 1, Text::separator);
   // Record i of the copy has the same relative offset as record i, so the separators do as well.
   for (std::size_t i = 0; i < records; ++i) {
-    const Record& record = text.records[i];
+    const Record record = text.records[i];
     const std::uint8_t* forward = text.symbols.data() + record.offset;
     std::uint8_t* reverse = text.symbols.data() + size + 1 + record.offset;
     for (std::uint64_t at = 0; at < record.length; ++at) {
       reverse[at] = table[forward[record.length - 1 - at]];
     }
-  }
-  for (std::size_t i = 0; i < records; ++i) {
-    const Record record = text.records[i];
     text.records.push_back({marked(record.name), size + 1 + record.offset, record.length});
   }
 }
