@@ -33,12 +33,7 @@ constexpr std::size_t unknown_size_start = std::size_t{1} << 20;
 /// Largest expansion factor of deflate: an upper bound for the size field of a gzip file.
 constexpr std::uint64_t max_deflate_ratio = 1032;
 
-constexpr std::array<unsigned char, 2> gzip_magic = {0x1f, 0x8b};
-
-bool is_gzip(std::span<const char> head) {
-  return head.size() >= gzip_magic.size() &&
-         std::memcmp(head.data(), gzip_magic.data(), gzip_magic.size()) == 0;
-}
+constexpr std::string_view gzip_magic = "\x1f\x8b";
 
 /// An open file descriptor, closed by the destructor unless it is standard input.
 class Descriptor {
@@ -65,7 +60,7 @@ class Descriptor {
 }  // namespace
 
 struct ByteSource::State {
-  explicit State(const std::string& path);
+  State(const std::string& path, Content content);
   ~State() {
     if (compressed) inflateEnd(&stream);
   }
@@ -101,7 +96,7 @@ struct ByteSource::State {
   bool blocked = false;  ///< the file is bgzf, which ends with an empty member
 };
 
-ByteSource::State::State(const std::string& path)
+ByteSource::State::State(const std::string& path, Content content)
     : name(path == "-" ? "<stdin>" : path), descriptor(path) {
   struct stat status = {};
   if (::fstat(descriptor.number(), &status) == 0) {
@@ -112,9 +107,10 @@ ByteSource::State::State(const std::string& path)
       static_cast<void>(::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_SEQUENTIAL));
     }
   }
+  if (content == Content::raw) return;
   head.resize(gzip_magic.size());
   head.resize(read_raw(head));
-  compressed = is_gzip(head);
+  compressed = std::string_view(head.data(), head.size()) == gzip_magic;
   if (compressed) start_gzip();
 }
 
@@ -204,7 +200,8 @@ void ByteSource::State::end_member() {
     finished = true;
     return;
   }
-  if (*stream.next_in != gzip_magic[0]) throw damaged("trailing bytes that are not gzip");
+  if (*stream.next_in != static_cast<Bytef>(gzip_magic[0]))
+    throw damaged("trailing bytes that are not gzip");
   inflateReset(&stream);
 }
 
@@ -229,7 +226,8 @@ std::size_t ByteSource::State::read_gzip(std::span<char> into) {
   return filled;
 }
 
-ByteSource::ByteSource(const std::string& path) : state_(std::make_unique<State>(path)) {}
+ByteSource::ByteSource(const std::string& path, Content content)
+    : state_(std::make_unique<State>(path, content)) {}
 ByteSource::~ByteSource() = default;
 ByteSource::ByteSource(ByteSource&&) noexcept = default;
 ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;

@@ -15,9 +15,14 @@ namespace sortie {
 /// never a short result.
 class ByteSource {
  public:
+  enum class Content {
+    any,  ///< gzip is decompressed
+    raw,  ///< all bytes are returned as they are
+  };
+
   /// \param path  file name; "-" is standard input
   /// \throws Error (input) if it cannot be opened or is a folder
-  explicit ByteSource(const std::string& path);
+  explicit ByteSource(const std::string& path, Content content = Content::any);
   ~ByteSource();
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) noexcept;

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
 
+#include "core/random.hpp"
 #include "primitives/host/items.hpp"
 #include "sortie/error.hpp"
 
@@ -33,13 +32,8 @@ class Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 
  private:
-  /// The finalizer of SplitMix64: simple changes of records change the sum.
-  static std::uint64_t mix(std::uint64_t z) {
-    z += 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
+  /// Simple changes of records change the sum of such numbers.
+  static std::uint64_t mix(std::uint64_t z) { return Random(z).next(); }
 
   std::uint64_t sum_ = 0;
 };

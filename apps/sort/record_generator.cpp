@@ -130,22 +130,14 @@ void put_key(std::uint64_t number, char* into) {
   std::memcpy(into, &key, sizeof key);
 }
 
-/// Writes the index of a record as a value of type `Value`.
-template <class Value>
-void put_value(std::uint64_t number, char* into) {
-  const auto value = static_cast<Value>(number);
-  std::memcpy(into, &value, sizeof value);
-}
-
+/// Writes the index of a record as a value of a type.
 NumberWriter value_writer(KeyType type) {
-  switch (type) {
-    case KeyType::f32:
-      return put_value<float>;
-    case KeyType::f64:
-      return put_value<double>;
-    default:
-      return key_bytes(type) == 4 ? put_value<std::uint32_t> : put_value<std::uint64_t>;
-  }
+  return with_key_type(type, []<class Value>(Value) -> NumberWriter {
+    return [](std::uint64_t number, char* into) {
+      const auto value = static_cast<Value>(number);
+      std::memcpy(into, &value, sizeof value);
+    };
+  });
 }
 
 class RecordGenerator : public RecordSource {
