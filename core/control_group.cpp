@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/control_group.hpp"
+#include "core/host_runtime.hpp"
 
 #include <algorithm>
 #include <charconv>

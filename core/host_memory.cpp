@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/control_group.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
 

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <thread>
 
-#include "core/control_group.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie {

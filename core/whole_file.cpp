@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 #include "sortie/error.hpp"
@@ -118,10 +117,7 @@ void WholeFile::write(std::span<const char> bytes) {
   bytes_written_ += bytes.size();
   if (buffer_.size() + bytes.size() > buffer_capacity) {
     flush();
-    if (bytes.size() >= buffer_capacity) {
-      write_through(bytes);
-      return;
-    }
+    if (bytes.size() >= buffer_capacity) return write_through(bytes);
   }
   buffer_.append(bytes.data(), bytes.size());
 }
@@ -131,14 +127,17 @@ void WholeFile::flush() {
   buffer_.clear();
 }
 
-void WholeFile::write_through(std::span<const char> bytes) {
+void WholeFile::write_through(std::span<const char> bytes, std::optional<std::uint64_t> offset) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    const ssize_t written =
+        offset ? ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(*offset))
+               : ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
       throw write_error(path_, errno);
     }
     bytes = bytes.subspan(static_cast<std::size_t>(written));
+    if (offset) *offset += static_cast<std::uint64_t>(written);
   }
 }
 
@@ -150,16 +149,7 @@ bool WholeFile::takes_rewrites(const std::string& path) {
 
 void WholeFile::rewrite(std::uint64_t offset, std::string_view text) {
   flush();
-  while (!text.empty()) {
-    const ssize_t written =
-        ::pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw write_error(path_, errno);
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
-  }
+  write_through(text, offset);
 }
 
 void WholeFile::commit() {
@@ -170,8 +160,7 @@ void WholeFile::commit() {
   }
   if (nameless_) give_name();
   // Network file systems report a full disk or an exceeded quota only on close.
-  const int closed = ::close(std::exchange(descriptor_, -1));
-  if (closed != 0) throw write_error(path_, errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) throw write_error(path_, errno);
   if (!temporary_path_.empty() && std::rename(temporary_path_.c_str(), path_.c_str()) != 0)
     throw write_error(path_, errno);
   committed_ = true;

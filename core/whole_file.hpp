@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,7 +49,8 @@ class WholeFile {
   void open_temporary();
   void give_name();
   void flush();
-  void write_through(std::span<const char> bytes);
+  /// \param offset  overwrites the bytes there instead of appending
+  void write_through(std::span<const char> bytes, std::optional<std::uint64_t> offset = {});
 
   std::string path_;
   std::string temporary_path_;  ///< empty while nameless_, and for direct writes to path_

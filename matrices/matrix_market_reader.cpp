@@ -11,7 +11,6 @@
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/progress.hpp"
 #include "matrices/entry_parser.hpp"
 #include "matrices/instantiate.hpp"
 #include "matrices/matrix_market_text.hpp"

@@ -12,7 +12,6 @@
 
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/progress.hpp"
 #include "core/whole_file.hpp"
 #include "matrices/instantiate.hpp"
 #include "primitives/host/parallel.hpp"

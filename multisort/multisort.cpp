@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/progress.hpp"
+#include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"
 #include "sortie/error.hpp"
 #include "sortie/sort_chunks.hpp"

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/progress.hpp"
+#include "core/phase_timer.hpp"
 #include "segsort/backends.hpp"
 #include "sortie/error.hpp"
 

@@ -7,7 +7,6 @@
 #include "core/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
-#include "core/progress.hpp"
 #include "core/whole_file.hpp"
 #include "sequences/record_parser.hpp"
 #include "sortie/run_report.hpp"

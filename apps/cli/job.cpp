@@ -10,7 +10,6 @@
 #include "apps/bench/timing.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
-#include "core/progress.hpp"
 #include "core/whole_file.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/error.hpp"

@@ -9,7 +9,7 @@
 #include <array>
 #include <vector>
 
-#include "core/progress.hpp"
+#include "core/phase_timer.hpp"
 #include "multisort/cuda/merge/merge_sort.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
 #include "primitives/key_dispatch.hpp"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "core/progress.hpp"
 #include "multisort/backends.hpp"
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/multi_sequence.hpp"

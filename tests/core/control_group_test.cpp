@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/control_group.hpp"
+#include "core/host_runtime.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "core/progress.hpp"
+#include "core/phase_timer.hpp"
 
 namespace {
 

@@ -18,7 +18,6 @@
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/progress.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/run_report.hpp"
 

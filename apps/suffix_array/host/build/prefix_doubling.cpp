@@ -43,7 +43,6 @@
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/progress.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array::host {
