@@ -188,7 +188,7 @@ std::vector<Pos> read_suffix_array(const Context& context,
     convert_positions(block.data(), count, width, positions.data() + done);
     done += count;
     if (got < block.size()) break;
-    if (context.progress) context.progress("read array", done, size);
+    report_progress(context, "read array", done, size);
   }
   if (done != size) {
     fail(path, fmt::format("{} positions", done), fmt::format("{}", size));

@@ -76,14 +76,14 @@ class RecordSorter {
       copy_items(items, n, original->items());
     }
     std::vector<double> seconds;
-    report_progress("sort", 0, n);
+    report_progress(context_, "sort", 0, n);
     for (int round = 0; round < request_.repeat; ++round) {
       if (round > 0) copy_items(original->items(), n, items);
       PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
       sort(items, n);
       seconds.push_back(timer.stop());
     }
-    report_progress("sort", n, n);
+    report_progress(context_, "sort", n, n);
     std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
     result_.seconds = seconds[seconds.size() / 2];
     if (request_.verify) {
@@ -133,7 +133,7 @@ class RecordSorter {
       packer_.pack(items, n, [&](std::span<const char> bytes) { file.append(bytes); });
       runs.push_back({result_.records, n});
       result_.records += n;
-      report_progress("sort chunks", result_.records, records.value_or(0));
+      report_progress(context_, "sort chunks", result_.records, records.value_or(0));
     }
     return runs;
   }
@@ -153,7 +153,7 @@ class RecordSorter {
               codec_.decode(items.keys, n);
               packer_.pack(items, n, [&](std::span<const char> bytes) { to.append(bytes); });
               done += n;
-              report_progress("merge", done, result_.records);
+              report_progress(context_, "merge", done, result_.records);
             });
       merged.push_back({begin, done - begin});
     }
@@ -173,7 +173,7 @@ class RecordSorter {
         codec_.decode(items.keys, n);
         packer_.pack(items, n, [&](std::span<const char> bytes) { output->write(bytes); });
       }
-      report_progress("merge", done, result_.records);
+      report_progress(context_, "merge", done, result_.records);
     });
     if (request_.verify) check_.finish(read_, result_.records);
     if (output) output->commit();
@@ -220,10 +220,6 @@ class RecordSorter {
       block.keys = keys.data();
       body(block, size);
     }
-  }
-
-  void report_progress(std::string_view phase, std::uint64_t done, std::uint64_t total) const {
-    if (context_.progress) context_.progress(phase, done, total);
   }
 
   const Context& context_;

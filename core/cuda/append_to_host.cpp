@@ -18,27 +18,22 @@ constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 /// A page-locked buffer for one chunk, and the event that marks the end of the copy.
 class Chunk {
  public:
-  explicit Chunk(std::size_t bytes) : buffer_(bytes) {
-    check_cuda(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming));
-  }
-  ~Chunk() { static_cast<void>(cudaEventDestroy(arrived_)); }
-  Chunk(const Chunk&) = delete;
-  Chunk& operator=(const Chunk&) = delete;
+  explicit Chunk(std::size_t bytes) : buffer_(bytes) {}
 
   void fetch(const std::byte* device, std::size_t bytes, cudaStream_t stream) {
     check_cuda(cudaMemcpyAsync(buffer_.data(), device, bytes, cudaMemcpyDeviceToHost, stream));
-    check_cuda(cudaEventRecord(arrived_, stream));
+    check_cuda(cudaEventRecord(arrived_.get(), stream));
     size_ = bytes;
   }
 
   [[nodiscard]] std::span<const std::byte> wait() const {
-    check_cuda(cudaEventSynchronize(arrived_));
+    check_cuda(cudaEventSynchronize(arrived_.get()));
     return {buffer_.data(), size_};
   }
 
  private:
   PinnedBuffer<std::byte> buffer_;
-  cudaEvent_t arrived_ = nullptr;
+  CudaEvent arrived_ = make_event();
   std::size_t size_ = 0;
 };
 

@@ -21,24 +21,13 @@ namespace sortie {
 /// Two CUDA events around work on a stream.
 class EventPair {
  public:
-  EventPair() {
-    check_cuda(cudaEventCreate(&start_));
-    check_cuda(cudaEventCreate(&stop_));
-  }
-  ~EventPair() {
-    static_cast<void>(cudaEventDestroy(start_));
-    static_cast<void>(cudaEventDestroy(stop_));
-  }
-  EventPair(const EventPair&) = delete;
-  EventPair& operator=(const EventPair&) = delete;
-
-  void start(cudaStream_t stream) { check_cuda(cudaEventRecord(start_, stream)); }
-  void stop(cudaStream_t stream) { check_cuda(cudaEventRecord(stop_, stream)); }
+  void start(cudaStream_t stream) { check_cuda(cudaEventRecord(start_.get(), stream)); }
+  void stop(cudaStream_t stream) { check_cuda(cudaEventRecord(stop_.get(), stream)); }
   /// Seconds on the device between the events. Waits for the second.
   [[nodiscard]] double seconds() const {
-    check_cuda(cudaEventSynchronize(stop_));
+    check_cuda(cudaEventSynchronize(stop_.get()));
     float milliseconds = 0;
-    check_cuda(cudaEventElapsedTime(&milliseconds, start_, stop_));
+    check_cuda(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()));
     return 1e-3 * static_cast<double>(milliseconds);
   }
   /// Seconds on the device of the work that `work` enqueues on the stream. Waits for its end.
@@ -50,8 +39,8 @@ class EventPair {
   }
 
  private:
-  cudaEvent_t start_ = nullptr;
-  cudaEvent_t stop_ = nullptr;
+  CudaEvent start_ = make_event(cudaEventDefault);
+  CudaEvent stop_ = make_event(cudaEventDefault);
 };
 
 /// Times a phase of work on the context's stream with two CUDA events. Does nothing if the context

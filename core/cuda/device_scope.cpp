@@ -31,7 +31,7 @@ CurrentDevice::~CurrentDevice() {
   static_cast<void>(cudaSetDevice(previous_));
 }
 
-DeviceScope::DeviceScope(const Context& context) : device_(checked_device(context)) {}
+DeviceScope::DeviceScope(const Context& context) : CurrentDevice(checked_device(context)) {}
 
 std::uint64_t device_memory_free() {
   std::size_t free = 0;

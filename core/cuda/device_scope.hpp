@@ -19,13 +19,9 @@ class CurrentDevice {
 };
 
 /// Makes the device of a context current for a scope and restores the previous one afterwards.
-class DeviceScope {
- public:
+struct DeviceScope : CurrentDevice {
   /// \throws Error (unavailable) without CUDA or without this device; (device)
   explicit DeviceScope(const Context& context);
-
- private:
-  CurrentDevice device_;
 };
 
 /// Bytes of workspace that device code may use: the context's budget, at most the memory that is

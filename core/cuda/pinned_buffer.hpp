@@ -4,15 +4,19 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 namespace sortie {
 
 namespace detail {
 /// \throws Error (out_of_memory) naming the bytes required and free; (device)
 [[nodiscard]] void* allocate_pinned(std::size_t bytes);
+
+struct FreePinned {
+  void operator()(void* memory) const { static_cast<void>(cudaFreeHost(memory)); }
+};
 }  // namespace detail
 
 /// Page-locked host memory, for copies at the full speed of the bus.
@@ -25,24 +29,14 @@ class PinnedBuffer {
   explicit PinnedBuffer(std::size_t size)
       : data_(size == 0 ? nullptr : static_cast<T*>(detail::allocate_pinned(size * sizeof(T)))),
         size_(size) {}
-  ~PinnedBuffer() {
-    if (data_ != nullptr) static_cast<void>(cudaFreeHost(data_));
-  }
-  PinnedBuffer(PinnedBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
 
-  [[nodiscard]] T* data() { return data_; }
-  [[nodiscard]] const T* data() const { return data_; }
+  [[nodiscard]] T* data() { return data_.get(); }
+  [[nodiscard]] const T* data() const { return data_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::span<T> span() { return {data_, size_}; }
+  [[nodiscard]] std::span<T> span() { return {data_.get(), size_}; }
 
  private:
-  T* data_ = nullptr;
+  std::unique_ptr<T[], detail::FreePinned> data_;
   std::size_t size_ = 0;
 };
 

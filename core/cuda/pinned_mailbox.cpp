@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <vector>
-
-#include "core/cuda/check.hpp"
-#include "core/cuda/pinned_buffer.hpp"
-#include "sortie/device_buffer.hpp"
 
 namespace sortie::detail {
 namespace {
@@ -28,36 +25,27 @@ IdleMailboxes& idle_mailboxes() {
 }  // namespace
 
 Mailbox take_mailbox() {
-  Mailbox mailbox;
-  check_cuda(cudaGetDevice(&mailbox.device));
+  int device = 0;
+  check_cuda(cudaGetDevice(&device));
   IdleMailboxes& idle = idle_mailboxes();
   const std::lock_guard lock(idle.mutex);
   // The mailbox returned last is the most likely to be in the cache.
-  const auto found = std::ranges::find(idle.mailboxes.rbegin(), idle.mailboxes.rend(),
-                                       mailbox.device, &Mailbox::device);
-  if (found != idle.mailboxes.rend()) {
-    mailbox = *found;
-    idle.mailboxes.erase(std::next(found).base());
-    return mailbox;
-  }
-  check_cuda(cudaEventCreateWithFlags(&mailbox.written, cudaEventDisableTiming));
-  try {
-    mailbox.memory = allocate_pinned(Mailbox::bytes);
-  } catch (...) {
-    static_cast<void>(cudaEventDestroy(mailbox.written));
-    throw;
-  }
+  const auto found =
+      std::ranges::find(idle.mailboxes.rbegin(), idle.mailboxes.rend(), device, &Mailbox::device);
+  if (found == idle.mailboxes.rend())
+    return {PinnedBuffer<std::byte>(Mailbox::bytes), make_event(), device};
+  Mailbox mailbox = std::move(*found);
+  idle.mailboxes.erase(std::next(found).base());
   return mailbox;
 }
 
-void return_mailbox(const Mailbox& mailbox) noexcept {
+void return_mailbox(Mailbox mailbox) noexcept {
   IdleMailboxes& idle = idle_mailboxes();
   const std::lock_guard lock(idle.mutex);
   try {
-    idle.mailboxes.push_back(mailbox);
-  } catch (...) {
-    static_cast<void>(cudaFreeHost(mailbox.memory));
-    static_cast<void>(cudaEventDestroy(mailbox.written));
+    idle.mailboxes.push_back(std::move(mailbox));
+  } catch (const std::bad_alloc&) {
+    // It is freed instead.
   }
 }
 

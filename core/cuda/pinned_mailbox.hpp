@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/pinned_buffer.hpp"
 
 namespace sortie {
 
@@ -17,14 +19,14 @@ namespace detail {
 struct Mailbox {
   static constexpr std::size_t bytes = 256;
 
-  void* memory = nullptr;  ///< the same address on host and device
-  cudaEvent_t written = nullptr;
+  PinnedBuffer<std::byte> memory;  ///< the same address on host and device
+  CudaEvent written;
   int device = 0;  ///< device of the event
 };
 
 /// A mailbox for the current device. \throws Error (out_of_memory, device)
 [[nodiscard]] Mailbox take_mailbox();
-void return_mailbox(const Mailbox& mailbox) noexcept;
+void return_mailbox(Mailbox mailbox) noexcept;
 
 }  // namespace detail
 
@@ -48,24 +50,24 @@ class PinnedMailbox {
   /// Waits for the stream unless wait() has done so: a kernel may still write.
   ~PinnedMailbox() {
     if (!is_written_) static_cast<void>(cudaStreamSynchronize(stream_));
-    detail::return_mailbox(mailbox_);
+    detail::return_mailbox(std::move(mailbox_));
   }
   PinnedMailbox(const PinnedMailbox&) = delete;
   PinnedMailbox& operator=(const PinnedMailbox&) = delete;
 
   /// The address to which a kernel writes the result.
-  [[nodiscard]] T* on_device() { return static_cast<T*>(mailbox_.memory); }
+  [[nodiscard]] T* on_device() { return reinterpret_cast<T*>(mailbox_.memory.data()); }
 
   /// Records that the writing kernel has been launched.
-  void mark() { check_cuda(cudaEventRecord(mailbox_.written, stream_)); }
+  void mark() { check_cuda(cudaEventRecord(mailbox_.written.get(), stream_)); }
 
   /// Waits for the work that was in the stream at mark().
   /// \pre mark()
   /// \throws Error (device)
   [[nodiscard]] const T& wait() {
-    check_cuda(cudaEventSynchronize(mailbox_.written));
+    check_cuda(cudaEventSynchronize(mailbox_.written.get()));
     is_written_ = true;
-    return *static_cast<const T*>(mailbox_.memory);
+    return *on_device();
   }
 
  private:
