@@ -4,25 +4,140 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/host_memory.hpp"
 #include "core/random.hpp"
-#include "matrices/generator_parts.hpp"
 #include "matrices/instantiate.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::matrices {
 
-using namespace detail;  // generator_parts.hpp
-
 namespace {
+
+constexpr std::int64_t drawn_rows_per_task = 1024;
+
+void require(bool holds, const std::string& found, const std::string& expected) {
+  if (holds) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("matrix generator: found {}, expected {}", found, expected));
+}
+
+template <Index Idx>
+void require_size(std::int64_t size, std::string_view what) {
+  require(size >= 0 && size <= std::numeric_limits<Idx>::max(), fmt::format("{} {}", size, what),
+          fmt::format("0 to {}", std::numeric_limits<Idx>::max()));
+}
+
+/// Uniform in [-1, 1): a multiple of 2^-23 for float and of 2^-52 for double, so nothing is
+/// rounded.
+template <Scalar Value>
+Value random_value(Random& random) {
+  if constexpr (std::is_same_v<Value, float>) {
+    return static_cast<float>(random.next() >> 40) * 0x1p-23F - 1.0F;
+  } else if constexpr (std::is_same_v<Value, double>) {
+    return static_cast<double>(random.next() >> 11) * 0x1p-52 - 1.0;
+  } else {
+    const double real = random_value<double>(random);
+    return {real, random_value<double>(random)};
+  }
+}
+
+/// `count` distinct numbers below `bound` in ascending order; every such set is equally likely.
+/// Draws numbers until enough of them are distinct.
+std::vector<std::int64_t> draw_distinct(Random& random, std::int64_t count, std::int64_t bound) {
+  std::vector<std::int64_t> drawn;
+  drawn.reserve(static_cast<std::size_t>(count));
+  while (std::ssize(drawn) < count) {
+    while (std::ssize(drawn) < count) {
+      drawn.push_back(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(bound))));
+    }
+    std::sort(drawn.begin(), drawn.end());
+    drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+  }
+  return drawn;
+}
+
+/// draw_distinct() for any count: if most columns are required, draws the complement.
+std::vector<std::int64_t> draw_columns(Random& random, std::int64_t count, std::int64_t cols) {
+  if (count <= cols / 2) return draw_distinct(random, count, cols);
+  const std::vector<std::int64_t> missing = draw_distinct(random, cols - count, cols);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(cols));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::int64_t> drawn;
+  drawn.reserve(static_cast<std::size_t>(count));
+  std::set_difference(all.begin(), all.end(), missing.begin(), missing.end(),
+                      std::back_inserter(drawn));
+  return drawn;
+}
+
+/// Builds a matrix with the given row lengths; fill(row, put) calls put(col, value) for the entries
+/// of a row in order.
+template <Scalar Value, Index Idx, class Length, class Fill>
+Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& length,
+                           const Fill& fill) {
+  Csr<Value, Idx> csr{.rows = rows, .cols = cols, .row_ptr = {}, .col_idx = {}, .values = {}};
+  require_memory({}, "a generated matrix", bytes_of({{rows, sizeof(std::int64_t)}}));
+  csr.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
+  std::int64_t nnz = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (__builtin_add_overflow(nnz, length(row), &nnz)) break;
+    csr.row_ptr[static_cast<std::size_t>(row) + 1] = nnz;
+  }
+  require(nnz >= 0, "more than 2^63 entries", "fewer");
+  require_memory({}, "a generated matrix", bytes_of({{nnz, sizeof(Value) + sizeof(Idx)}}));
+  csr.col_idx.resize(static_cast<std::size_t>(nnz));
+  csr.values.resize(static_cast<std::size_t>(nnz));
+  for_each_range(rows, drawn_rows_per_task, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t begin = csr.row_ptr[static_cast<std::size_t>(row)];
+      Idx* cols_of_row = csr.col_idx.data() + begin;
+      Value* values = csr.values.data() + begin;
+      fill(row, [&](std::int64_t col, Value value) {
+        *cols_of_row++ = static_cast<Idx>(col);
+        *values++ = value;
+      });
+    }
+  });
+  return csr;
+}
+
+/// Row lengths in 1..maximum with P(l) ~ l^-exponent.
+///
+/// The distribution is stored in multiples of 2^-32. Differences in the last bit of pow between
+/// mathematical libraries therefore do not change the generated lengths.
+class PowerLaw {
+ public:
+  PowerLaw(double exponent, std::int64_t maximum) {
+    std::vector<double> sums;
+    double sum = 0;
+    for (std::int64_t length = 1; length <= maximum; ++length) {
+      sum += std::pow(static_cast<double>(length), -exponent);
+      sums.push_back(sum);
+    }
+    for (const double partial : sums) {
+      thresholds_.push_back(static_cast<std::uint64_t>(std::llround(partial / sum * 0x1p32)));
+    }
+  }
+
+  std::int64_t draw(Random& random) const {
+    const std::uint64_t point = random.next() >> 32;
+    const auto above = std::upper_bound(thresholds_.begin(), thresholds_.end(), point);
+    return above - thresholds_.begin() + 1;
+  }
+
+ private:
+  std::vector<std::uint64_t> thresholds_;  // the last one is 2^32, above every point
+};
 
 // Generates one edge: each level halves the matrix in both dimensions and chooses a quadrant.
 std::pair<std::int64_t, std::int64_t> draw_edge(Random& random, int scale) {
@@ -93,7 +208,7 @@ Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed) {
   coo.row_idx.resize(static_cast<std::size_t>(edges));
   coo.col_idx.resize(static_cast<std::size_t>(edges));
   coo.values.resize(static_cast<std::size_t>(edges));
-  for_each_range(edges, rows_per_task, [&](std::int64_t first, std::int64_t last) {
+  for_each_range(edges, drawn_rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t edge = first; edge < last; ++edge) {
       Random random(seed, static_cast<std::uint64_t>(edge));
       const auto [row, col] = draw_edge(random, scale);
@@ -194,13 +309,192 @@ Csr<Value, Idx> power_law(std::int64_t rows, std::int64_t cols, double exponent,
       });
 }
 
+namespace {
+
+// Exponents are multiples of this step, so differences in the last bit of pow do not change them.
+constexpr double exponent_step = 0x1p-16;
+constexpr int exponent_limit = 20;
+
+double mean_length(double exponent, std::int64_t maximum) {
+  double sum = 0;
+  double weighted = 0;
+  for (std::int64_t length = 1; length <= maximum; ++length) {
+    const double weight = std::pow(static_cast<double>(length), -exponent);
+    sum += weight;
+    weighted += weight * static_cast<double>(length);
+  }
+  return weighted / sum;
+}
+
+// The exponent of the power law over 1..maximum whose mean is `mean` or nearest to it.
+double exponent_of(double mean, std::int64_t maximum) {
+  auto low = static_cast<std::int64_t>(-exponent_limit / exponent_step);
+  auto high = static_cast<std::int64_t>(exponent_limit / exponent_step);
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    const bool longer = mean_length(static_cast<double>(middle) * exponent_step, maximum) > mean;
+    (longer ? low : high) = middle;
+  }
+  return static_cast<double>(low) * exponent_step;
+}
+
+void check(const WebGraph& graph) {
+  require(graph.max_row_nnz >= 1 && graph.max_row_nnz <= graph.rows,
+          fmt::format("a longest row of {} entries", graph.max_row_nnz),
+          fmt::format("1 to {}, the number of columns", graph.rows));
+  require(graph.nnz >= graph.rows && graph.nnz / graph.max_row_nnz <= graph.rows,
+          fmt::format("{} entries", graph.nnz),
+          fmt::format("{0} to {1}, 1 to {2} in each of {0} rows", graph.rows,
+                      graph.rows * graph.max_row_nnz, graph.max_row_nnz));
+  require(graph.site_rows >= 1, fmt::format("{} rows per site", graph.site_rows), "at least 1");
+  require(graph.locality >= 0 && graph.locality <= 1, fmt::format("locality {}", graph.locality),
+          "0 to 1");
+}
+
+/// Draws the targets of links, given the number of links of every page.
+class Links {
+ public:
+  Links(const WebGraph& graph, std::vector<std::int64_t> offsets)
+      : rows_(graph.rows),
+        offsets_(std::move(offsets)),
+        to_linking_(threshold(part_to_linking_pages(graph))),
+        local_(threshold(graph.locality)) {}
+
+  [[nodiscard]] std::int64_t length(std::int64_t row) const {
+    return offsets_[static_cast<std::size_t>(row) + 1] - offsets_[static_cast<std::size_t>(row)];
+  }
+
+  /// The columns of a row, ascending.
+  [[nodiscard]] std::vector<std::int64_t> draw(Random& random, std::int64_t row) const {
+    const std::int64_t count = length(row);
+    if (count > rows_ / 2) return draw_columns(random, count, rows_);
+    std::vector<std::int64_t> columns;
+    columns.reserve(static_cast<std::size_t>(count));
+    for (int round = 0; std::ssize(columns) < count; ++round) {
+      // The preferred pages may all be linked already; then any page is drawn.
+      const bool any = round >= preferring_rounds;
+      for (std::int64_t missing = count - std::ssize(columns); missing > 0; --missing) {
+        columns.push_back(any ? draw_below(random, rows_) : draw_link(random, row));
+      }
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    }
+    return columns;
+  }
+
+ private:
+  static constexpr int preferring_rounds = 8;
+
+  // Probabilities in units of 2^-32.
+  static std::uint64_t threshold(double probability) {
+    return static_cast<std::uint64_t>(std::llround(probability * 0x1p32));
+  }
+  static bool holds(Random& random, std::uint64_t threshold) {
+    return random.next() >> 32 < threshold;
+  }
+
+  static std::int64_t draw_below(Random& random, std::int64_t bound) {
+    return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(bound)));
+  }
+
+  // The range [first, last) of pages that are targets of a row's local links.
+  struct Surroundings {
+    std::int64_t first;
+    std::int64_t last;
+  };
+  [[nodiscard]] Surroundings around(std::int64_t row) const {
+    return {std::max<std::int64_t>(0, row - length(row)), std::min(rows_, row + length(row) + 1)};
+  }
+
+  std::int64_t draw_link(Random& random, std::int64_t row) const {
+    if (holds(random, to_linking_)) {
+      // The source page of a uniformly drawn link is a page drawn in proportion to its links.
+      const std::int64_t link = draw_below(random, offsets_.back());
+      return std::upper_bound(offsets_.begin(), offsets_.end(), link) - offsets_.begin() - 1;
+    }
+    if (holds(random, local_)) {
+      const auto [first, last] = around(row);
+      return first + draw_below(random, last - first);
+    }
+    return draw_below(random, rows_);
+  }
+
+  // The mean number of links of a target must be products / nnz. It is sum(l^2) / sum(l) for
+  // targets drawn in proportion to their links, the mean of the range around the page for nearby
+  // targets, and nnz / rows for arbitrary targets.
+  [[nodiscard]] double part_to_linking_pages(const WebGraph& graph) const {
+    double squares = 0;
+    double nearby = 0;
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const auto [first, last] = around(row);
+      const auto own = static_cast<double>(length(row));
+      const std::int64_t there =
+          offsets_[static_cast<std::size_t>(last)] - offsets_[static_cast<std::size_t>(first)];
+      squares += own * own;
+      nearby += own * static_cast<double>(there) / static_cast<double>(last - first);
+    }
+    const auto links = static_cast<double>(offsets_.back());
+    const double others =
+        graph.locality * nearby / links + (1 - graph.locality) * links / static_cast<double>(rows_);
+    const double linking = squares / links;
+    const double wanted = static_cast<double>(graph.products) / links;
+    require(wanted >= std::min(others, linking) && wanted <= std::max(others, linking),
+            fmt::format("{} products", graph.products),
+            fmt::format("{} to {}, the range for these row lengths",
+                        static_cast<std::int64_t>(std::ceil(std::min(others, linking) * links)),
+                        static_cast<std::int64_t>(std::floor(std::max(others, linking) * links))));
+    return linking == others ? 0 : (wanted - others) / (linking - others);
+  }
+
+  std::int64_t rows_;
+  std::vector<std::int64_t> offsets_;
+  std::uint64_t to_linking_;
+  std::uint64_t local_;
+};
+
+std::vector<std::int64_t> draw_lengths(const WebGraph& graph, std::uint64_t seed) {
+  require_memory({}, "a generated matrix", bytes_of({{graph.rows, sizeof(std::int64_t)}}));
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(graph.rows) + 1, 0);
+  const double mean = static_cast<double>(graph.nnz) / static_cast<double>(graph.rows);
+  const PowerLaw law(exponent_of(mean, graph.max_row_nnz), graph.max_row_nnz);
+  std::int64_t length = 0;
+  for (std::int64_t row = 0; row < graph.rows; ++row) {
+    if (row % graph.site_rows == 0) {
+      Random random(seed, static_cast<std::uint64_t>(row));
+      length = law.draw(random);
+    }
+    const auto at = static_cast<std::size_t>(row);
+    offsets[at + 1] = offsets[at] + length;
+  }
+  return offsets;
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> web_graph(const WebGraph& graph, std::uint64_t seed) {
+  require_size<Idx>(graph.rows, "rows");
+  if (graph.rows == 0) return {};
+  check(graph);
+  const Links links(graph, draw_lengths(graph, seed));
+  return build_rows<Value, Idx>(
+      graph.rows, graph.rows, [&](std::int64_t row) { return links.length(row); },
+      [&](std::int64_t row, const auto& put) {
+        Random random(seed, static_cast<std::uint64_t>(row));
+        random.discard(1);  // the first number of the stream determines the length of a site
+        for (const std::int64_t col : links.draw(random, row))
+          put(col, random_value<Value>(random));
+      });
+}
+
 #define SORTIE_INSTANTIATE(Value, Idx)                                                           \
   template Csr<Value, Idx> erdos_renyi(std::int64_t, std::int64_t, std::int64_t, std::uint64_t); \
   template Csr<Value, Idx> rmat(int, std::int64_t, std::uint64_t);                               \
   template Csr<Value, Idx> banded(std::int64_t, std::int64_t, std::uint64_t);                    \
   template Csr<Value, Idx> stencil(int, std::int64_t, std::int64_t, std::int64_t, int);          \
   template Csr<Value, Idx> power_law(std::int64_t, std::int64_t, double, std::int64_t,           \
-                                     std::uint64_t);
+                                     std::uint64_t);                                             \
+  template Csr<Value, Idx> web_graph(const WebGraph&, std::uint64_t);
 SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE
 

@@ -3,6 +3,8 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
+#include "primitives/key_dispatch.hpp"
+
 // One source file for all types: CUB's headers take longer to compile than its kernels.
 
 namespace sortie {
@@ -14,7 +16,7 @@ cudaError_t cub_sort(void* temp, std::size_t& temp_bytes, RadixBuffers& buffers,
   cub::DoubleBuffer<Key> keys(static_cast<Key*>(buffers.keys),
                               static_cast<Key*>(buffers.other_keys));
   cudaError_t status = cudaSuccess;
-  if constexpr (std::is_same_v<Value, cub::NullType>) {
+  if constexpr (!has_values<Value>) {
     status = cub::DeviceRadixSort::SortKeys(temp, temp_bytes, keys, n, begin_bit, end_bit, stream);
   } else {
     cub::DoubleBuffer<Value> values(static_cast<Value*>(buffers.values),
@@ -26,31 +28,17 @@ cudaError_t cub_sort(void* temp, std::size_t& temp_bytes, RadixBuffers& buffers,
   return status;
 }
 
-template <class Key>
-cudaError_t radix_sort_of(void* temp, std::size_t& temp_bytes, RadixBuffers& buffers,
-                          std::uint64_t n, int value_bytes, int begin_bit, int end_bit,
-                          cudaStream_t stream) {
-  switch (value_bytes) {
-    case 0:
-      return cub_sort<Key, cub::NullType>(temp, temp_bytes, buffers, n, begin_bit, end_bit, stream);
-    case 4:
-      return cub_sort<Key, std::uint32_t>(temp, temp_bytes, buffers, n, begin_bit, end_bit, stream);
-    default:
-      return cub_sort<Key, std::uint64_t>(temp, temp_bytes, buffers, n, begin_bit, end_bit, stream);
-  }
-}
-
 }  // namespace
 
 cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
                               RadixBuffers& buffers, std::uint64_t n, int key_bytes,
                               int value_bytes, int begin_bit, int end_bit, cudaStream_t stream) {
-  const auto sort = key_bytes == 1   ? radix_sort_of<std::uint8_t>
-                    : key_bytes == 2 ? radix_sort_of<std::uint16_t>
-                    : key_bytes == 4 ? radix_sort_of<std::uint32_t>
-                                     : radix_sort_of<std::uint64_t>;
-  return sort(temp_storage, temp_storage_bytes, buffers, n, value_bytes, begin_bit, end_bit,
-              stream);
+  return with_key_word(key_bytes, [&]<class Key>(Key) {
+    return with_value_bytes(value_bytes, [&]<class Value>(Value) {
+      return cub_sort<Key, Value>(temp_storage, temp_storage_bytes, buffers, n, begin_bit, end_bit,
+                                  stream);
+    });
+  });
 }
 
 }  // namespace sortie

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace sortie {
 
@@ -16,12 +17,8 @@ struct RadixBuffers {
   void* other_values = nullptr;
 
   void flip() {
-    void* const sorted_keys = other_keys;
-    other_keys = keys;
-    keys = sorted_keys;
-    void* const sorted_values = other_values;
-    other_values = values;
-    values = sorted_values;
+    std::swap(keys, other_keys);
+    std::swap(values, other_values);
   }
 };
 

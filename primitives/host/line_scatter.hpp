@@ -116,7 +116,7 @@ class LineScatter {
   LineScatter() {
     if constexpr (OnHeap) {
       key_lines_ = std::make_unique_for_overwrite<CacheLine[]>(Buckets);
-      value_lines_ = std::make_unique_for_overwrite<CacheLine[]>(has_values<Value> ? Buckets : 0);
+      value_lines_ = std::make_unique_for_overwrite<CacheLine[]>(has_values<Value> ? Buckets : 1);
       firsts_ = std::make_unique_for_overwrite<std::uint64_t[]>(Buckets);
     }
   }
@@ -126,17 +126,9 @@ class LineScatter {
   template <class Start, class BucketOf>
   void operator()(Items<Key, Value> from, std::uint64_t n, Start* starts, BucketOf bucket_of,
                   Items<Key, Value> to, std::size_t buckets = Buckets) {
-    if constexpr (!has_values<Value>) {
-      std::copy_n(starts, buckets, &firsts_[0]);
-      LineWriter<Key> keys(&key_lines_[0], to.keys);
-      for (std::uint64_t i = 0; i < n; ++i) {
-        const Key key = from.keys[i];
-        const std::size_t bucket = bucket_of(key);
-        const std::uint64_t place = starts[bucket]++;
-        if (keys.put(bucket, place, key)) keys.write_line(bucket, firsts_[bucket], place + 1);
-      }
-      finish(keys, starts, buckets);
-    } else if constexpr (fills_lines<Value>) {
+    if constexpr (!fills_lines<Value>) {
+      scatter(from, n, starts, bucket_of, to);
+    } else {
       if (!LineWriter<Value>::fits(to.values)) return scatter(from, n, starts, bucket_of, to);
       std::copy_n(starts, buckets, &firsts_[0]);
       LineWriter<Key> keys(&key_lines_[0], to.keys);
@@ -146,7 +138,8 @@ class LineScatter {
         const std::size_t bucket = bucket_of(key);
         const std::uint64_t place = starts[bucket]++;
         const bool fills_keys = keys.put(bucket, place, key);
-        const bool fills_values = values.put(bucket, place, from.values[i]);
+        bool fills_values = false;
+        if constexpr (has_values<Value>) fills_values = values.put(bucket, place, from.values[i]);
         // Mostly both lines fill up at once, so one branch suffices in the common case.
         if (fills_keys | fills_values) {
           if (fills_keys) keys.write_line(bucket, firsts_[bucket], place + 1);
@@ -154,9 +147,7 @@ class LineScatter {
         }
       }
       finish(keys, starts, buckets);
-      finish(values, starts, buckets);
-    } else {
-      scatter(from, n, starts, bucket_of, to);
+      if constexpr (has_values<Value>) finish(values, starts, buckets);
     }
   }
 
