@@ -58,24 +58,20 @@ Json devices() {
   return list;
 }
 
-template <class Algorithm>
-Json names(std::span<const Algorithm> algorithms) {
+template <class List, class NameOf>
+Json names(const List& algorithms, NameOf name_of) {
   Json list = Json::array();
-  for (const Algorithm algorithm : algorithms) list.push_back(name(algorithm));
-  return list;
-}
-
-Json suffix_array_algorithms(Backend backend) {
-  Json list = Json::array();
-  for (const auto& algorithm : suffix_array::algorithms_on(backend)) list.push_back(algorithm.name);
+  for (const auto& algorithm : algorithms) list.push_back(name_of(algorithm));
   return list;
 }
 
 Json algorithms(Backend backend) {
-  Json list = {{"spgemm", names(spgemm::algorithms(backend))},
-               {"suffix-array", suffix_array_algorithms(backend)}};
-  const auto sorts = sort_algorithms(backend);
-  if (!sorts.empty()) list["sort"] = names(std::span<const SortAlgorithm>(sorts));
+  const auto name_of = [](auto algorithm) { return name(algorithm); };
+  Json list = {{"spgemm", names(spgemm::algorithms(backend), name_of)},
+               {"suffix-array", names(suffix_array::algorithms_on(backend),
+                                      [](const auto& algorithm) { return algorithm.name; })}};
+  if (const auto sorts = sort_algorithms(backend); !sorts.empty())
+    list["sort"] = names(sorts, name_of);
   return list;
 }
 

@@ -3,15 +3,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <numeric>
+#include <string_view>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/query_patterns.hpp"
+#include "apps/cli/indexed_text.hpp"
 #include "apps/cli/suffix_array_file.hpp"
 #include "apps/suffix_array/plain_search.hpp"
+#include "core/byte_source.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
+#include "sequences/record_parser.hpp"
 #include "sortie/error.hpp"
+#include "sortie/query.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -30,14 +33,123 @@ struct QueryCommand {
   bool verify = false;
 };
 
+/// Patterns of a query, and their names in the results.
+struct QueryPatterns {
+  std::vector<std::uint8_t> letters;
+  std::vector<std::uint64_t> begins = {0};
+  std::vector<std::string> names;  ///< patterns before case and ambiguity; first words for FASTA
+
+  [[nodiscard]] std::uint64_t size() const { return begins.size() - 1; }
+  [[nodiscard]] suffix_array::PatternView view() const { return {letters, begins}; }
+};
+
+/// A record's name in results: its first word, or its number.
+std::string label_of(const sequences::Record& record, std::size_t index) {
+  const std::string word = record.name.substr(0, record.name.find_first_of(" \t"));
+  return word.empty() ? fmt::format("#{}", index + 1) : word;
+}
+
+void add(QueryPatterns& patterns, std::string_view letters, std::string name) {
+  patterns.letters.insert(patterns.letters.end(), letters.begin(), letters.end());
+  patterns.begins.push_back(patterns.letters.size());
+  patterns.names.push_back(std::move(name));
+}
+
+void add_words(QueryPatterns& patterns, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word.empty()) {
+      throw Error(ErrorKind::usage,
+                  "--pattern: found an empty pattern, expected at least one letter");
+    }
+    add(patterns, word, word);
+  }
+}
+
+void add_lines(QueryPatterns& patterns, const std::string& file, std::string_view bytes) {
+  std::uint64_t number = 0;
+  while (!bytes.empty()) {
+    ++number;
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    std::string_view line = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) throw input_error(file, number, "an empty line", "a pattern");
+    const auto control = std::find_if(line.begin(), line.end(), [](char byte) {
+      return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f;
+    });
+    if (control != line.end()) {
+      throw input_error(file, number, sortie::quoted(std::string_view(&*control, 1)),
+                        "a pattern without control characters");
+    }
+    add(patterns, line, std::string(line));
+  }
+}
+
+void add_records(QueryPatterns& patterns, const std::string& file, std::span<const char> bytes) {
+  // Any letter is accepted: letters that do not occur in the text are simply not found.
+  sequences::RecordParser parser(file, {sequences::Case::keep, sequences::Alphabet::automatic},
+                                 bytes.size());
+  parser.feed(bytes);
+  const sequences::Text text = parser.finish();
+  for (std::size_t i = 0; i < text.records.size(); ++i) {
+    const sequences::Record& record = text.records[i];
+    if (record.length == 0) {
+      throw input_error(file, 0, fmt::format("record {} without letters", i + 1), "a pattern");
+    }
+    add(patterns,
+        {reinterpret_cast<const char*>(text.symbols.data()) + record.offset, record.length},
+        label_of(record, i));
+  }
+}
+
+/// Reads the patterns of the command line, in order, followed by those of a file: FASTA or FASTQ
+/// records if its first byte is '>' or '@', else one pattern per line. Files may be gzip; "-" is
+/// standard input; line ends may be LF or CRLF, and the last one may be missing.
+///
+/// \param words   patterns of the command line
+/// \param path    file name; "" for none
+/// \param policy  policy of the text; letters are mapped in the same way
+/// \throws Error (usage)  an empty pattern on the command line
+/// \throws Error (input)  no pattern, an empty one, or a control character in the file
+QueryPatterns read_query_patterns(const Context& context, const std::vector<std::string>& words,
+                                  const std::string& path, const TextPolicy& policy) {
+  PhaseTimer timer(context, "read patterns");
+  QueryPatterns patterns;
+  add_words(patterns, words);
+  if (!path.empty()) {
+    const ByteBuffer bytes = read_all(path);
+    const std::string file = path == "-" ? "<stdin>" : path;
+    const std::span<const char> content = bytes.span();
+    if (content.empty()) throw input_error(file, 0, "an empty file", "at least one pattern");
+    if (content.front() == '>' || content.front() == '@') {
+      add_records(patterns, file, content);
+    } else {
+      add_lines(patterns, file, {content.data(), content.size()});
+    }
+  }
+  map_letters(policy, patterns.letters);
+  timer.set_bytes(patterns.letters.size());
+  return patterns;
+}
+
+/// \throws Error (input)  a pattern is longer than `most_letters`, naming the pattern
+void require_patterns_up_to(const QueryPatterns& patterns, std::uint64_t most_letters) {
+  for (std::uint64_t i = 0; i < patterns.size(); ++i) {
+    const std::uint64_t length = patterns.begins[i + 1] - patterns.begins[i];
+    if (length <= most_letters) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("pattern {}: found {} letters, expected at most {}, the --max-context "
+                            "that the suffix array was built with",
+                            sortie::quoted(patterns.names[i]), length, most_letters));
+  }
+}
+
 /// Formats positions: RECORD:OFFSET if there are several records, else the offset alone.
 class PlaceWriter {
  public:
   explicit PlaceWriter(const sequences::Text& text) : text_(text) {
     for (std::size_t i = 0; text.records.size() > 1 && i < text.records.size(); ++i) {
-      const std::string& name = text.records[i].name;
-      const std::string word = name.substr(0, name.find_first_of(" \t"));
-      names_.push_back(word.empty() ? fmt::format("#{}", i + 1) : word);
+      names_.push_back(label_of(text.records[i], i));
     }
   }
 
