@@ -24,8 +24,8 @@ template <Scalar Value, Index Idx>
 std::vector<Idx> expand_rows(const Csr<Value, Idx>& csr) {
   std::vector<Idx> rows(csr.col_idx.size());
   for (std::int64_t row = 0; row < csr.rows; ++row) {
-    const auto begin = rows.begin() + csr.row_ptr[static_cast<std::size_t>(row)];
-    const auto end = rows.begin() + csr.row_ptr[static_cast<std::size_t>(row) + 1];
+    const auto begin = rows.begin() + csr.row_ptr[row];
+    const auto end = rows.begin() + csr.row_ptr[row + 1];
     std::fill(begin, end, static_cast<Idx>(row));
   }
   return rows;
@@ -75,20 +75,18 @@ std::int64_t drop_zeros(Csr<Value, Idx>& csr) {
   std::int64_t kept = 0;
   std::int64_t begin = 0;
   for (std::int64_t row = 0; row < csr.rows; ++row) {
-    const std::int64_t end = csr.row_ptr[static_cast<std::size_t>(row) + 1];
+    const std::int64_t end = csr.row_ptr[row + 1];
     for (std::int64_t i = begin; i < end; ++i) {
-      const auto from = static_cast<std::size_t>(i);
-      if (csr.values[from] == Value{}) continue;
-      const auto to = static_cast<std::size_t>(kept++);
-      csr.col_idx[to] = csr.col_idx[from];
-      csr.values[to] = csr.values[from];
+      if (csr.values[i] == Value{}) continue;
+      csr.col_idx[kept] = csr.col_idx[i];
+      csr.values[kept++] = csr.values[i];
     }
-    csr.row_ptr[static_cast<std::size_t>(row) + 1] = kept;
+    csr.row_ptr[row + 1] = kept;
     begin = end;
   }
   const std::int64_t dropped = csr.nnz() - kept;
-  csr.col_idx.resize(static_cast<std::size_t>(kept));
-  csr.values.resize(static_cast<std::size_t>(kept));
+  csr.col_idx.resize(kept);
+  csr.values.resize(kept);
   return dropped;
 }
 
@@ -110,15 +108,15 @@ void validate(const Csr<Value, Idx>& csr) {
          "as many of each");
   }
   for (std::int64_t row = 0; row < csr.rows; ++row) {
-    const std::int64_t begin = csr.row_ptr[static_cast<std::size_t>(row)];
-    const std::int64_t end = csr.row_ptr[static_cast<std::size_t>(row) + 1];
+    const std::int64_t begin = csr.row_ptr[row];
+    const std::int64_t end = csr.row_ptr[row + 1];
     if (end < begin || end > csr.nnz()) {
       fail(fmt::format("offsets {} to {} for row {}", begin, end, row),
            fmt::format("ascending offsets up to {}", csr.nnz()));
     }
     std::int64_t smallest = 0;
     for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t col = csr.col_idx[static_cast<std::size_t>(i)];
+      const std::int64_t col = csr.col_idx[i];
       if (col < smallest || col >= csr.cols) {
         fail(fmt::format("column {} in row {}", col, row),
              fmt::format("ascending columns, here from {} to {}", smallest, csr.cols - 1));

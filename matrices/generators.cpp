@@ -52,29 +52,34 @@ Value random_value(Random& random) {
   }
 }
 
-/// `count` distinct numbers below `bound` in ascending order; every such set is equally likely.
-/// Draws numbers until enough of them are distinct.
-std::vector<std::int64_t> draw_distinct(Random& random, std::int64_t count, std::int64_t bound) {
+std::int64_t draw_below(Random& random, std::int64_t bound) {
+  return static_cast<std::int64_t>(random.below(bound));
+}
+
+/// `count` distinct numbers in ascending order: draws numbers until enough of them are distinct.
+/// \param draw  draw(round) returns a number; repeated ones are drawn again in the next round
+template <class Draw>
+std::vector<std::int64_t> draw_distinct(std::int64_t count, const Draw& draw) {
   std::vector<std::int64_t> drawn;
-  drawn.reserve(static_cast<std::size_t>(count));
-  while (std::ssize(drawn) < count) {
-    while (std::ssize(drawn) < count) {
-      drawn.push_back(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(bound))));
-    }
+  drawn.reserve(count);
+  for (int round = 0; std::ssize(drawn) < count; ++round) {
+    while (std::ssize(drawn) < count) drawn.push_back(draw(round));
     std::sort(drawn.begin(), drawn.end());
     drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
   }
   return drawn;
 }
 
-/// draw_distinct() for any count: if most columns are required, draws the complement.
+/// `count` distinct columns in ascending order; every such set is equally likely. If most columns
+/// are required, draws the complement.
 std::vector<std::int64_t> draw_columns(Random& random, std::int64_t count, std::int64_t cols) {
-  if (count <= cols / 2) return draw_distinct(random, count, cols);
-  const std::vector<std::int64_t> missing = draw_distinct(random, cols - count, cols);
-  std::vector<std::int64_t> all(static_cast<std::size_t>(cols));
+  const auto draw = [&](int) { return draw_below(random, cols); };
+  if (count <= cols / 2) return draw_distinct(count, draw);
+  const std::vector<std::int64_t> missing = draw_distinct(cols - count, draw);
+  std::vector<std::int64_t> all(cols);
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::int64_t> drawn;
-  drawn.reserve(static_cast<std::size_t>(count));
+  drawn.reserve(count);
   std::set_difference(all.begin(), all.end(), missing.begin(), missing.end(),
                       std::back_inserter(drawn));
   return drawn;
@@ -87,19 +92,19 @@ Csr<Value, Idx> build_rows(std::int64_t rows, std::int64_t cols, const Length& l
                            const Fill& fill) {
   Csr<Value, Idx> csr{.rows = rows, .cols = cols, .row_ptr = {}, .col_idx = {}, .values = {}};
   require_memory({}, "a generated matrix", bytes_of({{rows, sizeof(std::int64_t)}}));
-  csr.row_ptr.assign(static_cast<std::size_t>(rows) + 1, 0);
+  csr.row_ptr.assign(rows + 1, 0);
   std::int64_t nnz = 0;
   for (std::int64_t row = 0; row < rows; ++row) {
     if (__builtin_add_overflow(nnz, length(row), &nnz)) break;
-    csr.row_ptr[static_cast<std::size_t>(row) + 1] = nnz;
+    csr.row_ptr[row + 1] = nnz;
   }
   require(nnz >= 0, "more than 2^63 entries", "fewer");
   require_memory({}, "a generated matrix", bytes_of({{nnz, sizeof(Value) + sizeof(Idx)}}));
-  csr.col_idx.resize(static_cast<std::size_t>(nnz));
-  csr.values.resize(static_cast<std::size_t>(nnz));
+  csr.col_idx.resize(nnz);
+  csr.values.resize(nnz);
   for_each_range(rows, drawn_rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row) {
-      const std::int64_t begin = csr.row_ptr[static_cast<std::size_t>(row)];
+      const std::int64_t begin = csr.row_ptr[row];
       Idx* cols_of_row = csr.col_idx.data() + begin;
       Value* values = csr.values.data() + begin;
       fill(row, [&](std::int64_t col, Value value) {
@@ -186,7 +191,7 @@ Csr<Value, Idx> erdos_renyi(std::int64_t rows, std::int64_t cols, std::int64_t r
   return build_rows<Value, Idx>(
       rows, cols, [&](std::int64_t) { return row_nnz; },
       [&](std::int64_t row, const auto& put) {
-        Random random(seed, static_cast<std::uint64_t>(row));
+        Random random(seed, row);
         for (const std::int64_t col : draw_columns(random, row_nnz, cols))
           put(col, random_value<Value>(random));
       });
@@ -205,17 +210,16 @@ Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed) {
   const std::int64_t edges = edge_factor * size;
   require_memory({}, "an edge list", bytes_of({{edges, 2 * sizeof(Idx) + sizeof(Value)}}));
   Coo<Value, Idx> coo{.rows = size, .cols = size, .row_idx = {}, .col_idx = {}, .values = {}};
-  coo.row_idx.resize(static_cast<std::size_t>(edges));
-  coo.col_idx.resize(static_cast<std::size_t>(edges));
-  coo.values.resize(static_cast<std::size_t>(edges));
+  coo.row_idx.resize(edges);
+  coo.col_idx.resize(edges);
+  coo.values.resize(edges);
   for_each_range(edges, drawn_rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t edge = first; edge < last; ++edge) {
-      Random random(seed, static_cast<std::uint64_t>(edge));
+      Random random(seed, edge);
       const auto [row, col] = draw_edge(random, scale);
-      const auto slot = static_cast<std::size_t>(edge);
-      coo.row_idx[slot] = static_cast<Idx>(row);
-      coo.col_idx[slot] = static_cast<Idx>(col);
-      coo.values[slot] = random_value<Value>(random);
+      coo.row_idx[edge] = static_cast<Idx>(row);
+      coo.col_idx[edge] = static_cast<Idx>(col);
+      coo.values[edge] = random_value<Value>(random);
     }
   });
   return to_csr(coo);
@@ -231,7 +235,7 @@ Csr<Value, Idx> banded(std::int64_t size, std::int64_t half_bandwidth, std::uint
   return build_rows<Value, Idx>(
       size, size, [&](std::int64_t row) { return last(row) - first(row) + 1; },
       [&](std::int64_t row, const auto& put) {
-        Random random(seed, static_cast<std::uint64_t>(row));
+        Random random(seed, row);
         for (std::int64_t col = first(row); col <= last(row); ++col)
           put(col, random_value<Value>(random));
       });
@@ -298,11 +302,11 @@ Csr<Value, Idx> power_law(std::int64_t rows, std::int64_t cols, double exponent,
   return build_rows<Value, Idx>(
       rows, cols,
       [&](std::int64_t row) {
-        Random random(seed, static_cast<std::uint64_t>(row));
+        Random random(seed, row);
         return law.draw(random);
       },
       [&](std::int64_t row, const auto& put) {
-        Random random(seed, static_cast<std::uint64_t>(row));
+        Random random(seed, row);
         const std::int64_t length = law.draw(random);
         for (const std::int64_t col : draw_columns(random, length, cols))
           put(col, random_value<Value>(random));
@@ -361,25 +365,17 @@ class Links {
         local_(threshold(graph.locality)) {}
 
   [[nodiscard]] std::int64_t length(std::int64_t row) const {
-    return offsets_[static_cast<std::size_t>(row) + 1] - offsets_[static_cast<std::size_t>(row)];
+    return offsets_[row + 1] - offsets_[row];
   }
 
   /// The columns of a row, ascending.
   [[nodiscard]] std::vector<std::int64_t> draw(Random& random, std::int64_t row) const {
     const std::int64_t count = length(row);
     if (count > rows_ / 2) return draw_columns(random, count, rows_);
-    std::vector<std::int64_t> columns;
-    columns.reserve(static_cast<std::size_t>(count));
-    for (int round = 0; std::ssize(columns) < count; ++round) {
+    return draw_distinct(count, [&](int round) {
       // The preferred pages may all be linked already; then any page is drawn.
-      const bool any = round >= preferring_rounds;
-      for (std::int64_t missing = count - std::ssize(columns); missing > 0; --missing) {
-        columns.push_back(any ? draw_below(random, rows_) : draw_link(random, row));
-      }
-      std::sort(columns.begin(), columns.end());
-      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    }
-    return columns;
+      return round < preferring_rounds ? draw_link(random, row) : draw_below(random, rows_);
+    });
   }
 
  private:
@@ -391,10 +387,6 @@ class Links {
   }
   static bool holds(Random& random, std::uint64_t threshold) {
     return random.next() >> 32 < threshold;
-  }
-
-  static std::int64_t draw_below(Random& random, std::int64_t bound) {
-    return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(bound)));
   }
 
   // The range [first, last) of pages that are targets of a row's local links.
@@ -428,8 +420,7 @@ class Links {
     for (std::int64_t row = 0; row < rows_; ++row) {
       const auto [first, last] = around(row);
       const auto own = static_cast<double>(length(row));
-      const std::int64_t there =
-          offsets_[static_cast<std::size_t>(last)] - offsets_[static_cast<std::size_t>(first)];
+      const std::int64_t there = offsets_[last] - offsets_[first];
       squares += own * own;
       nearby += own * static_cast<double>(there) / static_cast<double>(last - first);
     }
@@ -454,17 +445,16 @@ class Links {
 
 std::vector<std::int64_t> draw_lengths(const WebGraph& graph, std::uint64_t seed) {
   require_memory({}, "a generated matrix", bytes_of({{graph.rows, sizeof(std::int64_t)}}));
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(graph.rows) + 1, 0);
+  std::vector<std::int64_t> offsets(graph.rows + 1, 0);
   const double mean = static_cast<double>(graph.nnz) / static_cast<double>(graph.rows);
   const PowerLaw law(exponent_of(mean, graph.max_row_nnz), graph.max_row_nnz);
   std::int64_t length = 0;
   for (std::int64_t row = 0; row < graph.rows; ++row) {
     if (row % graph.site_rows == 0) {
-      Random random(seed, static_cast<std::uint64_t>(row));
+      Random random(seed, row);
       length = law.draw(random);
     }
-    const auto at = static_cast<std::size_t>(row);
-    offsets[at + 1] = offsets[at] + length;
+    offsets[row + 1] = offsets[row] + length;
   }
   return offsets;
 }
@@ -480,7 +470,7 @@ Csr<Value, Idx> web_graph(const WebGraph& graph, std::uint64_t seed) {
   return build_rows<Value, Idx>(
       graph.rows, graph.rows, [&](std::int64_t row) { return links.length(row); },
       [&](std::int64_t row, const auto& put) {
-        Random random(seed, static_cast<std::uint64_t>(row));
+        Random random(seed, row);
         random.discard(1);  // the first number of the stream determines the length of a site
         for (const std::int64_t col : links.draw(random, row))
           put(col, random_value<Value>(random));

@@ -57,7 +57,7 @@ class HeaderParser {
 
  private:
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const {
-    throw input_error(name_, static_cast<std::uint64_t>(line_number_), found, expected);
+    throw input_error(name_, line_number_, found, expected);
   }
 
   // Returns false if the line does not end within the text and more text may follow.

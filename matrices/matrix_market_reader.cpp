@@ -36,7 +36,7 @@ class ChunkedText {
     const char* at = text.data();
     const char* const end = at + text.size();
     while (at != end) {
-      const auto length = std::min<std::size_t>(chunk_bytes, static_cast<std::size_t>(end - at));
+      const auto length = std::min<std::size_t>(chunk_bytes, end - at);
       const char* const newline = find_newline(at + length - 1, end);
       if (newline == end) break;
       chunks_.emplace_back(at, newline + 1);
@@ -65,7 +65,7 @@ class ChunkedText {
 
   void number_lines(std::int64_t first_line) {
     for_each_range(std::int64_t{std::ssize(chunks_)}, 1, [&](std::int64_t i, std::int64_t) {
-      Chunk& chunk = chunks_[static_cast<std::size_t>(i)];
+      Chunk& chunk = chunks_[i];
       chunk.first_slot = count_newlines(chunk.begin, chunk.end);
     });
     for (Chunk& chunk : chunks_) {
@@ -83,8 +83,7 @@ class ChunkedText {
 const char* data_line(const Chunk& chunk, std::int64_t n) {
   for (const char* at = chunk.begin; at != chunk.end;) {
     const char* const end = find_newline(at, chunk.end);
-    const bool skipped = is_skipped({at, static_cast<std::size_t>(end - at)});
-    if (!skipped && n-- == 0) return at;
+    if (!is_skipped({at, end}) && n-- == 0) return at;
     at = end + 1;
   }
   return chunk.end;
@@ -96,7 +95,7 @@ void report_first_fault(std::string_view name, const ParsedHeader& parsed,
   const std::int64_t expected = parsed.header.entries;
   const auto fail = [&](const Chunk& chunk, const char* at, const LineFault& fault) {
     const std::int64_t line = chunk.first_line + count_newlines(chunk.begin, at);
-    throw input_error(name, static_cast<std::uint64_t>(line), fault.found, fault.expected);
+    throw input_error(name, line, fault.found, fault.expected);
   };
   std::int64_t before = 0;
   for (const Chunk& chunk : chunks) {
@@ -110,7 +109,7 @@ void report_first_fault(std::string_view name, const ParsedHeader& parsed,
     before += chunk.entries;
   }
   if (before < expected) {
-    throw input_error(name, static_cast<std::uint64_t>(parsed.size_line + lines),
+    throw input_error(name, parsed.size_line + lines,
                       fmt::format("the end of the file after {} of {} entries", before, expected),
                       fmt::format("{} more", expected - before));
   }
@@ -124,8 +123,7 @@ void check_types(std::string_view name, const ParsedHeader& parsed) {
   }
   const auto check = [&](std::int64_t size, std::string_view what) {
     if (size <= std::numeric_limits<Idx>::max()) return;
-    throw input_error(name, static_cast<std::uint64_t>(parsed.size_line),
-                      fmt::format("{} {}", size, what),
+    throw input_error(name, parsed.size_line, fmt::format("{} {}", size, what),
                       fmt::format("at most {} ({}-bit indices)", std::numeric_limits<Idx>::max(),
                                   8 * sizeof(Idx)));
   };
@@ -163,11 +161,9 @@ void parse_chunks(const HostContext& context, const MatrixMarketHeader& header,
   const std::int64_t batch = chunks_per_report * static_cast<std::int64_t>(worker_threads());
   for (std::int64_t first = 0; first < count; first += batch) {
     const std::int64_t last = std::min(count, first + batch);
-    for_each_range(last - first, 1, [&](std::int64_t i, std::int64_t) {
-      parse(format, store, chunks[static_cast<std::size_t>(first + i)]);
-    });
-    report_progress(context, "parse matrix", static_cast<std::uint64_t>(last),
-                    static_cast<std::uint64_t>(count));
+    for_each_range(last - first, 1,
+                   [&](std::int64_t i, std::int64_t) { parse(format, store, chunks[first + i]); });
+    report_progress(context, "parse matrix", last, count);
     const bool fault = std::any_of(chunks.begin() + first, chunks.begin() + last,
                                    [](const Chunk& chunk) { return chunk.fault.has_value(); });
     if (fault) return;  // the caller reports the first one; later chunks cannot contain it
@@ -192,15 +188,14 @@ Coo<Value, Idx> array_entries(const MatrixMarketHeader& header, const std::vecto
     nonzeros += std::count_if(store.values.get() + range.begin, store.values.get() + range.end,
                               [](Value value) { return value != Value{0}; });
   }
-  const std::uint64_t bytes =
-      static_cast<std::uint64_t>(nonzeros) * (2 * sizeof(Idx) + sizeof(Value));
+  const std::uint64_t bytes = nonzeros * (2 * sizeof(Idx) + sizeof(Value));
   budget.require("the entries of a dense matrix", bytes);
   budget.hold(bytes);
   Coo<Value, Idx> coo{
       .rows = header.rows, .cols = header.cols, .row_idx = {}, .col_idx = {}, .values = {}};
-  coo.row_idx.reserve(static_cast<std::size_t>(nonzeros));
-  coo.col_idx.reserve(static_cast<std::size_t>(nonzeros));
-  coo.values.reserve(static_cast<std::size_t>(nonzeros));
+  coo.row_idx.reserve(nonzeros);
+  coo.col_idx.reserve(nonzeros);
+  coo.values.reserve(nonzeros);
   const auto first_row = [&](std::int64_t col) {
     if (header.symmetry == Symmetry::general) return std::int64_t{0};
     return header.symmetry == Symmetry::skew_symmetric ? col + 1 : col;
@@ -210,7 +205,7 @@ Coo<Value, Idx> array_entries(const MatrixMarketHeader& header, const std::vecto
   for (const EntryRange range : entry_ranges(chunks)) {
     for (std::int64_t slot = range.begin; slot < range.end; ++slot, ++row) {
       if (row == header.rows) row = first_row(++col);
-      const Value value = store.values[static_cast<std::size_t>(slot)];
+      const Value value = store.values[slot];
       if (value == Value{0}) continue;
       coo.row_idx.push_back(static_cast<Idx>(row));
       coo.col_idx.push_back(static_cast<Idx>(col));
@@ -237,8 +232,8 @@ Csr<Value, Idx> parse_text(const HostContext& context, std::string_view name,
   const std::size_t entry_bytes =
       (coordinate ? 2 * sizeof(Idx) : 0) + (numbers ? sizeof(Value) : 0);
   budget.require("reading the entries", bytes_of({{lines.lines(), entry_bytes}}));
-  budget.hold(static_cast<std::uint64_t>(lines.lines()) * entry_bytes);
-  EntryStore<Value, Idx> store(static_cast<std::size_t>(lines.lines()), coordinate, numbers);
+  budget.hold(lines.lines() * entry_bytes);
+  EntryStore<Value, Idx> store(lines.lines(), coordinate, numbers);
   parse_chunks(context, parsed.header, chunks, store);
   report_first_fault(name, parsed, chunks, lines.lines());
 

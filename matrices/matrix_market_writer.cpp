@@ -63,24 +63,23 @@ template <class Matrix>
 std::string_view format_entries(const Matrix& matrix, std::int64_t first_row, std::int64_t begin,
                                 std::int64_t end, std::vector<char>& buffer) {
   constexpr std::size_t room = 2 * index_room + EntryForm<Matrix>::numbers * number_room;
-  buffer.resize(room * static_cast<std::size_t>(end - begin));
+  buffer.resize(room * (end - begin));
   char* at = buffer.data();
   const auto& row_ptr = matrix.row_ptr;
   std::int64_t row = std::upper_bound(row_ptr.begin(), row_ptr.end(), begin) - row_ptr.begin() - 1;
   for (std::int64_t i = begin; i < end; ++i) {
-    while (row_ptr[static_cast<std::size_t>(row) + 1] <= i) ++row;
-    const auto entry = static_cast<std::size_t>(i);
+    while (row_ptr[row + 1] <= i) ++row;
     at = put(at, first_row + row + 1, ' ');
     constexpr std::size_t numbers = EntryForm<Matrix>::numbers;
-    at = put(at, static_cast<std::int64_t>(matrix.col_idx[entry]) + 1, numbers == 0 ? '\n' : ' ');
+    at = put(at, static_cast<std::int64_t>(matrix.col_idx[i]) + 1, numbers == 0 ? '\n' : ' ');
     if constexpr (numbers == 2) {
-      at = put(at, matrix.values[entry].real(), ' ');
-      at = put(at, matrix.values[entry].imag(), '\n');
+      at = put(at, matrix.values[i].real(), ' ');
+      at = put(at, matrix.values[i].imag(), '\n');
     } else if constexpr (numbers == 1) {
-      at = put(at, matrix.values[entry], '\n');
+      at = put(at, matrix.values[i], '\n');
     }
   }
-  return {buffer.data(), static_cast<std::size_t>(at - buffer.data())};
+  return {buffer.data(), at};
 }
 
 /// Writes the entries of a matrix row by row. Each thread formats one block; then the blocks are
@@ -92,17 +91,16 @@ void write_entries(WholeFile& file, const Matrix& matrix, std::int64_t first_row
                    const Tell& tell) {
   const std::int64_t blocks = (matrix.nnz() + entries_per_block - 1) / entries_per_block;
   const std::int64_t batch = std::min(blocks, static_cast<std::int64_t>(worker_threads()));
-  std::vector<std::vector<char>> buffers(static_cast<std::size_t>(batch));
-  std::vector<std::string_view> texts(static_cast<std::size_t>(batch));
+  std::vector<std::vector<char>> buffers(batch);
+  std::vector<std::string_view> texts(batch);
   for (std::int64_t first = 0; first < blocks; first += batch) {
     const std::int64_t count = std::min(batch, blocks - first);
     for_each_range(count, 1, [&](std::int64_t i, std::int64_t) {
       const std::int64_t begin = (first + i) * entries_per_block;
       const std::int64_t end = std::min(matrix.nnz(), begin + entries_per_block);
-      texts[static_cast<std::size_t>(i)] =
-          format_entries(matrix, first_row, begin, end, buffers[static_cast<std::size_t>(i)]);
+      texts[i] = format_entries(matrix, first_row, begin, end, buffers[i]);
     });
-    for (std::int64_t i = 0; i < count; ++i) file.write(texts[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < count; ++i) file.write(texts[i]);
     tell(first + count, blocks);
   }
 }
@@ -123,8 +121,7 @@ void write(const HostContext& context, const std::string& path, const Matrix& ma
   file.write(fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n",
                          EntryForm<Matrix>::field, matrix.rows, matrix.cols, matrix.nnz()));
   write_entries(file, matrix, 0, [&](std::int64_t done, std::int64_t blocks) {
-    report_progress(context, "write matrix", static_cast<std::uint64_t>(done),
-                    static_cast<std::uint64_t>(blocks));
+    report_progress(context, "write matrix", done, blocks);
   });
   timer.set_bytes(file.bytes_written());
   file.commit();
@@ -210,8 +207,7 @@ void MatrixMarketRows<Value, Idx>::append(const Csr<Value, Idx>& rows) {
   write_entries(state_->file, rows, state_->rows_written, [](std::int64_t, std::int64_t) {});
   state_->rows_written += rows.rows;
   state_->nnz += rows.nnz();
-  report_progress(state_->context, "write matrix", static_cast<std::uint64_t>(state_->rows_written),
-                  static_cast<std::uint64_t>(state_->rows));
+  report_progress(state_->context, "write matrix", state_->rows_written, state_->rows);
 }
 
 template <Scalar Value, Index Idx>

@@ -80,7 +80,7 @@ class RowAssembly {
     const std::int64_t ranges = std::ssize(entries_.ranges);
     const bool mirror = symmetry_ != Symmetry::general;
     for (std::int64_t r = part * ranges / parts_; r < (part + 1) * ranges / parts_; ++r) {
-      const EntryRange range = entries_.ranges[static_cast<std::size_t>(r)];
+      const EntryRange range = entries_.ranges[r];
       for (std::int64_t slot = range.begin; slot < range.end; ++slot) {
         const Idx row = entries_.rows[slot];
         const Idx col = entries_.cols[slot];
@@ -92,7 +92,7 @@ class RowAssembly {
 
   // positions_[part * rows + row] counts the entries that the part adds to the row.
   void count_rows() {
-    positions_.assign(static_cast<std::size_t>(parts_ * csr_.rows), 0);
+    positions_.assign(parts_ * csr_.rows, 0);
     for_each_range(parts_, 1, [&](std::int64_t part, std::int64_t) {
       std::int64_t* counts = positions_.data() + part * csr_.rows;
       for_each_entry(part, [&](Idx row, Idx, std::int64_t, bool) { ++counts[row]; });
@@ -102,16 +102,14 @@ class RowAssembly {
   // Converts the counts to first positions: rows ascending and, within a row, parts ascending. This
   // preserves the list order within a row for any number of parts.
   void place_rows() {
-    const auto rows = static_cast<std::size_t>(csr_.rows);
-    const std::int64_t nnz =
-        counts_to_starts(positions_.data(), rows, static_cast<std::size_t>(parts_));
-    csr_.row_ptr.reserve(rows + 1);
+    const std::int64_t nnz = counts_to_starts(positions_.data(), csr_.rows, parts_);
+    csr_.row_ptr.reserve(csr_.rows + 1);
     csr_.row_ptr.assign(positions_.begin(), positions_.begin() + csr_.rows);
     csr_.row_ptr.push_back(nnz);
   }
 
   void scatter() {
-    const auto nnz = static_cast<std::size_t>(csr_.row_ptr.back());
+    const std::int64_t nnz = csr_.row_ptr.back();
     csr_.col_idx.resize(nnz);
     csr_.values.assign(nnz, Value{1});
     budget_.hold(csr_bytes(nnz));
@@ -173,7 +171,7 @@ class RowAssembly {
       Value value;
     };
     budget_.require("sorting rows", bytes_of({{csr_.row_ptr.back(), sizeof(Pair)}}));
-    const auto scratch = allocate_array<Pair>(static_cast<std::uint64_t>(csr_.row_ptr.back()));
+    const auto scratch = allocate_array<Pair>(csr_.row_ptr.back());
     Pair* const pairs = scratch.get();
     for_each_row([&](std::int64_t begin, std::int64_t end) {
       Idx* cols = csr_.col_idx.data();
@@ -193,21 +191,21 @@ class RowAssembly {
   // Compacts runs of equal columns to the front of their row, then removes the gaps between rows.
   void sum_duplicates() {
     const std::int64_t nnz = csr_.row_ptr.back() - duplicates_;
-    budget_.require("summing duplicates", csr_bytes(static_cast<std::size_t>(nnz)));
+    budget_.require("summing duplicates", csr_bytes(nnz));
     std::vector<std::int64_t> row_ptr(csr_.row_ptr.size(), 0);
     for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
-        row_ptr[static_cast<std::size_t>(row) + 1] = sum_row(row);
+        row_ptr[row + 1] = sum_row(row);
       }
     });
     std::inclusive_scan(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
-    std::vector<Idx> col_idx(static_cast<std::size_t>(nnz));
-    std::vector<Value> values(static_cast<std::size_t>(nnz));
+    std::vector<Idx> col_idx(nnz);
+    std::vector<Value> values(nnz);
     for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
-        const std::int64_t from = csr_.row_ptr[static_cast<std::size_t>(row)];
-        const std::int64_t to = row_ptr[static_cast<std::size_t>(row)];
-        const std::int64_t count = row_ptr[static_cast<std::size_t>(row) + 1] - to;
+        const std::int64_t from = csr_.row_ptr[row];
+        const std::int64_t to = row_ptr[row];
+        const std::int64_t count = row_ptr[row + 1] - to;
         std::copy_n(csr_.col_idx.data() + from, count, col_idx.data() + to);
         std::copy_n(csr_.values.data() + from, count, values.data() + to);
       }
@@ -217,14 +215,14 @@ class RowAssembly {
     csr_.values = std::move(values);
   }
 
-  [[nodiscard]] std::uint64_t csr_bytes(std::size_t nnz) const {
+  [[nodiscard]] std::uint64_t csr_bytes(std::int64_t nnz) const {
     return csr_.row_ptr.size() * sizeof(std::int64_t) + nnz * (sizeof(Idx) + sizeof(Value));
   }
 
   // Returns the number of distinct columns in the row.
   std::int64_t sum_row(std::int64_t row) {
-    const std::int64_t begin = csr_.row_ptr[static_cast<std::size_t>(row)];
-    const std::int64_t end = csr_.row_ptr[static_cast<std::size_t>(row) + 1];
+    const std::int64_t begin = csr_.row_ptr[row];
+    const std::int64_t end = csr_.row_ptr[row + 1];
     if (begin == end) return 0;
     Idx* cols = csr_.col_idx.data();
     Value* values = csr_.values.data();
@@ -245,8 +243,7 @@ class RowAssembly {
   void for_each_row(const Work& work) {
     for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t row = first; row < last; ++row) {
-        work(csr_.row_ptr[static_cast<std::size_t>(row)],
-             csr_.row_ptr[static_cast<std::size_t>(row) + 1]);
+        work(csr_.row_ptr[row], csr_.row_ptr[row + 1]);
       }
     });
   }
