@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "matrices/instantiate.hpp"
 #include "matrices/row_assembly.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"

@@ -16,7 +16,7 @@
 
 #include "core/host_memory.hpp"
 #include "core/random.hpp"
-#include "matrices/instantiate.hpp"
+#include "matrices/row_assembly.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 

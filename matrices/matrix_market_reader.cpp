@@ -12,7 +12,6 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "matrices/entry_parser.hpp"
-#include "matrices/instantiate.hpp"
 #include "matrices/matrix_market_text.hpp"
 #include "matrices/row_assembly.hpp"
 #include "matrices/text_lines.hpp"

@@ -13,7 +13,7 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
-#include "matrices/instantiate.hpp"
+#include "matrices/row_assembly.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"

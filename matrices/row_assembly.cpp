@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/host_memory.hpp"
-#include "matrices/instantiate.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/host/radix_pass.hpp"
 

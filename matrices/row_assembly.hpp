@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <span>
 
@@ -54,3 +55,13 @@ template <Scalar Value, Index Idx>
 [[nodiscard]] std::vector<EntryRange> even_ranges(std::int64_t count, int parts);
 
 }  // namespace sortie::matrices::detail
+
+/// Expands MACRO(Value, Idx) for every pair of value and index type for which
+/// the templates are instantiated.
+#define SORTIE_MATRICES_FOR_EACH_TYPE(MACRO) \
+  MACRO(float, std::int32_t)                 \
+  MACRO(float, std::int64_t)                 \
+  MACRO(double, std::int32_t)                \
+  MACRO(double, std::int64_t)                \
+  MACRO(std::complex<double>, std::int32_t)  \
+  MACRO(std::complex<double>, std::int64_t)

@@ -6,8 +6,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/host_device.hpp"
 #include "sortie/key_types.hpp"
+
+/// Marks functions that both host and device code call.
+#ifdef __CUDACC__
+#define SORTIE_HOST_DEVICE __host__ __device__
+#else
+#define SORTIE_HOST_DEVICE
+#endif
 
 namespace sortie {
 

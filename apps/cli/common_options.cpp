@@ -6,8 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
-#include "core/host_memory.hpp"
-#include "core/whole_file.hpp"
 #include "sortie/version.hpp"
 
 namespace sortie::cli {
@@ -16,12 +14,6 @@ namespace {
 void add_help_and_version(CLI::App& parser) {
   parser.set_help_flag("-h,--help", "Show this help and exit");
   parser.set_version_flag("-V,--version", program_version(), "Show the version and exit");
-}
-
-Backend parse_backend(const std::string& text) {
-  if (text == name(Backend::cuda)) return Backend::cuda;
-  if (text == name(Backend::host)) return Backend::host;
-  return Backend::automatic;
 }
 
 }  // namespace
@@ -63,15 +55,6 @@ void add_report_options(CLI::App& parser, CommonOptions& options) {
       ->default_str("-");
 }
 
-Context make_context(const CommonOptions& options) {
-  Context context;
-  context.backend = parse_backend(options.backend);
-  context.device = options.device;
-  context.threads = options.threads;
-  if (!options.max_memory.empty()) context.memory_budget = parse_bytes(options.max_memory);
-  return context;
-}
-
 std::string program_version() {
   return fmt::format("sortie {} ({})", version(), commit());
 }
@@ -82,10 +65,6 @@ bool is_stream(const std::string& path) {
   const auto status = std::filesystem::status(path, ignored);
   return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
          !std::filesystem::is_directory(status);
-}
-
-void require_writable(const std::string& path) {
-  if (!path.empty() && !is_stream(path)) WholeFile probe(path);
 }
 
 }  // namespace sortie::cli

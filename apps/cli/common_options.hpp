@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "sortie/context.hpp"
-
 namespace CLI {
 class App;
 }
@@ -31,19 +29,11 @@ void add_common_options(CLI::App& parser, CommonOptions& options);
 /// Adds only -h, -V and --json (without a file name: standard output).
 void add_report_options(CLI::App& parser, CommonOptions& options);
 
-/// The context described by the options, without progress and report.
-/// \throws Error (usage) an invalid memory size
-[[nodiscard]] Context make_context(const CommonOptions& options);
-
 /// Name, version and commit, e.g. "sortie 0.2.0 (1a2b3c4)".
 [[nodiscard]] std::string program_version();
 
 /// True for standard output ("-"), pipes and devices: output to them cannot be undone, and no
 /// second file can be written next to them.
 [[nodiscard]] bool is_stream(const std::string& path);
-
-/// Throws Error (output) if `path` cannot be written, before any long computation starts. Leaves no
-/// file behind. Streams are not tested.
-void require_writable(const std::string& path);
 
 }  // namespace sortie::cli

@@ -41,12 +41,28 @@ std::string describe(const RunReport::Phase& phase) {
   return text;
 }
 
+Context make_context(const CommonOptions& options) {
+  Context context;
+  if (options.backend == name(Backend::cuda)) context.backend = Backend::cuda;
+  if (options.backend == name(Backend::host)) context.backend = Backend::host;
+  context.device = options.device;
+  context.threads = options.threads;
+  if (!options.max_memory.empty()) context.memory_budget = parse_bytes(options.max_memory);
+  context.backend = resolve_backend(context);
+  context.progress = terminal_progress(options.quiet);
+  return context;
+}
+
+/// Throws Error (output) if `path` cannot be written, before any long computation starts. Leaves no
+/// file behind. Streams are not tested.
+void require_writable(const std::string& path) {
+  if (!path.empty() && !is_stream(path)) WholeFile probe(path);
+}
+
 }  // namespace
 
 Job::Job(const CommonOptions& options, std::vector<std::string> command)
     : options_(options), command_(std::move(command)), context_(make_context(options)) {
-  context_.backend = resolve_backend(context_);
-  context_.progress = terminal_progress(options.quiet);
   context_.report = &report_;
   make_json_ = [this] { return report_.to_json(command_, context_); };
   require_writable(options.json);

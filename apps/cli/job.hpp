@@ -19,7 +19,8 @@ enum class ExitCode { done = 0, failed = 1, wrong_usage = 2, check_failed = 3 };
 class Job {
  public:
   /// \param command  the command line
-  /// \throws Error as make_context() and resolve_backend(); (output) the report cannot be written
+  /// \throws Error (usage) an invalid memory size; as resolve_backend(); (output) the report cannot
+  ///         be written
   Job(const CommonOptions& options, std::vector<std::string> command);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;

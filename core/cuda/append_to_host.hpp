@@ -4,13 +4,15 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
 
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_buffer.hpp"
 #include "core/host_memory.hpp"
 
 namespace sortie {
@@ -30,16 +32,17 @@ class ChunkCopier {
   /// \param max_bytes  size of the largest copy; if it has less than two chunks, the buffers are
   ///                   smaller accordingly
   explicit ChunkCopier(std::size_t max_bytes);
-  ~ChunkCopier();
-  ChunkCopier(const ChunkCopier&) = delete;
-  ChunkCopier& operator=(const ChunkCopier&) = delete;
 
   /// See copy_in_chunks().
   void copy(const void* device, std::size_t bytes, cudaStream_t stream, const ChunkSink& sink);
 
  private:
-  struct Buffers;
-  std::unique_ptr<Buffers> buffers_;
+  /// A page-locked buffer, and the event that marks the end of the copy to it.
+  struct Chunk {
+    PinnedBuffer<std::byte> buffer;
+    CudaEvent arrived = make_event();
+  };
+  std::array<Chunk, 2> chunks_;
 };
 
 /// Appends `count` items of device memory to a host vector and waits for the stream.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/host_device.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/key_types.hpp"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "papers/ics17/warp_bin.cuh"
+#include "primitives/cuda/merge_path.cuh"
 #include "primitives/cuda/shared_memory.cuh"
-#include "primitives/merge_path.hpp"
 
 /// Smem-merge: a block sorts up to Threads * Items consecutive items (paper, section 3.3).
 ///

@@ -18,9 +18,9 @@
 
 #include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
+#include "primitives/cuda/merge_path.cuh"
 #include "primitives/cuda/shared_memory.cuh"
 #include "primitives/cuda/warp.cuh"
-#include "primitives/merge_path.hpp"
 
 namespace sortie {
 namespace {

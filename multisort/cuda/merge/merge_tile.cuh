@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "primitives/merge_path.hpp"
+#include "primitives/cuda/merge_path.cuh"
 #include "primitives/payload.hpp"
 
 /// The part of a merge sort that one block does: a tile of items in shared memory. Merge path

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/host_device.hpp"
-
 namespace sortie {
 
 /// Number of items of the first run among the first `rank` items of the merge of two sorted runs.
@@ -12,12 +10,9 @@ namespace sortie {
 /// \param before        before(x, y): x must precede y
 /// Complexity: O(log(min(first_size, second_size))) comparisons. Source: Green, McColl, Bader, "GPU
 /// merge path" (ICS 2012).
-#ifdef __CUDACC__
-#pragma nv_exec_check_disable  // the functions may be of the device or of the host only
-#endif
 template <class Position, class Order, class ReadFirst, class ReadSecond>
-SORTIE_HOST_DEVICE Position merge_path(Position first_size, Position second_size, Position rank,
-                                       const Order& before, ReadFirst first, ReadSecond second) {
+__device__ Position merge_path(Position first_size, Position second_size, Position rank,
+                               const Order& before, ReadFirst first, ReadSecond second) {
   Position low = rank > second_size ? rank - second_size : 0;
   Position high = rank < first_size ? rank : first_size;
   while (low < high) {
