@@ -129,7 +129,7 @@ class RowAssembly {
 
   void sort_rows() {
     std::atomic<bool> long_unsorted = false;
-    for_each_row([&](std::int64_t begin, std::int64_t end) {
+    for_each_row([&](std::int64_t, std::int64_t begin, std::int64_t end) {
       if (std::is_sorted(csr_.col_idx.data() + begin, csr_.col_idx.data() + end)) return;
       if (end - begin <= insertion_sort_limit) {
         insertion_sort(begin, end);
@@ -138,7 +138,7 @@ class RowAssembly {
       }
     });
     if (long_unsorted) sort_long_rows();
-    for_each_row([&](std::int64_t begin, std::int64_t end) {
+    for_each_row([&](std::int64_t, std::int64_t begin, std::int64_t end) {
       const Idx* cols = csr_.col_idx.data();
       const std::int64_t equal =
           begin == end ? 0
@@ -172,7 +172,7 @@ class RowAssembly {
     budget_.require("sorting rows", bytes_of({{csr_.row_ptr.back(), sizeof(Pair)}}));
     const auto scratch = allocate_array<Pair>(csr_.row_ptr.back());
     Pair* const pairs = scratch.get();
-    for_each_row([&](std::int64_t begin, std::int64_t end) {
+    for_each_row([&](std::int64_t, std::int64_t begin, std::int64_t end) {
       Idx* cols = csr_.col_idx.data();
       Value* values = csr_.values.data();
       if (std::is_sorted(cols + begin, cols + end)) return;
@@ -192,22 +192,17 @@ class RowAssembly {
     const std::int64_t nnz = csr_.row_ptr.back() - duplicates_;
     budget_.require("summing duplicates", csr_bytes(nnz));
     std::vector<std::int64_t> row_ptr(csr_.row_ptr.size(), 0);
-    for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first; row < last; ++row) {
-        row_ptr[row + 1] = sum_row(row);
-      }
+    for_each_row([&](std::int64_t row, std::int64_t begin, std::int64_t end) {
+      row_ptr[row + 1] = sum_row(begin, end);
     });
     std::inclusive_scan(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
     std::vector<Idx> col_idx(nnz);
     std::vector<Value> values(nnz);
-    for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first; row < last; ++row) {
-        const std::int64_t from = csr_.row_ptr[row];
-        const std::int64_t to = row_ptr[row];
-        const std::int64_t count = row_ptr[row + 1] - to;
-        std::copy_n(csr_.col_idx.data() + from, count, col_idx.data() + to);
-        std::copy_n(csr_.values.data() + from, count, values.data() + to);
-      }
+    for_each_row([&](std::int64_t row, std::int64_t from, std::int64_t) {
+      const std::int64_t to = row_ptr[row];
+      const std::int64_t count = row_ptr[row + 1] - to;
+      std::copy_n(csr_.col_idx.data() + from, count, col_idx.data() + to);
+      std::copy_n(csr_.values.data() + from, count, values.data() + to);
     });
     csr_.row_ptr = std::move(row_ptr);
     csr_.col_idx = std::move(col_idx);
@@ -218,10 +213,8 @@ class RowAssembly {
     return csr_.row_ptr.size() * sizeof(std::int64_t) + nnz * (sizeof(Idx) + sizeof(Value));
   }
 
-  // Returns the number of distinct columns in the row.
-  std::int64_t sum_row(std::int64_t row) {
-    const std::int64_t begin = csr_.row_ptr[row];
-    const std::int64_t end = csr_.row_ptr[row + 1];
+  // Sums duplicates of a row. Returns the number of distinct columns.
+  std::int64_t sum_row(std::int64_t begin, std::int64_t end) {
     if (begin == end) return 0;
     Idx* cols = csr_.col_idx.data();
     Value* values = csr_.values.data();
@@ -238,12 +231,12 @@ class RowAssembly {
     return last - begin + 1;
   }
 
+  // Calls work(row, begin, end) for every row and the range of its entries.
   template <class Work>
   void for_each_row(const Work& work) {
     for_each_range(csr_.rows, rows_per_task, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first; row < last; ++row) {
-        work(csr_.row_ptr[row], csr_.row_ptr[row + 1]);
-      }
+      for (std::int64_t row = first; row < last; ++row)
+        work(row, csr_.row_ptr[row], csr_.row_ptr[row + 1]);
     });
   }
 

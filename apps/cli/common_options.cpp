@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "core/whole_file.hpp"
 #include "sortie/version.hpp"
 
 namespace sortie::cli {
@@ -60,11 +61,7 @@ std::string program_version() {
 }
 
 bool is_stream(const std::string& path) {
-  if (path == "-") return true;
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-         !std::filesystem::is_directory(status);
+  return path == "-" || (!WholeFile::takes_rewrites(path) && !std::filesystem::is_directory(path));
 }
 
 }  // namespace sortie::cli

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -21,27 +22,17 @@ struct ParameterRange {
   double most;
 };
 
-ParameterRange range_of(Distribution distribution) {
-  switch (distribution) {
-    case Distribution::normal:
-      return {0.125, 0, 1};
-    case Distribution::zipf:
-      return {1, 0, 16};
-    case Distribution::nearly_sorted:
-      return {16, 0, 1e9};
-    case Distribution::entropy:
-      return {16, 0, 64};
-    default:
-      return {0, 0, 0};
-  }
-}
+/// In the order of Distribution.
+constexpr std::array<ParameterRange, 7> parameter_ranges = {
+    {{0, 0, 0}, {0.125, 0, 1}, {1, 0, 16}, {0, 0, 0}, {0, 0, 0}, {16, 0, 1e9}, {16, 0, 64}}};
 
 /// Draws the numbers that become keys.
 class NumberGenerator {
  public:
   NumberGenerator(const GeneratedRecords& wanted, int width)
       : wanted_(wanted), width_(width), random_(wanted.seed) {
-    const ParameterRange range = range_of(wanted.distribution);
+    const ParameterRange& range =
+        parameter_ranges.at(static_cast<std::size_t>(wanted.distribution));
     parameter_ = wanted.parameter.value_or(range.usual);
     if (!(parameter_ >= range.least && parameter_ <= range.most)) {
       throw Error(ErrorKind::usage,

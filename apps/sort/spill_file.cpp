@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/whole_file.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::sorting {
@@ -66,12 +67,8 @@ void SpillFile::read(std::uint64_t begin, std::span<char> into) const {
 }
 
 std::string spill_folder(const std::string& output_path) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(output_path, ignored);
-  const bool is_file =
-      !output_path.empty() && output_path != "-" &&
-      (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
-  if (is_file) {
+  if (!output_path.empty() && WholeFile::takes_rewrites(output_path)) {
+    std::error_code ignored;
     // The output is written beside the target of a link; so is the temporary file.
     const auto path =
         std::filesystem::weakly_canonical(std::filesystem::absolute(output_path), ignored);
