@@ -75,8 +75,6 @@ struct ByteSource::State {
   bool refill();
   void end_member();
   bool only_zeros_left();
-  [[nodiscard]] std::uint64_t consumed() const { return fetched - stream.avail_in; }
-  [[nodiscard]] Error cut_off() const;
   [[nodiscard]] Error damaged(std::string_view why) const;
 
   std::string name;
@@ -162,14 +160,10 @@ bool ByteSource::State::refill() {
   return got > 0;
 }
 
-Error ByteSource::State::cut_off() const {
-  return input_error(name, 0, fmt::format("gzip stream cut off after {} bytes", fetched),
-                     "its end with checksum and length");
-}
-
 Error ByteSource::State::damaged(std::string_view why) const {
-  return input_error(name, 0, fmt::format("damaged gzip stream at byte {} ({})", consumed(), why),
-                     "valid deflate data");
+  return input_error(
+      name, 0, fmt::format("damaged gzip stream at byte {} ({})", fetched - stream.avail_in, why),
+      "valid deflate data");
 }
 
 /// True if only zero bytes follow: padding of tapes and blocks, which gzip accepts as well.
@@ -208,7 +202,10 @@ void ByteSource::State::end_member() {
 std::size_t ByteSource::State::read_gzip(std::span<char> into) {
   std::size_t filled = 0;
   while (filled < into.size() && !finished) {
-    if (!refill()) throw cut_off();
+    if (!refill()) {
+      throw input_error(name, 0, fmt::format("gzip stream cut off after {} bytes", fetched),
+                        "its end with checksum and length");
+    }
     const std::size_t room =
         std::min<std::size_t>(into.size() - filled, std::numeric_limits<uInt>::max());
     stream.next_out = reinterpret_cast<Bytef*>(into.data() + filled);

@@ -1,16 +1,243 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sortie/sort_file.hpp"
 
-#include <bit>
+#include <fmt/format.h>
 
-#include "apps/sort/record_sorter.hpp"
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "apps/sort/order_check.hpp"
+#include "apps/sort/run_merger.hpp"
+#include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
+#include "core/whole_file.hpp"
 #include "multisort/backends.hpp"
+#include "multisort/plan/memory.hpp"
 #include "primitives/key_dispatch.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::sorting {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "records in files are little-endian");
+
+/// One call of sort_records_of() for a key width and a value size.
+template <std::unsigned_integral Key, class Value>
+class RecordSorter {
+ public:
+  using Range = Items<Key, Value>;
+
+  RecordSorter(const Context& context, RecordSource& source, const FileSortRequest& request)
+      : context_(context),
+        source_(source),
+        request_(request),
+        budget_(context.memory_budget != 0 ? context.memory_budget
+                                           : host_memory_available() / 4 * 3),
+        plan_(multisort::plan::plan_memory(record_bytes, budget_)),
+        codec_(kind_of(request.format.key), request.options.order),
+        packer_(multisort::plan::transfer_buffer_bytes(budget_)) {}
+
+  SortResult run() {
+    const std::optional<std::uint64_t> records = source_.records();
+    const bool fits = records && *records <= plan_.chunk_items;
+    const std::uint64_t chunk = fits ? *records : chunk_items(records);
+    auto storage = std::make_unique<ItemStorage<Key, Value>>(context_, chunk, "the records");
+    const std::uint64_t n = read(storage->items(), chunk);
+    if (fits || n < chunk) {
+      sort_in_memory(storage->items(), n);
+    } else {
+      sort_beyond_memory(std::move(storage), chunk, records);
+    }
+    return result_;
+  }
+
+ private:
+  static constexpr std::uint64_t record_bytes = RecordPacker<Key, Value>::record_bytes;
+
+  using Storage = std::unique_ptr<ItemStorage<Key, Value>>;
+
+  /// Records per chunk if the records do not fit: the most that fit, or less to make chunks equal.
+  [[nodiscard]] std::uint64_t chunk_items(std::optional<std::uint64_t> records) const {
+    if (!records) return plan_.chunk_items;
+    const std::uint64_t count = plan_.runs(*records);
+    return *records / count + (*records % count != 0 ? 1 : 0);
+  }
+
+  void sort_in_memory(Range items, std::uint64_t n) {
+    result_.records = n;
+    std::optional<ItemStorage<Key, Value>> original;
+    if (request_.repeat > 1) {
+      original.emplace(context_, n, "the records once more, for --repeat");
+      copy_items(items, n, original->items());
+    }
+    std::vector<double> seconds;
+    report_progress(context_, "sort", 0, n);
+    for (int round = 0; round < request_.repeat; ++round) {
+      if (round > 0) copy_items(original->items(), n, items);
+      PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
+      sort(items, n);
+      seconds.push_back(timer.stop());
+    }
+    report_progress(context_, "sort", n, n);
+    std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+    result_.seconds = seconds[seconds.size() / 2];
+    if (request_.verify) {
+      const PhaseTimer timer(context_, "verify", n * record_bytes);
+      for_encoded_blocks(items, n,
+                         [&](Range block, std::uint64_t size) { check_.add(block, size); });
+      check_.finish(read_, n);
+    }
+    if (request_.output.empty()) return;
+    const PhaseTimer timer(context_, "write", n * record_bytes);
+    WholeFile file(request_.output);
+    packer_.pack(items, n, [&](std::span<const char> bytes) { file.write(bytes); });
+    file.commit();
+  }
+
+  /// \param storage  holds the first chunk, already read
+  void sort_beyond_memory(Storage storage, std::uint64_t chunk,
+                          std::optional<std::uint64_t> records) {
+    if (request_.repeat > 1)
+      throw Error(ErrorKind::usage,
+                  fmt::format("sort: found --repeat {} for records beyond memory, expected 1",
+                              request_.repeat));
+    const auto start = std::chrono::steady_clock::now();
+    auto file = std::make_unique<SpillFile>(spill_folder(request_.output));
+    std::vector<SpilledRun> runs = sort_chunks(storage->items(), chunk, *file, records);
+    storage.reset();
+    result_.runs = runs.size();
+    while (runs.size() > plan_.runs_merged) {
+      auto next = std::make_unique<SpillFile>(spill_folder(request_.output));
+      runs = merge_groups(*file, runs, *next);
+      file = std::move(next);
+    }
+    merge_into_output(*file, runs);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    result_.seconds = taken.count();
+  }
+
+  std::vector<SpilledRun> sort_chunks(Range items, std::uint64_t chunk, SpillFile& file,
+                                      std::optional<std::uint64_t> records) {
+    std::vector<SpilledRun> runs;
+    for (std::uint64_t n = chunk; n > 0; n = n == chunk ? read(items, chunk) : 0) {
+      {
+        const PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
+        sort(items, n);
+      }
+      const PhaseTimer timer(context_, "spill", n * record_bytes);
+      packer_.pack(items, n, [&](std::span<const char> bytes) { file.append(bytes); });
+      runs.push_back({result_.records, n});
+      result_.records += n;
+      report_progress(context_, "sort chunks", result_.records, records.value_or(0));
+    }
+    return runs;
+  }
+
+  /// One merge round: merges as many runs at a time as memory has blocks for, into another file.
+  std::vector<SpilledRun> merge_groups(const SpillFile& from, std::span<const SpilledRun> runs,
+                                       SpillFile& to) {
+    const PhaseTimer timer(context_, "merge", 2 * result_.records * record_bytes);
+    ++result_.merge_rounds;
+    std::vector<SpilledRun> merged;
+    std::uint64_t done = 0;
+    for (std::size_t first = 0; first < runs.size(); first += plan_.runs_merged) {
+      const std::uint64_t begin = done;
+      merge(from,
+            runs.subspan(first, std::min<std::size_t>(plan_.runs_merged, runs.size() - first)),
+            [&](Range items, std::uint64_t n) {
+              codec_.decode(items.keys, n);
+              packer_.pack(items, n, [&](std::span<const char> bytes) { to.append(bytes); });
+              done += n;
+              report_progress(context_, "merge", done, result_.records);
+            });
+      merged.push_back({begin, done - begin});
+    }
+    return merged;
+  }
+
+  void merge_into_output(const SpillFile& file, std::span<const SpilledRun> runs) {
+    const PhaseTimer timer(context_, "merge", 2 * result_.records * record_bytes);
+    if (runs.size() > 1) ++result_.merge_rounds;
+    std::optional<WholeFile> output;
+    if (!request_.output.empty()) output.emplace(request_.output);
+    std::uint64_t done = 0;
+    merge(file, runs, [&](Range items, std::uint64_t n) {
+      if (request_.verify) check_.add(items, n);
+      done += n;
+      if (output) {
+        codec_.decode(items.keys, n);
+        packer_.pack(items, n, [&](std::span<const char> bytes) { output->write(bytes); });
+      }
+      report_progress(context_, "merge", done, result_.records);
+    });
+    if (request_.verify) check_.finish(read_, result_.records);
+    if (output) output->commit();
+  }
+
+  void merge(const SpillFile& file, std::span<const SpilledRun> runs,
+             const typename RunMerger<Key, Value>::Consume& consume) {
+    if (runs.empty()) return;
+    const std::uint64_t block = plan_.block_items * plan_.runs_merged / runs.size();
+    RunMerger<Key, Value>(context_, file, runs, block, plan_.output_items, codec_, packer_)
+        .run(consume);
+  }
+
+  std::uint64_t read(Range items, std::uint64_t n) {
+    const PhaseTimer timer(context_, "read", n * record_bytes);
+    const std::uint64_t got =
+        packer_.unpack(items, n, [&](std::span<char> into) { return source_.read(into); });
+    if (request_.verify) {
+      for_encoded_blocks(items, got,
+                         [&](Range block, std::uint64_t size) { read_.add(block, size); });
+    }
+    return got;
+  }
+
+  void sort(Range items, std::uint64_t n) {
+    const int value_bytes = has_values<Value> ? static_cast<int>(sizeof(Value)) : 0;
+    Context context = context_;
+    context.progress = {};  // a chunk is only a part of this call's work
+    // The budget is of host memory; it does not bound GPU memory.
+    if (resolve_backend(context) == Backend::cuda) context.memory_budget = 0;
+    multisort::sort(
+        context, {items.keys, request_.format.key, n, items.values, value_bytes, request_.options});
+  }
+
+  /// Calls body(items, n) for consecutive blocks, with encoded copies of the keys.
+  template <class Body>
+  void for_encoded_blocks(Range items, std::uint64_t n, Body body) const {
+    std::array<Key, 1024> keys;
+    for (std::uint64_t begin = 0; begin < n; begin += keys.size()) {
+      const std::uint64_t size = std::min<std::uint64_t>(keys.size(), n - begin);
+      std::copy_n(items.keys + begin, size, keys.begin());
+      codec_.encode(keys.data(), size);
+      Range block = items.from(begin);
+      block.keys = keys.data();
+      body(block, size);
+    }
+  }
+
+  const Context& context_;
+  RecordSource& source_;
+  const FileSortRequest& request_;
+  std::uint64_t budget_;
+  multisort::plan::MemoryPlan plan_;
+  KeyCodec<Key> codec_;
+  RecordPacker<Key, Value> packer_;
+  SortResult result_;
+  Fingerprint read_;
+  OrderCheck<Key, Value> check_;
+};
 
 template <class Key>
 SortResult sort_keys_of(const Context& context, RecordSource& source,
