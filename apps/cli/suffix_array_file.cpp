@@ -150,7 +150,7 @@ class Members {
   template <class Value>
   [[nodiscard]] Value get(const char* key, const std::string& expected,
                           std::initializer_list<Value> values) const {
-    const auto value = get<Value>(key, expected);
+    auto value = get<Value>(key, expected);
     if (std::find(values.begin(), values.end(), value) == values.end())
       fail(path_, json_[key].dump(), expected);
     return value;

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/cuda/check.hpp"
+#include "core/cuda/handles.hpp"
 #include "core/cuda/pinned_buffer.hpp"
 #include "core/host_memory.hpp"
 

@@ -28,10 +28,4 @@ void check_cuda(cudaError_t status, std::source_location where) {
                           cudaGetErrorName(status), cudaGetErrorString(status)));
 }
 
-CudaEvent make_event(unsigned int flags) {
-  cudaEvent_t event = nullptr;
-  check_cuda(cudaEventCreateWithFlags(&event, flags));
-  return CudaEvent(event);
-}
-
 }  // namespace sortie

@@ -3,7 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <memory>
 #include <source_location>
 #include <string>
 
@@ -16,17 +15,5 @@ namespace sortie {
 /// the CUDA error and its description. Out of memory becomes ErrorKind::out_of_memory, every other
 /// error ErrorKind::device.
 void check_cuda(cudaError_t status, std::source_location where = std::source_location::current());
-
-struct DestroyEvent {
-  using pointer = cudaEvent_t;
-  void operator()(cudaEvent_t event) const { static_cast<void>(cudaEventDestroy(event)); }
-};
-
-/// A CUDA event, destroyed with its owner.
-using CudaEvent = std::unique_ptr<CUevent_st, DestroyEvent>;
-
-/// An event of the current device. \param flags  by default, it does not measure times
-/// \throws Error (device)
-[[nodiscard]] CudaEvent make_event(unsigned int flags = cudaEventDisableTiming);
 
 }  // namespace sortie

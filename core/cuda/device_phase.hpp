@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/cuda/check.hpp"
+#include "core/cuda/handles.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/run_report.hpp"

@@ -18,21 +18,22 @@ struct DestroyHandle {
 };
 }  // namespace detail
 
-/// An event without timing. Its end does not wait for it.
+/// An event. Its end does not wait for it.
 using CudaEvent = std::unique_ptr<CUevent_st, detail::DestroyHandle>;
 /// A stream that does not synchronise with the default stream. Its end does not wait for its work.
 using CudaStream = std::unique_ptr<CUstream_st, detail::DestroyHandle>;
 
-/// An event of the current device. \throws Error (device)
-[[nodiscard]] inline CudaEvent new_event() {
+/// An event of the current device. \param flags  by default, it does not measure times
+/// \throws Error (device)
+[[nodiscard]] inline CudaEvent make_event(unsigned int flags = cudaEventDisableTiming) {
   cudaEvent_t event = nullptr;
-  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  check_cuda(cudaEventCreateWithFlags(&event, flags));
   return CudaEvent(event);
 }
 
 /// A stream of the current device. \throws Error (device)
 /// \param priority  0 is the default; less is more urgent
-[[nodiscard]] inline CudaStream new_stream(int priority = 0) {
+[[nodiscard]] inline CudaStream make_stream(int priority = 0) {
   cudaStream_t stream = nullptr;
   check_cuda(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
   return CudaStream(stream);

@@ -54,9 +54,9 @@ DeviceGroup::DeviceGroup(const std::vector<int>& ordinals, Transport transport)
     int least = 0;
     int greatest = 0;
     check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-    for (CudaStream* stream : {&device.work, &device.in}) *stream = new_stream();
-    device.out = new_stream(greatest);
-    device.event = new_event();
+    for (CudaStream* stream : {&device.work, &device.in}) *stream = make_stream();
+    device.out = make_stream(greatest);
+    device.event = make_event();
   }
   connect(transport);
 }

@@ -17,7 +17,7 @@ bool is_page_locked(const void* host) {
 
 HostLink::HostLink(int ordinal) {
   const CurrentDevice current(ordinal);
-  stream_ = new_stream();
+  stream_ = make_stream();
 }
 
 HostLink::~HostLink() {
@@ -28,7 +28,7 @@ void HostLink::prepare_blocks() {
   for (Block& block : blocks_) {
     if (block.done != nullptr) continue;
     block.bytes = PinnedBuffer<std::byte>(block_bytes);
-    block.done = new_event();
+    block.done = make_event();
   }
 }
 

@@ -63,7 +63,7 @@ ItemExchange::Block& ItemExchange::next_block(std::size_t source, int destinatio
   if (!block.filled) {
     const CurrentDevice current = group_.current(source);
     block.bytes = PinnedBuffer<std::byte>(block_bytes);
-    block.filled = new_event();
+    block.filled = make_event();
   }
   if (block.emptied_by != destination_ordinal) {
     // An event belongs to one CUDA device. The source's stream waits for the old event before it is
@@ -73,7 +73,7 @@ ItemExchange::Block& ItemExchange::next_block(std::size_t source, int destinatio
       check_cuda(cudaStreamWaitEvent(group_.stream_out(source), block.emptied.get(), 0));
     }
     const CurrentDevice current(destination_ordinal);
-    block.emptied = new_event();
+    block.emptied = make_event();
     block.emptied_by = destination_ordinal;
   }
   return block;

@@ -44,7 +44,7 @@ void Relay::allocate(const std::vector<std::uint64_t>& key_destinations,
     buffer.values = DeviceBuffer<std::byte>(buffer_bytes(value_bytes_), stream);
     buffer.runs = DeviceBuffer<RelayRun>(runs, stream);
     buffer.blocks = DeviceBuffer<std::uint32_t>(runs + 1, stream);
-    buffer.copied = new_event();
+    buffer.copied = make_event();
   }
 }
 
