@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/cuda/check.hpp"
 #include "core/cuda/handles.hpp"
 #include "core/cuda/pinned_buffer.hpp"
 

@@ -7,7 +7,7 @@
 #include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
-#include "primitives/merge_path.hpp"
+#include "primitives/cuda/merge_path.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
