@@ -38,25 +38,22 @@ std::uint32_t hash_of(std::uint64_t word, const Places& places) {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 SORTIE_BEGIN_INTRINSICS
 
-SORTIE_TARGET_AVX512 __m512i repeated(std::uint64_t number) {
-  return _mm512_set1_epi64(static_cast<long long>(number));
-}
-
 /// Whole blocks of eight hashes. \return the number of hashes written
 SORTIE_TARGET_AVX512 std::uint64_t hash_symbols_avx512(const SymbolStream& stream,
                                                        const Places& places, std::uint64_t first,
                                                        std::uint64_t n, std::uint32_t* hashes) {
   constexpr std::uint64_t lanes = 8;
   const WordReader reader(stream);
-  const __m512i symbol = repeated(places.symbol);
-  const __m512i factor = repeated(first_factor);
-  const __m512i other_factor = repeated(second_factor);
-  const __m512i one = repeated(1);
+  const __m512i symbol = _mm512_set1_epi64(places.symbol);
+  const __m512i factor = _mm512_set1_epi64(first_factor);
+  const __m512i other_factor = _mm512_set1_epi64(second_factor);
+  const __m512i one = _mm512_set1_epi64(1);
   const __m128i bits = _mm_cvtsi32_si128(places.bits);
   const __m128i below = _mm_cvtsi32_si128(places.below);
   const __m128i top = _mm_cvtsi32_si128(places.top);
-  const __m512i greatest = repeated(~std::uint32_t{0});
-  __m512i position = _mm512_add_epi64(repeated(first), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+  const __m512i greatest = _mm512_set1_epi64(~std::uint32_t{0});
+  __m512i position =
+      _mm512_add_epi64(_mm512_set1_epi64(first), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
   std::uint64_t done = 0;
   for (; done + lanes <= n; done += lanes) {
     const __m512i word = reader.words(0xFF, position);
@@ -69,7 +66,7 @@ SORTIE_TARGET_AVX512 std::uint64_t hash_symbols_avx512(const SymbolStream& strea
     const __m512i hash = _mm512_srli_epi64(_mm512_mullo_epi64(folded, other_factor), 33);
     const __m512i found = _mm512_mask_mov_epi64(hash, alike, greatest);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(hashes + done), _mm512_cvtepi64_epi32(found));
-    position = _mm512_add_epi64(position, repeated(lanes));
+    position = _mm512_add_epi64(position, _mm512_set1_epi64(lanes));
   }
   return done;
 }

@@ -51,7 +51,7 @@ class Sampling {
   template <class Visit>
   void for_each(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
     // Hashes of a block of positions, followed by those of the rest of the last window.
-    std::array<std::uint32_t, block + longest_window> hashes;
+    std::array<std::uint32_t, block + most_window> hashes;
     const std::uint64_t rest = window_ - 1;
     hash_symbols(stream_, hashed_, last, rest, hashes.data() + block);
     std::uint64_t sample = last + rest;  // outside the window: forces a search
@@ -85,9 +85,7 @@ class Sampling {
   }
 
  private:
-  static constexpr std::uint64_t most_window = 128;
-  /// The first sort compares 64 symbols at most.
-  static constexpr std::uint64_t longest_window = most_window;
+  static constexpr std::uint64_t most_window = 128;  ///< the first sort compares 64 symbols at most
   static constexpr std::uint64_t block = 512;
 
   const SymbolStream& stream_;

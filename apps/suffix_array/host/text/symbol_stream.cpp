@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "primitives/host/digits.hpp"
 #include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
@@ -42,26 +43,11 @@ std::uint64_t pack_blocks(const std::uint8_t* symbols, const ByteCodes& codes, s
   return begin;
 }
 
-/// The same for a number of bits that is known at run time; packs none if it is above 8.
-std::uint64_t pack_blocks(unsigned bits, const std::uint8_t* symbols, const ByteCodes& codes,
-                          std::uint64_t begin, std::uint64_t end, std::uint8_t* stream) {
-  switch (bits) {
-#define SORTIE_CASE(count) \
-  case count:              \
-    return pack_blocks<count>(symbols, codes, begin, end, stream);
-    SORTIE_CASE(1)
-    SORTIE_CASE(2)
-    SORTIE_CASE(3)
-    SORTIE_CASE(4)
-    SORTIE_CASE(5)
-    SORTIE_CASE(6)
-    SORTIE_CASE(7)
-    SORTIE_CASE(8)
-#undef SORTIE_CASE
-    default:
-      return begin;
-  }
-}
+using PackBlocks = decltype(&pack_blocks<1>);
+/// By the number of bits.
+constexpr std::array<PackBlocks, 9> packs{nullptr,        pack_blocks<1>, pack_blocks<2>,
+                                          pack_blocks<3>, pack_blocks<4>, pack_blocks<5>,
+                                          pack_blocks<6>, pack_blocks<7>, pack_blocks<8>};
 
 }  // namespace
 
@@ -87,40 +73,24 @@ SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
   const std::uint8_t* const symbols = text.symbols.data();
   std::uint8_t* const stream = bytes_.get();
   const std::uint64_t blocks = size / symbols_at_once;
-  const auto write = [=](std::uint64_t block, const std::array<std::uint16_t, 8>& codes) {
-    // Up to 72 bits: seven codes and the high bits of the last one, then its last byte.
-    std::uint64_t packed = 0;
-    for (std::size_t i = 0; i < 7; ++i) packed = packed << bits | codes[i];
-    std::uint8_t* const to = stream + block * bits;
-    if (bits <= 8) {
-      packed = (packed << bits | codes[7]) << (64 - 8 * bits);
-    } else {
-      packed = packed << 1 | codes[7] >> 8;
-      to[8] = static_cast<std::uint8_t>(codes[7]);
+  const auto write = [=, &plan](std::uint64_t block) {
+    DoubleWord packed = 0;  // up to 72 bits; zeros follow the text
+    const std::uint64_t first = block * symbols_at_once;
+    for (std::uint64_t i = first; i < first + symbols_at_once; ++i) {
+      packed = packed << bits | (i < size ? plan.code[symbols[i]] : 0U);
     }
-    for (unsigned byte = 0; byte < std::min(bits, 8U); ++byte) {
-      to[byte] = static_cast<std::uint8_t>(packed >> (56 - 8 * byte));
+    for (unsigned byte = 0; byte < bits; ++byte) {
+      stream[block * bits + byte] = static_cast<std::uint8_t>(packed >> (8 * (bits - 1 - byte)));
     }
   };
   ByteCodes codes{};
-  for (std::size_t byte = 0; byte < codes.size(); ++byte) {
-    codes[byte] = static_cast<std::uint8_t>(plan.code[byte]);
-  }
+  std::ranges::transform(plan.code, codes.begin(),
+                         [](auto code) { return static_cast<std::uint8_t>(code); });
   for_each_share(thread_shares(blocks), [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
-    begin = pack_blocks(bits, symbols, codes, begin, end, stream);
-    for (std::uint64_t block = begin; block < end; ++block) {
-      std::array<std::uint16_t, 8> of_block;
-      for (std::size_t i = 0; i < 8; ++i) {
-        of_block[i] = plan.code[symbols[block * symbols_at_once + i]];
-      }
-      write(block, of_block);
-    }
+    if (bits < packs.size()) begin = packs[bits](symbols, codes, begin, end, stream);
+    for (std::uint64_t block = begin; block < end; ++block) write(block);
   });
-  std::array<std::uint16_t, 8> last{};
-  for (std::uint64_t i = blocks * symbols_at_once; i < size; ++i) {
-    last[i % symbols_at_once] = plan.code[symbols[i]];
-  }
-  write(blocks, last);
+  write(blocks);
   std::fill_n(stream + (blocks + 1) * bits, 2 * sizeof(std::uint64_t), std::uint8_t{0});
 
   // Separators become 0 afterwards, since the byte of a separator may be a letter elsewhere.
