@@ -6,10 +6,101 @@
 #include <cstdint>
 
 #include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 
+/// Sorts of groups by counting: every member compares itself with all others of its group.
 namespace sortie::suffix_array::cuda {
+
+/// Begin and end of a group among the members of a list.
+template <class Index>
+struct GroupBounds {
+  Index begin;
+  Index end;
+  bool small;  ///< at most most_counted members; otherwise begin and end are undefined
+};
+
+/// The group of the member whose number is that of the thread in the grid. All lanes of the warp must
+/// call it, also those beyond the last member, whose result is undefined.
+///
+/// Reads the heads of a list as votes of the warp. Lane l handles member base + l:
+///
+///   members   | base - 64 .. | base - 32 .. | base .. base + 31 | base + 32 .. | base + 64 .. |
+///   word(k)        k = -2         k = -1            k = 0             k = 1          k = 2
+///
+/// so that most warps find their groups by two or three loads per lane, without a loop.
+template <class Index>
+__device__ GroupBounds<Index> group_bounds(const std::uint8_t* heads, std::uint64_t members,
+                                           std::uint64_t thread) {
+  static_assert(most_counted <= 64, "two words on either side");
+  const unsigned lane = threadIdx.x % 32;
+  // The heads of 32 members as bits. Positions without a member count as heads.
+  const auto word = [&](int k) {
+    // Before member 0, j wraps around to a value beyond the last member.
+    const std::uint64_t j = thread + static_cast<std::uint64_t>(std::int64_t{32} * k);
+    return __ballot_sync(full_warp, j >= members || heads[j] != 0);
+  };
+  const auto leading_zeros = [](unsigned bits) {
+    return static_cast<unsigned>(__clz(static_cast<int>(bits)));
+  };
+  const auto first_set = [](unsigned bits) { return static_cast<unsigned>(first_lane(bits)); };
+  const unsigned own = word(0);
+  // Conditions on `own` and the other words are uniform across the warp.
+  unsigned before = 0;
+  unsigned far_before = 0;
+  if ((own & 1U) == 0) {
+    before = word(-1);
+    if (before == 0) far_before = word(-2);
+  }
+  const unsigned behind = word(1);
+  const unsigned far_behind = behind == 0 ? word(2) : 0U;
+
+  GroupBounds<Index> found{0, 0, true};
+  unsigned distance = 0;  // from the begin to the member
+  if (const unsigned up_to_lane = own & (~0U >> (31 - lane)); up_to_lane != 0) {
+    distance = lane - 31 + leading_zeros(up_to_lane);
+  } else if (before != 0) {
+    distance = lane + 1 + leading_zeros(before);
+  } else {
+    found.small = far_before != 0;
+    distance = lane + 33 + leading_zeros(far_before);
+  }
+  unsigned rest = 0;  // members from this one to the end of the group
+  if (const unsigned above_lane = own & (~1U << lane); above_lane != 0) {
+    rest = first_set(above_lane) - lane;
+  } else if (behind != 0) {
+    rest = 32 + first_set(behind) - lane;
+  } else {
+    found.small = found.small && far_behind != 0;
+    rest = 64 + first_set(far_behind) - lane;
+  }
+  found.small = found.small && distance + rest <= most_counted;
+  found.begin = static_cast<Index>(thread) - static_cast<Index>(distance);
+  found.end = static_cast<Index>(thread) + static_cast<Index>(rest);
+  return found;
+}
+
+// Thread j moves member j of a small group to its slot, found by counting the members before it:
+// those with a smaller key, and those with the same key at a lower index. Neighbouring threads read
+// the same few keys, which the cache holds.
+template <class Key, class Index>
+__global__ void __launch_bounds__(element_threads)
+    sort_by_counting_kernel(const std::uint8_t* heads, std::uint64_t members, const Key* keys,
+                            const Index* items, Key* sorted_keys, Index* sorted_items) {
+  const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  if (thread - threadIdx.x % 32 >= members) return;  // the whole warp
+  const auto group = group_bounds<Index>(heads, members, thread);
+  if (thread >= members || !group.small) return;
+  const auto j = static_cast<Index>(thread);
+  const Key key = keys[j];
+  Index at = group.begin;
+  for (Index i = group.begin; i < j; ++i) at += keys[i] <= key ? 1 : 0;
+  for (Index i = j + 1; i < group.end; ++i) at += keys[i] < key ? 1 : 0;
+  sorted_keys[at] = key;
+  sorted_items[at] = items[j];
+}
 
 /// Groups are sorted by counting (each member compares itself with all others) if that takes at
 /// most this many comparisons; no group has more than 2^13 members then. A segmented sort takes
@@ -124,14 +215,14 @@ __global__ void __launch_bounds__(element_threads)
 }
 
 #ifdef __CUDACC__
-/// Runs `task` on all pairs of members within each of the `groups` large groups.
+/// Runs `task` on all pairs of members within each of the large groups of a list.
 template <class Task, class Index>
-void count_in_large_groups(const Task& task, const Index* begins, const Index* ends,
-                           std::uint64_t groups, cudaStream_t stream) {
-  if (groups == 0) return;
+void count_in_large_groups(const Task& task, SuffixGroups<Index>& list, cudaStream_t stream) {
+  if (list.large_groups == 0) return;
   constexpr unsigned blocks = 2048;  // about two full occupancies of the largest GPU
-  count_in_large_groups_kernel<<<blocks, element_threads, 0, stream>>>(task, begins, ends,
-                                                                       static_cast<Index>(groups));
+  count_in_large_groups_kernel<<<blocks, element_threads, 0, stream>>>(
+      task, list.large_begins.data(), list.large_ends.data(),
+      static_cast<Index>(list.large_groups));
   check_cuda(cudaGetLastError());
 }
 #endif
