@@ -209,9 +209,7 @@ template <class Key>
 void SkewSort::sort_triples_by(const Words& string, const Numbering& numbering, Words& order,
                                int bits, std::uint32_t symbols_a_key) const {
   const std::uint64_t count = order.size();
-  Words order_alternate(count, stream_);
   DeviceBuffer<Key> keys(count, stream_);
-  DeviceBuffer<Key> keys_alternate(count, stream_);
   for (std::uint32_t left = 3; left != 0;) {
     const std::uint32_t taken = left % symbols_a_key == 0 ? symbols_a_key : left % symbols_a_key;
     left -= taken;
@@ -219,8 +217,7 @@ void SkewSort::sort_triples_by(const Words& string, const Numbering& numbering, 
         count,
         WriteTripleKey<Key>{numbering, string.data(), order.data(), left, taken, bits, keys.data()},
         stream_);
-    sort_by_key<Key, std::uint32_t>(keys, keys_alternate, order, order_alternate,
-                                    static_cast<int>(taken) * bits, stream_);
+    sort_by_key(keys, order, static_cast<int>(taken) * bits, stream_);
   }
 }
 
@@ -268,10 +265,7 @@ Words SkewSort::sort_thirds(const Words& string, const Words& order, std::uint32
   Words keys(thirds, stream_);
   for_each_item<std::uint32_t>(thirds, WriteThirdKey{string.data(), selected.data(), keys.data()},
                                stream_);
-  Words selected_alternate(thirds, stream_);
-  Words keys_alternate(thirds, stream_);
-  sort_by_key<std::uint32_t, std::uint32_t>(keys, keys_alternate, selected, selected_alternate,
-                                            bits, stream_);
+  sort_by_key(keys, selected, bits, stream_);
   return selected;
 }
 

@@ -12,8 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/suffix_array/cuda/build/group_bounds.cuh"
-#include "apps/suffix_array/cuda/build/large_groups.cuh"
+#include "apps/suffix_array/cuda/build/counting.cuh"
 #include "apps/suffix_array/cuda/build/refinement.cuh"
 #include "apps/suffix_array/cuda/samples/group_slots.cuh"
 #include "apps/suffix_array/cuda/text/pack.cuh"
@@ -108,10 +107,8 @@ TYPED_TEST(SuffixArrayKernels, BoundsOfGroups) {
     const List<typename TypeParam::first_type, Index> list(sizes, 5);
     std::vector<GroupBounds<Index>> found(list.size());
     run_grid(list.size(), [&] {
-      const unsigned lane = threadIdx.x % 32;
       const std::uint64_t j = blockIdx.x * element_threads + threadIdx.x;
-      const auto group =
-          HeadVotes(list.heads.data(), list.size(), j - lane, lane).template bounds<Index>();
+      const auto group = group_bounds<Index>(list.heads.data(), list.size(), j);
       if (j < list.size()) found[j] = group;
     });
     for (std::size_t j = 0; j < list.size(); ++j) {

@@ -87,13 +87,11 @@ void fill_set(NumberedSet<Index> set, std::uint64_t bound, const Test& test, cud
 template <class Index, class Visit>
 void for_each_element(NumberedSet<Index> set, std::uint64_t bound, const Visit& visit,
                       cudaStream_t stream) {
-  for_each_item<Index>(
-      bound,
-      [=] __device__(Index number) {
-        const NumberedWord<Index> word = set.word(number);
-        if (word.contains(number)) visit(number, word.rank(number));
-      },
-      stream);
+  const auto visit_element = [=] __device__(Index number) {
+    const NumberedWord<Index> word = set.word(number);
+    if (word.contains(number)) visit(number, word.rank(number));
+  };
+  for_each_item<Index>(bound, visit_element, stream);
 }
 #endif
 

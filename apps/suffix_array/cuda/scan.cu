@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
 #include <limits>
 
 #include "apps/suffix_array/cuda/build/refinement.cuh"
@@ -36,13 +37,6 @@ ScanCount<Index> scan_count(std::uint64_t count) {
   return static_cast<ScanCount<Index>>(count);
 }
 
-struct Add {
-  template <class Value>
-  __host__ __device__ Value operator()(const Value& left, const Value& right) const {
-    return left + right;
-  }
-};
-
 struct Larger {
   template <class Value>
   __host__ __device__ Value operator()(Value left, Value right) const {
@@ -70,7 +64,7 @@ struct Before {
 template <Position Index>
 void inclusive_sum(Index* values, std::uint64_t count, cudaStream_t stream) {
   call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::InclusiveScan(scratch, bytes, values, values, Add{},
+    return cub::DeviceScan::InclusiveScan(scratch, bytes, values, values, ::cuda::std::plus<>{},
                                           scan_count<Index>(count), stream);
   });
 }
@@ -95,8 +89,8 @@ void NumberedSetBuffer<Index>::number(cudaStream_t stream) {
   const auto before = thrust::make_transform_iterator(thrust::make_counting_iterator<Index>(0),
                                                       Before<Index>{words_.data()});
   call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveScan(scratch, bytes, bits, before, Add{}, Index{0},
-                                          scan_count<Index>(words_.size()), stream);
+    return cub::DeviceScan::ExclusiveScan(scratch, bytes, bits, before, ::cuda::std::plus<>{},
+                                          Index{0}, scan_count<Index>(words_.size()), stream);
   });
 }
 
@@ -113,7 +107,7 @@ std::uint64_t NumberedSetBuffer<Index>::number_and_count(cudaStream_t stream) {
 template <Position Index>
 cudaError_t scan_totals(void* scratch, std::size_t& bytes, RefinementTotals<Index>* totals,
                         std::uint64_t tiles, cudaStream_t stream) {
-  return cub::DeviceScan::ExclusiveScan(scratch, bytes, totals, totals, Add{},
+  return cub::DeviceScan::ExclusiveScan(scratch, bytes, totals, totals, ::cuda::std::plus<>{},
                                         RefinementTotals<Index>{}, scan_count<Index>(tiles),
                                         stream);
 }

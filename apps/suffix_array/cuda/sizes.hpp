@@ -14,14 +14,12 @@
 #define SORTIE_INSTANTIATE_FOR_POSITIONS(function)                    \
   template decltype(function<std::uint32_t>) function<std::uint32_t>; \
   template decltype(function<std::uint64_t>) function<std::uint64_t>
+#define SORTIE_INSTANTIATE_FOR_KEY(function, Key)                               \
+  template decltype(function<Key, std::uint32_t>) function<Key, std::uint32_t>; \
+  template decltype(function<Key, std::uint64_t>) function<Key, std::uint64_t>
 #define SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(function) \
-  template decltype(function<std::uint32_t, std::uint32_t>) \
-      function<std::uint32_t, std::uint32_t>;               \
-  template decltype(function<std::uint64_t, std::uint32_t>) \
-      function<std::uint64_t, std::uint32_t>;               \
-  template decltype(function<std::uint32_t, std::uint64_t>) \
-      function<std::uint32_t, std::uint64_t>;               \
-  template decltype(function<std::uint64_t, std::uint64_t>) function<std::uint64_t, std::uint64_t>
+  SORTIE_INSTANTIATE_FOR_KEY(function, std::uint32_t);      \
+  SORTIE_INSTANTIATE_FOR_KEY(function, std::uint64_t)
 
 namespace sortie::suffix_array::cuda {
 

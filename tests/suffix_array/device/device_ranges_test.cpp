@@ -34,7 +34,7 @@ template <Position Index>
 std::vector<Index> build_by_plan(const TextView& text, const RangePlan& plan, Built& built) {
   const DeviceCall context(test::context());
   std::vector<Index> suffixes;
-  build_in_ranges<Index>(context, text, plan, [&](DeviceBuffer<Index> range) {
+  build_in_planned_ranges<Index>(context, text, plan, [&](DeviceBuffer<Index> range) {
     const std::size_t before = suffixes.size();
     suffixes.resize(before + range.size());
     range.copy_to(std::span(suffixes).subspan(before));

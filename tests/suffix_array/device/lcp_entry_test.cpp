@@ -24,7 +24,7 @@ std::vector<Index> lcp_by_entries(const TextView& view, const std::vector<Index>
     const std::uint64_t left = suffixes[i - 1];
     const std::uint64_t right = suffixes[i];
     lcp[i] = first_look<Index>(text, text.window_before(left), text.window_before(right));
-    if (lcp[i] != mark_of<Index>(Unknown::longer)) continue;
+    if (lcp[i] != longer_mark<Index>) continue;
     auto common = static_cast<std::uint64_t>(text.window()) - 1;
     for (int more = text.window(); more == text.window();) {
       more = text.common(left + common, right + common);
@@ -35,7 +35,7 @@ std::vector<Index> lcp_by_entries(const TextView& view, const std::vector<Index>
   }
   for (std::size_t p = 1; p < reach.size(); ++p) reach[p] = std::max(reach[p], reach[p - 1]);
   for (std::size_t i = 0; i < suffixes.size(); ++i) {
-    if (lcp[i] != mark_of<Index>(Unknown::extended)) continue;
+    if (lcp[i] != extended_mark<Index>) continue;
     lcp[i] = static_cast<Index>(reach[suffixes[i]] - suffixes[i]);
   }
   return lcp;

@@ -46,23 +46,25 @@
 // chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
+#include <future>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
-#include "apps/suffix_array/cuda/build/refine.hpp"
 #include "apps/suffix_array/cuda/build/runs.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/host_copies.hpp"
 #include "apps/suffix_array/cuda/ranges/range_build.hpp"
-#include "apps/suffix_array/cuda/ranges/ranges_to_host.hpp"
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
+#include "core/cuda/append_to_host.hpp"
+#include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
@@ -102,22 +104,18 @@ class Construction {
     WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
     DeviceBuffer<Key> keys(size_, stream);
     suffix_array_ = {size_, stream};
-    const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text_, stream);
-    const PrefixCode code = plan_first_sort(text_, separator_bits.data(), bits, stream);
-    write_first_keys(text_, separator_bits.data(), code, keys.data(), suffix_array_.data(), stream);
+    const MarkedText marked = mark_separators(text_, stream);
+    const PrefixCode code = plan_first_sort(marked, bits, stream);
+    write_first_keys(marked, code, keys.data(), suffix_array_.data(), stream);
     packing.stop();
 
     const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
     WaitingPhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
-    {
-      DeviceBuffer<Key> keys_alternate(size_, stream);
-      DeviceBuffer<Index> positions_alternate(size_, stream);
-      sort_by_key(keys, keys_alternate, suffix_array_, positions_alternate, code.key_bits, stream);
-    }
+    sort_by_key(keys, suffix_array_, code.key_bits, stream);
     sorting.stop();
 
     WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
-    packed_ = pack_text(text_, separator_bits.data(), code, stream);
+    packed_ = pack_text(marked, code, stream);
     runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
                            bytes_held() + keys.bytes(), stream);
     list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
@@ -260,12 +258,10 @@ DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream)
     return positions;
   } else {
     DeviceBuffer<Pos> wide(positions.size(), stream);
-    for_each_item<std::uint64_t>(
-        wide.size(),
-        [narrow = positions.data(), to = wide.data()] __device__(std::uint64_t i) {
-          to[i] = narrow[i];
-        },
-        stream);
+    const auto widen = [narrow = positions.data(), to = wide.data()] __device__(std::uint64_t i) {
+      to[i] = narrow[i];
+    };
+    for_each_item<std::uint64_t>(wide.size(), widen, stream);
     return wide;
   }
 }
@@ -279,6 +275,70 @@ std::vector<Pos> build_at_once(const DeviceContext& context, const TextView& tex
       build_on_device<Index>(beside(context, inputs.bytes()), inputs.text(), context.stream);
   return to_host(context, with_width<Pos>(std::move(positions), context.stream));
 }
+
+/// Copies the ranges of a suffix array to the host, on a stream and a thread of its own: the copy
+/// of a range overlaps the sort of the next. The page faults of the host's memory are parallel to
+/// the sort, too.
+///
+/// Memory: the range that is being copied, and 8 MiB page-locked.
+template <Position Pos>
+class RangesToHost {
+ public:
+  /// \param symbols  symbols of the text: entries of the suffix array
+  /// \throws Error (out_of_memory, device), std::bad_alloc
+  RangesToHost(const DeviceContext& context, std::uint64_t symbols)
+      : device_(context.device), work_stream_(context.stream), copier_(symbols * sizeof(Pos)) {
+    suffixes_.reserve(symbols);
+    check_cuda(cudaEventCreateWithFlags(&sorted_, cudaEventDisableTiming));
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    work_ = std::async(std::launch::async, [memory = suffixes_.data(), symbols] {
+      touch_new_memory(memory, symbols * sizeof(Pos));
+    });
+  }
+  ~RangesToHost() {
+    // Waits for the thread, which uses the members that are destroyed next.
+    if (work_.valid()) work_.wait();
+    static_cast<void>(cudaStreamDestroy(stream_));
+    static_cast<void>(cudaEventDestroy(sorted_));
+  }
+  RangesToHost(const RangesToHost&) = delete;
+  RangesToHost& operator=(const RangesToHost&) = delete;
+
+  /// Waits for the copy of the previous range and frees the range. Rethrows errors of the copy.
+  void wait() {
+    if (work_.valid()) work_.get();
+    range_.reset();
+  }
+  /// Starts the copy of a range, ordered after the work that is on the context's stream now.
+  /// \pre wait() was called since the last start()
+  void start(DeviceBuffer<Pos> range) {
+    range_ = std::move(range);
+    check_cuda(cudaEventRecord(sorted_, work_stream_));
+    check_cuda(cudaStreamWaitEvent(stream_, sorted_, 0));
+    work_ = std::async(std::launch::async, [this] {
+      check_cuda(cudaSetDevice(device_));
+      copier_.copy(range_.data(), range_.bytes(), stream_, [this](auto chunk) {
+        const Pos* const items = reinterpret_cast<const Pos*>(chunk.data());
+        suffixes_.insert(suffixes_.end(), items, items + chunk.size() / sizeof(Pos));
+      });
+    });
+  }
+  /// All ranges, in the order of the calls of start().
+  [[nodiscard]] std::vector<Pos> finish() {
+    wait();
+    return std::move(suffixes_);
+  }
+
+ private:
+  int device_;
+  cudaStream_t work_stream_;
+  ChunkCopier copier_;
+  std::vector<Pos> suffixes_;
+  DeviceBuffer<Pos> range_;
+  cudaEvent_t sorted_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  std::future<void> work_;
+};
 
 /// Builds one range after another; the copy of a range overlaps the sort of the next.
 template <class Pos, class Index>

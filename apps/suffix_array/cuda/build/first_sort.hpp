@@ -24,22 +24,22 @@ template <class Key, Position Index>
   return bytes;
 }
 
-/// Sorts (key, position) by key, stable, by bits 0 .. key_bits - 1. The result is in `keys` and
-/// `positions`, whichever buffer the sort ended in; the contents of the alternates are undefined.
+/// Sorts (key, position) by key, stable, by bits 0 .. key_bits - 1. Memory: an alternate of each
+/// buffer besides the scratch.
 /// \throws Error (out_of_memory, device)
 template <class Key, Position Index>
-void sort_by_key(DeviceBuffer<Key>& keys, DeviceBuffer<Key>& keys_alternate,
-                 DeviceBuffer<Index>& positions, DeviceBuffer<Index>& positions_alternate,
-                 int key_bits, cudaStream_t stream) {
-  RadixBuffers buffers{keys.data(), keys_alternate.data(), positions.data(),
-                       positions_alternate.data()};
-  std::size_t bytes = sort_by_key_scratch<Key, Index>(keys.size());
-  DeviceBuffer<std::byte> scratch(bytes, stream);
-  check_cuda(device_radix_sort(scratch.data(), bytes, buffers, keys.size(), sizeof(Key),
-                               sizeof(Index), 0, key_bits, stream));
+void sort_by_key(DeviceBuffer<Key>& keys, DeviceBuffer<Index>& positions, int key_bits,
+                 cudaStream_t stream) {
+  DeviceBuffer<Key> other_keys(keys.size(), stream);
+  DeviceBuffer<Index> other_positions(keys.size(), stream);
+  RadixBuffers buffers{keys.data(), other_keys.data(), positions.data(), other_positions.data()};
+  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+    return device_radix_sort(scratch, bytes, buffers, keys.size(), sizeof(Key), sizeof(Index), 0,
+                             key_bits, stream);
+  });
   if (buffers.keys == keys.data()) return;
-  std::swap(keys, keys_alternate);
-  std::swap(positions, positions_alternate);
+  keys = std::move(other_keys);
+  positions = std::move(other_positions);
 }
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 
 #include "apps/suffix_array/cuda/build/refinement.cuh"
 #include "apps/suffix_array/cuda/scan.hpp"
@@ -50,8 +50,8 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
         items, use, count, tiles, totals.data(), add_up, rest.view(), &device_result.data()->all);
     check_cuda(cudaGetLastError());
   }
-  list_large_groups(rest, &device_result.data()->all.groups, most_members / 2 + 1,
-                    &device_result.data()->large, stream);
+  list_large_groups_async(rest, &device_result.data()->all.groups, most_members / 2 + 1,
+                          &device_result.data()->large, stream);
 
   RefinementResult<Index> result{};
   device_result.copy_to({&result, 1});
@@ -83,14 +83,13 @@ void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroup
   // The first symbol of a window is at most one beyond the end of the record: a suffix whose record
   // ends earlier is in no group, because FirstSortItems and GroupItems put suffixes whose keys
   // contain an end into groups of their own.
-  for_each_item<Index>(
-      list.members,
-      [text, depth, positions = list.items.data(), keys = keys.data()] __device__(Index j) {
-        const std::uint64_t position = positions[j];
-        keys[j] = text.window<Key>(position + depth +
-                                   static_cast<std::uint64_t>(text.first_depth(position)));
-      },
-      stream);
+  const auto write_window = [text, depth, positions = list.items.data(),
+                             keys = keys.data()] __device__(Index j) {
+    const std::uint64_t position = positions[j];
+    keys[j] =
+        text.window<Key>(position + depth + static_cast<std::uint64_t>(text.first_depth(position)));
+  };
+  for_each_item<Index>(list.members, write_window, stream);
   sort_groups(list, keys, stream);
   // Also items that stay, so that the suffix array always holds every suffix once.
   using Items = GroupItems<Index, Key>;

@@ -79,14 +79,13 @@ std::vector<RunGroup<Index>> find_run_groups(const PrefixCode& code, const Devic
   // which is the begin of group i; thread 2 i + 1 the first key greater than it, the end.
   const DeviceBuffer<Key> device_wanted(wanted, stream);
   DeviceBuffer<Index> device_bounds(2 * wanted.size(), stream);
-  for_each_item<Index>(
-      device_bounds.size(),
-      [sorted = keys.data(), count = static_cast<Index>(keys.size()), wanted = device_wanted.data(),
-       bounds = device_bounds.data()] __device__(Index i) {
-        const Key bound = wanted[i / 2] + static_cast<Key>(i % 2);
-        bounds[i] = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
-      },
-      stream);
+  const auto find_bound = [sorted = keys.data(), count = static_cast<Index>(keys.size()),
+                           wanted = device_wanted.data(),
+                           bounds = device_bounds.data()] __device__(Index i) {
+    const Key bound = wanted[i / 2] + static_cast<Key>(i % 2);
+    bounds[i] = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
+  };
+  for_each_item<Index>(device_bounds.size(), find_bound, stream);
   std::vector<Index> bounds(device_bounds.size());
   device_bounds.copy_to(bounds);
   check_cuda(cudaStreamSynchronize(stream));
@@ -112,19 +111,15 @@ RunEnds<Index> find_run_ends(const SymbolStream& text, const DeviceBuffer<Index>
                              RunGroup<Index>& group, cudaStream_t stream) {
   RunEnds<Index> found{{group.count, stream}, {group.count, stream}};
   const Index* const positions = suffix_array.data() + group.begin;
-  fill_set(
-      found.all.set(), group.count,
-      [positions, count = group.count] __device__(Index j) {
-        return j + 1 == count || positions[j + 1] != positions[j] + 1;
-      },
-      stream);
-  fill_set(
-      found.below.set(), group.count,
-      [ends = found.all.set(), text, positions, depth = group.depth,
-       code = group.code] __device__(Index j) {
-        return ends.contains(j) && text.symbol(std::uint64_t{positions[j]} + depth) < code;
-      },
-      stream);
+  const auto ends_run = [positions, count = group.count] __device__(Index j) {
+    return j + 1 == count || positions[j + 1] != positions[j] + 1;
+  };
+  fill_set(found.all.set(), group.count, ends_run, stream);
+  const auto ends_below = [ends = found.all.set(), text, positions, depth = group.depth,
+                           code = group.code] __device__(Index j) {
+    return ends.contains(j) && text.symbol(std::uint64_t{positions[j]} + depth) < code;
+  };
+  fill_set(found.below.set(), group.count, ends_below, stream);
   group.runs = static_cast<Index>(found.all.number_and_count(stream));
   group.below = static_cast<Index>(found.below.number_and_count(stream));
   return found;
@@ -151,8 +146,7 @@ struct Runs {
 template <class Index>
 void list_runs(const DeviceBuffer<Index>& suffix_array, const RunGroup<Index>& group,
                RunEnds<Index>& found, Runs<Index>& runs, cudaStream_t stream) {
-  for_each_element(
-      found.all.set(), group.count,
+  const auto list_run =
       [group, below = found.below.set(), positions = suffix_array.data() + group.begin,
        last = runs.last.data() + group.first_run, ends = runs.ends.data() + group.first_run,
        places = runs.places.data() + group.first_run] __device__(Index j, Index run) {
@@ -163,8 +157,8 @@ void list_runs(const DeviceBuffer<Index>& suffix_array, const RunGroup<Index>& g
         places[run] = word.contains(j)
                           ? below_before
                           : group.count - (group.runs - group.below) + (run - below_before);
-      },
-      stream);
+      };
+  for_each_element(found.all.set(), group.count, list_run, stream);
 }
 
 /// Sorts the runs of every group by side and length: first those with a rest below c, shortest
@@ -185,18 +179,17 @@ void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cu
   std::vector<Index> begins;
   for (const RunGroup<Index>& group : groups) {
     begins.push_back(group.first_run);
-    for_each_item<Index>(
-        group.runs,
-        [below = group.below, ends = runs.ends.data() + group.first_run,
-         places = runs.places.data() + group.first_run, keys = keys.data() + group.first_run,
-         items = list.items.data() + group.first_run,
-         heads = list.heads.data() + group.first_run] __device__(Index run) {
-          const Index extra = ends[run] - (run == 0 ? Index{0} : ends[run - 1]) - 1;
-          keys[run] = places[run] < below ? extra : greatest - extra;
-          items[run] = run;
-          heads[run] = run == 0 ? 1 : 0;
-        },
-        stream);
+    const auto write_key = [below = group.below, ends = runs.ends.data() + group.first_run,
+                            places = runs.places.data() + group.first_run,
+                            keys = keys.data() + group.first_run,
+                            items = list.items.data() + group.first_run,
+                            heads = list.heads.data() + group.first_run] __device__(Index run) {
+      const Index extra = ends[run] - (run == 0 ? Index{0} : ends[run - 1]) - 1;
+      keys[run] = places[run] < below ? extra : greatest - extra;
+      items[run] = run;
+      heads[run] = run == 0 ? 1 : 0;
+    };
+    for_each_item<Index>(group.runs, write_key, stream);
   }
   begins.push_back(static_cast<Index>(count));
   list.offsets = {begins, stream};
@@ -206,14 +199,12 @@ void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cu
   runs.extra = std::move(keys);
   runs.sums = {count, stream};
   for (const RunGroup<Index>& group : groups) {
-    for_each_item<Index>(
-        group.runs,
-        [below = group.below, extra = runs.extra.data() + group.first_run,
-         sums = runs.sums.data() + group.first_run] __device__(Index i) {
-          if (i >= below) extra[i] = greatest - extra[i];
-          sums[i] = extra[i];
-        },
-        stream);
+    const auto take_letters = [below = group.below, extra = runs.extra.data() + group.first_run,
+                               sums = runs.sums.data() + group.first_run] __device__(Index i) {
+      if (i >= below) extra[i] = greatest - extra[i];
+      sums[i] = extra[i];
+    };
+    for_each_item<Index>(group.runs, take_letters, stream);
   }
   inclusive_sum(runs.sums.data(), count, stream);
 }
@@ -265,18 +256,15 @@ void find_remainders(std::vector<RunGroup<Index>>& groups, const Runs<Index>& ru
                      cudaStream_t stream) {
   DeviceBuffer<RunGroup<Index>> device_groups(groups, stream);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    for_each_item<Index>(
-        1,
-        [below = RunSide<Index>(runs, groups[i], true),
-         above = RunSide<Index>(runs, groups[i], false),
-         group = device_groups.data() + i] __device__(Index) {
-          const Index count = below.count;
-          group->longer_below =
-              count == 0 ? Index{0} : below.sum(count - 1) + below.letters(count - 1);
-          group->remaining_members = below.remaining_members() + above.remaining_members();
-          group->remaining_groups = below.most_shared() + above.most_shared();
-        },
-        stream);
+    const auto find_remainder = [below = RunSide<Index>(runs, groups[i], true),
+                                 above = RunSide<Index>(runs, groups[i], false),
+                                 group = device_groups.data() + i] __device__(Index) {
+      const Index count = below.count;
+      group->longer_below = count == 0 ? Index{0} : below.sum(count - 1) + below.letters(count - 1);
+      group->remaining_members = below.remaining_members() + above.remaining_members();
+      group->remaining_groups = below.most_shared() + above.most_shared();
+    };
+    for_each_item<Index>(1, find_remainder, stream);
   }
   device_groups.copy_to(groups);
   check_cuda(cudaStreamSynchronize(stream));
@@ -289,19 +277,16 @@ template <class Key, class Index>
 void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, DeviceBuffer<Key>& keys,
                    DeviceBuffer<Index>& suffix_array, LongRuns<Index>& result, Index member,
                    Index first_group, cudaStream_t stream) {
-  for_each_item<Index>(
-      group.runs,
-      [last = runs.last.data() + group.first_run, places = runs.places.data() + group.first_run,
-       slots = suffix_array.data() + group.begin] __device__(Index run) {
-        slots[places[run]] = last[run];
-      },
-      stream);
-  const Index first_slot = group.begin + group.below;
-  for_each_item<Index>(
-      group.longer(),
+  const auto place_last = [last = runs.last.data() + group.first_run,
+                           places = runs.places.data() + group.first_run,
+                           slots = suffix_array.data() + group.begin] __device__(Index run) {
+    slots[places[run]] = last[run];
+  };
+  for_each_item<Index>(group.runs, place_last, stream);
+  const auto place_longer =
       [group, below = RunSide<Index>(runs, group, true), above = RunSide<Index>(runs, group, false),
        last = runs.last.data() + group.first_run, order = runs.order.data() + group.first_run,
-       first_slot, suffixes = suffix_array.data(), keys = keys.data(), list = result.groups.view(),
+       suffixes = suffix_array.data(), keys = keys.data(), list = result.groups.view(),
        targets = result.targets.data(), member, first_group] __device__(Index j) {
         const bool is_below = j < group.longer_below;
         const RunSide<Index>& side = is_below ? below : above;
@@ -315,7 +300,7 @@ void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, Device
         const Index m = shorter + rest % others;
         const Index last_position = last[order[side.in_group(m)]];
         const Index position = last_position - extra;
-        const Index slot = first_slot + j;
+        const Index slot = group.begin + group.below + j;
         suffixes[slot] = position;
         keys[slot] = static_cast<Key>(group.key | 1U);
         if (extra > side.most_shared()) return;
@@ -329,8 +314,8 @@ void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, Device
         if (is_head) {
           list.offsets[first_group + (is_below ? extra - 1 : group.remaining_groups - extra)] = at;
         }
-      },
-      stream);
+      };
+  for_each_item<Index>(group.longer(), place_longer, stream);
 }
 
 }  // namespace

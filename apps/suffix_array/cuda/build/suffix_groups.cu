@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "apps/suffix_array/cuda/build/group_bounds.cuh"
-#include "apps/suffix_array/cuda/build/large_groups.cuh"
+#include "apps/suffix_array/cuda/build/counting.cuh"
+#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_segmented_sort.hpp"
@@ -13,30 +13,29 @@
 namespace sortie::suffix_array::cuda {
 
 template <Position Index>
-void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint64_t most_groups,
-                       LargeGroups* large, cudaStream_t stream) {
+void list_large_groups_async(SuffixGroups<Index>& list, const Index* groups,
+                             std::uint64_t most_groups, LargeGroups* large, cudaStream_t stream) {
   constexpr std::uint64_t most_threads = 1 << 19;  // about twice what the largest GPU runs at once
   const std::uint64_t threads = std::min(most_groups, most_threads);
   check_cuda(cudaMemsetAsync(large, 0, sizeof(*large), stream));
   // Thread t handles groups t, t + threads, ...
-  for_each_item<Index>(
-      threads,
-      [offsets = list.offsets.data(), groups, threads, begins = list.large_begins.data(),
-       ends = list.large_ends.data(), large] __device__(Index thread) {
-        const Index all = *groups;
-        for (std::uint64_t g = thread; g < all; g += threads) {
-          const Index begin = offsets[g];
-          const Index end = offsets[g + 1];
-          if (end - begin <= most_counted) continue;
-          const std::uint32_t at = atomicAdd(&large->count, 1U);
-          constexpr std::uint64_t most = 0xffffffffU;
-          const std::uint64_t size = end - begin < most ? end - begin : most;
-          atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
-          begins[at] = begin;
-          ends[at] = end;
-        }
-      },
-      stream);
+  const auto list_large = [offsets = list.offsets.data(), groups, threads,
+                           begins = list.large_begins.data(), ends = list.large_ends.data(),
+                           large] __device__(Index thread) {
+    const Index all = *groups;
+    for (std::uint64_t g = thread; g < all; g += threads) {
+      const Index begin = offsets[g];
+      const Index end = offsets[g + 1];
+      if (end - begin <= most_counted) continue;
+      const std::uint32_t at = atomicAdd(&large->count, 1U);
+      constexpr std::uint64_t most = 0xffffffffU;
+      const std::uint64_t size = end - begin < most ? end - begin : most;
+      atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
+      begins[at] = begin;
+      ends[at] = end;
+    }
+  };
+  for_each_item<Index>(threads, list_large, stream);
 }
 
 template <Position Index>
@@ -44,7 +43,7 @@ void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
   const auto host_groups = static_cast<Index>(list.groups);
   const DeviceBuffer<Index> groups(std::span<const Index>(&host_groups, 1), stream);
   DeviceBuffer<LargeGroups> device_large(1, stream);
-  list_large_groups(list, groups.data(), list.groups, device_large.data(), stream);
+  list_large_groups_async(list, groups.data(), list.groups, device_large.data(), stream);
   LargeGroups large{};
   device_large.copy_to({&large, 1});
   check_cuda(cudaStreamSynchronize(stream));
@@ -66,8 +65,7 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
   if (list.large_pairs <= most_pairs_counted) {
     count_in_large_groups(SortByCounting<Key, Index>{keys.data(), list.items.data(),
                                                      sorted_keys.data(), sorted_items.data()},
-                          list.large_begins.data(), list.large_ends.data(), list.large_groups,
-                          stream);
+                          list, stream);
   } else {
     // The result goes to the alternate buffers, which hold the sorted small groups already.
     DoubleBuffer<Key> key_buffers(keys.data(), sorted_keys.data());
@@ -83,14 +81,8 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
   list.items = std::move(sorted_items);
 }
 
-#define SORTIE_INSTANTIATE_LISTS(Index)                                                            \
-  template void list_large_groups(SuffixGroups<Index>&, const Index*, std::uint64_t, LargeGroups*, \
-                                  cudaStream_t);                                                   \
-  template void list_large_groups(SuffixGroups<Index>&, cudaStream_t);                             \
-  template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint32_t>&, cudaStream_t);     \
-  template void sort_groups(SuffixGroups<Index>&, DeviceBuffer<std::uint64_t>&, cudaStream_t)
-SORTIE_INSTANTIATE_LISTS(std::uint32_t);
-SORTIE_INSTANTIATE_LISTS(std::uint64_t);
-#undef SORTIE_INSTANTIATE_LISTS
+SORTIE_INSTANTIATE_FOR_POSITIONS(list_large_groups_async);
+SORTIE_INSTANTIATE_FOR_POSITIONS(list_large_groups);
+SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(sort_groups);
 
 }  // namespace sortie::suffix_array::cuda

@@ -3,8 +3,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
+#include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -73,8 +75,8 @@ struct SuffixGroups {
 /// \param most_groups  upper bound of it, known to the host
 /// \param large        receives the counts, in device memory
 template <Position Index>
-void list_large_groups(SuffixGroups<Index>& list, const Index* groups, std::uint64_t most_groups,
-                       LargeGroups* large, cudaStream_t stream);
+void list_large_groups_async(SuffixGroups<Index>& list, const Index* groups,
+                             std::uint64_t most_groups, LargeGroups* large, cudaStream_t stream);
 
 /// The same for a list that no refinement made: sets the counts of large groups, from `groups`.
 /// Waits for the stream.
@@ -85,5 +87,34 @@ void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream);
 /// \throws Error (out_of_memory, device)
 template <class Key, Position Index>
 void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_t stream);
+
+/// Finds the groups among all suffixes, sorted by `keys`. Waits for the stream.
+/// \param positions     positions of the sorted suffixes: the suffix array so far
+/// \param most_members  upper bound of the members of all groups: the capacity of the list
+/// \throws Error (out_of_memory, device)
+template <class Key, Position Index>
+[[nodiscard]] SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
+                                               const DeviceBuffer<Index>& positions,
+                                               std::uint64_t most_members, cudaStream_t stream);
+
+/// A round that compares text: sorts the suffixes of every group by the next symbols that a word of
+/// type Key holds, writes all suffixes to the suffix array, and keeps those whose group still has
+/// other members. Waits for the stream.
+/// \param depth  symbols compared since the first sort, that is besides SymbolStream::first_depth();
+///               incremented
+template <class Key, Position Index>
+void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
+                     DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
+
+/// Splits groups that are sorted by keys, writes the new rank of each item, and keeps the items
+/// whose group has other members. Waits for the stream.
+/// \param keys  none is 0
+template <Position Index>
+void refine_samples(SuffixGroups<Index>& list, const DeviceBuffer<Index>& keys,
+                    DeviceBuffer<Index>& ranks, cudaStream_t stream);
+
+/// Most bytes of scratch that first_groups(), compare_windows() and refine_samples() take.
+template <Position Index>
+[[nodiscard]] std::size_t refine_scratch(std::uint64_t items);
 
 }  // namespace sortie::suffix_array::cuda

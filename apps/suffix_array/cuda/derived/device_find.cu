@@ -27,13 +27,12 @@ DeviceBuffer<std::uint64_t> begins_of_hits(const DeviceBuffer<EntryRange>& range
                                       " patterns, expected at most 2147483646 at once on a GPU");
   }
   DeviceBuffer<std::uint64_t> begins(items, stream);
-  for_each_item<std::uint64_t>(
-      items,
-      [ranges = ranges.data(), most_hits, begins = begins.data()] __device__(std::uint64_t i) {
-        const std::uint64_t count = i == 0 ? 0 : ranges[i - 1].end - ranges[i - 1].begin;
-        begins[i] = count < most_hits ? count : most_hits;
-      },
-      stream);
+  const auto count_hits = [ranges = ranges.data(), most_hits,
+                           begins = begins.data()] __device__(std::uint64_t i) {
+    const std::uint64_t count = i == 0 ? 0 : ranges[i - 1].end - ranges[i - 1].begin;
+    begins[i] = count < most_hits ? count : most_hits;
+  };
+  for_each_item<std::uint64_t>(items, count_hits, stream);
   inclusive_sum(begins.data(), items, stream);
   return begins;
 }
@@ -48,19 +47,18 @@ DeviceBuffer<EntryRange> find_on_device(const Context& context, const DeviceText
   const std::uint64_t size = text.symbols.size();
   require(call, "the suffix array query", patterns.size() * sizeof(EntryRange) + size / 8);
   WaitingPhase phase(call, "query", patterns.letters.size());
-  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text, stream);
+  const MarkedText marked = mark_separators(text, stream);
   DeviceBuffer<EntryRange> ranges(patterns.size(), stream);
   const PatternSearch<Index> search(text.symbols.data(), suffixes.data(),
-                                    RecordEnds{separator_bits.data(), size});
+                                    RecordEnds{marked.separator_bits, size});
   // The reads are at random addresses, so the number of resident threads decides the speed: the
   // search uses few registers.
-  for_each_item<std::uint64_t>(
-      patterns.size(),
-      [search, letters = patterns.letters.data(), begins = patterns.begins.data(),
-       ranges = ranges.data()] __device__(std::uint64_t i) {
-        ranges[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
-      },
-      stream);
+  const auto find_pattern = [search, letters = patterns.letters.data(),
+                             begins = patterns.begins.data(),
+                             ranges = ranges.data()] __device__(std::uint64_t i) {
+    ranges[i] = search(letters + begins[i], begins[i + 1] - begins[i]);
+  };
+  for_each_item<std::uint64_t>(patterns.size(), find_pattern, stream);
   phase.stop();
   return ranges;
 }
@@ -85,14 +83,13 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
   found.positions = {total, stream};
   // The threads of a warp mostly have the same few patterns, so their binary searches read
   // neighbouring words, which the caches hold.
-  for_each_item<std::uint64_t>(
-      total,
-      [suffixes = suffixes.data(), ranges = found.ranges.data(), begins = found.begins.data(),
-       patterns = patterns.size(), positions = found.positions.data()] __device__(std::uint64_t j) {
-        const std::uint32_t pattern = record_at(begins, patterns, j);
-        positions[j] = suffixes[ranges[pattern].begin + (j - begins[pattern])];
-      },
-      stream);
+  const auto gather = [suffixes = suffixes.data(), ranges = found.ranges.data(),
+                       begins = found.begins.data(), patterns = patterns.size(),
+                       positions = found.positions.data()] __device__(std::uint64_t j) {
+    const std::uint32_t pattern = record_at(begins, patterns, j);
+    positions[j] = suffixes[ranges[pattern].begin + (j - begins[pattern])];
+  };
+  for_each_item<std::uint64_t>(total, gather, stream);
   phase.stop();
   return found;
 }

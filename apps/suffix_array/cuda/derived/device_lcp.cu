@@ -77,20 +77,16 @@ struct Entries {
   std::uint64_t size;
   Index* lcp;
   Index* reach;  ///< by position p: lcp(p) + p, or 0 if not stored
+  // The list of entries that agree in more symbols than a warp compares:
+  Index* listed;
+  unsigned capacity;
+  unsigned* count;  ///< may exceed the capacity: warps compare the entries that do not fit
 
   /// Stores the result of an entry that had to be compared.
   __device__ void settle(std::uint64_t i, std::uint64_t position, std::uint64_t common) const {
     lcp[i] = static_cast<Index>(common);
     reach[position] = static_cast<Index>(position + common);
   }
-};
-
-/// The list of entries that agree in more symbols than a warp compares.
-template <class Index>
-struct LongEntries {
-  Index* entries;
-  unsigned capacity;
-  unsigned* count;  ///< may exceed the capacity: warps compare the entries that do not fit
 };
 
 // Thread i owns entry i. The window of the previous entry comes from the previous lane; lane 0
@@ -116,7 +112,7 @@ __global__ void __launch_bounds__(element_threads) look_kernel(Entries<Index> en
   }
 
   const Index entry = first_look<Index>(entries.text, left_window, right_window);
-  if (entry != mark_of<Index>(Unknown::longer)) {
+  if (entry != longer_mark<Index>) {
     entries.lcp[i] = entry;
     return;
   }
@@ -158,11 +154,10 @@ __device__ bool extend_by_warp(const CommonSymbols& text, std::uint64_t left, st
 // A warp owns 32 consecutive entries; lane l tests whether entry l is marked as longer. The marked
 // entries are compared one after another by all lanes.
 template <class Index>
-__global__ void __launch_bounds__(element_threads)
-    extend_kernel(Entries<Index> entries, LongEntries<Index> rest) {
+__global__ void __launch_bounds__(element_threads) extend_kernel(Entries<Index> entries) {
   const std::uint64_t own = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   const unsigned lane = threadIdx.x % warp_threads;
-  const bool marked = own < entries.size && entries.lcp[own] == mark_of<Index>(Unknown::longer);
+  const bool marked = own < entries.size && entries.lcp[own] == longer_mark<Index>;
   // The ballot separates the reads of all entries from the first write.
   unsigned left_over = __ballot_sync(full_warp, marked);
   const auto window = static_cast<std::uint64_t>(entries.text.window());
@@ -176,10 +171,10 @@ __global__ void __launch_bounds__(element_threads)
     bool found = extend_by_warp(entries.text, left, right, windows_a_lane, common);
     if (!found) {
       unsigned place = 0;
-      if (lane == 0) place = atomicAdd(rest.count, 1U);
+      if (lane == 0) place = atomicAdd(entries.count, 1U);
       place = from_lane(place, 0);
-      if (place < rest.capacity) {
-        if (lane == 0) rest.entries[place] = static_cast<Index>(i);
+      if (place < entries.capacity) {
+        if (lane == 0) entries.listed[place] = static_cast<Index>(i);
         continue;
       }
       found = extend_by_warp(entries.text, left, right, ~std::uint64_t{0}, common);
@@ -192,15 +187,14 @@ __global__ void __launch_bounds__(element_threads)
 // iteration, thread t compares the windows t, t + 1024, ... of a range; the least position where
 // any of them stops is the end.
 template <class Index>
-__global__ void __launch_bounds__(long_block_threads)
-    extend_long_kernel(Entries<Index> entries, LongEntries<Index> list) {
+__global__ void __launch_bounds__(long_block_threads) extend_long_kernel(Entries<Index> entries) {
   constexpr unsigned long long nowhere = ~0ULL;
   __shared__ unsigned long long end;
-  const unsigned listed = *list.count;
-  const unsigned count = listed < list.capacity ? listed : list.capacity;
+  const unsigned listed = *entries.count;
+  const unsigned count = listed < entries.capacity ? listed : entries.capacity;
   const auto window = static_cast<std::uint64_t>(entries.text.window());
   for (unsigned item = blockIdx.x; item < count; item += gridDim.x) {
-    const std::uint64_t i = list.entries[item];
+    const std::uint64_t i = entries.listed[item];
     const std::uint64_t left = entries.suffixes[i - 1];
     const std::uint64_t right = entries.suffixes[i];
     std::uint64_t common = window - 1 + (windows_a_thread + windows_a_lane * warp_threads) * window;
@@ -236,9 +230,6 @@ std::uint64_t long_capacity(std::uint64_t size) {
   return std::min<std::uint64_t>(size / symbols_a_long_entry + least_long_entries, 0x7fffffffU);
 }
 
-/// Letters of the code that decides how the text is packed; only its alphabet matters here.
-constexpr int code_bits = 32;
-
 }  // namespace
 
 template <Position Index>
@@ -254,38 +245,39 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
               size / 64 + constant_scratch);
   WaitingPhase phase(call, "lcp", size * (2 + 4 * sizeof(Index)));
 
-  const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(text, stream);
-  const PrefixCode code = plan_first_sort(text, separator_bits.data(), code_bits, stream);
-  const PackedText packed = pack_text(text, separator_bits.data(), code, stream);
+  const MarkedText marked = mark_separators(text, stream);
+  // Only the alphabet of the code matters here.
+  const PackedText packed = pack_text(marked, plan_first_sort(marked, 32, stream), stream);
 
   DeviceBuffer<Index> lcp(size, stream);
   DeviceBuffer<Index> reach(size, stream);
   check_cuda(cudaMemsetAsync(reach.data(), 0, reach.bytes(), stream));
-  const Entries<Index> entries{
-      {packed.stream, size}, suffixes.data(), size, lcp.data(), reach.data()};
-  const unsigned blocks = blocks_for(size);
-  look_kernel<Index><<<blocks, element_threads, 0, stream>>>(entries);
-  check_cuda(cudaGetLastError());
-
   DeviceBuffer<Index> list(long_capacity(size), stream);
   DeviceBuffer<unsigned> count(1, stream);
   check_cuda(cudaMemsetAsync(count.data(), 0, count.bytes(), stream));
-  const LongEntries<Index> long_entries{list.data(), static_cast<unsigned>(list.size()),
-                                        count.data()};
-  extend_kernel<Index><<<blocks, element_threads, 0, stream>>>(entries, long_entries);
+  const Entries<Index> entries{{packed.stream, size},
+                               suffixes.data(),
+                               size,
+                               lcp.data(),
+                               reach.data(),
+                               list.data(),
+                               static_cast<unsigned>(list.size()),
+                               count.data()};
+  const unsigned blocks = blocks_for(size);
+  look_kernel<Index><<<blocks, element_threads, 0, stream>>>(entries);
   check_cuda(cudaGetLastError());
-  extend_long_kernel<Index><<<long_blocks, long_block_threads, 0, stream>>>(entries, long_entries);
+  extend_kernel<Index><<<blocks, element_threads, 0, stream>>>(entries);
+  check_cuda(cudaGetLastError());
+  extend_long_kernel<Index><<<long_blocks, long_block_threads, 0, stream>>>(entries);
   check_cuda(cudaGetLastError());
 
   inclusive_maximum(reach.data(), size, stream);
-  for_each_item<Index>(
-      size,
-      [entries] __device__(Index i) {
-        if (entries.lcp[i] != mark_of<Index>(Unknown::extended)) return;
-        const Index position = entries.suffixes[i];
-        entries.lcp[i] = entries.reach[position] - position;
-      },
-      stream);
+  const auto take_from_reach = [entries] __device__(Index i) {
+    if (entries.lcp[i] != extended_mark<Index>) return;
+    const Index position = entries.suffixes[i];
+    entries.lcp[i] = entries.reach[position] - position;
+  };
+  for_each_item<Index>(size, take_from_reach, stream);
   phase.stop();
   return lcp;
 }

@@ -10,22 +10,6 @@
 #include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array::cuda {
-namespace {
-
-/// Patterns, copied from the host to the device.
-struct DevicePatterns {
-  DeviceBuffer<std::uint8_t> letters;
-  DeviceBuffer<std::uint64_t> begins;
-
-  DevicePatterns(const PatternView& patterns, cudaStream_t stream)
-      : letters(patterns.letters, stream), begins(patterns.begins, stream) {}
-  [[nodiscard]] PatternView view() const {
-    return {{letters.data(), letters.size()}, {begins.data(), begins.size()}};
-  }
-};
-
-}  // namespace
-
 template <Position Pos>
 std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes) {
   const DeviceCall call(context);
@@ -68,9 +52,11 @@ std::vector<EntryRange> find(const Context& context, const TextView& text,
                              std::span<const Pos> suffixes, const PatternView& patterns) {
   const DeviceCall call(context);
   const Inputs<Pos> inputs(call, "the suffix array query", text, suffixes);
-  const DevicePatterns on_device(patterns, call.stream);
-  return to_host(call, find_on_device<Pos>(context, inputs.text(), inputs.array(), on_device.view(),
-                                           call.stream));
+  const DeviceBuffer<std::uint8_t> letters(patterns.letters, call.stream);
+  const DeviceBuffer<std::uint64_t> begins(patterns.begins, call.stream);
+  const PatternView on_device{{letters.data(), letters.size()}, {begins.data(), begins.size()}};
+  return to_host(
+      call, find_on_device<Pos>(context, inputs.text(), inputs.array(), on_device, call.stream));
 }
 
 template <Position Pos>
@@ -78,12 +64,14 @@ Occurrences<Pos> locate(const Context& context, const TextView& text, std::span<
                         const PatternView& patterns, std::uint64_t most_hits) {
   const DeviceCall call(context);
   const Inputs<Pos> inputs(call, "the suffix array query", text, suffixes);
-  const DevicePatterns on_device(patterns, call.stream);
+  const DeviceBuffer<std::uint8_t> letters(patterns.letters, call.stream);
+  const DeviceBuffer<std::uint64_t> begins(patterns.begins, call.stream);
+  const PatternView on_device{{letters.data(), letters.size()}, {begins.data(), begins.size()}};
   DeviceOccurrences<Pos> found;
   EventPair timer;
   const double seconds = timer.time(call.stream, [&] {
-    found = locate_on_device<Pos>(context, inputs.text(), inputs.array(), on_device.view(),
-                                  most_hits, call.stream);
+    found = locate_on_device<Pos>(context, inputs.text(), inputs.array(), on_device, most_hits,
+                                  call.stream);
   });
   if (context.report != nullptr) context.report->set("device_search_seconds", seconds);
   return {to_host(call, found.ranges), to_host(call, found.begins), to_host(call, found.positions)};

@@ -70,19 +70,14 @@ class CommonSymbols {
   int used_;  ///< bits of a window
 };
 
-/// An entry of the LCP array that is not known yet: the suffixes agree in all symbols compared so
-/// far. Both values are greater than any length, since a text has at most max_symbols<Index>
-/// symbols.
-enum class Unknown {
-  extended,  ///< equal letters precede the suffixes: follows from another entry
-  longer,    ///< different letters precede them: more symbols have to be compared
-};
-
+/// Entries of the LCP array that are not known yet: the suffixes agree in all symbols compared so
+/// far. Both marks are greater than any length, since a text has at most max_symbols<Index> symbols.
+/// Equal letters precede the suffixes: the entry follows from another one.
 template <class Index>
-[[nodiscard]] __host__ __device__ constexpr Index mark_of(Unknown unknown) {
-  return unknown == Unknown::extended ? std::numeric_limits<Index>::max()
-                                      : std::numeric_limits<Index>::max() - Index{1};
-}
+inline constexpr Index extended_mark = std::numeric_limits<Index>::max();
+/// Different letters precede them: more symbols have to be compared.
+template <class Index>
+inline constexpr Index longer_mark = std::numeric_limits<Index>::max() - Index{1};
 
 /// The entry of the LCP array as far as one window of each suffix determines it.
 ///
@@ -94,8 +89,7 @@ template <class Index>
                                                    std::uint64_t right) {
   const int common = text.common_behind_first(left, right);
   if (common < text.window() - 1) return static_cast<Index>(common);
-  return mark_of<Index>(text.first_letters_equal(left, right) ? Unknown::extended
-                                                              : Unknown::longer);
+  return text.first_letters_equal(left, right) ? extended_mark<Index> : longer_mark<Index>;
 }
 
 }  // namespace sortie::suffix_array::cuda

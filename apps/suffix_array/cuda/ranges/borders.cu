@@ -11,6 +11,7 @@
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/cuda/launch.cuh"
+#include "primitives/host/shares.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 
@@ -75,28 +76,17 @@ template <class Index>
 std::vector<Index> draw_positions(std::uint64_t symbols, std::uint64_t count, std::uint64_t draw) {
   Random random(draw);
   std::vector<Index> positions(count);
-  const std::uint64_t length = symbols / count;
-  const std::uint64_t longer = symbols % count;  // ranges with one symbol more come first
-  std::uint64_t begin = 0;
+  const EqualShares shares{symbols, count};
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t own = length + (i < longer ? 1 : 0);
-    positions[i] = static_cast<Index>(begin + random.below(own));
-    begin += own;
+    positions[i] = static_cast<Index>(shares.begin(i) + random.below(shares.size(i)));
   }
   return positions;
 }
 
-/// Candidates in order, and the numbers of suffixes before, between and after them.
+/// Divides the suffix array at the candidates.
 template <class Index>
-struct Counted {
-  std::vector<Index> candidates;
-  std::vector<std::uint64_t> windows;
-  std::vector<std::uint64_t> counts;
-};
-
-template <class Index>
-Counted<Index> count_between(const SuffixOrder<Index>& order, std::uint64_t symbols,
-                             std::vector<Index> candidates, cudaStream_t stream) {
+std::vector<SuffixRange> count_between(const SuffixOrder<Index>& order, std::uint64_t symbols,
+                                       std::vector<Index> candidates, cudaStream_t stream) {
   const std::uint64_t count = candidates.size();
   DeviceBuffer<Index> positions(candidates, stream);
   call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
@@ -104,11 +94,11 @@ Counted<Index> count_between(const SuffixOrder<Index>& order, std::uint64_t symb
                                           IsBefore<Index>{order}, stream);
   });
   DeviceBuffer<std::uint64_t> windows(count, stream);
-  for_each_item<Index>(
-      count,
-      [text = order.text, positions = positions.data(), windows = windows.data()] __device__(
-          Index i) { windows[i] = text.template window<std::uint64_t>(positions[i]); },
-      stream);
+  const auto write_window = [text = order.text, positions = positions.data(),
+                             windows = windows.data()] __device__(Index i) {
+    windows[i] = text.template window<std::uint64_t>(positions[i]);
+  };
+  for_each_item<Index>(count, write_window, stream);
   DeviceBuffer<unsigned long long> device_counts(count + 1, stream);
   check_cuda(cudaMemsetAsync(device_counts.data(), 0, device_counts.bytes(), stream));
   const std::size_t shared_bytes =
@@ -129,7 +119,16 @@ Counted<Index> count_between(const SuffixOrder<Index>& order, std::uint64_t symb
   std::vector<std::uint64_t> host_windows(count);
   windows.copy_to(host_windows);
   check_cuda(cudaStreamSynchronize(stream));
-  return {std::move(candidates), std::move(host_windows), {counts.begin(), counts.end()}};
+  // Piece i holds the suffixes from candidate i - 1 on and before candidate i.
+  std::vector<SuffixRange> pieces(count + 1);
+  pieces.front().first = true;
+  pieces.back().last = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    pieces[i].end = pieces[i + 1].begin = candidates[i];
+    pieces[i].end_window = pieces[i + 1].begin_window = host_windows[i];
+  }
+  for (std::size_t i = 0; i <= count; ++i) pieces[i].members = counts[i];
+  return pieces;
 }
 
 }  // namespace
@@ -142,26 +141,20 @@ std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order, std::uint6
       std::max(candidates_a_range * (symbols / most_members + 1), least_candidates);
   const std::uint64_t count = std::min({wanted, most_candidates, symbols});
   for (std::uint64_t draw = 0; draw < most_draws; ++draw) {
-    const Counted<Index> counted =
+    const std::vector<SuffixRange> pieces =
         count_between(order, symbols, draw_positions<Index>(symbols, count, draw), stream);
-    const std::vector<std::size_t> ends = join_counts(counted.counts, most_members);
+    std::vector<std::uint64_t> counts;
+    for (const SuffixRange& piece : pieces) counts.push_back(piece.members);
+    const std::vector<std::size_t> ends = join_counts(counts, most_members);
     if (ends.empty()) continue;
     std::vector<SuffixRange> ranges;
     std::size_t from = 0;
     for (const std::size_t to : ends) {
-      SuffixRange range;
-      range.first = from == 0;
-      range.last = to == counted.counts.size();
-      // Count i is the number of suffixes from candidate i - 1 on and before candidate i.
-      if (!range.first) {
-        range.begin = counted.candidates[from - 1];
-        range.begin_window = counted.windows[from - 1];
-      }
-      if (!range.last) {
-        range.end = counted.candidates[to - 1];
-        range.end_window = counted.windows[to - 1];
-      }
-      for (std::size_t i = from; i < to; ++i) range.members += counted.counts[i];
+      SuffixRange range = pieces[to - 1];
+      range.begin = pieces[from].begin;
+      range.begin_window = pieces[from].begin_window;
+      range.first = pieces[from].first;
+      for (std::size_t i = from; i + 1 < to; ++i) range.members += counts[i];
       ranges.push_back(range);
       from = to;
     }

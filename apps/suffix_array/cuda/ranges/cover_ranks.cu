@@ -3,10 +3,10 @@
 
 #include <utility>
 
-#include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
-#include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
+#include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "primitives/cuda/launch.cuh"
 
@@ -27,50 +27,45 @@ RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
   {
     const DeviceBuffer<std::uint16_t> elements(cover.elements(), stream);
     DeviceBuffer<Index> positions(count, stream);
-    for_each_item<Index>(
-        count,
-        [elements = elements.data(), count = ranked.elements, period = ranked.period,
-         positions = positions.data()] __device__(Index number) {
-          positions[number] = number / count * period + elements[number % count];
-        },
-        stream);
+    const auto write_position = [elements = elements.data(), count = ranked.elements,
+                                 period = ranked.period,
+                                 positions = positions.data()] __device__(Index number) {
+      positions[number] = number / count * period + elements[number % count];
+    };
+    for_each_item<Index>(count, write_position, stream);
     // One letter more than a period: then the symbol a period ahead is a letter as well.
     sorted = sort_by_text(text, std::move(positions), WindowKey{text}.bits(),
                           TextSortEnd{std::uint64_t{ranked.period} + 1, false}, stream);
   }
 
   ranked.ranks = {count, stream};
-  for_each_item<Index>(
-      count,
-      [cover = ranked.view(), suffixes = sorted.suffixes.data(),
-       ranks = ranked.ranks.data()] __device__(Index slot) {
-        ranks[cover.number(suffixes[slot])] = slot;
-      },
-      stream);
+  const auto write_rank = [cover = ranked.view(), suffixes = sorted.suffixes.data(),
+                           ranks = ranked.ranks.data()] __device__(Index slot) {
+    ranks[cover.number(suffixes[slot])] = slot;
+  };
+  for_each_item<Index>(count, write_rank, stream);
   sorted.suffixes.reset();
   SuffixGroups<Index>& list = sorted.groups;
   if (list.members == 0) return ranked;
   {
     DeviceBuffer<Index> keys(list.members, stream);
     // Replaces items by their numbers. A refinement by equal keys leaves groups unchanged.
-    for_each_item<Index>(
-        list.members,
-        [cover = ranked.view(), items = list.items.data(), keys = keys.data()] __device__(Index j) {
-          items[j] = cover.number(items[j]);
-          keys[j] = 1;
-        },
-        stream);
+    const auto number_item = [cover = ranked.view(), items = list.items.data(),
+                              keys = keys.data()] __device__(Index j) {
+      items[j] = cover.number(items[j]);
+      keys[j] = 1;
+    };
+    for_each_item<Index>(list.members, number_item, stream);
     refine_samples(list, keys, ranked.ranks, stream);
   }
   DeviceBuffer<Index> steps(count, stream);
   // If there is no position a period ahead, the step is to the item itself; such positions are in no
   // group, because members of groups have letters for more than a period.
-  for_each_item<Index>(
-      count,
-      [elements = ranked.elements, count, steps = steps.data()] __device__(Index number) {
-        steps[number] = count - number > elements ? number + elements : number;
-      },
-      stream);
+  const auto write_step = [elements = ranked.elements, count,
+                           steps = steps.data()] __device__(Index number) {
+    steps[number] = count - number > elements ? number + elements : number;
+  };
+  for_each_item<Index>(count, write_step, stream);
   ranked.rounds = double_steps(std::move(list), ranked.ranks, std::move(steps), stream);
   return ranked;
 }

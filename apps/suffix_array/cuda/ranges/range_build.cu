@@ -44,11 +44,10 @@ void build_by(const DeviceContext& context, const TextView& view, const PlanFor&
   {
     const Inputs<Index> inputs(context, "the text", view, {});
     WaitingPhase packing(context, "pack", 2 * symbols);
-    const DeviceBuffer<std::uint32_t> separator_bits = mark_separators(inputs.text(), stream);
-    const PrefixCode code =
-        without_rare_letters(plan_first_sort(inputs.text(), separator_bits.data(), 32, stream));
+    const MarkedText marked = mark_separators(inputs.text(), stream);
+    const PrefixCode code = without_rare_letters(plan_first_sort(marked, 32, stream));
     plan = plan_for(symbol_bits(code));
-    packed = pack_text(inputs.text(), separator_bits.data(), code, stream);
+    packed = pack_text(marked, code, stream);
     packing.stop();
   }
   packed.stream.first_symbols = 0;  // no sort by this code
@@ -87,8 +86,8 @@ void build_by(const DeviceContext& context, const TextView& view, const PlanFor&
 }  // namespace
 
 template <Position Index>
-void build_in_ranges(const DeviceContext& context, const TextView& text, const RangePlan& plan,
-                     const RangeSink<Index>& sink) {
+void build_in_planned_ranges(const DeviceContext& context, const TextView& text,
+                             const RangePlan& plan, const RangeSink<Index>& sink) {
   build_by(
       context, text, [&](int) { return plan; }, false, sink);
 }
@@ -112,12 +111,7 @@ void build_in_ranges(const DeviceContext& context, const TextView& text, int kep
   build_by(context, text, plan_for, budget == usable, sink);
 }
 
-#define SORTIE_INSTANTIATE_RANGE_BUILD(Index)                                            \
-  template void build_in_ranges(const DeviceContext&, const TextView&, const RangePlan&, \
-                                const RangeSink<Index>&);                                \
-  template void build_in_ranges(const DeviceContext&, const TextView&, int, const RangeSink<Index>&)
-SORTIE_INSTANTIATE_RANGE_BUILD(std::uint32_t);
-SORTIE_INSTANTIATE_RANGE_BUILD(std::uint64_t);
-#undef SORTIE_INSTANTIATE_RANGE_BUILD
+SORTIE_INSTANTIATE_FOR_POSITIONS(build_in_planned_ranges);
+SORTIE_INSTANTIATE_FOR_POSITIONS(build_in_ranges);
 
 }  // namespace sortie::suffix_array::cuda

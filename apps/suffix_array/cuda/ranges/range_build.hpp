@@ -66,7 +66,7 @@ void build_in_ranges(const DeviceContext& context, const TextView& text, int kep
 
 /// The same with the caller's plan, however much memory that takes besides the text.
 template <Position Index>
-void build_in_ranges(const DeviceContext& context, const TextView& text, const RangePlan& plan,
-                     const RangeSink<Index>& sink);
+void build_in_planned_ranges(const DeviceContext& context, const TextView& text,
+                             const RangePlan& plan, const RangeSink<Index>& sink);
 
 }  // namespace sortie::suffix_array::cuda

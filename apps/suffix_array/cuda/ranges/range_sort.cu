@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/suffix_array/cuda/build/group_bounds.cuh"
+#include "apps/suffix_array/cuda/build/counting.cuh"
 #include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "apps/suffix_array/cuda/ranges/range_plan.hpp"
 #include "apps/suffix_array/cuda/ranges/text_sort.hpp"
@@ -57,17 +57,15 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
   for (std::uint64_t first = 0; first < symbols; first += chunk) {
     const std::uint64_t count = std::min(chunk, symbols - first);
     NumberedSetBuffer<Index> members(count, stream);
-    fill_set(
-        members.set(), count, [in_range, first] __device__(Index j) { return in_range(first + j); },
-        stream);
+    const auto is_member = [in_range, first] __device__(Index j) { return in_range(first + j); };
+    fill_set(members.set(), count, is_member, stream);
     const std::uint64_t here = members.number_and_count(stream);
     if (here > wanted - found) break;
-    for_each_element(
-        members.set(), count,
-        [first, positions = positions.data() + found] __device__(Index j, Index rank) {
-          positions[rank] = static_cast<Index>(first + j);
-        },
-        stream);
+    const auto list_member = [first, positions = positions.data() + found] __device__(Index j,
+                                                                                      Index rank) {
+      positions[rank] = static_cast<Index>(first + j);
+    };
+    for_each_element(members.set(), count, list_member, stream);
     found += here;
     if (found == wanted && first + count == symbols) return positions;
   }
@@ -96,7 +94,7 @@ __global__ void __launch_bounds__(element_threads)
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   if (thread - lane >= members) return;  // the whole warp
-  const auto group = HeadVotes(heads, members, thread - lane, lane).bounds<Index>();
+  const auto group = group_bounds<Index>(heads, members, thread);
   const bool is_member = thread < members;
   const unsigned in_large = __ballot_sync(full_warp, is_member && !group.small);
   const unsigned begins = __ballot_sync(full_warp, is_member && !group.small && heads[thread] != 0);
@@ -158,25 +156,21 @@ void sort_by_comparisons(const SuffixOrder<Index>& order, TextSorted<Index>& sor
   const std::uint64_t count = large_members.number_and_count(stream);
   DeviceBuffer<Member<Index>> members(count, stream);
   DeviceBuffer<Index> slots(count, stream);
-  for_each_element(
-      large.members, list.members,
-      [large, list = list.view(), members = members.data(), slots = slots.data()] __device__(
-          Index j, Index at) {
-        members[at] = {large.groups_up_to(j), list.items[j]};
-        slots[at] = list.slots[j];
-      },
-      stream);
+  const auto list_large_member = [large, list = list.view(), members = members.data(),
+                                  slots = slots.data()] __device__(Index j, Index at) {
+    members[at] = {large.groups_up_to(j), list.items[j]};
+    slots[at] = list.slots[j];
+  };
+  for_each_element(large.members, list.members, list_large_member, stream);
   const IsBefore<Index> is_before{order, sorted.depth};
   call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceMergeSort::SortKeys(scratch, bytes, members.data(), count, is_before, stream);
   });
-  for_each_item<Index>(
-      count,
-      [members = members.data(), slots = slots.data(),
-       suffixes = sorted.suffixes.data()] __device__(Index j) {
-        suffixes[slots[j]] = members[j].position;
-      },
-      stream);
+  const auto place_member = [members = members.data(), slots = slots.data(),
+                             suffixes = sorted.suffixes.data()] __device__(Index j) {
+    suffixes[slots[j]] = members[j].position;
+  };
+  for_each_item<Index>(count, place_member, stream);
 }
 
 }  // namespace

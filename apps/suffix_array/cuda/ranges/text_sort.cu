@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/first_sort.hpp"
-#include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "primitives/cuda/launch.cuh"
 
@@ -18,18 +18,11 @@ TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> pos
   {
     const std::uint64_t members = positions.size();
     DeviceBuffer<std::uint64_t> keys(members, stream);
-    for_each_item<Index>(
-        members,
-        [key, positions = positions.data(), keys = keys.data()] __device__(Index j) {
-          keys[j] = key(positions[j]);
-        },
-        stream);
+    const auto write_key = [key, positions = positions.data(), keys = keys.data()] __device__(
+                               Index j) { keys[j] = key(positions[j]); };
+    for_each_item<Index>(members, write_key, stream);
     sorted.suffixes = std::move(positions);
-    {
-      DeviceBuffer<std::uint64_t> keys_alternate(members, stream);
-      DeviceBuffer<Index> alternate(members, stream);
-      sort_by_key(keys, keys_alternate, sorted.suffixes, alternate, key_bits, stream);
-    }
+    sort_by_key(keys, sorted.suffixes, key_bits, stream);
     sorted.groups = first_groups(keys, sorted.suffixes, members, stream);
   }
   sorted.depth = static_cast<std::uint64_t>(key.symbols());

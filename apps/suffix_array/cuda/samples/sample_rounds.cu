@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
+#include "apps/suffix_array/cuda/samples/samples.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "apps/suffix_array/cuda/build/group_bounds.cuh"
-#include "apps/suffix_array/cuda/build/large_groups.cuh"
-#include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/build/counting.cuh"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -65,11 +64,10 @@ struct MembersInPlace {
 template <class Index>
 __global__ void __launch_bounds__(element_threads)
     rank_small_groups_kernel(MembersInPlace<Index> task) {
-  const unsigned lane = threadIdx.x % 32;
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   const bool takes_part = thread < task.members && task.takes_part(static_cast<Index>(thread));
   if (__ballot_sync(full_warp, takes_part) == 0) return;
-  const auto group = HeadVotes(task.list.heads, task.members, thread - lane, lane).bounds<Index>();
+  const auto group = group_bounds<Index>(task.list.heads, task.members, thread);
   if (!takes_part || !group.small) return;
   const auto j = static_cast<Index>(thread);
   const auto mine = task.load(j);
@@ -106,32 +104,30 @@ std::uint64_t double_steps_in_place(SuffixGroups<Index>& list, DeviceBuffer<Inde
     require_end(rounds);
     check_cuda(cudaMemsetAsync(device_unsettled.data(), 0, device_unsettled.bytes(), stream));
     for (std::size_t i = 0; i < rounds_a_look; ++i) {
-      for_each_item<Index>(
-          members,
-          [numbers = list.items.data(), settled = settled.data(), ranks = ranks.data(),
-           steps = steps.data(), own_ranks = own_ranks.data(), keys = keys.data(),
-           doubled = doubled.data()] __device__(Index j) {
-            const std::uint8_t state = settled[j];
-            if (state == rank_is_known) return;
-            const Index number = numbers[j];
-            own_ranks[j] = ranks[number];
-            if (state == rank_is_new) {
-              settled[j] = rank_is_known;
-              return;
-            }
-            const Index next = steps[number];
-            keys[j] = ranks[next];
-            doubled[number] = steps[next];
-          },
-          stream);
+      const auto take_step = [numbers = list.items.data(), settled = settled.data(),
+                              ranks = ranks.data(), steps = steps.data(),
+                              own_ranks = own_ranks.data(), keys = keys.data(),
+                              doubled = doubled.data()] __device__(Index j) {
+        const std::uint8_t state = settled[j];
+        if (state == rank_is_known) return;
+        const Index number = numbers[j];
+        own_ranks[j] = ranks[number];
+        if (state == rank_is_new) {
+          settled[j] = rank_is_known;
+          return;
+        }
+        const Index next = steps[number];
+        keys[j] = ranks[next];
+        doubled[number] = steps[next];
+      };
+      for_each_item<Index>(members, take_step, stream);
       std::swap(steps, doubled);
       const MembersInPlace<Index> in_place{
           list.view(),  members,        own_ranks.data(),           keys.data(),
           ranks.data(), settled.data(), device_unsettled.data() + i};
       rank_small_groups_kernel<<<blocks_for(members), element_threads, 0, stream>>>(in_place);
       check_cuda(cudaGetLastError());
-      count_in_large_groups(in_place, list.large_begins.data(), list.large_ends.data(),
-                            list.large_groups, stream);
+      count_in_large_groups(in_place, list, stream);
     }
     std::array<std::uint32_t, rounds_a_look> unsettled{};
     device_unsettled.copy_to(unsettled);
@@ -163,16 +159,14 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
     // the same pass, into a separate array. A sample that stays in the list for the next round has a
     // step to a sample of this round's list, because a key that occurs twice is the rank of a group:
     // so its doubled step is known.
-    for_each_item<Index>(
-        list.members,
-        [numbers = list.items.data(), ranks = ranks.data(), steps = steps.data(),
-         keys = keys.data(), doubled = doubled.data()] __device__(Index j) {
-          const Index number = numbers[j];
-          const Index next = steps[number];
-          keys[j] = ranks[next] + 1;
-          doubled[number] = steps[next];
-        },
-        stream);
+    const auto take_step = [numbers = list.items.data(), ranks = ranks.data(), steps = steps.data(),
+                            keys = keys.data(), doubled = doubled.data()] __device__(Index j) {
+      const Index number = numbers[j];
+      const Index next = steps[number];
+      keys[j] = ranks[next] + 1;
+      doubled[number] = steps[next];
+    };
+    for_each_item<Index>(list.members, take_step, stream);
     std::swap(steps, doubled);
     sort_groups(list, keys, stream);
     refine_samples(list, keys, ranks, stream);

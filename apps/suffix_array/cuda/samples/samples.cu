@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "apps/suffix_array/cuda/build/refine.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "apps/suffix_array/cuda/samples/group_slots.cuh"
-#include "apps/suffix_array/cuda/samples/sample_rounds.hpp"
 #include "apps/suffix_array/cuda/samples/sampling.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
@@ -50,41 +49,25 @@ struct SlotsInGroups {
 /// order of its slots can be restored from these sets. They take sizeof(Index) / 8 bytes a slot; the
 /// list takes more than 2.5 sizeof(Index) bytes a member. Empty for an empty list.
 template <class Index>
-class GroupSlots {
- public:
+struct GroupSlots {
+  NumberedSetBuffer<Index> members;
+  NumberedSetBuffer<Index> heads;
+
   /// \param begin, end  range of members of `list`: whole groups in the order of their slots
   /// \param slots       size of the suffix array
-  /// \param ranked      number the members, which restore() requires
+  /// \param ranked      number the members, which RestoreMembers requires
   GroupSlots(const SuffixGroups<Index>& list, std::uint64_t begin, std::uint64_t end,
              std::uint64_t slots, bool ranked, cudaStream_t stream) {
     if (begin == end) return;
-    members_ = {slots, stream};
-    heads_ = {slots, stream};
+    members = {slots, stream};
+    heads = {slots, stream};
     insert_slots_kernel<<<blocks_for(end - begin), element_threads, 0, stream>>>(
         list.slots.data() + begin, list.heads.data() + begin, end - begin, view());
     check_cuda(cudaGetLastError());
-    if (ranked) members_.number(stream);
-    heads_.number(stream);
+    if (ranked) members.number(stream);
+    heads.number(stream);
   }
-
-  [[nodiscard]] GroupSlotsView<Index> view() { return {members_.set(), heads_.set()}; }
-
-  /// Writes the list again, starting at member `member` and group `group`.
-  /// \pre the members are numbered (`ranked`); every suffix is once in the suffix array, the
-  ///      members of each group in their slots
-  void restore(SuffixGroups<Index>& list, std::uint64_t member, std::uint64_t group,
-               const DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
-    if (members_.bytes() == 0) return;
-    for_each_item<Index>(
-        suffix_array.size(),
-        RestoreMembers<Index>{view(), suffix_array.data(), static_cast<Index>(member),
-                              static_cast<Index>(group), list.view()},
-        stream);
-  }
-
- private:
-  NumberedSetBuffer<Index> members_;
-  NumberedSetBuffer<Index> heads_;
+  [[nodiscard]] GroupSlotsView<Index> view() { return {members.set(), heads.set()}; }
 };
 
 template <class T>
@@ -110,12 +93,9 @@ SuffixGroups<Index> joined(SuffixGroups<Index> first, SuffixGroups<Index> second
     all.members += part->members;
     all.groups += part->groups;
   }
-  for_each_item<Index>(
-      second.groups + 1,
-      [offsets = all.offsets.data() + first.groups, by = first.members] __device__(Index j) {
-        offsets[j] += by;
-      },
-      stream);
+  const auto shift = [offsets = all.offsets.data() + first.groups,
+                      by = first.members] __device__(Index j) { offsets[j] += by; };
+  for_each_item<Index>(second.groups + 1, shift, stream);
   list_large_groups(all, stream);
   return all;
 }
@@ -142,24 +122,22 @@ class Finish {
 
   /// Chooses the samples. Waits for the stream.
   void choose() {
-    for_each_item<Index>(
-        suffixes_,
-        [sampling = sampling_, positions = list_.items.data(), targets = targets_.data(),
-         samples = samples_.set()] __device__(Index j) {
-          Index own = 0;
-          Index next = 0;
-          sampling.samples(positions[j], own, next);
-          targets[j] = own;
-          samples.insert(own);
-          if (next != own) samples.insert(next);
-        },
-        stream_);
-    for_each_item<Index>(
-        members_ - suffixes_,
-        [targets = targets_.data() + suffixes_, samples = samples_.set()] __device__(Index j) {
-          samples.insert(targets[j]);
-        },
-        stream_);
+    const auto mark_samples = [sampling = sampling_, positions = list_.items.data(),
+                               targets = targets_.data(),
+                               samples = samples_.set()] __device__(Index j) {
+      Index own = 0;
+      Index next = 0;
+      sampling.samples(positions[j], own, next);
+      targets[j] = own;
+      samples.insert(own);
+      if (next != own) samples.insert(next);
+    };
+    for_each_item<Index>(suffixes_, mark_samples, stream_);
+    const auto mark_target = [targets = targets_.data() + suffixes_,
+                              samples = samples_.set()] __device__(Index j) {
+      samples.insert(targets[j]);
+    };
+    for_each_item<Index>(members_ - suffixes_, mark_target, stream_);
     count_ = samples_.number_and_count(stream_);
   }
 
@@ -195,8 +173,16 @@ class Finish {
     const std::uint64_t rounds = double_steps(std::move(list), ranks_, std::move(steps_), stream_);
     if (free_list) {
       list_ = {members_, stream_};
-      suffixes.restore(list_, 0, 0, suffix_array_, stream_);
-      runs.restore(list_, suffixes_, suffix_groups_, suffix_array_, stream_);
+      const auto restore = [&](GroupSlots<Index>& sets, std::uint64_t member, std::uint64_t group) {
+        if (sets.members.bytes() == 0) return;
+        for_each_item<Index>(
+            suffix_array_.size(),
+            RestoreMembers<Index>{sets.view(), suffix_array_.data(), static_cast<Index>(member),
+                                  static_cast<Index>(group), list_.view()},
+            stream_);
+      };
+      restore(suffixes, 0, 0);
+      restore(runs, suffixes_, suffix_groups_);
       const auto end = static_cast<Index>(members_);
       check_cuda(cudaMemcpyAsync(list_.offsets.data() + groups_, &end, sizeof(end),
                                  cudaMemcpyHostToDevice, stream_));
@@ -208,18 +194,15 @@ class Finish {
   }
 
   void place() {
-    for_each_item<Index>(
-        members_,
-        [samples = samples_.set(), ranks = ranks_.data(), targets = targets_.data()] __device__(
-            Index j) { targets[j] = ranks[samples.rank(targets[j])]; },
-        stream_);
+    const auto rank_target = [samples = samples_.set(), ranks = ranks_.data(),
+                              targets = targets_.data()] __device__(Index j) {
+      targets[j] = ranks[samples.rank(targets[j])];
+    };
+    for_each_item<Index>(members_, rank_target, stream_);
     sort_groups(list_, targets_, stream_);
-    for_each_item<Index>(
-        members_,
-        [list = list_.view(), suffix_array = suffix_array_.data()] __device__(Index j) {
-          suffix_array[list.slots[j]] = list.items[j];
-        },
-        stream_);
+    const auto place_member = [list = list_.view(), suffix_array = suffix_array_.data()] __device__(
+                                  Index j) { suffix_array[list.slots[j]] = list.items[j]; };
+    for_each_item<Index>(members_, place_member, stream_);
   }
 
   SuffixGroups<Index> select(const SlotsInGroups<Index>& groups, DeviceBuffer<Index>& keys) {
@@ -227,61 +210,58 @@ class Finish {
     ranks_ = {count_, stream_};
     NumberedSetBuffer<Index> selected(slots, stream_);
     // Selects the slots of samples in groups. A sample that is in no group gets its rank.
-    fill_set(
-        selected.set(), slots,
-        [samples = samples_.set(), groups, suffix_array = suffix_array_.data(),
-         ranks = ranks_.data()] __device__(Index slot) {
-          const Index position = suffix_array[slot];
-          const NumberedWord<Index> word = samples.word(position);
-          if (!word.contains(position)) return false;
-          const bool in_group = groups.contains(slot);
-          if (!in_group) ranks[word.rank(position)] = slot;
-          return in_group;
-        },
-        stream_);
+    const auto select_sample = [samples = samples_.set(), groups,
+                                suffix_array = suffix_array_.data(),
+                                ranks = ranks_.data()] __device__(Index slot) {
+      const Index position = suffix_array[slot];
+      const NumberedWord<Index> word = samples.word(position);
+      if (!word.contains(position)) return false;
+      const bool in_group = groups.contains(slot);
+      if (!in_group) ranks[word.rank(position)] = slot;
+      return in_group;
+    };
+    fill_set(selected.set(), slots, select_sample, stream_);
     steps_ = {count_, stream_};
     // The step of a sample in no group is the sample itself.
-    for_each_item<Index>(
-        count_, [steps = steps_.data()] __device__(Index i) { steps[i] = i; }, stream_);
+    const auto write_number = [steps = steps_.data()] __device__(Index i) { steps[i] = i; };
+    for_each_item<Index>(count_, write_number, stream_);
     const std::uint64_t members = selected.number_and_count(stream_);
     SuffixGroups<Index> list(members, stream_);
     keys = {members, stream_};
     // Lists the samples in groups, in the order of their slots; keys are the numbers of their groups,
     // from 1. Thread w handles the 32 slots of word w: few of them have a sample.
-    for_each_item<Index>((slots + 31) / 32,
-                         [samples = samples_.set(), groups, selected = selected.set(),
-                          suffix_array = suffix_array_.data(), list = list.view(),
-                          keys = keys.data()] __device__(Index w) {
-                           const NumberedWord<Index> word = selected.words[w];
-                           Index at = word.before;
-                           for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
-                             const Index slot = 32 * w + static_cast<Index>(first_lane(bits));
-                             list.items[at] = samples.rank(suffix_array[slot]);
-                             list.slots[at] = slot;
-                             list.heads[at] = at == 0 ? 1 : 0;
-                             keys[at] = groups.groups_up_to(slot);
-                             ++at;
-                           }
-                         },
-                         stream_);
+    const auto list_samples = [samples = samples_.set(), groups, selected = selected.set(),
+                               suffix_array = suffix_array_.data(), list = list.view(),
+                               keys = keys.data()] __device__(Index w) {
+      const NumberedWord<Index> word = selected.words[w];
+      Index at = word.before;
+      for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1) {
+        const Index slot = 32 * w + static_cast<Index>(first_lane(bits));
+        list.items[at] = samples.rank(suffix_array[slot]);
+        list.slots[at] = slot;
+        list.heads[at] = at == 0 ? 1 : 0;
+        keys[at] = groups.groups_up_to(slot);
+        ++at;
+      }
+    };
+    for_each_item<Index>((slots + 31) / 32, list_samples, stream_);
     // The first step of each listed sample: to the sample of the next suffix or, from within a long
     // run, to the last suffix of the run.
-    for_each_item<Index>(
-        members,
-        [sampling = sampling_, samples = samples_.set(), groups,
-         suffix_array = suffix_array_.data(), targets_in_runs = targets_.data() + suffixes_,
-         list = list.view(), steps = steps_.data()] __device__(Index i) {
-          const Index slot = list.slots[i];
-          Index own = 0;
-          Index next = 0;
-          if (groups.runs.contains(slot)) {
-            next = targets_in_runs[groups.runs.members.rank(slot)];
-          } else {
-            sampling.samples(suffix_array[slot], own, next);
-          }
-          steps[list.items[i]] = samples.rank(next);
-        },
-        stream_);
+    const auto find_step = [sampling = sampling_, samples = samples_.set(), groups,
+                            suffix_array = suffix_array_.data(),
+                            targets_in_runs = targets_.data() + suffixes_, list = list.view(),
+                            steps = steps_.data()] __device__(Index i) {
+      const Index slot = list.slots[i];
+      Index own = 0;
+      Index next = 0;
+      if (groups.runs.contains(slot)) {
+        next = targets_in_runs[groups.runs.members.rank(slot)];
+      } else {
+        sampling.samples(suffix_array[slot], own, next);
+      }
+      steps[list.items[i]] = samples.rank(next);
+    };
+    for_each_item<Index>(members, find_step, stream_);
     list.members = members;
     return list;
   }

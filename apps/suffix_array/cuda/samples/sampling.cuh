@@ -9,24 +9,15 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// Chooses, for every suffix of a group, a sample a few symbols ahead, from symbols in which all
-/// members of its group agree: these have their samples at equal distances, so the order of the
-/// samples is the order of the suffixes.
-///
-/// The sample of p is the position with the least hash of `hashed` symbols among p ..
-/// p + window - 1, the first of them if there are several (a minimizer; Roberts et al.,
-/// Bioinformatics 2004). Neighbouring suffixes mostly share one: about 2 / (window + 1) of all
-/// positions are samples. For DNA the window is 17 positions after one round of 32-bit keys (11 %),
-/// 26 after one round of 64-bit keys (7 %) and 54 after three of these (4 %).
+/// Chooses a sample for every suffix of a group, as host/samples/sampling.hpp does and explains, with
+/// another hash and another window: of `hashed` symbols among p .. p + window - 1. For DNA the window
+/// is 17 positions after one round of 32-bit keys (11 % of all positions are samples), 26 after one
+/// round of 64-bit keys (7 %) and 54 after three of these (4 %).
 ///
 /// The members of a group agree in SymbolStream::first_depth() symbols and `depth` more. The window
 /// of p ends `hashed` symbols before the end of these, or of most_context symbols if that is less.
 /// As `hashed` is at most `depth`, the window contains at least the symbols that the first sort has
-/// compared.
-///
-/// Positions whose symbol equals the next one are chosen only if the window has no others, that is
-/// in a run. So a sample never lies within a long run, unless the suffix itself does: any other
-/// suffix starts with a run no longer than the symbols that the first sort has compared.
+/// compared: so a sample never lies within a long run, unless the suffix itself does.
 struct Sampling {
   /// Most bits of a hash's input, so that a hash takes one multiplication.
   static constexpr int most_hashed_bits = 32;

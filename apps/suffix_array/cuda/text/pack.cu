@@ -11,34 +11,27 @@
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
-namespace {
 
-TextReader reader(const DeviceText& text, const std::uint32_t* separator_bits) {
-  return {text.symbols.data(), separator_bits, text.symbols.size()};
-}
-
-}  // namespace
-
-DeviceBuffer<std::uint32_t> mark_separators(const DeviceText& text, cudaStream_t stream) {
-  if (text.separators.empty()) return {};
-  DeviceBuffer<std::uint32_t> bits((text.symbols.size() + 31) / 32, stream);
-  check_cuda(cudaMemsetAsync(bits.data(), 0, bits.bytes(), stream));
+MarkedText mark_separators(const DeviceText& text, cudaStream_t stream) {
+  MarkedText marked{{text.symbols.data(), nullptr, text.symbols.size()}, {}};
+  if (text.separators.empty()) return marked;
+  marked.bits = {(marked.size + 31) / 32, stream};
+  check_cuda(cudaMemsetAsync(marked.bits.data(), 0, marked.bits.bytes(), stream));
+  marked.separator_bits = marked.bits.data();
   // Atomic, because separators may share a word of bits.
-  for_each_item<std::uint64_t>(
-      text.separators.size(),
-      [separators = text.separators.data(), bits = bits.data()] __device__(std::uint64_t i) {
-        const std::uint64_t position = separators[i];
-        atomicOr(&bits[position / 32], 1U << (position % 32));
-      },
-      stream);
-  return bits;
+  const auto mark = [separators = text.separators.data(),
+                     bits = marked.bits.data()] __device__(std::uint64_t i) {
+    const std::uint64_t position = separators[i];
+    atomicOr(&bits[position / 32], 1U << (position % 32));
+  };
+  for_each_item<std::uint64_t>(text.separators.size(), mark, stream);
+  return marked;
 }
 
-PrefixCode plan_first_sort(const DeviceText& text, const std::uint32_t* separator_bits, int bits,
-                           cudaStream_t stream) {
+PrefixCode plan_first_sort(const TextReader& text, int bits, cudaStream_t stream) {
   DeviceBuffer<LettersFound> found(1, stream);
   check_cuda(cudaMemsetAsync(found.data(), 0, found.bytes(), stream));
-  const std::uint64_t chunks = (text.symbols.size() + TextChunk::symbols - 1) / TextChunk::symbols;
+  const std::uint64_t chunks = (text.size + TextChunk::symbols - 1) / TextChunk::symbols;
   // A sample of 4 million symbols gives the shares of letters accurately enough, at negligible cost
   // compared with reading the text.
   constexpr std::uint64_t sampled_chunks = 1 << 18;
@@ -47,7 +40,7 @@ PrefixCode plan_first_sort(const DeviceText& text, const std::uint32_t* separato
   // enough that combining the results of the blocks costs nothing.
   constexpr unsigned most_blocks = 2048;
   find_letters_kernel<<<std::min(blocks_for(chunks), most_blocks), element_threads, 0, stream>>>(
-      reader(text, separator_bits), chunks, sampling_stride, found.data());
+      text, chunks, sampling_stride, found.data());
   check_cuda(cudaGetLastError());
 
   LettersFound letters{};
@@ -63,14 +56,14 @@ PrefixCode plan_first_sort(const DeviceText& text, const std::uint32_t* separato
 }
 
 template <class Key, Position Index>
-void write_first_keys(const DeviceText& text, const std::uint32_t* separator_bits,
-                      const PrefixCode& code, Key* keys, Index* positions, cudaStream_t stream) {
+void write_first_keys(const TextReader& text, const PrefixCode& code, Key* keys, Index* positions,
+                      cudaStream_t stream) {
   const KeyTable<Key> table = key_table<Key>(code);
   const auto kernel = write_first_keys_kernel<Key, Index>;
   constexpr std::size_t shared_bytes = sizeof(KeyTile<Key>);
   check_cuda(allow_shared_memory(kernel, shared_bytes));
-  kernel<<<blocks_for(text.symbols.size(), tile_positions), element_threads, shared_bytes,
-           stream>>>(reader(text, separator_bits), table, keys, positions);
+  kernel<<<blocks_for(text.size, tile_positions), element_threads, shared_bytes, stream>>>(
+      text, table, keys, positions);
   check_cuda(cudaGetLastError());
 }
 
@@ -78,10 +71,9 @@ int symbol_bits(const PrefixCode& code) {
   return std::max(static_cast<int>(std::bit_width(static_cast<unsigned>(code.sigma))), 1);
 }
 
-PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits,
-                     const PrefixCode& code, cudaStream_t stream) {
+PackedText pack_text(const TextReader& text, const PrefixCode& code, cudaStream_t stream) {
   const int bits = symbol_bits(code);
-  const std::uint64_t threads = text.symbols.size() / PackSymbols::symbols + 1;
+  const std::uint64_t threads = text.size / PackSymbols::symbols + 1;
   constexpr std::uint64_t extra_words = 2;  // a window may begin at the end of the text
   PackedText packed;
   packed.words = {threads * static_cast<std::uint64_t>(bits) + extra_words, stream};
@@ -101,11 +93,10 @@ PackedText pack_text(const DeviceText& text, const std::uint32_t* separator_bits
     entries[byte] = static_cast<std::uint16_t>(code.codes[byte] | (is_rare ? 0x8000U : 0U));
   }
   const DeviceBuffer<std::uint16_t> codes(entries, stream);
-  for_each_item<std::uint64_t>(
-      threads,
-      PackSymbols{reader(text, separator_bits), codes.data(), bits, packed.words.data(),
-                  packed.rare.data(), packed.rare_blocks.data()},
-      stream);
+  for_each_item<std::uint64_t>(threads,
+                               PackSymbols{text, codes.data(), bits, packed.words.data(),
+                                           packed.rare.data(), packed.rare_blocks.data()},
+                               stream);
 
   packed.stream = {
       packed.words.data(), packed.rare.data(), packed.rare_blocks.data(), bits, code.symbols, 0};
