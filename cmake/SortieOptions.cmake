@@ -39,11 +39,22 @@ if(SORTIE_SANITIZE)
   target_link_options(sortie_flags INTERFACE -fsanitize=${SORTIE_SANITIZE})
 endif()
 
+# sortie_compile_cuda_alone(TARGET): the CUDA sources of the target have translation units of their own.
+function(sortie_compile_cuda_alone target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cu$")
+  if(sources)
+    set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
 # sortie_compile_together(TARGET): host sources share a translation unit, six at a time, since most of their time is that
 # of the headers. Sources with options of their own are left out. The presets debug, asan and tsan compile each source
 # by itself, which finds missing includes.
 function(sortie_compile_together target)
   if(SORTIE_UNITY)
+    # CMake 3.31 and newer would do the same with device code. Folders below add sources, so this waits for them.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL sortie_compile_cuda_alone ${target})")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
     # GCC takes a unit of several sources for a header with an anonymous namespace.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)

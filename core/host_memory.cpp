@@ -40,7 +40,7 @@ std::uint64_t proc_value(const char* path, std::string_view key) {
 
 Error not_a_size(std::string_view text) {
   return {ErrorKind::usage,
-          fmt::format("found {}, expected a size such as 1000, 512M, 1.5G", quoted(text))};
+          fmt::format("found {}, expected a size such as 1000, 512M, 1.5G", sortie::quoted(text))};
 }
 
 /// Exponent of 1024 for "K", "KB", "KiB" and so on (any case); -1 for an unknown unit.

@@ -24,8 +24,8 @@ std::string_view name(KeyType type) {
 KeyType parse_key_type(std::string_view text) {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (text == names[i]) return static_cast<KeyType>(i);
-  throw Error(ErrorKind::usage, fmt::format("key type: found {}, expected one of {}", quoted(text),
-                                            fmt::join(names, ", ")));
+  throw Error(ErrorKind::usage, fmt::format("key type: found {}, expected one of {}",
+                                            sortie::quoted(text), fmt::join(names, ", ")));
 }
 
 }  // namespace sortie

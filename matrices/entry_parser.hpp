@@ -150,7 +150,7 @@ inline std::int64_t take_index(std::string_view& line, std::int64_t size, std::s
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(skip_plus(word.data(), end), end, index);
   if (error == std::errc::invalid_argument || stop != end) {
-    throw LineFault{quoted(word), fmt::format("a {} index {}", kind, range())};
+    throw LineFault{sortie::quoted(word), fmt::format("a {} index {}", kind, range())};
   }
   if (error == std::errc::result_out_of_range || index < 1 || index > size) {
     throw LineFault{fmt::format("{} index {}", kind, word.substr(0, 40)), "an index " + range()};
@@ -168,11 +168,11 @@ Real take_number(std::string_view& line, std::string_view what) {
   const char* const end = at + word.size();
   const NumberStatus status = parse_number<field>(at, end, value);
   if (status == NumberStatus::not_a_number || at != end) {
-    throw LineFault{quoted(word), std::string(what)};
+    throw LineFault{sortie::quoted(word), std::string(what)};
   }
   if (status == NumberStatus::out_of_range) {
-    throw LineFault{quoted(word), fmt::format("{} of magnitude up to {}", what,
-                                              std::numeric_limits<Real>::max())};
+    throw LineFault{sortie::quoted(word), fmt::format("{} of magnitude up to {}", what,
+                                                      std::numeric_limits<Real>::max())};
   }
   return value;
 }
@@ -204,7 +204,7 @@ Entry<Value> parse_line(const LineFormat& format, std::string_view line) {
         take_number<field, Real>(line, field == Field::integer ? "an integer" : "a real number");
   }
   if (const std::string_view word = take_word(line); !word.empty()) {
-    throw LineFault{quoted(word), "the end of the line"};
+    throw LineFault{sortie::quoted(word), "the end of the line"};
   }
   return entry;
 }

@@ -83,14 +83,14 @@ class HeaderParser {
       const std::string_view joint = i == 0 ? "" : i + 1 == n ? " or " : ", ";
       expected += fmt::format("{}\"{}\"", joint, choices[i]);
     }
-    fail(word.empty() ? "the end of the line" : quoted(word), expected);
+    fail(word.empty() ? "the end of the line" : sortie::quoted(word), expected);
   }
 
   void parse_banner() {
     MatrixMarketHeader& header = result_.header;
     std::string_view rest = line_;
     if (const std::string_view word = take_word(rest); !is_spelled(word, "%%matrixmarket")) {
-      fail(word.empty() ? "a blank line" : quoted(word),
+      fail(word.empty() ? "a blank line" : sortie::quoted(word),
            "the banner \"%%MatrixMarket matrix ...\"");
     }
     take_choice(rest, std::array{std::string_view("matrix")});
@@ -98,7 +98,7 @@ class HeaderParser {
     header.field = static_cast<Field>(take_choice(rest, field_names));
     header.symmetry = static_cast<Symmetry>(take_choice(rest, symmetry_names));
     if (const std::string_view word = take_word(rest); !word.empty()) {
-      fail(quoted(word), "the end of the line");
+      fail(sortie::quoted(word), "the end of the line");
     }
     if (header.field == Field::pattern && !header.coordinate) {
       fail("\"pattern\" with \"array\"", "\"real\", \"integer\" or \"complex\"");
@@ -126,7 +126,7 @@ class HeaderParser {
       words.push_back(word);
     }
     if (words.size() != (header.coordinate ? 3U : 2U)) {
-      fail(quoted(trimmed(line_)), size_line_words());
+      fail(sortie::quoted(trimmed(line_)), size_line_words());
     }
     header.rows = parse_size(words[0], "rows");
     header.cols = parse_size(words[1], "columns");
@@ -138,8 +138,8 @@ class HeaderParser {
     const char* const end = word.data() + word.size();
     const auto [stop, error] = std::from_chars(word.data(), end, size);
     if (error != std::errc{} || stop != end || size < 0) {
-      fail(quoted(word), fmt::format("a number of {} from 0 to {}", what,
-                                     std::numeric_limits<std::int64_t>::max()));
+      fail(sortie::quoted(word), fmt::format("a number of {} from 0 to {}", what,
+                                             std::numeric_limits<std::int64_t>::max()));
     }
     return size;
   }

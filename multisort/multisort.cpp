@@ -51,7 +51,7 @@ SortAlgorithm parse_sort_algorithm(std::string_view text) {
     expected += one.name;
   }
   throw Error(ErrorKind::usage,
-              fmt::format("sort algorithm: found {}, expected {}", quoted(text), expected));
+              fmt::format("sort algorithm: found {}, expected {}", sortie::quoted(text), expected));
 }
 
 std::string_view name(Transport transport) {
@@ -63,8 +63,8 @@ std::string_view name(Transport transport) {
 Transport parse_transport(std::string_view text) {
   for (const auto& [id, known] : transports)
     if (text == known) return id;
-  throw Error(ErrorKind::usage,
-              fmt::format("transport: found {}, expected auto, peer or staged", quoted(text)));
+  throw Error(ErrorKind::usage, fmt::format("transport: found {}, expected auto, peer or staged",
+                                            sortie::quoted(text)));
 }
 
 std::vector<SortAlgorithm> sort_algorithms(Backend backend) {

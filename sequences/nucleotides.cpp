@@ -48,8 +48,8 @@ void require_nucleotides(const Text& text) {
     throw Error(ErrorKind::input,
                 fmt::format("reverse complement, record {} ({}), offset {}: found {}, expected a "
                             "nucleotide",
-                            i + 1, quoted(record.name), fault - begin,
-                            quoted(std::string(1, static_cast<char>(*fault)))));
+                            i + 1, sortie::quoted(record.name), fault - begin,
+                            sortie::quoted(std::string(1, static_cast<char>(*fault)))));
   }
 }
 
@@ -68,8 +68,8 @@ Ambiguity parse_ambiguity(std::string_view text) {
   const auto found = std::find(ambiguity_names.begin(), ambiguity_names.end(), text);
   if (found != ambiguity_names.end())
     return static_cast<Ambiguity>(found - ambiguity_names.begin());
-  throw Error(ErrorKind::usage,
-              fmt::format("ambiguity: found {}, expected keep, unify or separate", quoted(text)));
+  throw Error(ErrorKind::usage, fmt::format("ambiguity: found {}, expected keep, unify or separate",
+                                            sortie::quoted(text)));
 }
 
 bool is_base(std::uint8_t symbol) {

@@ -25,7 +25,7 @@ std::string describe_byte(char byte) {
   const auto value = static_cast<std::uint8_t>(byte);
   if (value == '\r') return "a carriage return inside a line";
   if (value < 0x20 || value == 0x7f) return fmt::format("control byte 0x{:02x}", value);
-  return "symbol " + quoted(std::string_view(&byte, 1));
+  return "symbol " + sortie::quoted(std::string_view(&byte, 1));
 }
 
 std::string describe_alphabet(Alphabet alphabet) {
@@ -206,7 +206,7 @@ void RecordParser::end_quality_line() {
   if (quality_length_ > length || (quality_length_ < length && sequence_lines_ == 1)) {
     throw input_error(file_, quality_line_, fmt::format("{} quality values", quality_length_),
                       fmt::format("{}, one for each symbol of record {}", length,
-                                  quoted(text_.records.back().name)));
+                                  sortie::quoted(text_.records.back().name)));
   }
   quality_wanted_ = quality_length_ < length;
 }
@@ -224,7 +224,7 @@ Text RecordParser::finish() {
         quality_wanted_ ? fmt::format("{} more quality values", last.length - quality_length_)
                         : "a '+' line and quality values";
     throw input_error(file_, line_number_ - 1, "the end of the file",
-                      fmt::format("{} for record {}", missing, quoted(last.name)));
+                      fmt::format("{} for record {}", missing, sortie::quoted(last.name)));
   }
   text_.symbols.resize(size_);
   return std::move(text_);

@@ -72,7 +72,7 @@ Alphabet parse_alphabet(std::string_view text) {
   throw Error(ErrorKind::usage,
               fmt::format("alphabet: found {}, expected auto, dna, dna-iupac, rna, rna-iupac, "
                           "protein or bytes",
-                          quoted(text)));
+                          sortie::quoted(text)));
 }
 
 std::string_view letters(Alphabet alphabet) {

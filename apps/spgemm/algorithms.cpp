@@ -106,7 +106,7 @@ Algorithm parse_algorithm(std::string_view text) {
     names += (names.empty() ? "" : ", ") + std::string(candidate);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("algorithm: found {}, expected one of {}", quoted(text), names));
+              fmt::format("algorithm: found {}, expected one of {}", sortie::quoted(text), names));
 }
 
 std::span<const Algorithm> algorithms(Backend backend) {

@@ -101,7 +101,7 @@ ConstructionAlgorithm parse_algorithm(std::string_view name) {
     if (algorithm.name == name) return algorithm;
   }
   throw Error(ErrorKind::usage, fmt::format("suffix array algorithm: found {}, expected {}",
-                                            quoted(name), algorithm_names()));
+                                            sortie::quoted(name), algorithm_names()));
 }
 
 std::string algorithm_names() {

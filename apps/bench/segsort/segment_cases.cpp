@@ -211,7 +211,7 @@ SegmentShape parse_segment_case(std::string_view name) {
   throw Error(ErrorKind::usage,
               fmt::format("case: found {}, expected \"length N\", \"power law a=X max N\" or one "
                           "of: {}",
-                          quoted(name), fmt::join(segment_case_names(), "; ")));
+                          sortie::quoted(name), fmt::join(segment_case_names(), "; ")));
 }
 
 SegmentCase make_segment_case(const std::string& name, std::uint64_t items, std::uint64_t seed) {

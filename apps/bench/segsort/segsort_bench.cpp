@@ -165,9 +165,9 @@ std::string_view name(SegsortAlgorithm algorithm) {
 SegsortAlgorithm parse_segsort_algorithm(std::string_view text) {
   for (const SegsortAlgorithm algorithm : all_algorithms)
     if (text == name(algorithm)) return algorithm;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("segsort algorithm: found {}, expected sortie or std::sort", quoted(text)));
+  throw Error(ErrorKind::usage,
+              fmt::format("segsort algorithm: found {}, expected sortie or std::sort",
+                          sortie::quoted(text)));
 }
 
 void require_algorithms(Backend backend, const std::vector<SegsortAlgorithm>& algorithms) {

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int default_repetitions = 5;
+constexpr int tune_repetitions = 5;
 
 struct TuneCommand {
   CommonOptions common;
@@ -94,7 +94,7 @@ Command add_bench_tune_command(CLI::App& bench_parser) {
                      "(-: standard output)");
   parser->add_flag("--paper", options->paper,
                    "Also measure the kernels of the paper: Fig. 9 (reg-sort) and 10 (smem-merge)");
-  options->common.repeat = default_repetitions;
+  options->common.repeat = tune_repetitions;
   add_common_options(*parser, options->common);
   return make_command(parser, options, run);
 }
