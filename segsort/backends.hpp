@@ -7,8 +7,8 @@
 #include "sortie/context.hpp"
 #include "sortie/segmented_sort.hpp"
 
-/// Backends that segmented_sort.cpp dispatches to. In a build without CUDA, cuda_absent.cpp defines
-/// sort_on_cuda().
+/// Backends that segmented_sort.cpp dispatches to. In a build without CUDA, it defines sort_on_cuda()
+/// itself.
 namespace sortie::segsort {
 
 /// Sorts a request whose keys have the width of `UKey`, on the host. Checks the offsets before it

@@ -10,6 +10,12 @@
 
 namespace sortie::segsort {
 
+#ifndef SORTIE_HAVE_CUDA
+void sort_on_cuda(const Context&, const Request&) {
+  throw Error(ErrorKind::unavailable, "segmented_sort: this build of Sortie has no CUDA");
+}
+#endif
+
 namespace {
 
 [[noreturn]] void refuse(std::string_view found, std::string_view expected) {

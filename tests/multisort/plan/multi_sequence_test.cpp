@@ -14,7 +14,7 @@
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/shares.hpp"
 #include "tests/multisort/distributions.hpp"
-#include "tests/multisort/plan/sequences.hpp"
+#include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 namespace plan = multisort::plan;
 
 /// How many items of each sequence are among the `rank` first of a stable merge, for every rank.
-std::vector<std::vector<std::uint64_t>> all_splits(const Sequences& sequences) {
+std::vector<std::vector<std::uint64_t>> all_splits(const Chunks& sequences) {
   struct Item {
     std::uint64_t key;
     std::size_t sequence;
@@ -40,7 +40,7 @@ std::vector<std::vector<std::uint64_t>> all_splits(const Sequences& sequences) {
   return splits;
 }
 
-void check_ranks(const Sequences& sequences, std::uint64_t step) {
+void check_ranks(const Chunks& sequences, std::uint64_t step) {
   const std::vector<std::uint64_t> sizes = sizes_of(sequences);
   const auto expected = all_splits(sequences);
   const auto read = [&](std::size_t s, std::uint64_t i) { return sequences.at(s).at(i); };
@@ -53,7 +53,7 @@ void check_ranks(const Sequences& sequences, std::uint64_t step) {
 TEST(MultiSequence, EveryRankOfShortSequencesWithManyEqualKeys) {
   Random random(1);
   for (int round = 0; round < 400; ++round) {
-    Sequences sequences(1 + random.below(16));
+    Chunks sequences(1 + random.below(16));
     const std::uint64_t values = 1 + random.below(6);
     for (auto& sequence : sequences) {
       sequence.resize(random.below(8));
@@ -69,7 +69,7 @@ TEST(MultiSequence, UnequalLengthsOfEveryDistribution) {
   for (const Distribution& distribution : distributions()) {
     SCOPED_TRACE(distribution.name);
     for (std::size_t count = 1; count <= 16; ++count) {
-      Sequences sequences;
+      Chunks sequences;
       for (std::size_t s = 0; s < count; ++s) {
         sequences.push_back(draw_bits(distribution, 32, s == 1 ? 1000 : 3 * s * s, s));
         std::sort(sequences.back().begin(), sequences.back().end());
@@ -81,7 +81,7 @@ TEST(MultiSequence, UnequalLengthsOfEveryDistribution) {
 }
 
 TEST(MultiSequence, OrderIsTheComparators) {
-  const Sequences sequences{{9, 5, 1}, {8, 5, 5, 2}};
+  const Chunks sequences{{9, 5, 1}, {8, 5, 5, 2}};
   const auto sizes = sizes_of(sequences);
   const auto read = [&](std::size_t s, std::uint64_t i) { return sequences[s][i]; };
   const auto split = plan::split_at_rank(sizes, 4, read, std::greater<>{});  // 9 8 5 5
@@ -95,7 +95,7 @@ TEST(MultiSequence, NoSequencesAndEmptyOnes) {
   EXPECT_EQ(plan::split_at_rank(sizes, 0, read, std::less<>{}), sizes);
 }
 
-// Sequences that exist only as functions: positions beyond 32 bits, and how many reads it takes.
+// Chunks that exist only as functions: positions beyond 32 bits, and how many reads it takes.
 TEST(MultiSequence, SixteenSequencesOf2To34ItemsTakeFewReads) {
   constexpr std::uint64_t length = std::uint64_t{1} << 34;
   const std::vector<std::uint64_t> sizes(16, length);
@@ -122,7 +122,7 @@ TEST(MultiSequence, SixteenSequencesOf2To34ItemsTakeFewReads) {
 TEST(MultiSequence, DestinationsTileTheSequences) {
   Random random(2);
   for (std::size_t destinations = 1; destinations <= 16; ++destinations) {
-    Sequences sequences(destinations);
+    Chunks sequences(destinations);
     std::uint64_t items = 0;
     for (auto& sequence : sequences) {
       sequence.resize(random.below(100));

@@ -14,7 +14,7 @@
 #include "multisort/plan/multi_sequence.hpp"
 #include "multisort/plan/sampled_split.hpp"
 #include "tests/multisort/distributions.hpp"
-#include "tests/multisort/plan/sequences.hpp"
+#include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
 namespace {
@@ -22,8 +22,7 @@ namespace {
 namespace plan = multisort::plan;
 
 /// Compares with split_at_rank() at these ranks. \return rounds of questions
-int check(const Sequences& sequences, const std::vector<std::uint64_t>& ranks,
-          std::uint64_t samples) {
+int check(const Chunks& sequences, const std::vector<std::uint64_t>& ranks, std::uint64_t samples) {
   const std::vector<std::uint64_t> sizes = sizes_of(sequences);
   int rounds = 0;
   const auto fetch = [&](std::span<const plan::SampleRange> ranges) {
@@ -47,7 +46,7 @@ int check(const Sequences& sequences, const std::vector<std::uint64_t>& ranks,
 TEST(SampledSplit, EveryRankOfShortSequencesWithManyEqualKeys) {
   Random random(1);
   for (int round = 0; round < 300; ++round) {
-    Sequences sequences(1 + random.below(8));
+    Chunks sequences(1 + random.below(8));
     const std::uint64_t values = 1 + random.below(6);
     for (auto& sequence : sequences) {
       sequence.resize(random.below(40));
@@ -67,7 +66,7 @@ TEST(SampledSplit, EveryDistribution) {
   for (const Distribution& distribution : distributions()) {
     SCOPED_TRACE(distribution.name);
     for (std::size_t count = 1; count <= 16; count += 3) {
-      Sequences sequences;
+      Chunks sequences;
       std::uint64_t items = 0;
       for (std::size_t s = 0; s < count; ++s) {
         sequences.push_back(draw_bits(distribution, 32, s == 1 ? 3000 : 11 * s * s, s));
@@ -81,7 +80,7 @@ TEST(SampledSplit, EveryDistribution) {
 }
 
 TEST(SampledSplit, FewRounds) {
-  Sequences sequences;
+  Chunks sequences;
   for (std::uint64_t s = 0; s < 4; ++s) {
     sequences.push_back(
         draw_bits({"uniform", Distribution::Kind::uniform}, 64, 1'000'000 + 1000 * s, s));
