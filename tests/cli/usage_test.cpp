@@ -10,7 +10,6 @@ namespace sortie::test {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 using Usage = ProgramTest;
@@ -197,10 +196,7 @@ TEST_F(Usage, WithoutSortieBenchOnlyItsAlgorithmsAndBenchmarksAreUnknown) {
   expect_error(run({"suffix-array", genome, "--algorithm=dc3"}, alone), 2,
                "suffix array algorithm: found \"dc3\", expected auto, prefix-doubling, "
                "divsufsort or reference");
-  EXPECT_THAT(run({"info"}).out, HasSubstr("tanasic"));
-  const Result info = run({"info"}, alone);
-  EXPECT_EQ(info.exit_code, 0);
-  EXPECT_THAT(info.out, Not(HasSubstr("tanasic")));
+  EXPECT_EQ(run({"info"}, alone).exit_code, 0);
   EXPECT_THAT(run({"--help"}, alone).out, HasSubstr("bench"));
 }
 
