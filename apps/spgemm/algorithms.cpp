@@ -98,15 +98,18 @@ std::string_view name(Algorithm algorithm) {
   return own_names.at(static_cast<std::size_t>(algorithm));
 }
 
-Algorithm parse_algorithm(std::string_view text) {
+std::string algorithm_names() {
   std::string names;
-  for (std::size_t i = 0; i < own_names.size() + known().baselines.size(); ++i) {
-    const std::string_view candidate = name(numbered(i));
-    if (candidate == text) return numbered(i);
-    names += (names.empty() ? "" : ", ") + std::string(candidate);
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("algorithm: found {}, expected one of {}", sortie::quoted(text), names));
+  for (std::size_t i = 0; i < own_names.size() + known().baselines.size(); ++i)
+    names += (names.empty() ? "" : ", ") + std::string(name(numbered(i)));
+  return names;
+}
+
+Algorithm parse_algorithm(std::string_view text) {
+  for (std::size_t i = 0; i < own_names.size() + known().baselines.size(); ++i)
+    if (name(numbered(i)) == text) return numbered(i);
+  throw Error(ErrorKind::usage, fmt::format("algorithm: found {}, expected one of {}",
+                                            sortie::quoted(text), algorithm_names()));
 }
 
 std::span<const Algorithm> algorithms(Backend backend) {

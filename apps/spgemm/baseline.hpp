@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -105,6 +106,9 @@ struct Baseline {
 /// not by several threads at once.
 /// \param baselines  not copied; must live as long as the program
 void register_baselines(std::span<const Baseline> baselines);
+
+/// The names that parse_algorithm() takes, separated by commas.
+[[nodiscard]] std::string algorithm_names();
 
 /// The baseline of that number; null for the library's own algorithms.
 [[nodiscard]] const Baseline* find_baseline(Algorithm algorithm);

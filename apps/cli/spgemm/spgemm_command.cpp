@@ -3,6 +3,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/spgemm/spgemm_operands.hpp"
+#include "apps/spgemm/baseline.hpp"
 
 namespace sortie::cli {
 
@@ -20,10 +21,7 @@ Command add_spgemm_command(CLI::App& program) {
       parser->add_option("--precision", command->precision, "f32, f64, complex or auto")
           ->check(CLI::IsMember({"auto", "f32", "f64", "complex"}))
           ->capture_default_str();
-  parser
-      ->add_option("--algorithm", command->algorithm,
-                   "auto, fused, essc, row-wise, reference, eigen, kokkos-kernels, graphblas, esc, "
-                   "cusparse, cusparse-alg1 ... alg3, cusparse-reuse, cusp")
+  parser->add_option("--algorithm", command->algorithm, spgemm::algorithm_names())
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
                    "Compare C with the product of another algorithm; exit 3 if they differ");
