@@ -60,6 +60,9 @@ function(sortie_define_library target kind)
     # DeviceSegmentedSort returns cudaError_t, so its users need the headers of the toolkit.
     target_link_libraries(${target} PUBLIC CUDA::toolkit PRIVATE CUDA::cudart_static)
   endif()
+  if(SORTIE_SANITIZE AND kind STREQUAL "SHARED")
+    target_link_options(${target} PRIVATE -fsanitize=${SORTIE_SANITIZE})
+  endif()
   if(kind STREQUAL "SHARED")
     # No symbols of the static libraries inside are exported, so a program may link its own versions.
     target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:--no-undefined
