@@ -29,8 +29,8 @@ constexpr std::int64_t entries_per_block = std::int64_t{1} << 15;
 
 /// Maximum length of an index (19 digits) and of a double in shortest form
 /// ("-2.2250738585072014e-308"), each including the separator after it.
-constexpr std::size_t index_room = 20;
-constexpr std::size_t number_room = 25;
+constexpr std::size_t max_index_length = 20;
+constexpr std::size_t max_number_length = 25;
 
 /// The text form of the entries of a matrix type: the field name in the banner, and the numbers
 /// after the indices.
@@ -52,7 +52,7 @@ struct EntryForm<Pattern<Idx>> {
 
 template <class Number>
 char* put(char* at, Number number, char separator) {
-  at = std::to_chars(at, at + number_room, number).ptr;
+  at = std::to_chars(at, at + max_number_length, number).ptr;
   *at = separator;
   return at + 1;
 }
@@ -62,8 +62,9 @@ char* put(char* at, Number number, char separator) {
 template <class Matrix>
 std::string_view format_entries(const Matrix& matrix, std::int64_t first_row, std::int64_t begin,
                                 std::int64_t end, std::vector<char>& buffer) {
-  constexpr std::size_t room = 2 * index_room + EntryForm<Matrix>::numbers * number_room;
-  buffer.resize(room * (end - begin));
+  constexpr std::size_t max_entry_length =
+      2 * max_index_length + EntryForm<Matrix>::numbers * max_number_length;
+  buffer.resize(max_entry_length * (end - begin));
   char* at = buffer.data();
   const auto& row_ptr = matrix.row_ptr;
   std::int64_t row = std::upper_bound(row_ptr.begin(), row_ptr.end(), begin) - row_ptr.begin() - 1;

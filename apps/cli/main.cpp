@@ -8,8 +8,10 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "apps/cli/command.hpp"
@@ -31,22 +33,28 @@ constexpr const char* description =
     "of an array of any size.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a check did not hold.";
 
-std::vector<Command> add_commands(CLI::App& program) {
-  std::vector<Command> commands;
-  commands.push_back(add_spgemm_command(program));
-  commands.push_back(add_suffix_array_command(program));
-  commands.push_back(add_query_command(program));
-  commands.push_back(add_sort_command(program));
 #ifdef SORTIE_WITH_BENCHMARKS
-  for (Command& command : add_bench_commands(program)) commands.push_back(std::move(command));
-#else
-  program.add_subcommand("bench", "Benchmarks (by sortie-bench)");
-#endif
-  commands.push_back(add_info_command(program));
-  return commands;
+
+void register_papers() {
+  papers::register_all();
 }
 
-#ifndef SORTIE_WITH_BENCHMARKS
+std::vector<Command> add_benchmarks(CLI::App& program) {
+  return add_bench_commands(program);
+}
+
+std::optional<int> hand_over(char**, const std::vector<std::string>&) {
+  return {};
+}
+
+#else
+
+void register_papers() {}
+
+std::vector<Command> add_benchmarks(CLI::App& program) {
+  program.add_subcommand("bench", "Benchmarks (by sortie-bench)");
+  return {};
+}
 
 // Whether the subcommand has no algorithm of that name in this program.
 bool is_unknown_algorithm(const std::string& subcommand, const std::string& algorithm) {
@@ -76,14 +84,32 @@ bool may_need_benchmarks(const std::vector<std::string>& arguments) {
   return false;
 }
 
-// Continues as the sortie-bench beside this program, if there is one.
-void continue_as_sortie_bench(char** values) {
+// Continues as the sortie-bench beside this program if that may be needed. Returns if there is none;
+// then an exit code where this program cannot do without it.
+std::optional<int> hand_over(char** values, const std::vector<std::string>& arguments) {
+  if (!may_need_benchmarks(arguments)) return {};
   std::error_code no_such_link;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", no_such_link);
   if (!no_such_link) execv((self.parent_path() / "sortie-bench").c_str(), values);
+  if (arguments[0] != "bench") return {};
+  print_error(
+      "sortie bench: found no sortie-bench beside the program, expected it to be built (cmake "
+      "--build build)");
+  return static_cast<int>(ExitCode::failed);
 }
 
 #endif
+
+std::vector<Command> add_commands(CLI::App& program) {
+  std::vector<Command> commands;
+  commands.push_back(add_spgemm_command(program));
+  commands.push_back(add_suffix_array_command(program));
+  commands.push_back(add_query_command(program));
+  commands.push_back(add_sort_command(program));
+  for (Command& command : add_benchmarks(program)) commands.push_back(std::move(command));
+  commands.push_back(add_info_command(program));
+  return commands;
+}
 
 // Describes the error in the command line. CLI11 reports "A subcommand is required" for an unknown
 // subcommand as well; this names the unknown one.
@@ -115,17 +141,7 @@ int run_program(int count, char** values) {
     fmt::print(stderr, "{}", program.help());
     return static_cast<int>(ExitCode::wrong_usage);
   }
-#ifndef SORTIE_WITH_BENCHMARKS
-  if (may_need_benchmarks({values + 1, values + count})) {
-    continue_as_sortie_bench(values);
-    if (values[1] == std::string_view("bench")) {
-      print_error(
-          "sortie bench: found no sortie-bench beside the program, expected it to be built (cmake "
-          "--build build)");
-      return static_cast<int>(ExitCode::failed);
-    }
-  }
-#endif
+  if (const auto code = hand_over(values, {values + 1, values + count})) return *code;
   try {
     program.parse(count, values);
   } catch (const CLI::Success& help_or_version) {
@@ -146,9 +162,7 @@ int run_program(int count, char** values) {
 }  // namespace sortie::cli
 
 int main(int count, char** values) {
-#ifdef SORTIE_WITH_BENCHMARKS
-  sortie::papers::register_all();
-#endif
+  sortie::cli::register_papers();
   sortie::baselines::register_all();
   return sortie::cli::run_program(count, values);
 }
