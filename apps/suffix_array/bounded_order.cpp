@@ -92,16 +92,12 @@ void check_bounded_order(const HostContext& context, const TextView& text,
   require_permutation(suffixes);
   const std::vector<std::uint32_t> bits = host::separator_bits(text);
   const RecordEnds is_end{bits.empty() ? nullptr : bits.data(), text.size()};
-  const Pos* entries = suffixes.data();
-  const std::uint64_t fault = first_index(1, suffixes.size(), [&](std::uint64_t i) {
-    return !is_before(text, is_end, entries[i - 1], entries[i], letters);
-  });
-  if (fault != no_index) {
-    throw wrong_entry("bounded order", fault,
-                      fmt::format("found position {} after position {}, expected the smaller "
-                                  "suffix first",
-                                  suffixes[fault], suffixes[fault - 1]));
-  }
+  require_right(
+      "bounded order", 1, suffixes.size(),
+      [&](std::uint64_t i) {
+        return !is_before(text, is_end, suffixes[i - 1], suffixes[i], letters);
+      },
+      [&](std::uint64_t i) { return wrong_order(suffixes[i], suffixes[i - 1]); });
   report_progress(context, "check bounded order", suffixes.size(), suffixes.size());
 }
 

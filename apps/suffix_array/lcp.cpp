@@ -17,8 +17,6 @@
 #include <cstring>
 
 #include "apps/suffix_array/backends.hpp"
-#include "apps/suffix_array/device_or_host.hpp"
-#include "apps/suffix_array/host/arrays.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -99,7 +97,7 @@ std::vector<Pos> lcp_on_host(const Context& context, const TextView& text,
     }
   });
 
-  std::vector<Pos> lcp = host::allocate_vector<Pos>(size);
+  std::vector<Pos> lcp = allocate_vector<Pos>(size);
   Pos* const result = lcp.data();
   for_each_index(0, size, [=](std::uint64_t i) { result[i] = permuted[entries[i]]; });
   report_progress(context, "lcp", size, size);

@@ -9,7 +9,6 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/construction.hpp"
-#include "apps/suffix_array/device_or_host.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {

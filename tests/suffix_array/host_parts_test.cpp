@@ -9,13 +9,12 @@
 #include <tuple>
 
 #include "apps/suffix_array/host/bit_set.hpp"
-#include "apps/suffix_array/host/build/element_scan.hpp"
 #include "apps/suffix_array/host/build/runs.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/samples/samples.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/key_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "apps/suffix_array/host/text/prefix_roll.hpp"
 #include "apps/suffix_array/host/text/symbol_stream.hpp"
 #include "core/host_runtime.hpp"
 #include "tests/suffix_array/texts.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "apps/suffix_array/host/build/element_scan.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/host/sorts/key_sort.hpp"
 #include "apps/suffix_array/host/text/prefix_plan.hpp"

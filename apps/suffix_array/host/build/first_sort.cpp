@@ -6,12 +6,11 @@
 #include <span>
 #include <utility>
 
-#include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/build/element_scan.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/host/sorts/key_sort.hpp"
-#include "apps/suffix_array/host/text/prefix_roll.hpp"
+#include "apps/suffix_array/host/text/prefix_plan.hpp"
+#include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
@@ -92,7 +91,7 @@ class RangeSorter {
     std::uint64_t largest = 0;
     for (const Range& range : ranges) largest = std::max(largest, range.size());
     const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
-    const auto memory = allocate<std::uint64_t>(capacity);
+    const auto memory = allocate_array<std::uint64_t>(capacity);
     const std::span<std::uint64_t> scratch(memory.get(), capacity);
     const TextRounds rounds(stream_, plan_, scratch);
     BitSet marks(largest);
@@ -235,7 +234,7 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
   order.joined = BitSet(text.size());
   order.runs = std::move(counts.runs);
   order.run_slots = std::move(counts.run_slots);
-  const auto memory = allocate<std::uint64_t>(std::min(most_elements, counts.elements()));
+  const auto memory = allocate_array<std::uint64_t>(std::min(most_elements, counts.elements()));
   RangeSorter<Pos> sorter(plan, stream, order);
   for (std::uint64_t first = 0; first < plan.buckets;) {
     const std::uint64_t base = counts.starts[first];

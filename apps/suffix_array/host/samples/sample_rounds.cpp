@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "apps/suffix_array/host/arrays.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
+#include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
@@ -23,7 +23,7 @@ class UndecidedSamples {
   UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps)
       : ranks_(ranks),
         steps_(steps),
-        items_(allocate<Item>(ranks.size())),
+        items_(allocate_array<Item>(ranks.size())),
         starts_({0, static_cast<Pos>(ranks.size())}) {
     for_each_index(0, ranks.size(),
                    [&](std::uint64_t number) { items_[number] = static_cast<Pos>(number); });
@@ -47,7 +47,7 @@ class UndecidedSamples {
   /// The search for runs is O(s), sequential. Memory: P bytes a sample, for positions of P bytes.
   /// \return whether there were any
   bool sort_by_runs() {
-    const auto lengths = allocate<Pos>(ranks_.size());
+    const auto lengths = allocate_array<Pos>(ranks_.size());
     bool any = false;
     for (std::uint64_t number = ranks_.size(); number-- > 0;) {
       const Pos next = steps_[number];
@@ -74,7 +74,7 @@ class UndecidedSamples {
     divide_groups([&](Pos number) { return ranks_[steps_[number]]; });
     // All steps are read before any changes: a doubled step is two single steps.
     const std::uint64_t size = starts_.back();
-    const auto doubled = allocate<Pos>(size);
+    const auto doubled = allocate_array<Pos>(size);
     for_each_index(0, size,
                    [&](std::uint64_t i) { doubled[i] = steps_[steps_[number_of(items_[i])]]; });
     for_each_index(0, size, [&](std::uint64_t i) { steps_[number_of(items_[i])] = doubled[i]; });
@@ -122,7 +122,7 @@ class UndecidedSamples {
         largest = std::max<std::uint64_t>(largest, starts_[group + 1] - starts_[group]);
       }
       const std::uint64_t scratch_size = scratch_items(largest);
-      const auto scratch = allocate<Item>(scratch_size);
+      const auto scratch = allocate_array<Item>(scratch_size);
       std::uint64_t kept = starts_[tasks[task]];
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
         sort_perhaps_ordered(items_.get() + starts_[group], starts_[group + 1] - starts_[group],
@@ -174,7 +174,7 @@ class UndecidedSamples {
 
   std::span<Pos> ranks_;
   std::span<Pos> steps_;
-  Array<Item> items_;
+  HostArray<Item> items_;
   std::vector<Pos> starts_;  ///< first item of each group, and the end of the last group
 };
 

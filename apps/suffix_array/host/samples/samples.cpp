@@ -7,13 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
-#include "apps/suffix_array/host/samples/numbered_set.hpp"
 #include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/sorts/group_batch.hpp"
 #include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
 
@@ -65,9 +63,9 @@ class Finish {
     const NumberedSet<Pos> numbers(samples_);
     const std::uint64_t count = numbers.count();
     require_sample_memory(count);
-    auto ranks = allocate<Pos>(count);
+    auto ranks = allocate_array<Pos>(count);
     rank_samples(numbers, ranks.get());
-    auto steps = allocate<Pos>(count);
+    auto steps = allocate_array<Pos>(count);
     find_steps(numbers, map, steps.get());
     if (are_many(count)) map.forget();
     const std::uint64_t rounds =
@@ -134,11 +132,11 @@ class Finish {
       }
     });
     for (std::uint64_t i = 0; i < order_.runs.size(); ++i) {
-      if (numbers.contains(order_.runs[i].begin)) {
+      if (samples_.test(order_.runs[i].begin)) {
         ranks[numbers.number(order_.runs[i].begin)] = rank_of_slot(run_order_.first_slot(i));
       }
     }
-    if (numbers.contains(size_)) ranks[numbers.number(size_)] = static_cast<Pos>(separators_);
+    if (samples_.test(size_)) ranks[numbers.number(size_)] = static_cast<Pos>(separators_);
   }
 
   /// Gives the samples in slots [first, last) their ranks.
@@ -161,7 +159,7 @@ class Finish {
       for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t slot = candidates[i];
         const std::uint64_t position = order_.suffixes[slot];
-        if (!numbers.contains(position)) continue;
+        if (!samples_.test(position)) continue;
         const std::uint64_t start = order_.joined.last_clear(next, slot + 1);
         if (start <= slot) group = start;
         next = slot + 1;
@@ -180,7 +178,7 @@ class Finish {
       });
     }
     for (const LongRun<Pos>& run : order_.runs) {
-      if (numbers.contains(run.begin)) steps[numbers.number(run.begin)] = numbers.number(run.end);
+      if (samples_.test(run.begin)) steps[numbers.number(run.begin)] = numbers.number(run.end);
     }
   }
 
@@ -239,9 +237,9 @@ class Finish {
     // 64-bit positions.
     const std::uint64_t scratch_size =
         std::min(largest, std::max(largest_private_group, size_ / 16));
-    const auto scratch = allocate<Element>(scratch_size);
+    const auto scratch = allocate_array<Element>(scratch_size);
     for (const auto& [begin, end] : large) {
-      const auto elements = allocate<Element>(end - begin);
+      const auto elements = allocate_array<Element>(end - begin);
       sort_group(ranks, begin, end, elements.get(), std::span(scratch.get(), scratch_size));
     }
   }

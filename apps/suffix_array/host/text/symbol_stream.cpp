@@ -64,7 +64,7 @@ SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
       high_bits_(0),
       low_bits_(0),
       size_(text.size()),
-      bytes_(allocate<std::uint8_t>(bytes(text.size(), plan))) {
+      bytes_(allocate_array<std::uint8_t>(bytes(text.size(), plan))) {
   for (int i = 0; i < symbols_; ++i) high_bits_ |= std::uint64_t{1} << ((i + 1) * bits_ - 1);
   low_bits_ = (~std::uint64_t{0} >> unused_bits_) & ~high_bits_;
 

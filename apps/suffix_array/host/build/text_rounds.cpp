@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/host/build/element_scan.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
 
 #include <algorithm>
 
-#include "apps/suffix_array/host/text/word_reader.hpp"
+#include "apps/suffix_array/host/text/symbol_stream.hpp"
 #include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
