@@ -34,8 +34,7 @@ void require_positions(std::string_view title, std::span<const Pos> suffixes, st
 /// Checks patterns. \throws Error (usage) their begins are not ascending within their letters
 void require_patterns(const PatternView& patterns);
 
-/// Checks the size of an array that is to be checked. \throws Error (check)
-/// \param why  ends the message
+/// Checks the size of an array that is to be checked; `why` ends the message. \throws Error (check)
 void require_entries(std::string_view title, std::uint64_t found, std::uint64_t expected,
                      std::string_view why = {});
 
@@ -62,9 +61,6 @@ namespace host {
 /// \throws Error (out_of_memory) before any work when the budget does not suffice
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
-
-/// One bit for each position, set where a record ends; empty when there are no separators.
-[[nodiscard]] std::vector<std::uint32_t> separator_bits(const TextView& text);
 
 }  // namespace host
 

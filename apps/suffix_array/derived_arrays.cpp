@@ -91,23 +91,19 @@ void invert_permutation(std::span<const Pos> suffixes, Pos* inverse) {
   if (missing != no_index) throw duplicate_error(suffixes);
 }
 
+/// Checks the entries of the separators, then those after them, which start with a letter.
 template <Position Pos>
-void check_separators(const TextView& text, std::span<const Pos> suffixes) {
+void check_order(const TextView& text, std::span<const Pos> suffixes, const Pos* inverse) {
+  const std::uint64_t size = text.size();
+  const std::uint64_t separators = text.separators.size();
+  const std::uint8_t* symbols = text.symbols.data();
   require_right(
-      "suffix array", 0, text.separators.size(),
+      "suffix array", 0, separators,
       [&](std::uint64_t i) { return suffixes[i] != text.separators[i]; },
       [&](std::uint64_t i) {
         return fmt::format("found position {}, expected position {}, where record {} ends",
                            suffixes[i], text.separators[i], i);
       });
-}
-
-/// Checks the entries after those of the separators; all of them start with a letter.
-template <Position Pos>
-void check_letters(const TextView& text, std::span<const Pos> suffixes, const Pos* inverse) {
-  const std::uint64_t size = text.size();
-  const std::uint64_t separators = text.separators.size();
-  const std::uint8_t* symbols = text.symbols.data();
   // The end of the text has no entry; it ranks between the separators and the letters.
   const auto rank = [=](std::uint64_t position) -> std::uint64_t {
     if (position == size) return separators;
@@ -130,15 +126,12 @@ constexpr std::string_view documents_title = "document array";
 
 /// The symbol before each suffix, by definition.
 template <Position Pos>
-struct SymbolBefore {
-  TextView text;
-  const Pos* suffixes;
-
-  std::uint8_t operator()(std::uint64_t i) const {
+auto symbol_before(const TextView& text, std::span<const Pos> suffixes) {
+  return [=](std::uint64_t i) {
     const std::uint64_t position = suffixes[i];
     return text.symbols[(position == 0 ? text.size() : position) - 1];
-  }
-};
+  };
+}
 
 void require_records(std::uint64_t entries, std::span<const std::uint64_t> begins) {
   constexpr std::uint64_t most = std::uint64_t{1} << 32;
@@ -194,8 +187,7 @@ void check(const HostContext& context, const TextView& text, std::span<const Pos
   const PhaseTimer timer(context, "check");
   const auto inverse = allocate_array<Pos>(suffixes.size());
   invert_permutation(suffixes, inverse.get());
-  check_separators(text, suffixes);
-  check_letters(text, suffixes, inverse.get());
+  check_order(text, suffixes, inverse.get());
   report_progress(context, "check", suffixes.size(), suffixes.size());
 }
 
@@ -230,7 +222,7 @@ std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, cons
         start_host_runtime(here.threads);
         require_positions(transform_title, suffixes, text.size());
         return values_of_suffixes(here, "bwt", text.size(), 1 + sizeof(Pos),
-                                  SymbolBefore<Pos>{text, suffixes.data()});
+                                  symbol_before(text, suffixes));
       });
 }
 
@@ -241,7 +233,7 @@ void check_burrows_wheeler(const HostContext& context, const TextView& text,
   require_entries(transform_title, transform.size(), suffixes.size());
   start_host_runtime(context.threads);
   require_positions(transform_title, suffixes, text.size());
-  const SymbolBefore<Pos> before{text, suffixes.data()};
+  const auto before = symbol_before(text, suffixes);
   check_suffixes(
       context, transform_title, "check bwt", suffixes.size(),
       [=](std::uint64_t i) { return transform[i] != before(i); },

@@ -27,6 +27,26 @@ constexpr std::string_view title = "suffix array query";
 /// Patterns of a task: few, since each takes some microseconds, and more where it is frequent.
 constexpr std::uint64_t patterns_of_task = 64;
 
+/// One bit for each position, set where a record ends; empty when there are no separators.
+std::vector<std::uint32_t> separator_bits(const TextView& text) {
+  if (text.separators.empty()) return {};
+  std::vector<std::uint32_t> bits(text.size() / 32 + 1);
+  for (const std::uint64_t position : text.separators) {
+    bits[position / 32] |= std::uint32_t{1} << (position % 32);
+  }
+  return bits;
+}
+
+/// Checks the arguments of a query. \return whether there is no text or no pattern
+bool finds_nothing(const Context& context, const TextView& text, std::uint64_t entries,
+                   const PatternView& patterns) {
+  require_same_size(title, text, entries);
+  require_patterns(patterns);
+  if (text.size() != 0 && patterns.size() != 0) return false;
+  (void)resolve_backend(context);  // still refuses a backend that cannot run
+  return true;
+}
+
 template <Position Pos>
 std::vector<EntryRange> find_on_host(const Context& context, const TextView& text,
                                      std::span<const Pos> suffixes, const PatternView& patterns) {
@@ -38,7 +58,7 @@ std::vector<EntryRange> find_on_host(const Context& context, const TextView& tex
   require_positions(title, suffixes, text.size());
   report_progress(context, "query", 0, patterns.size());
   PhaseTimer timer(context, "query", patterns.letters.size());
-  const std::vector<std::uint32_t> bits = host::separator_bits(text);
+  const std::vector<std::uint32_t> bits = separator_bits(text);
   const PatternSearch<Pos> search{
       text.symbols.data(), suffixes.data(), {bits.empty() ? nullptr : bits.data(), text.size()}};
   std::vector<EntryRange> ranges(patterns.size());
@@ -205,22 +225,10 @@ void require_patterns(const PatternView& patterns) {
   }
 }
 
-std::vector<std::uint32_t> host::separator_bits(const TextView& text) {
-  if (text.separators.empty()) return {};
-  std::vector<std::uint32_t> bits(text.size() / 32 + 1);
-  for (const std::uint64_t position : text.separators) {
-    bits[position / 32] |= std::uint32_t{1} << (position % 32);
-  }
-  return bits;
-}
-
 template <Position Pos>
 std::vector<EntryRange> find(const Context& context, const TextView& text,
                              std::span<const Pos> suffixes, const PatternView& patterns) {
-  require_same_size(title, text, suffixes.size());
-  require_patterns(patterns);
-  if (text.size() == 0 || patterns.size() == 0) {
-    (void)resolve_backend(context);  // still refuses a backend that cannot run
+  if (finds_nothing(context, text, suffixes.size(), patterns)) {
     return std::vector<EntryRange>(patterns.size());
   }
   return on_backend(
@@ -231,10 +239,7 @@ std::vector<EntryRange> find(const Context& context, const TextView& text,
 template <Position Pos>
 Occurrences<Pos> locate(const Context& context, const TextView& text, std::span<const Pos> suffixes,
                         const PatternView& patterns, std::uint64_t most_hits) {
-  require_same_size(title, text, suffixes.size());
-  require_patterns(patterns);
-  if (text.size() == 0 || patterns.size() == 0) {
-    (void)resolve_backend(context);
+  if (finds_nothing(context, text, suffixes.size(), patterns)) {
     return {std::vector<EntryRange>(patterns.size()),
             std::vector<std::uint64_t>(patterns.size() + 1),
             {}};
@@ -253,7 +258,7 @@ std::vector<std::uint64_t> count_by_plain_search(const HostContext& context, con
   start_host_runtime(context.threads);
   PhaseTimer timer(context, "plain search", text.size());
   std::vector<std::uint64_t> counts(patterns.size());
-  const std::vector<std::uint32_t> bits = host::separator_bits(text);
+  const std::vector<std::uint32_t> bits = separator_bits(text);
   const RecordEnds is_end{bits.empty() ? nullptr : bits.data(), text.size()};
   std::map<std::uint64_t, std::vector<std::uint64_t>> by_length;
   for (std::uint64_t i = 0; i < patterns.size(); ++i) {
@@ -288,7 +293,7 @@ void check_occurrences(const HostContext& context, const TextView& text,
                             occurrences.begins.empty() ? 0 : occurrences.begins.back()));
   }
   const std::vector<std::uint64_t> counts = count_by_plain_search(context, text, patterns);
-  const std::vector<std::uint32_t> bits = host::separator_bits(text);
+  const std::vector<std::uint32_t> bits = separator_bits(text);
   const RecordEnds is_end{bits.empty() ? nullptr : bits.data(), text.size()};
   std::vector<Pos> sorted;
   for (std::uint64_t i = 0; i < size; ++i) {

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "apps/suffix_array/host/bit_set.hpp"
-#include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
-#include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "apps/suffix_array/host/text/symbol_stream.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
 #include "core/host_runtime.hpp"
 #include "core/random.hpp"
 #include "tests/suffix_array/texts.hpp"

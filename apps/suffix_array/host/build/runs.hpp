@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "apps/suffix_array/host/text/prefix_plan.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -23,9 +23,8 @@ struct LongRun {
 
 /// The slots that the members of all long runs of one letter take.
 struct RunSlots {
-  std::uint64_t bucket;  ///< of members of the letter's runs
-  std::uint64_t key;     ///< of members of the letter's runs
-  std::uint64_t begin;   ///< first slot
+  std::uint64_t code;   ///< of the letter
+  std::uint64_t begin;  ///< first slot
   std::uint64_t size;
 };
 
@@ -42,8 +41,8 @@ struct RunSlots {
 template <Position Pos>
 class RunOrder {
  public:
-  /// \param runs   all long runs, ascending
-  /// \param slots  the slots of each letter that has runs
+  /// \param runs   ascending
+  /// \param slots  of each letter that has runs
   RunOrder(const TextView& text, const PrefixPlan& plan, std::span<const LongRun<Pos>> runs,
            std::span<const RunSlots> slots)
       : depth_(plan.depth()), runs_(runs), order_(runs.size()), first_slots_(runs.size()) {
@@ -69,9 +68,7 @@ class RunOrder {
       for (; end < order_.size() && sides[order_[end]] == side; ++end) {
         members += length(order_[end]) - depth_ + 1;
       }
-      const auto letter = std::find_if(slots.begin(), slots.end(), [&](const RunSlots& candidate) {
-        return candidate.key == plan.run_key(side / 2);
-      });
+      const auto letter = std::ranges::find(slots, side / 2, &RunSlots::code);
       const bool below = side % 2 == 0;
       const std::uint64_t slots_end = letter->begin + letter->size;
       sides_.push_back({begin, end, below ? letter->begin : slots_end - members,

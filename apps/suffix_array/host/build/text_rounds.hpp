@@ -8,21 +8,17 @@
 #include <utility>
 
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "apps/suffix_array/host/text/symbol_stream.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
 #include "primitives/simd/vector_unit.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::host {
 
-/// Scans of sorted elements (prefix_plan.hpp), eight at a time on processors with AVX-512.
+/// Scans of sorted elements (coded_text.hpp), eight at a time on processors with AVX-512.
 
 /// Sets bit i where element i has the key of element i - 1, and clears all others.
-///
-/// \param elements   n elements
 /// \param key_shift  first bit of the key
 /// \param bits       (n + 63) / 64 words
-/// \param unit       vector_unit(), or a lesser unit
 void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shift,
                      std::uint64_t* bits, VectorUnit unit = vector_unit());
 
@@ -32,10 +28,8 @@ void mark_equal_keys(const std::uint64_t* elements, std::uint64_t n, int key_shi
 ///
 /// In similar genomes nearly all groups agree in all words and then need no sort.
 ///
-/// \param words      words to compare, of stream.symbols() symbols each
-/// \param elements   n elements
-/// \param marks      result of mark_equal_keys()
-/// \param differing  (n + 63) / 64 words
+/// \param words  to compare, of stream.symbols() symbols each
+/// \param marks  result of mark_equal_keys()
 void mark_differing_texts(const SymbolStream& stream, const PrefixPlan& plan, int words,
                           const std::uint64_t* elements, std::uint64_t n,
                           const std::uint64_t* marks, std::uint64_t* differing);
@@ -48,8 +42,7 @@ std::uint64_t replace_keys(const SymbolStream& stream, const PrefixPlan& plan,
                            std::uint64_t* elements, std::uint64_t n, std::uint64_t depth,
                            int symbols, VectorUnit unit = vector_unit());
 
-/// Writes the positions of n elements.
-/// \param position_bits  number of low bits that hold the position
+/// Writes the positions of n elements, their low bits.
 template <Position Pos>
 void write_positions(const std::uint64_t* elements, std::uint64_t n, int position_bits,
                      Pos* positions, VectorUnit unit = vector_unit());
@@ -57,7 +50,7 @@ void write_positions(const std::uint64_t* elements, std::uint64_t n, int positio
 /// Sorts groups of suffixes that agree in some symbols by the next words of the text, up to
 /// depth_limit() symbols, while the elements and these words are in cache.
 ///
-/// Works on the elements (prefix_plan.hpp) of one thread. The words of all members of a group are
+/// Works on the elements (coded_text.hpp) of one thread. The words of all members of a group are
 /// read together: the reads of one round are independent of each other, and the next round reads
 /// the same cache lines.
 class TextRounds {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
-#include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "core/host_memory.hpp"
@@ -56,7 +56,6 @@ class Finish {
 
   std::uint64_t run() {
     mark_members();
-    // Maps each member to its sample, later to the rank of the sample.
     SampleMap<Pos> map(sampling_, members_, size_);
     if (order_.in_groups != 0) map.find(samples_);
     for (const LongRun<Pos>& run : order_.runs) samples_.set(run.end);
@@ -71,7 +70,13 @@ class Finish {
     const std::uint64_t rounds =
         double_steps<Pos>(std::span(ranks.get(), count), std::span(steps.get(), count));
     steps.reset();
-    place_runs(numbers, ranks.get());
+    {
+      std::vector<Pos> rests(order_.runs.size());
+      std::ranges::transform(order_.runs, rests.begin(), [&](const LongRun<Pos>& run) {
+        return ranks[numbers.number(run.end)];
+      });
+      run_order_.place(rests, order_.suffixes);
+    }
     if (order_.in_groups == 0) return rounds;
     if (!map.is_known()) map.find(samples_);
     map.replace([&](Pos sample) { return ranks[numbers.number(sample)]; });
@@ -87,8 +92,7 @@ class Finish {
     return static_cast<Pos>(slot + (slot >= separators_ ? 1 : 0));
   }
 
-  /// With so many samples, as in texts of short periods, the values of the map are freed during the
-  /// rounds.
+  /// True in texts of short periods: then the values of the map are freed during the rounds.
   [[nodiscard]] bool are_many(std::uint64_t samples) const { return samples > size_ / 4; }
 
   /// \throws Error (out_of_memory) the samples do not fit in the budget
@@ -106,11 +110,8 @@ class Finish {
     const bool alone = host_threads() == 1;
     for_each_range(size_, range_length, [&](std::uint64_t first, std::uint64_t last) {
       order_.joined.for_each_in_joined(first, last, [&](std::uint64_t slot) {
-        if (alone) {
-          members_.set_alone(order_.suffixes[slot]);
-        } else {
-          members_.set(order_.suffixes[slot]);
-        }
+        const Pos member = order_.suffixes[slot];
+        alone ? members_.set_alone(member) : members_.set(member);
       });
     });
   }
@@ -180,13 +181,6 @@ class Finish {
     for (const LongRun<Pos>& run : order_.runs) {
       if (samples_.test(run.begin)) steps[numbers.number(run.begin)] = numbers.number(run.end);
     }
-  }
-
-  void place_runs(const NumberedSet<Pos>& numbers, const Pos* ranks) {
-    std::vector<Pos> rests(order_.runs.size());
-    for (std::uint64_t i = 0; i < order_.runs.size(); ++i)
-      rests[i] = ranks[numbers.number(order_.runs[i].end)];
-    run_order_.place(rests, order_.suffixes);
   }
 
   using Element = Wide<Pos>;  ///< the rank of the sample above the position
@@ -263,7 +257,6 @@ std::uint64_t finish_by_samples(const Context& context, const TextView& text,
   return Finish<Pos>(context, text, plan, stream, order).run();
 }
 
-template decltype(finish_by_samples<std::uint32_t>) finish_by_samples<std::uint32_t>;
-template decltype(finish_by_samples<std::uint64_t>) finish_by_samples<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(finish_by_samples);
 
 }  // namespace sortie::suffix_array::host
