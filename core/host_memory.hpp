@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sortie/context.hpp"
 #include "sortie/error.hpp"
@@ -122,5 +123,17 @@ template <class T>
 /// Takes the page faults of allocated but unused memory on several threads, with large pages where
 /// the system grants them. Overwrites the memory. Does nothing for small blocks.
 void touch_new_memory(void* storage, std::size_t bytes);
+
+/// A vector of zeros, in large pages.
+template <class T>
+[[nodiscard]] std::vector<T> allocate_vector(std::uint64_t size) {
+  std::vector<T> vector;
+  vector.reserve(size);
+  // All threads touch its pages here, because a single thread writes the zeros.
+  touch_new_memory(vector.data(), size * sizeof(T));
+  advise_large_pages(vector.data(), size * sizeof(T));
+  vector.resize(size);
+  return vector;
+}
 
 }  // namespace sortie

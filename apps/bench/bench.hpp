@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/suffix_array/doubling_rounds.hpp"
+#include "apps/bench/doubling_rounds.hpp"
 
 /// Common parts of all benchmarks: timing of methods and output of rows.
 namespace sortie::bench {

@@ -5,6 +5,7 @@
 
 #include "sortie/query.hpp"
 
+/// Binary searches; the same code on the host and in kernels.
 namespace sortie::suffix_array {
 
 /// The ends of records.
@@ -19,7 +20,7 @@ struct RecordEnds {
   }
 };
 
-/// Binary search for a pattern in a suffix array; the same code on the host and in kernels.
+/// Searches a suffix array for a pattern.
 template <class Pos>
 struct PatternSearch {
   const std::uint8_t* symbols;
@@ -66,8 +67,7 @@ struct PatternSearch {
   }
 };
 
-/// The first i in [begin, end) from which on test(i) is true, or `end`. The same code on the host and
-/// in kernels.
+/// The first i in [begin, end) from which on test(i) is true, or `end`.
 template <class Index, class Test>
 constexpr Index first_true(Index begin, Index end, const Test& test) {
   while (begin < end) {
@@ -82,17 +82,11 @@ constexpr Index first_true(Index begin, Index end, const Test& test) {
 }
 
 /// The number of the record that contains a position: the last record that begins at or before it.
-/// The same code on the host and in kernels.
 /// \param begins  ascending, the first not greater than `position`
 constexpr std::uint32_t record_at(const std::uint64_t* begins, std::uint64_t records,
                                   std::uint64_t position) {
-  std::uint64_t low = 0;
-  std::uint64_t high = records;
-  while (high - low > 1) {  // begins[low] <= position < begins[high]
-    const std::uint64_t middle = low + (high - low) / 2;
-    (begins[middle] <= position ? low : high) = middle;
-  }
-  return static_cast<std::uint32_t>(low);
+  const auto begins_after = [=](std::uint64_t i) { return begins[i] > position; };
+  return static_cast<std::uint32_t>(first_true(std::uint64_t{1}, records, begins_after) - 1);
 }
 
 }  // namespace sortie::suffix_array

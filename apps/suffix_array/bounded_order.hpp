@@ -16,13 +16,10 @@ namespace sortie::suffix_array {
 /// Suffixes that agree are neighbours already: they are the segments of one segmented sort of
 /// positions.
 ///
-/// \param context   backend of the sort, device, threads, memory budget, progress of the sort,
-///                  report (phase "bounded order")
-/// \param suffixes  a suffix array; reordered in place
-/// \param lcp       its LCP array; on return that of the bounded order, no entry above `letters`
-/// \param letters   at least 1
-/// \throws Error (usage)  arrays of different sizes, or 0 letters
-/// \throws Error  as segmented_sort()
+/// \param context  for the sort; report: phase "bounded order"
+/// \param lcp      the LCP array; on return that of the bounded order, no entry above `letters`
+/// \param letters  at least 1
+/// \throws Error (usage)  arrays of different sizes, or 0 letters; other errors as segmented_sort()
 /// Complexity: O(n), and a segmented sort of the positions in groups. Extra memory: 2 sizeof(Pos)
 /// bytes for each group, and that of segmented_sort().
 template <Position Pos>
@@ -31,10 +28,9 @@ void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos>
 
 /// Checks by definition that `suffixes` are all positions of the text in bounded order. Runs on the
 /// host.
-/// \param context  threads, memory budget, progress, report (phase "check bounded order")
 /// \throws Error (check)  names the first wrong entry
-/// Complexity: O(n) and, for each two neighbours, the letters that they have in common, up to
-/// `letters`. Extra memory: n bits, and as many if there are separators.
+/// Complexity: for each two neighbours, O(log separators) and the letters that they have in common,
+/// up to `letters`. Extra memory: n bits.
 template <Position Pos>
 void check_bounded_order(const HostContext& context, const TextView& text,
                          std::span<const Pos> suffixes, std::uint64_t letters);

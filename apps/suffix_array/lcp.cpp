@@ -9,21 +9,24 @@
 // 3. gather  The entries in the order of the suffix array.
 //
 // Memory for n symbols: phi, overwritten by the permuted array, and the result.
+//
+// The bounded order (bounded_order.hpp) follows from the LCP array.
 #include "sortie/lcp.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "apps/suffix_array/backends.hpp"
-#include "apps/suffix_array/device_or_host.hpp"
-#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/bounded_order.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
+#include "sortie/segmented_sort.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -99,7 +102,7 @@ std::vector<Pos> lcp_on_host(const Context& context, const TextView& text,
     }
   });
 
-  std::vector<Pos> lcp = host::allocate_vector<Pos>(size);
+  std::vector<Pos> lcp = allocate_vector<Pos>(size);
   Pos* const result = lcp.data();
   for_each_index(0, size, [=](std::uint64_t i) { result[i] = permuted[entries[i]]; });
   report_progress(context, "lcp", size, size);
@@ -114,11 +117,9 @@ struct EntryCheck {
   const Pos* inverse;
   const Pos* lcp;
 
-  [[nodiscard]] bool is_letter(std::uint64_t position) const {
-    return position < text.size() && end_of_record(text, position) != position;
-  }
   [[nodiscard]] bool are_equal_letters(std::uint64_t left, std::uint64_t right) const {
-    return is_letter(left) && is_letter(right) && text.symbols[left] == text.symbols[right];
+    return std::max(left, right) < text.size() && text.symbols[left] == text.symbols[right] &&
+           end_of_record(text, left) != left && end_of_record(text, right) != right;
   }
   [[nodiscard]] bool is_right(std::uint64_t i) const {
     const std::uint64_t left = suffixes[i - 1];
@@ -134,6 +135,18 @@ struct EntryCheck {
     return common_letters(text, left, right) == common;
   }
 };
+
+/// True when the suffix at `left` precedes that at `right` in bounded order.
+bool is_before(const TextView& text, std::uint64_t left, std::uint64_t right,
+               std::uint64_t letters) {
+  const std::uint64_t left_letters = end_of_record(text, left) - left;
+  const std::uint64_t right_letters = end_of_record(text, right) - right;
+  const std::uint64_t limit = std::min({left_letters, right_letters, letters});
+  const std::uint64_t common = common_letters(text, left, right, 0, limit);
+  if (common < limit) return text.symbols[left + common] < text.symbols[right + common];
+  if (limit == letters || left_letters == right_letters) return left < right;
+  return left_letters < right_letters;
+}
 
 }  // namespace
 
@@ -180,7 +193,66 @@ void check_lcp(const HostContext& context, const TextView& text, std::span<const
                   suffixes[culprit - 1], suffixes[culprit], letters(culprit)));
 }
 
+template <Position Pos>
+void bound_order(const Context& context, std::span<Pos> suffixes, std::span<Pos> lcp,
+                 std::uint64_t letters) {
+  if (letters == 0) {
+    throw Error(ErrorKind::usage, "bounded order: found 0 letters, expected at least 1");
+  }
+  if (suffixes.size() != lcp.size()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("bounded order: found an LCP array of {} entries, expected {}",
+                            lcp.size(), suffixes.size()));
+  }
+  const PhaseTimer timer(context, "bounded order");
+  // Ranges of neighbouring entries that agree in these letters.
+  std::vector<Pos> begins;
+  std::vector<Pos> ends;
+  for (std::uint64_t i = 1; i < lcp.size(); ++i) {
+    if (lcp[i] < letters) continue;
+    begins.push_back(static_cast<Pos>(i - 1));
+    while (i < lcp.size() && lcp[i] >= letters) ++i;
+    ends.push_back(static_cast<Pos>(i));
+  }
+  Context sorting = context;
+  sorting.report = nullptr;  // the sort counts as part of this phase
+  if (context.memory_budget != 0 && resolve_backend(context) == Backend::host) {
+    const std::uint64_t bytes = 2 * begins.size() * sizeof(Pos);
+    require_memory(context, "bounded order", bytes);
+    sorting.memory_budget = std::max<std::uint64_t>(1, context.memory_budget - bytes);
+  }
+  segmented_sort(sorting, suffixes, std::span<const Pos>(begins), std::span<const Pos>(ends));
+  for (Pos& entry : lcp) entry = static_cast<Pos>(std::min<std::uint64_t>(entry, letters));
+}
+
+template <Position Pos>
+void check_bounded_order(const HostContext& context, const TextView& text,
+                         std::span<const Pos> suffixes, std::uint64_t letters) {
+  require_entries("bounded order", suffixes.size(), text.size(), ", one for each symbol");
+  require_memory(context, "check of the bounded order", text.size() / 8);
+  start_host_runtime(context.threads);
+  report_progress(context, "check bounded order", 0, suffixes.size());
+  const PhaseTimer timer(context, "check bounded order");
+  std::vector<bool> seen(suffixes.size());
+  for (std::uint64_t i = 0; i < suffixes.size(); ++i) {
+    const std::uint64_t position = suffixes[i];
+    if (position >= suffixes.size() || seen[position]) {
+      throw wrong_entry("bounded order", i,
+                        fmt::format("found position {}, expected each position below {} once",
+                                    position, suffixes.size()));
+    }
+    seen[position] = true;
+  }
+  require_right(
+      "bounded order", 1, suffixes.size(),
+      [&](std::uint64_t i) { return !is_before(text, suffixes[i - 1], suffixes[i], letters); },
+      [&](std::uint64_t i) { return wrong_order(suffixes[i], suffixes[i - 1]); });
+  report_progress(context, "check bounded order", suffixes.size(), suffixes.size());
+}
+
 SORTIE_FOR_BOTH_POSITIONS(lcp_array);
 SORTIE_FOR_BOTH_POSITIONS(check_lcp);
+SORTIE_FOR_BOTH_POSITIONS(bound_order);
+SORTIE_FOR_BOTH_POSITIONS(check_bounded_order);
 
 }  // namespace sortie::suffix_array

@@ -9,12 +9,8 @@
 namespace sortie::suffix_array {
 
 /// Counts the occurrences of each pattern by a scan of the text, without a suffix array: the
-/// reference for checking queries.
-///
-/// \param context   threads, report (phase "plain search"); runs on the host
-/// \param patterns  as for find(); the empty pattern occurs at every position
-/// \return one count for each pattern, in the order of the patterns; occurrences lie within one
-///         record
+/// reference for checking queries. Occurrences lie within one record; the empty pattern occurs at
+/// every position. Runs on the host (phase "plain search").
 /// \throws Error (usage)  begins of patterns out of order
 /// Complexity: O(n) steps of a rolling hash for each distinct pattern length, on all threads; a
 /// window whose hash equals that of a pattern is compared letter by letter. Extra memory: some 64

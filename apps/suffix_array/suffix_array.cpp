@@ -9,7 +9,6 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/construction.hpp"
-#include "apps/suffix_array/device_or_host.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
@@ -31,19 +30,16 @@ std::vector<Pos> double_prefixes(const Context& context, const TextView& text) {
       [&](const Context& here) { return host::build_prefix_doubling<Pos>(here, text); });
 }
 
-ConstructionAlgorithm prefix_doubling() {
-  return {.name = "prefix-doubling",
-          .build = {double_prefixes<std::uint32_t>, double_prefixes<std::uint64_t>},
-#ifdef SORTIE_HAVE_CUDA
-          .build_on_device = {cuda::build_on_device<std::uint32_t>,
-                              cuda::build_on_device<std::uint64_t>}
-#endif
-  };
-}
-
 /// The library's own algorithm, then the registered ones.
 std::vector<ConstructionAlgorithm>& all_algorithms() {
-  static std::vector<ConstructionAlgorithm> algorithms = {prefix_doubling()};
+  static std::vector<ConstructionAlgorithm> algorithms = {
+      {.name = "prefix-doubling",
+       .build = {double_prefixes<std::uint32_t>, double_prefixes<std::uint64_t>},
+#ifdef SORTIE_HAVE_CUDA
+       .build_on_device = {cuda::build_on_device<std::uint32_t>,
+                           cuda::build_on_device<std::uint64_t>}
+#endif
+      }};
   return algorithms;
 }
 
@@ -72,7 +68,6 @@ void require_separators_in_order(const TextView& text) {
   }
 }
 
-/// \throws Error (unavailable) the algorithm does not run on the context's backend
 void require_backend(const ConstructionAlgorithm& algorithm, const Context& context) {
   const bool fits = algorithm.backend == Backend::host
                         ? context.backend != Backend::cuda
@@ -96,10 +91,9 @@ std::vector<ConstructionAlgorithm> algorithms_on(Backend backend) {
 }
 
 ConstructionAlgorithm parse_algorithm(std::string_view name) {
-  if (name == "auto") return prefix_doubling();
-  for (const ConstructionAlgorithm& algorithm : all_algorithms()) {
-    if (algorithm.name == name) return algorithm;
-  }
+  if (name == "auto") return all_algorithms().front();
+  const auto found = std::ranges::find(all_algorithms(), name, &ConstructionAlgorithm::name);
+  if (found != all_algorithms().end()) return *found;
   throw Error(ErrorKind::usage, fmt::format("suffix array algorithm: found {}, expected {}",
                                             sortie::quoted(name), algorithm_names()));
 }
@@ -132,7 +126,7 @@ std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm, const Context&
 
 template <Position Pos>
 std::vector<Pos> build(const Context& context, const TextView& text) {
-  return build_by<Pos>(prefix_doubling(), context, text);
+  return build_by<Pos>(all_algorithms().front(), context, text);
 }
 
 SORTIE_FOR_BOTH_POSITIONS(build_by);

@@ -35,4 +35,16 @@ struct EqualShares {
   return begins;
 }
 
+/// Divides items into tasks of at least `size`, of which the last may be smaller: the first item of
+/// each, and the number of items. size_of(first, end) is the size of these items.
+template <class SizeOf>
+[[nodiscard]] std::vector<std::uint64_t> tasks_of_at_least(std::uint64_t size, std::uint64_t items,
+                                                           const SizeOf& size_of) {
+  std::vector<std::uint64_t> tasks{0};
+  for (std::uint64_t end = 1; end <= items; ++end) {
+    if (end == items || size_of(tasks.back(), end) >= size) tasks.push_back(end);
+  }
+  return tasks;
+}
+
 }  // namespace sortie

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "apps/suffix_array/doubling_rounds.hpp"
+#include "apps/bench/doubling_rounds.hpp"
 #include "sortie/error.hpp"
 #include "sortie/lcp.hpp"
 #include "tests/suffix_array/texts.hpp"

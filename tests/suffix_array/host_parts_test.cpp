@@ -9,14 +9,12 @@
 #include <tuple>
 
 #include "apps/suffix_array/host/bit_set.hpp"
-#include "apps/suffix_array/host/build/element_scan.hpp"
 #include "apps/suffix_array/host/build/runs.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/samples/samples.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
-#include "apps/suffix_array/host/sorts/key_sort.hpp"
-#include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "apps/suffix_array/host/text/prefix_roll.hpp"
-#include "apps/suffix_array/host/text/symbol_stream.hpp"
+#include "apps/suffix_array/host/sorts/element_sort.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
 #include "core/host_runtime.hpp"
 #include "tests/suffix_array/texts.hpp"
 
@@ -349,7 +347,7 @@ TEST_F(HostParts, RunsOfOneLetterComeInOrder) {
   // Rests: A before G; the end of the text before both.
   const std::vector<LongRun<std::uint32_t>> runs = {{0, 100}, {101, 301}, {302, 402}};
   const std::uint64_t members = 400 - 3 * (plan.depth() - 1);
-  const std::vector<RunSlots> slots = {{plan.run_bucket(2), plan.run_key(2), 0, members}};
+  const std::vector<RunSlots> slots = {{2, 0, members}};
   const RunOrder<std::uint32_t> order(text.view(), plan, runs, slots);
   std::vector<std::uint32_t> suffixes(members);
   order.place(std::vector<std::uint32_t>{2, 9, 0}, suffixes);

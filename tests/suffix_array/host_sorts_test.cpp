@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "apps/suffix_array/host/build/element_scan.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/sorts/key_sort.hpp"
-#include "apps/suffix_array/host/text/prefix_plan.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
 #include "core/host_runtime.hpp"
 #include "core/random.hpp"
 #include "primitives/simd/vector_sort.hpp"

@@ -6,12 +6,11 @@
 #include <span>
 #include <utility>
 
-#include "apps/suffix_array/host/arrays.hpp"
-#include "apps/suffix_array/host/build/element_scan.hpp"
+#include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/sorts/key_sort.hpp"
-#include "apps/suffix_array/host/text/prefix_roll.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
+#include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
@@ -46,11 +45,10 @@ class RangeSorter {
   void sort(std::uint64_t* elements, std::vector<Range> ranges) {
     if (ranges.empty()) return;
     if (worker_threads() > 1) ranges = divided(elements, ranges);
-    std::vector<std::uint64_t> tasks = {0};
-    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
-      if (ranges[i].end - ranges[tasks.back()].begin >= task_elements) tasks.push_back(i + 1);
-    }
-    if (tasks.back() != ranges.size()) tasks.push_back(ranges.size());
+    const std::vector<std::uint64_t> tasks = tasks_of_at_least(
+        task_elements, ranges.size(), [&](std::uint64_t first, std::uint64_t end) {
+          return ranges[end - 1].end - ranges[first].begin;
+        });
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       sort_on_this_thread(elements,
                           std::span(ranges).subspan(tasks[task], tasks[task + 1] - tasks[task]));
@@ -89,10 +87,9 @@ class RangeSorter {
   }
 
   void sort_on_this_thread(std::uint64_t* elements, std::span<const Range> ranges) {
-    std::uint64_t largest = 0;
-    for (const Range& range : ranges) largest = std::max(largest, range.size());
+    const std::uint64_t largest = std::ranges::max(ranges, {}, &Range::size).size();
     const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
-    const auto memory = allocate<std::uint64_t>(capacity);
+    const auto memory = allocate_array<std::uint64_t>(capacity);
     const std::span<std::uint64_t> scratch(memory.get(), capacity);
     const TextRounds rounds(stream_, plan_, scratch);
     BitSet marks(largest);
@@ -148,10 +145,7 @@ template <Position Pos>
 std::vector<RunSlots> slots_of_runs(const TextView& text, const PrefixPlan& plan,
                                     const std::vector<LongRun<Pos>>& runs) {
   std::vector<RunSlots> slots;
-  for (int code = 1; code <= plan.sigma; ++code) {
-    const auto letter = static_cast<std::uint64_t>(code);
-    slots.push_back({plan.run_bucket(letter), plan.run_key(letter), 0, 0});
-  }
+  for (std::uint64_t code = 1; code < plan.base; ++code) slots.push_back({code, 0, 0});
   for (const LongRun<Pos>& run : runs) {
     const std::uint64_t code = plan.code[text.symbols[run.begin]];
     slots[code - 1].size += run.end - plan.depth() + 1 - run.begin;
@@ -168,16 +162,17 @@ std::vector<Range> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<
                                      std::uint64_t* elements, std::vector<RunSlots>& run_slots) {
   const std::uint64_t base = counts.starts[first];
   std::uint64_t slot_of_element = base;
+  const std::uint64_t run_bucket = plan.run_bucket(1);  // for each code
   auto letter = run_slots.begin();
-  for (; letter != run_slots.end() && letter->bucket < first; ++letter) {
+  for (; letter != run_slots.end() && letter->code * run_bucket < first; ++letter) {
     slot_of_element += letter->size;
   }
   std::vector<Range> ranges;
   for (std::uint64_t bucket = first; bucket < last; ++bucket) {
     std::uint64_t begin = counts.starts[bucket] - base;
     const std::uint64_t end = counts.starts[bucket + 1] - base;
-    if (letter != run_slots.end() && letter->bucket == bucket) {
-      const std::uint64_t key = letter->key;
+    if (letter != run_slots.end() && letter->code * run_bucket == bucket) {
+      const std::uint64_t key = plan.run_key(letter->code);
       std::uint64_t* const middle =
           std::partition(elements + begin, elements + end,
                          [&](std::uint64_t element) { return plan.key_of(element) < key; });
@@ -235,7 +230,7 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
   order.joined = BitSet(text.size());
   order.runs = std::move(counts.runs);
   order.run_slots = std::move(counts.run_slots);
-  const auto memory = allocate<std::uint64_t>(std::min(most_elements, counts.elements()));
+  const auto memory = allocate_array<std::uint64_t>(std::min(most_elements, counts.elements()));
   RangeSorter<Pos> sorter(plan, stream, order);
   for (std::uint64_t first = 0; first < plan.buckets;) {
     const std::uint64_t base = counts.starts[first];
@@ -264,9 +259,7 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
   return order;
 }
 
-template decltype(count_buckets<std::uint32_t>) count_buckets<std::uint32_t>;
-template decltype(count_buckets<std::uint64_t>) count_buckets<std::uint64_t>;
-template decltype(sort_first<std::uint32_t>) sort_first<std::uint32_t>;
-template decltype(sort_first<std::uint64_t>) sort_first<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(count_buckets);
+SORTIE_FOR_BOTH_POSITIONS(sort_first);
 
 }  // namespace sortie::suffix_array::host

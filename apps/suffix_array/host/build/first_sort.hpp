@@ -7,8 +7,7 @@
 
 #include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/runs.hpp"
-#include "apps/suffix_array/host/text/prefix_plan.hpp"
-#include "apps/suffix_array/host/text/symbol_stream.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -54,9 +53,7 @@ struct FirstOrder {
 ///
 /// The buckets are filled and sorted in one pass over the text or, to use less memory, in several.
 ///
-/// \param counts         of this text
-/// \param most_elements  maximum number of elements held at once, 8 bytes each; at least the
-///                       largest bucket
+/// \param most_elements  to hold at once, 8 bytes each; at least the largest bucket
 template <Position Pos>
 [[nodiscard]] FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan,
                                          const SymbolStream& stream, BucketCounts<Pos> counts,

@@ -3,9 +3,9 @@
 // Suffix arrays on the host threads.
 //
 // 1. pack     The letters that occur are numbered, and the text becomes a stream of these numbers
-//             with as few bits each as possible (symbol_stream.hpp).
+//             with as few bits each as possible (coded_text.hpp).
 // 2. sort     Suffixes are distributed over buckets by their first symbols, as 64-bit elements: the
-//             next symbols above the position (prefix_plan.hpp). Each bucket is sorted in cache,
+//             next symbols above the position (coded_text.hpp). Each bucket is sorted in cache,
 //             elements with equal keys are compared by three words of the stream (text_rounds.hpp),
 //             and the positions are written to the suffix array. Members of long runs of one letter
 //             are left out (runs.hpp).

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
+#include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
@@ -13,6 +14,8 @@ namespace {
 
 /// Items of a task: groups are added until they have at least this many together.
 constexpr std::uint64_t task_items = std::uint64_t{1} << 13;
+/// Items that a task may always use as scratch.
+constexpr std::uint64_t least_scratch_items = std::uint64_t{1} << 14;
 
 /// Samples with equal ranks, by group.
 template <Position Pos>
@@ -23,7 +26,7 @@ class UndecidedSamples {
   UndecidedSamples(std::span<Pos> ranks, std::span<Pos> steps)
       : ranks_(ranks),
         steps_(steps),
-        items_(allocate<Item>(ranks.size())),
+        items_(allocate_array<Item>(ranks.size())),
         starts_({0, static_cast<Pos>(ranks.size())}) {
     for_each_index(0, ranks.size(),
                    [&](std::uint64_t number) { items_[number] = static_cast<Pos>(number); });
@@ -47,7 +50,7 @@ class UndecidedSamples {
   /// The search for runs is O(s), sequential. Memory: P bytes a sample, for positions of P bytes.
   /// \return whether there were any
   bool sort_by_runs() {
-    const auto lengths = allocate<Pos>(ranks_.size());
+    const auto lengths = allocate_array<Pos>(ranks_.size());
     bool any = false;
     for (std::uint64_t number = ranks_.size(); number-- > 0;) {
       const Pos next = steps_[number];
@@ -74,7 +77,7 @@ class UndecidedSamples {
     divide_groups([&](Pos number) { return ranks_[steps_[number]]; });
     // All steps are read before any changes: a doubled step is two single steps.
     const std::uint64_t size = starts_.back();
-    const auto doubled = allocate<Pos>(size);
+    const auto doubled = allocate_array<Pos>(size);
     for_each_index(0, size,
                    [&](std::uint64_t i) { doubled[i] = steps_[steps_[number_of(items_[i])]]; });
     for_each_index(0, size, [&](std::uint64_t i) { steps_[number_of(items_[i])] = doubled[i]; });
@@ -83,25 +86,8 @@ class UndecidedSamples {
  private:
   static constexpr int pos_bits = 8 * sizeof(Pos);
 
-  /// Items of scratch to sort `items`: at most a quarter of the samples for all threads together.
-  [[nodiscard]] std::uint64_t scratch_items(std::uint64_t items) const {
-    constexpr std::uint64_t least = std::uint64_t{1} << 14;
-    return std::min(items, std::max(least, ranks_.size() / (4 * worker_threads())));
-  }
-
   static Item item(Pos key, Pos number) { return Item{key} << pos_bits | number; }
   static Pos number_of(Item item) { return static_cast<Pos>(item); }
-
-  /// First groups of tasks of about task_items items, and at the end the number of groups.
-  [[nodiscard]] std::vector<std::uint64_t> tasks() const {
-    const std::uint64_t groups = starts_.size() - 1;
-    std::vector<std::uint64_t> tasks = {0};
-    for (std::uint64_t group = 0; group < groups; ++group) {
-      if (starts_[group + 1] - starts_[tasks.back()] >= task_items) tasks.push_back(group + 1);
-    }
-    if (tasks.back() != groups) tasks.push_back(groups);
-    return tasks;
-  }
 
   /// Sorts all groups by key_of(number), gives the samples their new ranks, and drops samples whose
   /// ranks are unique.
@@ -114,15 +100,19 @@ class UndecidedSamples {
     });
     // Each task moves the items that it keeps to the front of its items and records the ends of
     // their groups.
-    const std::vector<std::uint64_t> tasks = this->tasks();
+    const std::vector<std::uint64_t> tasks = tasks_of_at_least(
+        task_items, starts_.size() - 1,
+        [&](std::uint64_t first, std::uint64_t end) { return starts_[end] - starts_[first]; });
     std::vector<std::vector<Pos>> ends(tasks.size() - 1);
     for_each_task(tasks.size() - 1, [&](std::uint64_t task) {
       std::uint64_t largest = 0;
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
         largest = std::max<std::uint64_t>(largest, starts_[group + 1] - starts_[group]);
       }
-      const std::uint64_t scratch_size = scratch_items(largest);
-      const auto scratch = allocate<Item>(scratch_size);
+      // At most a quarter of the samples for all threads together.
+      const std::uint64_t scratch_size =
+          std::min(largest, std::max(least_scratch_items, ranks_.size() / (4 * worker_threads())));
+      const auto scratch = allocate_array<Item>(scratch_size);
       std::uint64_t kept = starts_[tasks[task]];
       for (std::uint64_t group = tasks[task]; group < tasks[task + 1]; ++group) {
         sort_perhaps_ordered(items_.get() + starts_[group], starts_[group + 1] - starts_[group],
@@ -174,7 +164,7 @@ class UndecidedSamples {
 
   std::span<Pos> ranks_;
   std::span<Pos> steps_;
-  Array<Item> items_;
+  HostArray<Item> items_;
   std::vector<Pos> starts_;  ///< first item of each group, and the end of the last group
 };
 
@@ -189,7 +179,6 @@ std::uint64_t double_steps(std::span<Pos> ranks, std::span<Pos> steps) {
   return rounds;
 }
 
-template decltype(double_steps<std::uint32_t>) double_steps<std::uint32_t>;
-template decltype(double_steps<std::uint64_t>) double_steps<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(double_steps);
 
 }  // namespace sortie::suffix_array::host

@@ -7,13 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "apps/suffix_array/host/arrays.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/text_rounds.hpp"
-#include "apps/suffix_array/host/samples/numbered_set.hpp"
-#include "apps/suffix_array/host/samples/sample_map.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
-#include "apps/suffix_array/host/sorts/group_batch.hpp"
 #include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
 
@@ -58,22 +56,27 @@ class Finish {
 
   std::uint64_t run() {
     mark_members();
-    // Maps each member to its sample, later to the rank of the sample.
     SampleMap<Pos> map(sampling_, members_, size_);
     if (order_.in_groups != 0) map.find(samples_);
     for (const LongRun<Pos>& run : order_.runs) samples_.set(run.end);
     const NumberedSet<Pos> numbers(samples_);
     const std::uint64_t count = numbers.count();
     require_sample_memory(count);
-    auto ranks = allocate<Pos>(count);
+    auto ranks = allocate_array<Pos>(count);
     rank_samples(numbers, ranks.get());
-    auto steps = allocate<Pos>(count);
+    auto steps = allocate_array<Pos>(count);
     find_steps(numbers, map, steps.get());
     if (are_many(count)) map.forget();
     const std::uint64_t rounds =
         double_steps<Pos>(std::span(ranks.get(), count), std::span(steps.get(), count));
     steps.reset();
-    place_runs(numbers, ranks.get());
+    {
+      std::vector<Pos> rests(order_.runs.size());
+      std::ranges::transform(order_.runs, rests.begin(), [&](const LongRun<Pos>& run) {
+        return ranks[numbers.number(run.end)];
+      });
+      run_order_.place(rests, order_.suffixes);
+    }
     if (order_.in_groups == 0) return rounds;
     if (!map.is_known()) map.find(samples_);
     map.replace([&](Pos sample) { return ranks[numbers.number(sample)]; });
@@ -89,8 +92,7 @@ class Finish {
     return static_cast<Pos>(slot + (slot >= separators_ ? 1 : 0));
   }
 
-  /// With so many samples, as in texts of short periods, the values of the map are freed during the
-  /// rounds.
+  /// True in texts of short periods: then the values of the map are freed during the rounds.
   [[nodiscard]] bool are_many(std::uint64_t samples) const { return samples > size_ / 4; }
 
   /// \throws Error (out_of_memory) the samples do not fit in the budget
@@ -108,11 +110,8 @@ class Finish {
     const bool alone = host_threads() == 1;
     for_each_range(size_, range_length, [&](std::uint64_t first, std::uint64_t last) {
       order_.joined.for_each_in_joined(first, last, [&](std::uint64_t slot) {
-        if (alone) {
-          members_.set_alone(order_.suffixes[slot]);
-        } else {
-          members_.set(order_.suffixes[slot]);
-        }
+        const Pos member = order_.suffixes[slot];
+        alone ? members_.set_alone(member) : members_.set(member);
       });
     });
   }
@@ -134,11 +133,11 @@ class Finish {
       }
     });
     for (std::uint64_t i = 0; i < order_.runs.size(); ++i) {
-      if (numbers.contains(order_.runs[i].begin)) {
+      if (samples_.test(order_.runs[i].begin)) {
         ranks[numbers.number(order_.runs[i].begin)] = rank_of_slot(run_order_.first_slot(i));
       }
     }
-    if (numbers.contains(size_)) ranks[numbers.number(size_)] = static_cast<Pos>(separators_);
+    if (samples_.test(size_)) ranks[numbers.number(size_)] = static_cast<Pos>(separators_);
   }
 
   /// Gives the samples in slots [first, last) their ranks.
@@ -161,7 +160,7 @@ class Finish {
       for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t slot = candidates[i];
         const std::uint64_t position = order_.suffixes[slot];
-        if (!numbers.contains(position)) continue;
+        if (!samples_.test(position)) continue;
         const std::uint64_t start = order_.joined.last_clear(next, slot + 1);
         if (start <= slot) group = start;
         next = slot + 1;
@@ -180,15 +179,8 @@ class Finish {
       });
     }
     for (const LongRun<Pos>& run : order_.runs) {
-      if (numbers.contains(run.begin)) steps[numbers.number(run.begin)] = numbers.number(run.end);
+      if (samples_.test(run.begin)) steps[numbers.number(run.begin)] = numbers.number(run.end);
     }
-  }
-
-  void place_runs(const NumberedSet<Pos>& numbers, const Pos* ranks) {
-    std::vector<Pos> rests(order_.runs.size());
-    for (std::uint64_t i = 0; i < order_.runs.size(); ++i)
-      rests[i] = ranks[numbers.number(order_.runs[i].end)];
-    run_order_.place(rests, order_.suffixes);
   }
 
   using Element = Wide<Pos>;  ///< the rank of the sample above the position
@@ -239,9 +231,9 @@ class Finish {
     // 64-bit positions.
     const std::uint64_t scratch_size =
         std::min(largest, std::max(largest_private_group, size_ / 16));
-    const auto scratch = allocate<Element>(scratch_size);
+    const auto scratch = allocate_array<Element>(scratch_size);
     for (const auto& [begin, end] : large) {
-      const auto elements = allocate<Element>(end - begin);
+      const auto elements = allocate_array<Element>(end - begin);
       sort_group(ranks, begin, end, elements.get(), std::span(scratch.get(), scratch_size));
     }
   }
@@ -265,7 +257,6 @@ std::uint64_t finish_by_samples(const Context& context, const TextView& text,
   return Finish<Pos>(context, text, plan, stream, order).run();
 }
 
-template decltype(finish_by_samples<std::uint32_t>) finish_by_samples<std::uint32_t>;
-template decltype(finish_by_samples<std::uint64_t>) finish_by_samples<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(finish_by_samples);
 
 }  // namespace sortie::suffix_array::host

@@ -11,22 +11,17 @@ namespace sortie::suffix_array::host {
 /// Sorts all suffixes that the text rounds leave, however many symbols they agree in: members of
 /// groups, and those of long runs.
 ///
-/// Every member of a group has a sample at most a window ahead (sampling.hpp), all members at the
-/// same distance, so the ranks of the samples order the group. About 2 / (window + 1) of the
-/// suffixes in groups are samples: 3 % for DNA. The samples are sorted by prefix doubling with
-/// steps from sample to sample (double_steps()). The suffix after each long run is a sample too:
-/// it orders runs of one length. If the first member of a run is a sample, its step leads there.
+/// Every member of a group has a sample at most a window ahead, all members at the same distance
+/// (sampling.hpp), so the ranks of the samples order the group. The samples are sorted by
+/// double_steps(). The suffix after each long run is a sample too: it orders runs of one length. If
+/// the first member of a run is a sample, its step leads there.
 ///
 /// \param order  groups; on return, `suffixes` is the suffix array
 /// \return rounds of the samples
 /// \throws Error (out_of_memory)  too many samples, which only texts of short periods have
 ///
-/// Memory, besides `order` and `stream`, for n symbols, s samples, c positions where the sample of
-/// suffixes in groups changes, and positions of P bytes: three sets, 3 n / 8, and counts P n / 32;
-/// the samples at changes, later their ranks, P c, and twice that while they are found; ranks P s,
-/// steps P s, rounds at most 5 P s. Where s is above n / 4, the samples at changes are freed during
-/// the rounds and found again afterwards. Last, without steps and rounds, 2 P bytes for each suffix
-/// of one large group.
+/// Memory, besides `order` and `stream`: see prefix_doubling.cpp. Last, without steps and rounds, 2 P
+/// bytes for each suffix of one large group, with positions of P bytes.
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const TextView& text,
                                 const PrefixPlan& plan, const SymbolStream& stream,

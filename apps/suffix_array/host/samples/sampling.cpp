@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/host/samples/sampling.hpp"
 
-#include "apps/suffix_array/host/text/word_reader.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
 #include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {

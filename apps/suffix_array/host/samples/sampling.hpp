@@ -4,9 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
-#include "apps/suffix_array/host/text/symbol_stream.hpp"
+#include "apps/suffix_array/host/bit_set.hpp"
+#include "apps/suffix_array/host/sorts/element_sort.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
+#include "core/host_memory.hpp"
+#include "primitives/host/parallel.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "primitives/simd/vector_unit.hpp"
+#include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -15,14 +23,11 @@ namespace sortie::suffix_array::host {
 ///
 /// \param hashed  1 to stream.symbols()
 /// \param first   position of the first hash; all symbols that are read lie within the text
-/// \param hashes  n of them
-/// \param unit    vector_unit(), or a lesser unit
 void hash_symbols(const SymbolStream& stream, std::uint64_t hashed, std::uint64_t first,
                   std::uint64_t n, std::uint32_t* hashes, VectorUnit unit = vector_unit());
 
 /// Chooses, for every suffix of a group, a sample a few symbols ahead, from symbols in which all
-/// members of its group agree: these have their samples at equal distances, so the order of the
-/// samples is the order of the suffixes.
+/// members of its group agree: so all of them have their samples at equal distances.
 ///
 /// The sample of p is the position with the least hash of hashed() symbols among p ..
 /// p + window() - 1, the first of them if there are several (a minimizer; Roberts et al.,
@@ -91,6 +96,172 @@ class Sampling {
   const SymbolStream& stream_;
   std::uint64_t hashed_;
   std::uint64_t window_;
+};
+
+/// Maps each suffix that is in a group, or follows one that is, to its sample; later to the rank of
+/// the sample.
+///
+/// Some thirty neighbours share a sample, so a sample is stored once for all of them, with a set of
+/// the positions where the sample changes. For a genome of ten million bases all of this stays in
+/// the L2 cache. An array with a rank for every suffix does not, and random reads from it took
+/// longer than sorting.
+template <Position Pos>
+class SampleMap {
+ public:
+  /// \param members  set of the suffixes in groups, n + 1 bits
+  SampleMap(const Sampling& sampling, const BitSet& members, std::uint64_t size)
+      : sampling_(sampling), members_(members), size_(size) {}
+
+  /// Finds the samples of all members, on all threads, and marks them in `samples`.
+  void find(BitSet& samples) {
+    changes_ = BitSet(size_ + 1);
+    std::vector<std::vector<Pos>> found((size_ + range_length - 1) / range_length);
+    for_each_range(size_, range_length, [&](std::uint64_t first, std::uint64_t last) {
+      std::vector<Pos>& of_range = found[first / range_length];
+      for_each_member_range(first, last, [&](std::uint64_t begin, std::uint64_t end) {
+        // Visits positions in descending order, so changes come in reverse.
+        const std::size_t before = of_range.size();
+        std::uint64_t known = size_ + 1;
+        sampling_.for_each(begin, end, [&](std::uint64_t position, std::uint64_t sample) {
+          if (sample == known) return;
+          // The sample of the positions from position + 1 on begins there.
+          if (known <= size_) changes_.set_alone(position + 1);
+          of_range.push_back(static_cast<Pos>(sample));
+          known = sample;
+        });
+        changes_.set_alone(begin);
+        std::reverse(of_range.begin() + static_cast<std::ptrdiff_t>(before), of_range.end());
+      });
+    });
+    numbers_.emplace(changes_);
+    values_ = allocate_array<Pos>(numbers_->count());
+    std::vector<std::uint64_t> begins(found.size() + 1);
+    for (std::size_t i = 0; i < found.size(); ++i) begins[i + 1] = begins[i] + found[i].size();
+    for_each_task(found.size(), [&](std::uint64_t i) {
+      std::copy(found[i].begin(), found[i].end(), values_.get() + begins[i]);
+      for (const Pos sample : found[i]) samples.set(sample);
+    });
+  }
+
+  void forget() { values_.reset(); }
+  [[nodiscard]] bool is_known() const { return values_ != nullptr; }
+
+  /// The value (a sample, or its replacement) of a member or of a position that follows one.
+  [[nodiscard]] Pos operator[](std::uint64_t position) const {
+    return values_[numbers_->last_number(position)];
+  }
+  void prefetch(std::uint64_t position) const { numbers_->prefetch(position); }
+
+  /// values[i] = (*this)[positions[i]] for n of them. With AVX-512, bits are counted by POPCNT,
+  /// which all processors with it have.
+  void look_up(const Pos* positions, std::uint64_t n, Pos* values) const {
+    const auto look_up_all = [ positions, n, values, this ]() __attribute__((always_inline)) {
+      for (std::uint64_t i = 0; i < n; ++i) values[i] = (*this)[positions[i]];
+    };
+    run_on_unit(vector_unit(), look_up_all);
+  }
+
+  /// Replaces each value by change(value), on all threads.
+  template <class Change>
+  void replace(const Change& change) {
+    for_each_index(0, numbers_->count(), [&](std::uint64_t i) { values_[i] = change(values_[i]); });
+  }
+
+ private:
+  /// Positions of a task: whole words of the sets.
+  static constexpr std::uint64_t range_length = std::uint64_t{1} << 16;
+
+  /// Calls visit(begin, end) for all maximal ranges of positions in [first, last) that are members
+  /// or follow one.
+  template <class Visit>
+  void for_each_member_range(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
+    std::uint64_t begin = first;
+    if (first == 0 || !members_.test(first - 1)) begin = members_.next_set(first, last);
+    while (begin < last) {
+      // A gap of one position does not end the range: that position follows a member.
+      std::uint64_t end = members_.next_clear(begin, last) + 1;
+      while (end < last && members_.test(end)) end = members_.next_clear(end, last) + 1;
+      end = std::min(end, last);
+      visit(begin, end);
+      begin = members_.next_set(end, last);
+    }
+  }
+
+  const Sampling& sampling_;
+  const BitSet& members_;
+  std::uint64_t size_;
+  BitSet changes_;
+  std::optional<NumberedSet<Pos>> numbers_;
+  HostArray<Pos> values_;
+};
+
+/// Sorts short groups of slots by the ranks of their suffixes' samples, many groups at once.
+///
+/// In similar genomes nearly all groups have as many members as there are genomes; sorting these
+/// one by one, mispredicted branches dominate. Here the number of the group stands above the rank,
+/// and one pass of sort_parts() sorts all groups.
+///
+/// An element consists, from the high bits down, of the number of the group in the batch, the rank,
+/// and the index in the batch.
+template <Position Pos>
+class GroupBatch {
+ public:
+  static constexpr std::uint64_t longest_group = longest_vector_part;
+
+  /// \param suffixes  the suffix array; its groups are sorted in place
+  GroupBatch(const SampleMap<Pos>& ranks, Pos* suffixes) : ranks_(ranks), suffixes_(suffixes) {}
+
+  [[nodiscard]] static bool holds_ranks_up_to(std::uint64_t greatest) {
+    return greatest >> rank_bits == 0;
+  }
+
+  /// Adds the group [begin, end) of slots, of 2 to longest_group members, and prefetches what its
+  /// ranks need.
+  void add(std::uint64_t begin, std::uint64_t end) {
+    if (size_ + (end - begin) > capacity) sort();
+    ++groups_;
+    for (std::uint64_t slot = begin; slot < end; ++slot, ++size_) {
+      const Pos position = suffixes_[slot];
+      ranks_.prefetch(position);
+      elements_[size_] = groups_ << (rank_bits + place_bits) | size_;
+      positions_[size_] = position;
+      slots_[size_] = slot;
+    }
+  }
+
+  /// Sorts the groups that were added since the last call. Must be called at the end.
+  void sort() {
+    std::array<Pos, capacity> found;
+    ranks_.look_up(positions_.data(), size_, found.data());
+    for (std::uint64_t i = 0; i < size_; ++i) {
+      elements_[i] |= static_cast<std::uint64_t>(found[i]) << place_bits;
+    }
+    if (has_vector_sort()) {
+      sort_parts(elements_.data(), elements_.data(), size_);
+    } else {
+      detail::insertion_sort(elements_.data(), size_);
+    }
+    for (std::uint64_t i = 0; i < size_; ++i) {
+      suffixes_[slots_[i]] = positions_[elements_[i] % capacity];
+    }
+    size_ = 0;
+    groups_ = 0;
+  }
+
+ private:
+  static constexpr int place_bits = 9;
+  static constexpr int group_bits = 9;  // groups have two members or more, and count from 1
+  static constexpr int rank_bits = 64 - place_bits - group_bits;
+  /// The data for the ranks of so many positions, one or two cache lines each, stays in L1 and L2.
+  static constexpr std::uint64_t capacity = std::uint64_t{1} << place_bits;
+
+  const SampleMap<Pos>& ranks_;
+  Pos* suffixes_;
+  std::uint64_t size_ = 0;
+  std::uint64_t groups_ = 0;
+  std::array<std::uint64_t, capacity> elements_;
+  std::array<Pos, capacity> positions_;
+  std::array<std::uint64_t, capacity> slots_;
 };
 
 }  // namespace sortie::suffix_array::host

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "sortie/error.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array {
@@ -39,6 +43,29 @@ struct DoublingRound {
 /// Complexity: O(n) a round, at most log2(longest repeat / first_depth) rounds. Runs on the host.
 template <Position Pos>
 [[nodiscard]] std::vector<DoublingRound> doubling_rounds(std::span<const Pos> lcp,
-                                                         std::uint64_t first_depth);
+                                                         std::uint64_t first_depth) {
+  if (first_depth == 0) {
+    throw Error(ErrorKind::usage,
+                "doubling rounds: found a first sort by 0 letters, expected at least 1");
+  }
+  std::vector<DoublingRound> rounds;
+  for (std::uint64_t depth = first_depth;; depth *= 2) {
+    DoublingRound round;
+    round.depth = depth;
+    for (std::uint64_t i = 1; i < lcp.size(); ++i) {
+      if (lcp[i] < depth) continue;
+      const std::uint64_t begin = i - 1;
+      while (i < lcp.size() && lcp[i] >= depth) ++i;
+      const std::uint64_t size = i - begin;
+      round.unresolved += size;
+      ++round.groups;
+      round.largest = std::max(round.largest, size);
+      ++round.sizes[static_cast<std::size_t>(std::bit_width(size)) - 1];
+    }
+    if (round.groups == 0) return rounds;
+    rounds.push_back(round);
+    if (depth > std::numeric_limits<std::uint64_t>::max() / 2) return rounds;
+  }
+}
 
 }  // namespace sortie::suffix_array

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/host/build/element_scan.hpp"
+#include "apps/suffix_array/host/build/text_rounds.hpp"
 
 #include <algorithm>
 
-#include "apps/suffix_array/host/text/word_reader.hpp"
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
 #include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
@@ -176,7 +177,6 @@ void write_positions(const std::uint64_t* elements, std::uint64_t n, int positio
       });
 }
 
-template decltype(write_positions<std::uint32_t>) write_positions<std::uint32_t>;
-template decltype(write_positions<std::uint64_t>) write_positions<std::uint64_t>;
+SORTIE_FOR_BOTH_POSITIONS(write_positions);
 
 }  // namespace sortie::suffix_array::host
