@@ -59,7 +59,7 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
   rest.members = result.all.members;
   rest.groups = result.all.groups;
   rest.large_groups = result.large.count;
-  rest.large_pairs = result.large.member_pairs;
+  rest.large_pairs = result.large.pairs;
   return rest;
 }
 

@@ -105,23 +105,39 @@ struct RunEnds {
   NumberedSetBuffer<Index> below;
 };
 
-/// Separates the runs of a group. Waits for the stream.
+/// Separates the runs of every group and counts them. Waits for the stream once for all groups.
 template <class Index>
-RunEnds<Index> find_run_ends(const SymbolStream& text, const DeviceBuffer<Index>& suffix_array,
-                             RunGroup<Index>& group, cudaStream_t stream) {
-  RunEnds<Index> found{{group.count, stream}, {group.count, stream}};
-  const Index* const positions = suffix_array.data() + group.begin;
-  const auto ends_run = [positions, count = group.count] __device__(Index j) {
-    return j + 1 == count || positions[j + 1] != positions[j] + 1;
-  };
-  fill_set(found.all.set(), group.count, ends_run, stream);
-  const auto ends_below = [ends = found.all.set(), text, positions, depth = group.depth,
-                           code = group.code] __device__(Index j) {
-    return ends.contains(j) && text.symbol(std::uint64_t{positions[j]} + depth) < code;
-  };
-  fill_set(found.below.set(), group.count, ends_below, stream);
-  group.runs = static_cast<Index>(found.all.number_and_count(stream));
-  group.below = static_cast<Index>(found.below.number_and_count(stream));
+std::vector<RunEnds<Index>> find_run_ends(const SymbolStream& text,
+                                          const DeviceBuffer<Index>& suffix_array,
+                                          std::vector<RunGroup<Index>>& groups,
+                                          cudaStream_t stream) {
+  std::vector<RunEnds<Index>> found;
+  DeviceBuffer<RunGroup<Index>> device_groups(groups, stream);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const RunGroup<Index>& group = groups[i];
+    auto& [all, below] =
+        found.emplace_back(RunEnds<Index>{{group.count, stream}, {group.count, stream}});
+    const Index* const positions = suffix_array.data() + group.begin;
+    const auto ends_run = [positions, count = group.count] __device__(Index j) {
+      return j + 1 == count || positions[j + 1] != positions[j] + 1;
+    };
+    fill_set(all.set(), group.count, ends_run, stream);
+    const auto ends_below = [ends = all.set(), text, positions, depth = group.depth,
+                             code = group.code] __device__(Index j) {
+      return ends.contains(j) && text.symbol(std::uint64_t{positions[j]} + depth) < code;
+    };
+    fill_set(below.set(), group.count, ends_below, stream);
+    all.number(stream);
+    below.number(stream);
+    const auto count_runs = [all = all.set(), below = below.set(),
+                             group = device_groups.data() + i] __device__(Index) {
+      group->runs = all.rank(group->count);
+      group->below = below.rank(group->count);
+    };
+    for_each_item<Index>(1, count_runs, stream);
+  }
+  device_groups.copy_to(groups);
+  check_cuda(cudaStreamSynchronize(stream));
   return found;
 }
 
@@ -168,17 +184,19 @@ template <class Index>
 void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cudaStream_t stream) {
   constexpr Index greatest = std::numeric_limits<Index>::max();
   const std::uint64_t count = runs.last.size();
-  SuffixGroups<Index> list;  // items are runs; without slots
+  SuffixGroups<Index> list;  // items are runs; only what sort_groups() reads
   list.members = count;
-  list.groups = groups.size();
   list.items = {count, stream};
   list.heads = {count, stream};
-  list.large_begins = {groups.size(), stream};
-  list.large_ends = {groups.size(), stream};
   DeviceBuffer<Index> keys(count, stream);
   std::vector<Index> begins;
+  std::vector<Index> ends;
   for (const RunGroup<Index>& group : groups) {
-    begins.push_back(group.first_run);
+    if (group.runs > most_counted) {
+      begins.push_back(group.first_run);
+      ends.push_back(group.first_run + group.runs);
+      list.large_pairs += member_pairs(group.runs);
+    }
     const auto write_key = [below = group.below, ends = runs.ends.data() + group.first_run,
                             places = runs.places.data() + group.first_run,
                             keys = keys.data() + group.first_run,
@@ -191,9 +209,9 @@ void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cu
     };
     for_each_item<Index>(group.runs, write_key, stream);
   }
-  begins.push_back(static_cast<Index>(count));
-  list.offsets = {begins, stream};
-  list_large_groups(list, stream);
+  list.large_groups = begins.size();
+  list.large_begins = {begins, stream};
+  list.large_ends = {ends, stream};
   sort_groups(list, keys, stream);
   runs.order = std::move(list.items);
   runs.extra = std::move(keys);
@@ -327,17 +345,17 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   constexpr std::string_view what = "the runs of one letter";
   LongRuns<Index> result;
   std::vector<RunGroup<Index>> groups = find_run_groups<Key, Index>(code, keys, stream);
+  if (groups.empty()) return result;
 
   std::uint64_t set_bytes = 0;
   for (const RunGroup<Index>& group : groups) {
     set_bytes += 2 * sizeof(NumberedWord<Index>) * (std::uint64_t{group.count} / 32 + 1);
   }
   require(budget, what, held + set_bytes);
-  std::vector<RunEnds<Index>> ends;
+  std::vector<RunEnds<Index>> ends = find_run_ends(text, suffix_array, groups, stream);
   std::uint64_t run_count = 0;
   std::uint64_t longer = 0;
   for (RunGroup<Index>& group : groups) {
-    ends.push_back(find_run_ends(text, suffix_array, group, stream));
     group.first_run = static_cast<Index>(run_count);
     run_count += group.runs;
     longer += group.longer();

@@ -28,7 +28,7 @@ struct LongRuns {
 };
 
 /// Sorts the run groups with at least least_run_members members. Waits for the stream:
-/// once if there are none, else two times for each group and up to four times more.
+/// once if there are none, else up to four times.
 ///
 /// \param keys          sorted, of all suffixes; on return, the keys of the suffixes in these
 ///                      groups are odd, so that first_groups() skips them

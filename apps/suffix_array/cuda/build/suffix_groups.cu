@@ -28,9 +28,7 @@ void list_large_groups_async(SuffixGroups<Index>& list, const Index* groups,
       const Index end = offsets[g + 1];
       if (end - begin <= most_counted) continue;
       const std::uint32_t at = atomicAdd(&large->count, 1U);
-      constexpr std::uint64_t most = 0xffffffffU;
-      const std::uint64_t size = end - begin < most ? end - begin : most;
-      atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
+      atomicAdd(&large->pairs, member_pairs(end - begin));
       begins[at] = begin;
       ends[at] = end;
     }
@@ -48,7 +46,7 @@ void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
   device_large.copy_to({&large, 1});
   check_cuda(cudaStreamSynchronize(stream));
   list.large_groups = large.count;
-  list.large_pairs = large.member_pairs;
+  list.large_pairs = large.pairs;
 }
 
 template <class Key, Position Index>

@@ -17,10 +17,16 @@ namespace sortie::suffix_array::cuda {
 /// sort.
 inline constexpr unsigned most_counted = 64;
 
+/// Pairs of members of a group, each with itself included; of at most 2^32 - 1 members.
+constexpr unsigned long long member_pairs(std::uint64_t members) {
+  constexpr std::uint64_t most = 0xffffffffU;
+  return members < most ? members * members : most * most;
+}
+
 /// The number of large groups, and of their pairs of members.
 struct LargeGroups {
   std::uint32_t count;
-  unsigned long long member_pairs;  ///< the sum of their sizes' squares; sizes at most 2^32 - 1
+  unsigned long long pairs;
 };
 
 /// The arrays of SuffixGroups for kernels.
