@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/scan.cuh"
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "apps/suffix_array/cuda/build/refinement.cuh"
-#include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"

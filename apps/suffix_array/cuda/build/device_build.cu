@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prefix doubling on a GPU, from device memory to device memory: build_on_device. And from host
-// memory to host memory: build_prefix_doubling, which builds in ranges (ranges/range_build.cu) where
-// build_on_device does not fit.
+// Prefix doubling on a GPU, from device memory to device memory: build_on_device.
 //
 // Steps:
 //   1. Map the first symbols of every suffix to the number of a leaf in a tree over common letters
@@ -15,7 +13,7 @@
 //      Suffixes that are alone in their group drop out. Rounds end when one leaves more than half
 //      of its suffixes, or after four.
 //   4. Long repeats remain. Each suffix takes the rank of a sample a few symbols ahead, chosen by
-//      the symbols in between (sampling.cuh). Samples, 4 to 11 % of these suffixes for DNA, are
+//      the symbols in between (samples.cu). Samples, 4 to 11 % of these suffixes for DNA, are
 //      sorted by prefix doubling with steps from sample to sample (samples.hpp).
 //
 // Memory for n symbols of b bits, of which the first sort leaves m in groups (lists are allocated
@@ -32,7 +30,7 @@
 //   | offsets                     | n / 2     | Index        | as the list                     |
 //   | keys, their alternate       | m each    | 8 or 4 bytes | rounds                          |
 //   | items' alternate            | m         | Index        | rounds                          |
-//   | runs                        |           |              | see runs.hpp                    |
+//   | runs                        |           |              | see runs.cu                     |
 //   | samples                     |           |              | see samples.hpp                 |
 //
 // With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols), 20 in
@@ -46,26 +44,17 @@
 // chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
-#include <future>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "apps/suffix_array/backends.hpp"
-#include "apps/suffix_array/cuda/build/first_sort.hpp"
-#include "apps/suffix_array/cuda/build/runs.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "apps/suffix_array/cuda/host_copies.hpp"
-#include "apps/suffix_array/cuda/ranges/range_build.hpp"
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
-#include "core/cuda/append_to_host.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
-#include "core/host_memory.hpp"
-#include "core/phase_timer.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
@@ -206,8 +195,11 @@ class Construction {
 
 template <class Key, class Index>
 std::uint64_t bytes_before_rounds_by(std::uint64_t symbols) {
-  const std::uint64_t sort =
-      symbols * 2 * (sizeof(Key) + sizeof(Index)) + sort_by_key_scratch<Key, Index>(symbols);
+  RadixBuffers none;
+  std::size_t scratch = 0;
+  check_cuda(device_radix_sort(nullptr, scratch, none, symbols, sizeof(Key), sizeof(Index), 0,
+                               8 * sizeof(Key), nullptr));
+  const std::uint64_t sort = symbols * 2 * (sizeof(Key) + sizeof(Index)) + scratch;
   // Packed text at 9 bits, with marks of rare letters and separators.
   const std::uint64_t text = symbols / 8 * 11;
   const std::uint64_t groups =
@@ -247,145 +239,7 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
   return construction.resolve_groups();
 }
 
-// From host memory to host memory: in one step if that fits, else in ranges.
-namespace {
-
-/// Converts positions to the width of the result. Widened on the device, where that costs nothing
-/// compared with the copy, in memory that the construction has freed.
-template <class Pos, class Index>
-DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream) {
-  if constexpr (sizeof(Pos) == sizeof(Index)) {
-    return positions;
-  } else {
-    DeviceBuffer<Pos> wide(positions.size(), stream);
-    const auto widen = [narrow = positions.data(), to = wide.data()] __device__(std::uint64_t i) {
-      to[i] = narrow[i];
-    };
-    for_each_item<std::uint64_t>(wide.size(), widen, stream);
-    return wide;
-  }
-}
-
-/// Builds in one step, with positions of type Index on the device.
-/// \throws Error (out_of_memory, device)
-template <class Pos, class Index>
-std::vector<Pos> build_at_once(const DeviceContext& context, const TextView& text) {
-  const Inputs<Index> inputs(context, "the suffix array", text, {});
-  DeviceBuffer<Index> positions =
-      build_on_device<Index>(beside(context, inputs.bytes()), inputs.text(), context.stream);
-  return to_host(context, with_width<Pos>(std::move(positions), context.stream));
-}
-
-/// Copies the ranges of a suffix array to the host, on a stream and a thread of its own: the copy
-/// of a range overlaps the sort of the next. The page faults of the host's memory are parallel to
-/// the sort, too.
-///
-/// Memory: the range that is being copied, and 8 MiB page-locked.
-template <Position Pos>
-class RangesToHost {
- public:
-  /// \param symbols  symbols of the text: entries of the suffix array
-  /// \throws Error (out_of_memory, device), std::bad_alloc
-  RangesToHost(const DeviceContext& context, std::uint64_t symbols)
-      : device_(context.device), work_stream_(context.stream), copier_(symbols * sizeof(Pos)) {
-    suffixes_.reserve(symbols);
-    check_cuda(cudaEventCreateWithFlags(&sorted_, cudaEventDisableTiming));
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    work_ = std::async(std::launch::async, [memory = suffixes_.data(), symbols] {
-      touch_new_memory(memory, symbols * sizeof(Pos));
-    });
-  }
-  ~RangesToHost() {
-    // Waits for the thread, which uses the members that are destroyed next.
-    if (work_.valid()) work_.wait();
-    static_cast<void>(cudaStreamDestroy(stream_));
-    static_cast<void>(cudaEventDestroy(sorted_));
-  }
-  RangesToHost(const RangesToHost&) = delete;
-  RangesToHost& operator=(const RangesToHost&) = delete;
-
-  /// Waits for the copy of the previous range and frees the range. Rethrows errors of the copy.
-  void wait() {
-    if (work_.valid()) work_.get();
-    range_.reset();
-  }
-  /// Starts the copy of a range, ordered after the work that is on the context's stream now.
-  /// \pre wait() was called since the last start()
-  void start(DeviceBuffer<Pos> range) {
-    range_ = std::move(range);
-    check_cuda(cudaEventRecord(sorted_, work_stream_));
-    check_cuda(cudaStreamWaitEvent(stream_, sorted_, 0));
-    work_ = std::async(std::launch::async, [this] {
-      check_cuda(cudaSetDevice(device_));
-      copier_.copy(range_.data(), range_.bytes(), stream_, [this](auto chunk) {
-        const Pos* const items = reinterpret_cast<const Pos*>(chunk.data());
-        suffixes_.insert(suffixes_.end(), items, items + chunk.size() / sizeof(Pos));
-      });
-    });
-  }
-  /// All ranges, in the order of the calls of start().
-  [[nodiscard]] std::vector<Pos> finish() {
-    wait();
-    return std::move(suffixes_);
-  }
-
- private:
-  int device_;
-  cudaStream_t work_stream_;
-  ChunkCopier copier_;
-  std::vector<Pos> suffixes_;
-  DeviceBuffer<Pos> range_;
-  cudaEvent_t sorted_ = nullptr;
-  cudaStream_t stream_ = nullptr;
-  std::future<void> work_;
-};
-
-/// Builds one range after another; the copy of a range overlaps the sort of the next.
-template <class Pos, class Index>
-std::vector<Pos> build_by_ranges(const DeviceContext& context, const TextView& text) {
-  RangesToHost<Pos> to_host(context, text.size());
-  build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
-    WaitingPhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
-    to_host.wait();
-    to_host.start(with_width<Pos>(std::move(positions), context.stream));
-    copy_out.stop();
-  });
-  const PhaseTimer copy_out(context, "copy out");
-  return to_host.finish();
-}
-
-/// Builds in one step if that fits, else in ranges.
-template <class Pos, class Index>
-std::vector<Pos> build_by(const DeviceContext& context, const TextView& text) {
-  // The rounds check their own memory.
-  const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
-                               bytes_before_rounds<Index>(text.size());
-  if (wanted <= device_memory_budget(context)) {
-    try {
-      return build_at_once<Pos, Index>(context, text);
-    } catch (const Error& error) {
-      // The rounds do not fit: the text has too many long repeats.
-      if (error.kind() != ErrorKind::out_of_memory) throw;
-    }
-  }
-  return build_by_ranges<Pos, Index>(context, text);
-}
-
-}  // namespace
-
-template <Position Pos>
-std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text) {
-  const DeviceCall call(context);
-  if (text.size() <= max_symbols<std::uint32_t>) return build_by<Pos, std::uint32_t>(call, text);
-  if constexpr (sizeof(Pos) == sizeof(std::uint64_t)) {
-    return build_by<Pos, std::uint64_t>(call, text);
-  }
-  throw Error(ErrorKind::usage,
-              "suffix array: found more symbols than 32-bit positions can address");
-}
-
 SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_before_rounds);
 SORTIE_INSTANTIATE_FOR_POSITIONS(build_on_device);
-SORTIE_INSTANTIATE_FOR_POSITIONS(build_prefix_doubling);
 
 }  // namespace sortie::suffix_array::cuda

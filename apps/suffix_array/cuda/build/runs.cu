@@ -25,7 +25,6 @@
 // ..., R - 1, and there are R - k of each length. Before them come the members with at most
 // l(k - 1) letters: the sum of the first k, and l(k - 1) in each of the other R - k runs. A member
 // is alone if only the longest run of the side has as many letters.
-#include "apps/suffix_array/cuda/build/runs.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -34,8 +33,8 @@
 #include <vector>
 
 #include "apps/suffix_array/binary_search.hpp"
-#include "apps/suffix_array/cuda/numbered_set.cuh"
-#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -289,12 +288,12 @@ void find_remainders(std::vector<RunGroup<Index>>& groups, const Runs<Index>& ru
 }
 
 /// Writes the members of a group to their slots. The longer members that are not alone also go to
-/// the list of remaining members from `member` and `first_group` on, with the suffix that orders
-/// them: the last member of their run.
+/// the end of the list of remaining members, with the suffix that orders them: the last member of
+/// their run.
 template <class Key, class Index>
 void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, DeviceBuffer<Key>& keys,
-                   DeviceBuffer<Index>& suffix_array, LongRuns<Index>& result, Index member,
-                   Index first_group, cudaStream_t stream) {
+                   DeviceBuffer<Index>& suffix_array, LongRuns<Index>& result,
+                   cudaStream_t stream) {
   const auto place_last = [last = runs.last.data() + group.first_run,
                            places = runs.places.data() + group.first_run,
                            slots = suffix_array.data() + group.begin] __device__(Index run) {
@@ -305,7 +304,8 @@ void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, Device
       [group, below = RunSide<Index>(runs, group, true), above = RunSide<Index>(runs, group, false),
        last = runs.last.data() + group.first_run, order = runs.order.data() + group.first_run,
        suffixes = suffix_array.data(), keys = keys.data(), list = result.groups.view(),
-       targets = result.targets.data(), member, first_group] __device__(Index j) {
+       targets = result.targets.data(), first = static_cast<Index>(result.groups.members),
+       first_group = static_cast<Index>(result.groups.groups)] __device__(Index j) {
         const bool is_below = j < group.longer_below;
         const RunSide<Index>& side = is_below ? below : above;
         // Index among the longer members of the side, in ascending order.
@@ -323,7 +323,7 @@ void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, Device
         keys[slot] = static_cast<Key>(group.key | 1U);
         if (extra > side.most_shared()) return;
 
-        const Index at = member + (is_below ? place : group.remaining_members - 1 - place);
+        const Index at = first + (is_below ? place : group.remaining_members - 1 - place);
         const bool is_head = is_below ? m == shorter : m + 1 == side.count;
         list.items[at] = position;
         list.slots[at] = slot;
@@ -374,33 +374,21 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   find_remainders(groups, runs, stream);
 
   std::uint64_t members = 0;
-  std::uint64_t remaining_groups = 0;
-  for (const RunGroup<Index>& group : groups) {
-    members += group.remaining_members;
-    remaining_groups += group.remaining_groups;
-  }
+  for (const RunGroup<Index>& group : groups) members += group.remaining_members;
   require(budget, what,
           held + 6 * sizeof(Index) * run_count +
               members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index)));
   SuffixGroups<Index>& list = result.groups;
   if (members != 0) {
     list = {members, stream};
-    list.members = members;
-    list.groups = remaining_groups;
     result.targets = {members, stream};
   }
-  Index member = 0;
-  Index first_group = 0;
   for (const RunGroup<Index>& group : groups) {
-    place_members(group, runs, keys, suffix_array, result, member, first_group, stream);
-    member += group.remaining_members;
-    first_group += group.remaining_groups;
+    place_members(group, runs, keys, suffix_array, result, stream);
+    list.members += group.remaining_members;
+    list.groups += group.remaining_groups;
   }
-  if (members != 0) {
-    check_cuda(cudaMemcpyAsync(list.offsets.data() + first_group, &member, sizeof(member),
-                               cudaMemcpyHostToDevice, stream));
-    list_large_groups(list, stream);
-  }
+  if (members != 0) list_large_groups(list, stream);
   return result;
 }
 

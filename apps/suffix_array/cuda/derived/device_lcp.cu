@@ -36,8 +36,7 @@
 // and 2, theorem 1.
 #include <algorithm>
 
-#include "apps/suffix_array/cuda/derived/lcp_entry.cuh"
-#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
@@ -111,7 +110,7 @@ __global__ void __launch_bounds__(element_threads) look_kernel(Entries<Index> en
     left_window = entries.text.window_before(left);
   }
 
-  const Index entry = first_look<Index>(entries.text, left_window, right_window);
+  const Index entry = entries.text.template first_look<Index>(left_window, right_window);
   if (entry != longer_mark<Index>) {
     entries.lcp[i] = entry;
     return;

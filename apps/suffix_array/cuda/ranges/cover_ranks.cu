@@ -4,13 +4,48 @@
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
-#include "apps/suffix_array/cuda/ranges/text_sort.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
+
+DifferenceCover::DifferenceCover(std::uint32_t order) {
+  const std::uint32_t r = order;
+  const std::uint32_t period_length = period(order);
+  // Distances between neighbours, and the number of times each occurs.
+  struct Steps {
+    std::uint32_t distance;
+    std::uint32_t times;
+  };
+  const Steps steps[] = {
+      {1, r}, {r + 1, 1}, {2 * r + 1, r}, {4 * r + 3, 2 * r + 1}, {2 * r + 2, r + 1}, {1, r}};
+  std::uint32_t element = 0;
+  elements.push_back(0);
+  for (const Steps& step : steps) {
+    for (std::uint32_t i = 0; i < step.times; ++i) {
+      element += step.distance;
+      elements.push_back(static_cast<std::uint16_t>(element));
+    }
+  }
+
+  std::uint16_t smaller = 0;
+  for (std::uint32_t residue = 0; residue < period_length; ++residue) {
+    places.push_back(smaller);
+    if (smaller < elements.size() && elements[smaller] == residue) ++smaller;
+  }
+  starts.resize(period_length);
+  for (const std::uint16_t from : elements) {
+    for (const std::uint16_t to : elements) {
+      starts[(to + period_length - from) % period_length] = from;
+    }
+  }
+}
+
+std::uint64_t DifferenceCover::positions_below(std::uint64_t positions) const {
+  return positions / period() * elements.size() + places[positions % period()];
+}
 
 template <Position Index>
 RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
@@ -18,14 +53,14 @@ RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
   const DifferenceCover cover(cover_order);
   const std::uint64_t count = cover.positions_below(symbols);
   RankedCover<Index> ranked;
-  ranked.places = {cover.places(), stream};
-  ranked.starts = {cover.starts(), stream};
+  ranked.places = {cover.places, stream};
+  ranked.starts = {cover.starts, stream};
   ranked.period = cover.period();
-  ranked.elements = static_cast<std::uint32_t>(cover.elements().size());
+  ranked.elements = static_cast<std::uint32_t>(cover.elements.size());
 
   TextSorted<Index> sorted;
   {
-    const DeviceBuffer<std::uint16_t> elements(cover.elements(), stream);
+    const DeviceBuffer<std::uint16_t> elements(cover.elements, stream);
     DeviceBuffer<Index> positions(count, stream);
     const auto write_position = [elements = elements.data(), count = ranked.elements,
                                  period = ranked.period,

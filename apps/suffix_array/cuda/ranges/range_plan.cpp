@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "sortie/error.hpp"
 
@@ -52,30 +52,8 @@ std::uint64_t packed_bytes(const TextShape& shape) {
   return (shape.symbols / 64 + 1) * static_cast<std::uint64_t>(shape.bits) * 8;
 }
 
-/// Bytes with a given cover and the smallest ranges.
+/// Bytes of the sort of a range.
 template <class Index>
-std::uint64_t bytes_with(const TextShape& shape, std::uint32_t cover_order) {
-  const std::uint64_t members = (shape.symbols + most_ranges_wanted - 1) / most_ranges_wanted;
-  return std::max({bytes_to_pack(shape), bytes_to_rank<Index>(shape, cover_order),
-                   bytes_to_sort<Index>(shape, {cover_order, members})});
-}
-
-}  // namespace
-
-std::uint64_t bytes_to_pack(const TextShape& shape) {
-  const std::uint64_t separators =
-      shape.separators == 0 ? 0 : shape.separators * sizeof(std::uint64_t) + shape.symbols / 8;
-  return shape.symbols + separators + packed_bytes(shape) + constant;
-}
-
-template <Position Index>
-std::uint64_t bytes_to_rank(const TextShape& shape, std::uint32_t cover_order) {
-  return packed_bytes(shape) +
-         DifferenceCover::most_positions(cover_order, shape.symbols) * bytes_a_sample<Index>() +
-         constant;
-}
-
-template <Position Index>
 std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
   // A NumberedSet of the positions searched.
   const std::uint64_t chunk = std::max(least_searched_chunk, shape.symbols / searched_chunks + 1);
@@ -85,11 +63,28 @@ std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
          plan.members * member_bytes<Index>(shape) + constant;
 }
 
+/// The plan with a given cover and the smallest ranges.
+RangePlan least_plan(const TextShape& shape, std::uint32_t cover_order) {
+  return {cover_order, (shape.symbols + most_ranges_wanted - 1) / most_ranges_wanted};
+}
+
+}  // namespace
+
+template <Position Index>
+std::uint64_t bytes_in_ranges(const TextShape& shape, const RangePlan& plan) {
+  const std::uint64_t separators =
+      shape.separators == 0 ? 0 : shape.separators * sizeof(std::uint64_t) + shape.symbols / 8;
+  const std::uint64_t cover = DifferenceCover::most_positions(plan.cover_order, shape.symbols);
+  return std::max({shape.symbols + separators + packed_bytes(shape) + constant,
+                   packed_bytes(shape) + cover * bytes_a_sample<Index>() + constant,
+                   bytes_to_sort<Index>(shape, plan)});
+}
+
 template <Position Index>
 std::uint64_t least_bytes(const TextShape& shape) {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
-    least = std::min(least, bytes_with<Index>(shape, order));
+    least = std::min(least, bytes_in_ranges<Index>(shape, least_plan(shape, order)));
   }
   return least;
 }
@@ -97,30 +92,14 @@ std::uint64_t least_bytes(const TextShape& shape) {
 template <Position Index>
 RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
   for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
-    if (bytes_with<Index>(shape, order) > budget) continue;
+    if (bytes_in_ranges<Index>(shape, least_plan(shape, order)) > budget) continue;
     const std::uint64_t rest = budget - bytes_to_sort<Index>(shape, {order, 0});
     return {order, std::min(shape.symbols, rest / member_bytes<Index>(shape))};
   }
   throw out_of_memory_error("the suffix array in ranges", least_bytes<Index>(shape), budget);
 }
 
-std::vector<std::size_t> join_counts(const std::vector<std::uint64_t>& counts, std::uint64_t most) {
-  std::vector<std::size_t> ends;
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] > most) return {};
-    if (sum + counts[i] > most) {
-      ends.push_back(i);
-      sum = 0;
-    }
-    sum += counts[i];
-  }
-  ends.push_back(counts.size());
-  return ends;
-}
-
-SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_to_rank);
-SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_to_sort);
+SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_in_ranges);
 SORTIE_INSTANTIATE_FOR_POSITIONS(least_bytes);
 SORTIE_INSTANTIATE_FOR_POSITIONS(plan_ranges);
 

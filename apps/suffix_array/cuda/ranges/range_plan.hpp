@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <functional>
+#include <optional>
 
+#include "core/cuda/device_context.hpp"
+#include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -37,13 +39,10 @@ inline constexpr std::uint64_t most_ranges_wanted = 64;
 inline constexpr std::uint64_t searched_chunks = 4;
 inline constexpr std::uint64_t least_searched_chunk = std::uint64_t{1} << 20;
 
-/// Most bytes of device memory that the steps of build_in_ranges() take (range_build.hpp has the
-/// table). Pure arithmetic.
-[[nodiscard]] std::uint64_t bytes_to_pack(const TextShape& shape);
+/// Most bytes of device memory that a construction in ranges takes (range_build.cu has the table).
+/// Pure arithmetic.
 template <Position Index>
-[[nodiscard]] std::uint64_t bytes_to_rank(const TextShape& shape, std::uint32_t cover_order);
-template <Position Index>
-[[nodiscard]] std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan);
+[[nodiscard]] std::uint64_t bytes_in_ranges(const TextShape& shape, const RangePlan& plan);
 
 /// The least budget that plan_ranges() accepts.
 template <Position Index>
@@ -54,9 +53,24 @@ template <Position Index>
 template <Position Index>
 [[nodiscard]] RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget);
 
-/// Joins consecutive counts to sums of at most `most`. Returns where each sum ends, or nothing if a
-/// count is greater than `most`. Sums of 0 are joined with a neighbour.
-[[nodiscard]] std::vector<std::size_t> join_counts(const std::vector<std::uint64_t>& counts,
-                                                   std::uint64_t most);
+/// Receives the suffix array, one range after the other.
+template <Position Index>
+using RangeSink = std::function<void(DeviceBuffer<Index> suffixes)>;
+
+/// Builds a suffix array in ranges; see range_build.cu.
+///
+/// \tparam Index   type of positions on the device
+/// \param context  stream, memory budget, progress (one call a range), report (phases "copy in",
+///                 "pack", "cover", "borders", "ranges"; figures "ranges", "cover_period",
+///                 "cover_rounds", "unresolved_after_first_sort", "compared"). The current device
+///                 must be the context's (see DeviceCall).
+/// \param text     in host memory, of at least one symbol, addressable by Index
+/// \param kept     bytes that `sink` keeps for each suffix of a range until it is called again;
+///                 while it runs, it may use the memory that the range took besides its suffixes
+/// \param plan     instead of that for the memory of the device, whatever it takes; for tests
+/// \throws Error (out_of_memory)  names the fewest bytes required, before any sort; (device)
+template <Position Index>
+void build_in_ranges(const DeviceContext& context, const TextView& text, int kept,
+                     const RangeSink<Index>& sink, const std::optional<RangePlan>& plan = {});
 
 }  // namespace sortie::suffix_array::cuda

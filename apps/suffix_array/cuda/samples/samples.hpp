@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "apps/suffix_array/cuda/build/runs.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 #include "sortie/device_suffix_array.hpp"
@@ -14,7 +13,7 @@ namespace sortie::suffix_array::cuda {
 
 /// Sorts all suffixes that the text rounds leave, however many symbols they agree in.
 ///
-/// Every suffix of a group has a sample a few symbols ahead (sampling.cuh), all members at the same
+/// Every suffix of a group has a sample a few symbols ahead (samples.cu), all members at the same
 /// distance, so the ranks of the samples order the group. About 2 / (window + 1) of these suffixes
 /// are samples: 4 to 11 % for DNA. The samples are sorted by prefix doubling, with steps from
 /// sample to sample in place of symbols: round i sorts by the rank of the sample 2^i steps ahead.
