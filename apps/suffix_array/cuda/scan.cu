@@ -111,9 +111,9 @@ cudaError_t scan_totals(void* scratch, std::size_t& bytes, RefinementTotals<Inde
                                         stream);
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(inclusive_sum);
-SORTIE_INSTANTIATE_FOR_POSITIONS(inclusive_maximum);
-SORTIE_INSTANTIATE_FOR_POSITIONS(scan_totals);
+SORTIE_FOR_BOTH_POSITIONS(inclusive_sum);
+SORTIE_FOR_BOTH_POSITIONS(inclusive_maximum);
+SORTIE_FOR_BOTH_POSITIONS(scan_totals);
 template class NumberedSetBuffer<std::uint32_t>;
 template class NumberedSetBuffer<std::uint64_t>;
 

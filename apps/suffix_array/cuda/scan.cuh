@@ -54,7 +54,7 @@ struct NumberedSet {
 
   __device__ NumberedWord<Index> word(std::uint64_t number) const { return words[number / 32]; }
   __device__ bool contains(std::uint64_t number) const {
-    return (words[number / 32].bits >> (number % 32) & 1U) != 0;
+    return words[number / 32].contains(number);
   }
   /// The number of elements smaller than `number`. Valid after the set is numbered.
   __device__ Index rank(std::uint64_t number) const { return word(number).rank(number); }

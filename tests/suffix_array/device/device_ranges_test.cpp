@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "apps/suffix_array/cuda/ranges/range_plan.hpp"
+#include "apps/suffix_array/cuda/ranges/ranges.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"

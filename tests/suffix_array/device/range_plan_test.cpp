@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/suffix_array/cuda/ranges/range_plan.hpp"
-#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
+#include "apps/suffix_array/cuda/ranges/ranges.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace sortie::suffix_array::cuda {

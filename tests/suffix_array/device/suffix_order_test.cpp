@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "apps/suffix_array/cuda/ranges/ranges.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
-#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
 #include "tests/suffix_array/host_stream.hpp"
 #include "tests/suffix_array/lcp_definition.hpp"
 #include "tests/suffix_array/texts.hpp"

@@ -30,8 +30,8 @@
 //   | offsets                     | n / 2     | Index        | as the list                     |
 //   | keys, their alternate       | m each    | 8 or 4 bytes | rounds                          |
 //   | items' alternate            | m         | Index        | rounds                          |
-//   | runs                        |           |              | see runs.cu                     |
-//   | samples                     |           |              | see samples.hpp                 |
+//   | runs; samples               |           |              | see suffix_groups.hpp;          |
+//   |                             |           |              | samples.hpp                     |
 //
 // With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols), 20 in
 // groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64 would exceed
@@ -64,10 +64,8 @@ namespace {
 
 /// Longest text whose first sort uses 32-bit keys, 15 DNA symbols. They would leave most suffixes
 /// of longer texts in groups (n / 4^15 in a random text of n bases), so a fifth pass of the radix
-/// sort over wider keys, for 19 symbols, costs less than a round.
+/// sort over keys of 40 bits, for 19 symbols, costs less than a round.
 constexpr std::uint64_t longest_with_short_keys = std::uint64_t{1} << 28;
-constexpr int short_key_bits = 32;
-constexpr int long_key_bits = 40;
 
 /// The last round that compares text is the first that leaves more than this share of its suffixes,
 /// in percent; samples resolve the rest.
@@ -81,10 +79,7 @@ template <class Index>
 class Construction {
  public:
   Construction(const DeviceContext& context, const DeviceText& text)
-      : context_(context),
-        text_(text),
-        size_(text.symbols.size()),
-        budget_(device_memory_budget(context)) {}
+      : context_(context), text_(text) {}
 
   /// \tparam Key  type of the keys of the first sort
   template <class Key>
@@ -124,11 +119,12 @@ class Construction {
       const std::uint64_t before = list_.members;
       // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
       const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
-      if (bytes_of_text_round<std::uint64_t>() <= aim) {
-        run_text_round<std::uint64_t>();
-      } else {
-        run_text_round<std::uint32_t>();
-      }
+      const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim;
+      require(budget_, "the rounds of prefix doubling",
+              bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t)));
+      const auto compare =
+          wide ? compare_windows<std::uint64_t, Index> : compare_windows<std::uint32_t, Index>;
+      compare(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
       progress = list_.members * 100 <= before * percent_of_progress;
       ++text_rounds;
       report_progress();
@@ -152,21 +148,15 @@ class Construction {
 
  private:
   /// Bytes that a round takes in total, including what is held.
-  template <class Key>
-  [[nodiscard]] std::uint64_t bytes_of_text_round() const {
+  /// \param key  bytes of a key
+  [[nodiscard]] std::uint64_t bytes_of_text_round(std::uint64_t key) const {
     // Scratch of the segmented sort: less than a byte an item, plus a constant.
     constexpr std::uint64_t constant_scratch = 1 << 20;
-    const std::uint64_t sort_entry = 2 * sizeof(Key) + sizeof(Index) + 1;
-    const std::uint64_t refine_entry = sizeof(Key) + SuffixGroups<Index>::bytes_a_member;
+    const std::uint64_t sort_entry = 2 * key + sizeof(Index) + 1;
+    const std::uint64_t refine_entry = key + SuffixGroups<Index>::bytes_a_member;
     return bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
            list_.large_begins.bytes() + list_.large_ends.bytes() +
            list_.members * std::max(sort_entry, refine_entry) + constant_scratch;
-  }
-
-  template <class Key>
-  void run_text_round() {
-    require(budget_, "the rounds of prefix doubling", bytes_of_text_round<Key>());
-    compare_windows<Key>(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
   }
 
   void report_progress() const {
@@ -184,8 +174,8 @@ class Construction {
 
   const DeviceContext& context_;
   const DeviceText& text_;
-  std::uint64_t size_;
-  std::uint64_t budget_;
+  const std::uint64_t size_ = text_.symbols.size();
+  const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
   DeviceBuffer<Index> suffix_array_;
   LongRuns<Index> runs_;
@@ -193,27 +183,23 @@ class Construction {
   std::uint64_t text_depth_ = 0;  ///< symbols compared since the first sort
 };
 
-template <class Key, class Index>
-std::uint64_t bytes_before_rounds_by(std::uint64_t symbols) {
-  RadixBuffers none;
-  std::size_t scratch = 0;
-  check_cuda(device_radix_sort(nullptr, scratch, none, symbols, sizeof(Key), sizeof(Index), 0,
-                               8 * sizeof(Key), nullptr));
-  const std::uint64_t sort = symbols * 2 * (sizeof(Key) + sizeof(Index)) + scratch;
-  // Packed text at 9 bits, with marks of rare letters and separators.
-  const std::uint64_t text = symbols / 8 * 11;
-  const std::uint64_t groups =
-      symbols * (sizeof(Key) + sizeof(Index) + SuffixGroups<Index>::bytes_a_member) + text +
-      refine_scratch<Index>(symbols);
-  return std::max(sort, groups);
-}
-
 }  // namespace
 
 template <Position Index>
 std::uint64_t bytes_before_rounds(std::uint64_t symbols) {
-  return symbols <= longest_with_short_keys ? bytes_before_rounds_by<std::uint32_t, Index>(symbols)
-                                            : bytes_before_rounds_by<std::uint64_t, Index>(symbols);
+  const std::uint64_t key =
+      symbols <= longest_with_short_keys ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+  RadixBuffers none;
+  std::size_t scratch = 0;
+  check_cuda(device_radix_sort(nullptr, scratch, none, symbols, key, sizeof(Index), 0,
+                               static_cast<int>(8 * key), nullptr));
+  const std::uint64_t sort = symbols * 2 * (key + sizeof(Index)) + scratch;
+  // Packed text at 9 bits, with marks of rare letters and separators.
+  const std::uint64_t text = symbols / 8 * 11;
+  const std::uint64_t groups =
+      symbols * (key + sizeof(Index) + SuffixGroups<Index>::bytes_a_member) + text +
+      refine_scratch<Index>(symbols);
+  return std::max(sort, groups);
 }
 
 template <Position Index>
@@ -232,14 +218,14 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
 
   Construction<Index> construction(call, text);
   if (size <= longest_with_short_keys) {
-    construction.template sort_by_first_symbols<std::uint32_t>(short_key_bits);
+    construction.template sort_by_first_symbols<std::uint32_t>(32);
   } else {
-    construction.template sort_by_first_symbols<std::uint64_t>(long_key_bits);
+    construction.template sort_by_first_symbols<std::uint64_t>(40);
   }
   return construction.resolve_groups();
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_before_rounds);
-SORTIE_INSTANTIATE_FOR_POSITIONS(build_on_device);
+SORTIE_FOR_BOTH_POSITIONS(bytes_before_rounds);
+SORTIE_FOR_BOTH_POSITIONS(build_on_device);
 
 }  // namespace sortie::suffix_array::cuda

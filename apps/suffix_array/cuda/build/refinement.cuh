@@ -22,11 +22,8 @@ namespace sortie::suffix_array::cuda {
 
 /// The items of the first sort: all suffixes, in one group, sorted by the keys of PrefixCode. Items
 /// are in suffix array order already, so item j has slot j.
-template <class IndexType, class KeyType>
+template <class Index, class Key>
 struct FirstSortItems {
-  using Index = IndexType;
-  using Key = KeyType;
-
   const Key* keys;
   const Index* positions;
 
@@ -39,11 +36,8 @@ struct FirstSortItems {
 };
 
 /// The items of SuffixGroups after sort_groups.
-template <class IndexType, class KeyType>
+template <class Index, class Key>
 struct GroupItems {
-  using Index = IndexType;
-  using Key = KeyType;
-
   const Key* keys;
   GroupsView<Index> list;
   /// Keys in which all of these bits are 0 contain the end of a record: suffixes with equal such
@@ -93,8 +87,8 @@ struct TileFlags {
 
   template <class Items>
   __device__ TileFlags(const Items& items, std::uint64_t count, std::uint64_t tile, unsigned lane) {
-    using Index = typename Items::Index;
-    using Key = typename Items::Key;
+    using Index = decltype(items.slot(0));
+    using Key = decltype(items.key(0));
     const std::uint64_t first = tile * refinement_tile;
     Key keys[tile_chunks];
     bool heads[tile_chunks];

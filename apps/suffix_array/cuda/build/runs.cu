@@ -65,33 +65,27 @@ struct RunGroup {
 template <class Key, class Index>
 std::vector<RunGroup<Index>> find_run_groups(const PrefixCode& code, const DeviceBuffer<Key>& keys,
                                              cudaStream_t stream) {
-  std::vector<Key> wanted;
   std::vector<RunGroup<Index>> groups;
   for (std::size_t byte = 0; byte < 256; ++byte) {
     if (code.codes[byte] == 0) continue;
     const std::uint32_t letter = code.letters[byte];
-    wanted.push_back(static_cast<Key>(code.run_key(letter)));
     groups.push_back(
-        {wanted.back(), code.codes[byte], static_cast<Index>(code.run_symbols(letter))});
+        {code.run_key(letter), code.codes[byte], static_cast<Index>(code.run_symbols(letter))});
   }
-  // Binary search in the sorted keys: thread 2 i finds the first key not less than wanted key i,
-  // which is the begin of group i; thread 2 i + 1 the first key greater than it, the end.
-  const DeviceBuffer<Key> device_wanted(wanted, stream);
-  DeviceBuffer<Index> device_bounds(2 * wanted.size(), stream);
+  // Binary search in the sorted keys: thread 2 i finds the first key not less than that of group i,
+  // the begin; thread 2 i + 1 the first key greater than it, the end.
+  DeviceBuffer<RunGroup<Index>> device_groups(groups, stream);
   const auto find_bound = [sorted = keys.data(), count = static_cast<Index>(keys.size()),
-                           wanted = device_wanted.data(),
-                           bounds = device_bounds.data()] __device__(Index i) {
-    const Key bound = wanted[i / 2] + static_cast<Key>(i % 2);
-    bounds[i] = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
+                           groups = device_groups.data()] __device__(Index i) {
+    RunGroup<Index>& group = groups[i / 2];
+    const Key bound = static_cast<Key>(group.key) + static_cast<Key>(i % 2);
+    const Index found = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
+    (i % 2 == 0 ? group.begin : group.count) = found;
   };
-  for_each_item<Index>(device_bounds.size(), find_bound, stream);
-  std::vector<Index> bounds(device_bounds.size());
-  device_bounds.copy_to(bounds);
+  for_each_item<Index>(2 * groups.size(), find_bound, stream);
+  device_groups.copy_to(groups);
   check_cuda(cudaStreamSynchronize(stream));
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    groups[i].begin = bounds[2 * i];
-    groups[i].count = bounds[2 * i + 1] - bounds[2 * i];
-  }
+  for (RunGroup<Index>& group : groups) group.count -= group.begin;
   std::erase_if(groups, [](const auto& group) { return group.count < least_run_members; });
   return groups;
 }
@@ -392,6 +386,6 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   return result;
 }
 
-SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(sort_long_runs);
+SORTIE_FOR_KEYS_AND_POSITIONS(sort_long_runs);
 
 }  // namespace sortie::suffix_array::cuda

@@ -28,12 +28,13 @@ constexpr std::uint64_t tiles_of(std::uint64_t items) {
 template <class Index>
 struct ListCounts {
   RefinementTotals<Index> all;
-  LargeGroups large;
+  std::uint32_t large_groups;
+  unsigned long long large_pairs;
 };
 
 /// Fills large_begins and large_ends from offsets and sets the counts of the list. Waits for the
 /// stream.
-/// \param counts       `large` is 0, and is counted
+/// \param counts       those of large groups are 0, and are counted
 /// \param most_groups  upper bound of the number of groups
 template <Position Index>
 void finish_list(SuffixGroups<Index>& list, DeviceBuffer<ListCounts<Index>>& counts,
@@ -49,8 +50,8 @@ void finish_list(SuffixGroups<Index>& list, DeviceBuffer<ListCounts<Index>>& cou
       const Index begin = offsets[g];
       const Index end = offsets[g + 1];
       if (end - begin <= most_counted) continue;
-      const std::uint32_t at = atomicAdd(&counts->large.count, 1U);
-      atomicAdd(&counts->large.pairs, member_pairs(end - begin));
+      const std::uint32_t at = atomicAdd(&counts->large_groups, 1U);
+      atomicAdd(&counts->large_pairs, member_pairs(end - begin));
       begins[at] = begin;
       ends[at] = end;
     }
@@ -61,16 +62,15 @@ void finish_list(SuffixGroups<Index>& list, DeviceBuffer<ListCounts<Index>>& cou
   check_cuda(cudaStreamSynchronize(stream));
   list.members = found.all.members;
   list.groups = found.all.groups;
-  list.large_groups = found.large.count;
-  list.large_pairs = found.large.pairs;
+  list.large_groups = found.large_groups;
+  list.large_pairs = found.large_pairs;
 }
 
 /// Writes the list of the remaining items, and calls `use` for every item.
 /// \param most_members  capacity of the list
-template <class Items, class Use>
-SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, std::uint64_t count,
-                                           std::uint64_t most_members, cudaStream_t stream) {
-  using Index = typename Items::Index;
+template <class Index, class Items, class Use>
+SuffixGroups<Index> refine(const Items& items, const Use& use, std::uint64_t count,
+                           std::uint64_t most_members, cudaStream_t stream) {
   SuffixGroups<Index> rest(most_members, stream);
   DeviceBuffer<ListCounts<Index>> counts(1, stream);
   check_cuda(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream));
@@ -99,7 +99,7 @@ SuffixGroups<typename Items::Index> refine(const Items& items, const Use& use, s
 template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
   const ListCounts<Index> known{
-      {static_cast<Index>(list.members), static_cast<Index>(list.groups), 0}, {}};
+      {static_cast<Index>(list.members), static_cast<Index>(list.groups), 0}, 0, 0};
   DeviceBuffer<ListCounts<Index>> counts(std::span(&known, 1), stream);
   check_cuda(cudaMemcpyAsync(list.offsets.data() + list.groups, &known.all.members, sizeof(Index),
                              cudaMemcpyHostToDevice, stream));
@@ -155,10 +155,9 @@ template <class Key, Position Index>
 SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
                                  const DeviceBuffer<Index>& positions, std::uint64_t most_members,
                                  cudaStream_t stream) {
-  using Items = FirstSortItems<Index, Key>;
-  return refine(
-      Items{keys.data(), positions.data()}, [] __device__(const Items&, Index, Index) {},
-      positions.size(), most_members, stream);
+  return refine<Index>(
+      FirstSortItems<Index, Key>{keys.data(), positions.data()},
+      [] __device__(const auto&, Index, Index) {}, positions.size(), most_members, stream);
 }
 
 template <class Key, Position Index>
@@ -178,10 +177,9 @@ void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroup
   for_each_item<Index>(list.members, write_window, stream);
   sort_groups(list, keys, stream);
   // Also items that stay, so that the suffix array always holds every suffix once.
-  using Items = GroupItems<Index, Key>;
-  list = refine(
-      Items{keys.data(), list.view(), static_cast<Key>(text.last_symbol_mask())},
-      [suffixes = suffix_array.data()] __device__(const Items& items, Index j, Index) {
+  list = refine<Index>(
+      GroupItems<Index, Key>{keys.data(), list.view(), static_cast<Key>(text.last_symbol_mask())},
+      [suffixes = suffix_array.data()] __device__(const auto& items, Index j, Index) {
         suffixes[items.slot(j)] = items.item(j);
       },
       list.members, list.members, stream);
@@ -192,10 +190,9 @@ template <Position Index>
 void refine_samples(SuffixGroups<Index>& list, const DeviceBuffer<Index>& keys,
                     DeviceBuffer<Index>& ranks, cudaStream_t stream) {
   // The rank of an item is the slot of the first item of its group.
-  using Items = GroupItems<Index, Index>;
-  list = refine(
-      Items{keys.data(), list.view(), static_cast<Index>(~Index{0})},
-      [ranks = ranks.data()] __device__(const Items& items, Index j, Index group_begin) {
+  list = refine<Index>(
+      GroupItems<Index, Index>{keys.data(), list.view(), static_cast<Index>(~Index{0})},
+      [ranks = ranks.data()] __device__(const auto& items, Index j, Index group_begin) {
         ranks[items.item(j)] = items.slot(group_begin);
       },
       list.members, list.members, stream);
@@ -209,12 +206,12 @@ std::size_t refine_scratch(std::uint64_t items) {
   return tiles * sizeof(RefinementTotals<Index>) + bytes;
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(list_large_groups);
-SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(sort_groups);
-SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(sort_by_key);
-SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(first_groups);
-SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(compare_windows);
-SORTIE_INSTANTIATE_FOR_POSITIONS(refine_samples);
-SORTIE_INSTANTIATE_FOR_POSITIONS(refine_scratch);
+SORTIE_FOR_BOTH_POSITIONS(list_large_groups);
+SORTIE_FOR_KEYS_AND_POSITIONS(sort_groups);
+SORTIE_FOR_KEYS_AND_POSITIONS(sort_by_key);
+SORTIE_FOR_KEYS_AND_POSITIONS(first_groups);
+SORTIE_FOR_KEYS_AND_POSITIONS(compare_windows);
+SORTIE_FOR_BOTH_POSITIONS(refine_samples);
+SORTIE_FOR_BOTH_POSITIONS(refine_scratch);
 
 }  // namespace sortie::suffix_array::cuda

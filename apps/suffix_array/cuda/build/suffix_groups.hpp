@@ -23,12 +23,6 @@ constexpr unsigned long long member_pairs(std::uint64_t members) {
   return members < most ? members * members : most * most;
 }
 
-/// The number of large groups, and of their pairs of members.
-struct LargeGroups {
-  std::uint32_t count;
-  unsigned long long pairs;
-};
-
 /// The arrays of SuffixGroups for kernels.
 template <class Index>
 struct GroupsView {
@@ -82,21 +76,18 @@ template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream);
 
 /// Sorts the items of every group by their keys, stably. Keys are permuted along.
-/// \throws Error (out_of_memory, device)
 template <class Key, Position Index>
 void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_t stream);
 
-/// Sorts (key, position) by key, stable, by bits 0 .. key_bits - 1. Memory: an alternate of each
+/// Sorts (key, position) by bits 0 .. key_bits - 1 of the key, stably. Memory: an alternate of each
 /// buffer, and scratch.
-/// \throws Error (out_of_memory, device)
 template <class Key, Position Index>
 void sort_by_key(DeviceBuffer<Key>& keys, DeviceBuffer<Index>& positions, int key_bits,
                  cudaStream_t stream);
 
 /// Finds the groups among all suffixes, sorted by `keys`. Waits for the stream.
-/// \param positions     positions of the sorted suffixes: the suffix array so far
-/// \param most_members  upper bound of the members of all groups: the capacity of the list
-/// \throws Error (out_of_memory, device)
+/// \param positions     of the sorted suffixes: the suffix array so far
+/// \param most_members  capacity of the list
 template <class Key, Position Index>
 [[nodiscard]] SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
                                                const DeviceBuffer<Index>& positions,
@@ -126,7 +117,6 @@ struct LongRuns {
 ///                      lengths
 /// \param budget        bytes of device memory that may be held in total
 /// \param held          of these, bytes held already, keys and suffix array included
-/// \throws Error (out_of_memory)  the run groups do not fit in the budget
 ///
 /// Complexity: O(r + u log u) for r members and u runs. Memory with 32-bit positions: at most
 /// r / 2 + 12 u or 36 u bytes; for a letter of which the first sort compares d, u is at most n / (d + 1). The result

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// On a suffix array in device memory: its check, the inverse, the Burrows-Wheeler transform, the
-// document array and queries. Gathers, scatters and binary searches of single items.
+// Inverse, Burrows-Wheeler transform, document array, queries and check of a suffix array in device
+// memory: gathers, scatters and binary searches of single items. And the calls from host memory to
+// host memory, those of the LCP array (device_lcp.cu) too: copies around the calls on device memory.
 #include <limits>
 #include <string>
 
+#include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/cuda/host_copies.hpp"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
@@ -15,12 +18,10 @@
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::suffix_array::cuda {
 namespace {
-
-/// Consecutive entries whose symbols one thread gathers and writes as one word.
-constexpr int gathered = 4;
 
 void require_no_fault(const DeviceBuffer<unsigned long long>& first_fault, std::uint64_t size) {
   unsigned long long fault = 0;
@@ -79,8 +80,9 @@ DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(const Context& context, con
   require(call, "the Burrows-Wheeler transform", size);
   WaitingPhase phase(call, "bwt", size * (2 + sizeof(Index)));
   DeviceBuffer<std::uint8_t> transform(size, stream);
-  // Thread j owns entries gathered * j .. of the transform: it has that many random reads in flight
-  // at a time, and a warp writes 128 consecutive bytes.
+  // Thread j owns `gathered` entries from gathered * j on: it has that many random reads in flight at
+  // a time and writes one word, a warp 128 consecutive bytes.
+  constexpr int gathered = 4;
   const auto gather = [symbols = text.symbols.data(), size, suffixes = suffixes.data(),
                        transform = transform.data()] __device__(std::uint64_t j) {
     const auto symbol_before = [&](std::uint64_t i) {
@@ -239,11 +241,85 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
   return found;
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(inverse_on_device);
-SORTIE_INSTANTIATE_FOR_POSITIONS(burrows_wheeler_on_device);
-SORTIE_INSTANTIATE_FOR_POSITIONS(documents_on_device);
-SORTIE_INSTANTIATE_FOR_POSITIONS(check_on_device);
-SORTIE_INSTANTIATE_FOR_POSITIONS(find_on_device);
-SORTIE_INSTANTIATE_FOR_POSITIONS(locate_on_device);
+// From host memory to host memory.
+template <Position Pos>
+std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes) {
+  const DeviceCall call(context);
+  const Inputs<Pos> inputs(call, "the inverse suffix array", {}, suffixes);
+  return to_host(
+      call, inverse_on_device<Pos>(beside(context, inputs.bytes()), inputs.array(), call.stream));
+}
+
+template <Position Pos>
+std::vector<Pos> lcp_array(const Context& context, const TextView& text,
+                           std::span<const Pos> suffixes) {
+  const DeviceCall call(context);
+  const Inputs<Pos> inputs(call, "the LCP array", text, suffixes);
+  return to_host(call, lcp_on_device<Pos>(beside(context, inputs.bytes()), inputs.text(),
+                                          inputs.array(), call.stream));
+}
+
+template <Position Pos>
+std::vector<std::uint8_t> burrows_wheeler_transform(const Context& context, const TextView& text,
+                                                    std::span<const Pos> suffixes) {
+  const DeviceCall call(context);
+  const Inputs<Pos> inputs(call, "the Burrows-Wheeler transform", text, suffixes);
+  return to_host(call, burrows_wheeler_on_device<Pos>(beside(context, inputs.bytes()),
+                                                      inputs.text(), inputs.array(), call.stream));
+}
+
+template <Position Pos>
+std::vector<std::uint32_t> document_array(const Context& context, std::span<const Pos> suffixes,
+                                          std::span<const std::uint64_t> record_begins) {
+  const DeviceCall call(context);
+  const Inputs<Pos> inputs(call, "the document array", {}, suffixes);
+  const DeviceBuffer<std::uint64_t> begins(record_begins, call.stream);
+  return to_host(
+      call, documents_on_device<Pos>(beside(context, inputs.bytes() + begins.bytes()),
+                                     inputs.array(), {begins.data(), begins.size()}, call.stream));
+}
+
+template <Position Pos>
+std::vector<EntryRange> find(const Context& context, const TextView& text,
+                             std::span<const Pos> suffixes, const PatternView& patterns) {
+  const DeviceCall call(context);
+  const Inputs<Pos> inputs(call, "the suffix array query", text, suffixes);
+  const DeviceBuffer<std::uint8_t> letters(patterns.letters, call.stream);
+  const DeviceBuffer<std::uint64_t> begins(patterns.begins, call.stream);
+  const PatternView on_device{{letters.data(), letters.size()}, {begins.data(), begins.size()}};
+  return to_host(
+      call, find_on_device<Pos>(context, inputs.text(), inputs.array(), on_device, call.stream));
+}
+
+template <Position Pos>
+Occurrences<Pos> locate(const Context& context, const TextView& text, std::span<const Pos> suffixes,
+                        const PatternView& patterns, std::uint64_t most_hits) {
+  const DeviceCall call(context);
+  const Inputs<Pos> inputs(call, "the suffix array query", text, suffixes);
+  const DeviceBuffer<std::uint8_t> letters(patterns.letters, call.stream);
+  const DeviceBuffer<std::uint64_t> begins(patterns.begins, call.stream);
+  const PatternView on_device{{letters.data(), letters.size()}, {begins.data(), begins.size()}};
+  DeviceOccurrences<Pos> found;
+  EventPair timer;
+  const double seconds = timer.time(call.stream, [&] {
+    found = locate_on_device<Pos>(context, inputs.text(), inputs.array(), on_device, most_hits,
+                                  call.stream);
+  });
+  if (context.report != nullptr) context.report->set("device_search_seconds", seconds);
+  return {to_host(call, found.ranges), to_host(call, found.begins), to_host(call, found.positions)};
+}
+
+SORTIE_FOR_BOTH_POSITIONS(inverse_on_device);
+SORTIE_FOR_BOTH_POSITIONS(burrows_wheeler_on_device);
+SORTIE_FOR_BOTH_POSITIONS(documents_on_device);
+SORTIE_FOR_BOTH_POSITIONS(check_on_device);
+SORTIE_FOR_BOTH_POSITIONS(find_on_device);
+SORTIE_FOR_BOTH_POSITIONS(locate_on_device);
+SORTIE_FOR_BOTH_POSITIONS(invert);
+SORTIE_FOR_BOTH_POSITIONS(lcp_array);
+SORTIE_FOR_BOTH_POSITIONS(burrows_wheeler_transform);
+SORTIE_FOR_BOTH_POSITIONS(document_array);
+SORTIE_FOR_BOTH_POSITIONS(find);
+SORTIE_FOR_BOTH_POSITIONS(locate);
 
 }  // namespace sortie::suffix_array::cuda

@@ -222,11 +222,8 @@ __global__ void __launch_bounds__(long_block_threads) extend_long_kernel(Entries
 
 /// Capacity of the list of entries for blocks: more than any text needs that was not constructed to
 /// exceed it. Entries beyond the capacity are compared by their warps.
-constexpr std::uint64_t symbols_a_long_entry = 1024;
-constexpr std::uint64_t least_long_entries = 1024;
-
 std::uint64_t long_capacity(std::uint64_t size) {
-  return std::min<std::uint64_t>(size / symbols_a_long_entry + least_long_entries, 0x7fffffffU);
+  return std::min<std::uint64_t>(size / 1024 + 1024, 0x7fffffffU);
 }
 
 }  // namespace
@@ -281,6 +278,6 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
   return lcp;
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(lcp_on_device);
+SORTIE_FOR_BOTH_POSITIONS(lcp_on_device);
 
 }  // namespace sortie::suffix_array::cuda

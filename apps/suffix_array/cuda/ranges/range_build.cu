@@ -32,21 +32,23 @@
 //
 // A text of long records with m = n / 64, the least, takes up to 1.5 (1.9) bytes a symbol for DNA
 // (b = 3), and 2.4 (2.7) for any bytes (b = 9); a larger budget makes ranges larger, and periods
-// shorter. See range_plan.hpp.
+// shorter.
 //
 // Source: Karkkainen: Fast BWT in small space by blockwise suffix sorting (Theoretical Computer
 // Science 2007), with GPU sorts in place of multikey quicksort.
+#include "apps/suffix_array/cuda/ranges/ranges.hpp"
+
 #include <algorithm>
 #include <array>
 #include <future>
-#include <optional>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/host_copies.hpp"
-#include "apps/suffix_array/cuda/ranges/range_plan.hpp"
-#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/append_to_host.hpp"
@@ -65,6 +67,62 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
+/// Bytes that do not grow with the text: scratch of the sorts, candidates for borders, tables.
+constexpr std::uint64_t constant = std::uint64_t{3} << 20;
+
+template <class Index>
+constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
+
+constexpr std::uint64_t key = sizeof(std::uint64_t);
+
+/// Bytes a member of a range. Each step includes a byte for scratch.
+template <class Index>
+constexpr std::uint64_t bytes_a_member() {
+  constexpr std::uint64_t index = sizeof(Index);
+  const std::uint64_t first_sort = 2 * (key + index) + 1;
+  const std::uint64_t groups = key + index + list_entry<Index> + 1;
+  const std::uint64_t text_round =
+      index + list_entry<Index> + key + std::max(key + index, list_entry<Index>) + 1;
+  // Members of large groups: two arrays of pairs of group and position, and slots. Two sets.
+  const std::uint64_t sets = index / 4 + 1;
+  const std::uint64_t last_sort = index + list_entry<Index> + 5 * index + sets;
+  return std::max({first_sort, groups, text_round, last_sort});
+}
+
+template <class Index>
+constexpr std::uint64_t bytes_a_sample() {
+  constexpr std::uint64_t index = sizeof(Index);
+  // Ranks, two arrays of steps, the list, keys, and the memory of a sort or a refinement.
+  const std::uint64_t doubling =
+      4 * index + list_entry<Index> + std::max(2 * index + 1, list_entry<Index>) + 1;
+  return std::max(bytes_a_member<Index>(), doubling);
+}
+
+template <class Index>
+std::uint64_t member_bytes(const TextShape& shape) {
+  return bytes_a_member<Index>() + static_cast<std::uint64_t>(shape.kept);
+}
+
+std::uint64_t packed_bytes(const TextShape& shape) {
+  return (shape.symbols / 64 + 1) * static_cast<std::uint64_t>(shape.bits) * 8;
+}
+
+/// Bytes of the sort of a range.
+template <class Index>
+std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
+  // A NumberedSet of the positions searched.
+  const std::uint64_t chunk = std::max(least_searched_chunk, shape.symbols / searched_chunks + 1);
+  const std::uint64_t set = chunk / 16 * sizeof(Index);
+  return packed_bytes(shape) +
+         DifferenceCover::most_positions(plan.cover_order, shape.symbols) * sizeof(Index) + set +
+         plan.members * member_bytes<Index>(shape) + constant;
+}
+
+/// The plan with a given cover and the smallest ranges.
+RangePlan least_plan(const TextShape& shape, std::uint32_t cover_order) {
+  return {cover_order, (shape.symbols + most_ranges_wanted - 1) / most_ranges_wanted};
+}
+
 /// The same letters, none of them rare.
 PrefixCode without_rare_letters(const PrefixCode& code) {
   std::array<bool, 256> occurs{};
@@ -78,71 +136,6 @@ void close_gaps(cudaStream_t stream) {
   check_cuda(cudaStreamSynchronize(stream));
   release_unused_device_memory();
 }
-
-}  // namespace
-
-template <Position Index>
-void build_in_ranges(const DeviceContext& context, const TextView& view, int kept,
-                     const RangeSink<Index>& sink, const std::optional<RangePlan>& given) {
-  const cudaStream_t stream = context.stream;
-  const std::uint64_t symbols = view.size();
-  // A part of the free memory is left out: the pool grows in large blocks, and fragments.
-  constexpr std::uint64_t gaps = std::uint64_t{32} << 20;
-  const std::uint64_t free = device_memory_free() / 16 * 15;
-  const std::uint64_t usable = free - std::min(free, gaps);
-  const std::uint64_t budget =
-      context.memory_budget == 0 ? usable : std::min(context.memory_budget, usable);
-  const bool tight = !given && budget == usable;
-  const auto plan_for = [&](int bits) {
-    const TextShape shape{symbols, view.separators.size(), bits, kept};
-    return given ? *given : plan_ranges<Index>(shape, budget);
-  };
-  // Checks the memory for the fewest bits a symbol, before the text is copied.
-  RangePlan plan = plan_for(1);
-  PackedText packed;
-  {
-    const Inputs<Index> inputs(context, "the text", view, {});
-    WaitingPhase packing(context, "pack", 2 * symbols);
-    const MarkedText marked = mark_separators(inputs.text(), stream);
-    const PrefixCode code = without_rare_letters(plan_first_sort(marked, 32, stream));
-    plan = plan_for(symbol_bits(code));
-    packed = pack_text(marked, code, stream);
-    packing.stop();
-  }
-  packed.stream.first_symbols = 0;  // no sort by this code
-  const SymbolStream& text = packed.stream;
-
-  WaitingPhase ranking(context, "cover");
-  if (tight) close_gaps(stream);
-  const RankedCover<Index> cover = rank_cover<Index>(text, symbols, plan.cover_order, stream);
-  if (tight) close_gaps(stream);
-  ranking.stop();
-
-  const SuffixOrder<Index> order{text, cover.view()};
-  WaitingPhase cutting(context, "borders");
-  const std::vector<SuffixRange> ranges = find_ranges(order, symbols, plan.members, stream);
-  cutting.stop();
-
-  RangeFigures figures;
-  std::uint64_t done = 0;
-  for (const SuffixRange& range : ranges) {
-    WaitingPhase sorting(context, "ranges");
-    DeviceBuffer<Index> suffixes = sort_range(order, symbols, range, figures, stream);
-    sorting.stop();
-    sink(std::move(suffixes));
-    done += range.members;
-    if (context.progress) context.progress("ranges", done, symbols);
-  }
-  if (context.report != nullptr) {
-    context.report->set("ranges", std::uint64_t{ranges.size()});
-    context.report->set("cover_period", std::uint64_t{cover.period});
-    context.report->set("cover_rounds", cover.rounds);
-    context.report->set("unresolved_after_first_sort", figures.unresolved_after_first_sort);
-    context.report->set("compared", figures.compared);
-  }
-}
-
-namespace {
 
 /// Converts positions to the width of the result. Widened on the device, where that costs nothing
 /// compared with the copy, in memory that the construction has freed.
@@ -160,16 +153,6 @@ DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream)
   }
 }
 
-/// Builds in one step, with positions of type Index on the device.
-/// \throws Error (out_of_memory, device)
-template <class Pos, class Index>
-std::vector<Pos> build_at_once(const DeviceContext& context, const TextView& text) {
-  const Inputs<Index> inputs(context, "the suffix array", text, {});
-  DeviceBuffer<Index> positions =
-      build_on_device<Index>(beside(context, inputs.bytes()), inputs.text(), context.stream);
-  return to_host(context, with_width<Pos>(std::move(positions), context.stream));
-}
-
 /// Copies the ranges of a suffix array to the host, on a stream and a thread of its own: the copy
 /// of a range overlaps the sort of the next. The page faults of the host's memory are parallel to
 /// the sort, too.
@@ -178,8 +161,7 @@ std::vector<Pos> build_at_once(const DeviceContext& context, const TextView& tex
 template <Position Pos>
 class RangesToHost {
  public:
-  /// \param symbols  symbols of the text: entries of the suffix array
-  /// \throws Error (out_of_memory, device), std::bad_alloc
+  /// \param symbols  entries of the suffix array
   RangesToHost(const DeviceContext& context, std::uint64_t symbols)
       : device_(context.device), work_stream_(context.stream), copier_(symbols * sizeof(Pos)) {
     suffixes_.reserve(symbols);
@@ -225,21 +207,7 @@ class RangesToHost {
   std::future<void> work_;
 };
 
-/// Builds one range after another; the copy of a range overlaps the sort of the next.
-template <class Pos, class Index>
-std::vector<Pos> build_by_ranges(const DeviceContext& context, const TextView& text) {
-  RangesToHost<Pos> to_host(context, text.size());
-  build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
-    WaitingPhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
-    to_host.wait();
-    to_host.start(with_width<Pos>(std::move(positions), context.stream));
-    copy_out.stop();
-  });
-  const PhaseTimer copy_out(context, "copy out");
-  return to_host.finish();
-}
-
-/// Builds in one step if that fits, else in ranges.
+/// Builds with positions of type Index on the device, in one step if that fits, else in ranges.
 template <class Pos, class Index>
 std::vector<Pos> build_by(const DeviceContext& context, const TextView& text) {
   // The rounds check their own memory.
@@ -247,16 +215,117 @@ std::vector<Pos> build_by(const DeviceContext& context, const TextView& text) {
                                bytes_before_rounds<Index>(text.size());
   if (wanted <= device_memory_budget(context)) {
     try {
-      return build_at_once<Pos, Index>(context, text);
+      const Inputs<Index> inputs(context, "the suffix array", text, {});
+      DeviceBuffer<Index> positions =
+          build_on_device<Index>(beside(context, inputs.bytes()), inputs.text(), context.stream);
+      return to_host(context, with_width<Pos>(std::move(positions), context.stream));
     } catch (const Error& error) {
       // The rounds do not fit: the text has too many long repeats.
       if (error.kind() != ErrorKind::out_of_memory) throw;
     }
   }
-  return build_by_ranges<Pos, Index>(context, text);
+  RangesToHost<Pos> host(context, text.size());
+  build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
+    WaitingPhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
+    host.wait();
+    host.start(with_width<Pos>(std::move(positions), context.stream));
+    copy_out.stop();
+  });
+  const PhaseTimer copy_out(context, "copy out");
+  return host.finish();
 }
 
 }  // namespace
+
+template <Position Index>
+std::uint64_t bytes_in_ranges(const TextShape& shape, const RangePlan& plan) {
+  const std::uint64_t separators =
+      shape.separators == 0 ? 0 : shape.separators * sizeof(std::uint64_t) + shape.symbols / 8;
+  const std::uint64_t cover = DifferenceCover::most_positions(plan.cover_order, shape.symbols);
+  return std::max({shape.symbols + separators + packed_bytes(shape) + constant,
+                   packed_bytes(shape) + cover * bytes_a_sample<Index>() + constant,
+                   bytes_to_sort<Index>(shape, plan)});
+}
+
+template <Position Index>
+std::uint64_t least_bytes(const TextShape& shape) {
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
+    least = std::min(least, bytes_in_ranges<Index>(shape, least_plan(shape, order)));
+  }
+  return least;
+}
+
+template <Position Index>
+RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
+  for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
+    if (bytes_in_ranges<Index>(shape, least_plan(shape, order)) > budget) continue;
+    const std::uint64_t rest = budget - bytes_to_sort<Index>(shape, {order, 0});
+    return {order, std::min(shape.symbols, rest / member_bytes<Index>(shape))};
+  }
+  throw out_of_memory_error("the suffix array in ranges", least_bytes<Index>(shape), budget);
+}
+
+template <Position Index>
+void build_in_ranges(const DeviceContext& context, const TextView& view, int kept,
+                     const RangeSink<Index>& sink, const std::optional<RangePlan>& given) {
+  const cudaStream_t stream = context.stream;
+  const std::uint64_t symbols = view.size();
+  // A part of the free memory is left out: the pool grows in large blocks, and fragments.
+  constexpr std::uint64_t gaps = std::uint64_t{32} << 20;
+  const std::uint64_t free = device_memory_free() / 16 * 15;
+  const std::uint64_t usable = free - std::min(free, gaps);
+  const std::uint64_t budget =
+      context.memory_budget == 0 ? usable : std::min(context.memory_budget, usable);
+  const bool tight = !given && budget == usable;
+  const auto plan_for = [&](int bits) {
+    const TextShape shape{symbols, view.separators.size(), bits, kept};
+    return given ? *given : plan_ranges<Index>(shape, budget);
+  };
+  // Checks the memory for the fewest bits a symbol, before the text is copied.
+  RangePlan plan = plan_for(1);
+  PackedText packed;
+  {
+    const Inputs<Index> inputs(context, "the text", view, {});
+    WaitingPhase packing(context, "pack", 2 * symbols);
+    const MarkedText marked = mark_separators(inputs.text(), stream);
+    const PrefixCode code = without_rare_letters(plan_first_sort(marked, 32, stream));
+    plan = plan_for(symbol_bits(code));
+    packed = pack_text(marked, code, stream);
+    packing.stop();
+  }
+  packed.stream.first_symbols = 0;  // no sort by this code
+  const SymbolStream& text = packed.stream;
+
+  WaitingPhase ranking(context, "cover");
+  if (tight) close_gaps(stream);
+  const RankedCover<Index> cover = rank_cover<Index>(text, symbols, plan.cover_order, stream);
+  if (tight) close_gaps(stream);
+  ranking.stop();
+
+  const SuffixOrder<Index> order{text, cover.view};
+  WaitingPhase cutting(context, "borders");
+  const std::vector<SuffixRange> ranges = find_ranges(order, symbols, plan.members, stream);
+  cutting.stop();
+
+  RangeFigures figures;
+  std::uint64_t done = 0;
+  for (const SuffixRange& range : ranges) {
+    WaitingPhase sorting(context, "ranges");
+    DeviceBuffer<Index> suffixes = sort_range(order, symbols, range, figures, stream);
+    sorting.stop();
+    sink(std::move(suffixes));
+    done += range.members;
+    if (context.progress) context.progress("ranges", done, symbols);
+  }
+  if (context.report != nullptr) {
+    context.report->set("ranges", std::uint64_t{ranges.size()});
+    context.report->set("cover_period", std::uint64_t{cover.view.period});
+    context.report->set("cover_rounds", cover.rounds);
+    context.report->set("unresolved_after_first_sort", figures.unresolved_after_first_sort);
+    context.report->set("compared", figures.compared);
+  }
+}
 
 template <Position Pos>
 std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text) {
@@ -269,7 +338,10 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
               "suffix array: found more symbols than 32-bit positions can address");
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(build_in_ranges);
-SORTIE_INSTANTIATE_FOR_POSITIONS(build_prefix_doubling);
+SORTIE_FOR_BOTH_POSITIONS(bytes_in_ranges);
+SORTIE_FOR_BOTH_POSITIONS(least_bytes);
+SORTIE_FOR_BOTH_POSITIONS(plan_ranges);
+SORTIE_FOR_BOTH_POSITIONS(build_in_ranges);
+SORTIE_FOR_BOTH_POSITIONS(build_prefix_doubling);
 
 }  // namespace sortie::suffix_array::cuda

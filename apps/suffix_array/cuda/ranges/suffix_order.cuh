@@ -84,21 +84,15 @@ struct RankedCover {
   DeviceBuffer<Index> ranks;
   DeviceBuffer<std::uint16_t> places;
   DeviceBuffer<std::uint16_t> starts;
-  std::uint32_t period = 0;
-  std::uint32_t elements = 0;
+  CoverRanks<Index> view{};
   std::uint64_t rounds = 0;  ///< rounds of doubling that the ranking took
-
-  [[nodiscard]] CoverRanks<Index> view() const {
-    return {ranks.data(), places.data(), starts.data(), period, elements};
-  }
 };
 
 /// Ranks the suffixes that start at positions of a cover: by a period of symbols of the text, then
 /// by prefix doubling with steps of a period in place of symbols.
 /// \param symbols      symbols of the text, at least 1
 /// \param cover_order  see DifferenceCover
-/// \throws Error (out_of_memory, device)
-/// Waits for the stream several times. Memory: bytes_a_sample() of range_plan.cpp.
+/// Waits for the stream several times. Memory: bytes_a_sample() of range_build.cu.
 template <Position Index>
 [[nodiscard]] RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
                                             std::uint32_t cover_order, cudaStream_t stream);

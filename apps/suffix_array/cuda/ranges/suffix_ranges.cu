@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/ranges/suffix_ranges.hpp"
+#include "apps/suffix_array/cuda/ranges/ranges.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,6 @@
 
 #include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/cuda/build/counting.cuh"
-#include "apps/suffix_array/cuda/ranges/range_plan.hpp"
 #include "apps/suffix_array/cuda/samples/group_slots.cuh"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
@@ -159,19 +158,13 @@ struct InRange {
   __device__ bool operator()(std::uint64_t position) const {
     const auto window = order.text.template window<std::uint64_t>(position);
     const auto suffix = static_cast<Index>(position);
-    if (!range.first) {
-      if (window < range.begin_window) return false;
-      if (window == range.begin_window && order.before(suffix, static_cast<Index>(range.begin))) {
-        return false;
-      }
+    if (!range.first &&
+        (window < range.begin_window ||
+         (window == range.begin_window && order.before(suffix, static_cast<Index>(range.begin))))) {
+      return false;
     }
-    if (!range.last) {
-      if (window > range.end_window) return false;
-      if (window == range.end_window && !order.before(suffix, static_cast<Index>(range.end))) {
-        return false;
-      }
-    }
-    return true;
+    return range.last || window < range.end_window ||
+           (window == range.end_window && order.before(suffix, static_cast<Index>(range.end)));
   }
 };
 
@@ -287,7 +280,8 @@ void sort_by_comparisons(const SuffixOrder<Index>& order, TextSorted<Index>& sor
 
 template <Position Index>
 TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> positions,
-                               int key_bits, const TextSortEnd& end, cudaStream_t stream) {
+                               int key_bits, std::uint64_t depth, bool when_slow,
+                               cudaStream_t stream) {
   TextSorted<Index> sorted;
   const WindowKey key{text};
   {
@@ -303,10 +297,10 @@ TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> pos
   sorted.depth = static_cast<std::uint64_t>(key.symbols());
   sorted.unresolved = sorted.groups.members;
 
-  while (sorted.groups.members != 0 && sorted.depth < end.depth) {
+  while (sorted.groups.members != 0 && sorted.depth < depth) {
     const std::uint64_t before = sorted.groups.members;
     compare_windows<std::uint64_t>(text, sorted.depth, sorted.groups, sorted.suffixes, stream);
-    if (end.when_slow && sorted.groups.members > before / 2) break;
+    if (when_slow && sorted.groups.members > before / 2) break;
   }
   return sorted;
 }
@@ -351,15 +345,15 @@ DeviceBuffer<Index> sort_range(const SuffixOrder<Index>& order, std::uint64_t sy
   if (range.members == 0) return {};
   TextSorted<Index> sorted =
       sort_by_text(order.text, gather(InRange<Index>{order, range}, symbols, stream),
-                   key_bits_of(order.text, range), TextSortEnd{order.cover.period, true}, stream);
+                   key_bits_of(order.text, range), order.cover.period, true, stream);
   figures.unresolved_after_first_sort += sorted.unresolved;
   figures.compared += sorted.groups.members;
   sort_by_comparisons(order, sorted, stream);
   return std::move(sorted.suffixes);
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(sort_by_text);
-SORTIE_INSTANTIATE_FOR_POSITIONS(find_ranges);
-SORTIE_INSTANTIATE_FOR_POSITIONS(sort_range);
+SORTIE_FOR_BOTH_POSITIONS(sort_by_text);
+SORTIE_FOR_BOTH_POSITIONS(find_ranges);
+SORTIE_FOR_BOTH_POSITIONS(sort_range);
 
 }  // namespace sortie::suffix_array::cuda

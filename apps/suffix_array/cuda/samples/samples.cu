@@ -374,6 +374,6 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
   return rounds;
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(finish_by_samples);
+SORTIE_FOR_BOTH_POSITIONS(finish_by_samples);
 
 }  // namespace sortie::suffix_array::cuda

@@ -4,15 +4,60 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "core/cuda/device_context.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
+
+/// The parameters that determine the memory of a construction in ranges.
+struct TextShape {
+  std::uint64_t symbols = 0;  ///< at least 1
+  std::uint64_t separators = 0;
+  int bits = 9;  ///< bits of a symbol of the packed text: 1 to 9
+  /// Bytes that the receiver of a range keeps for each of its suffixes while the next is sorted.
+  int kept = 0;
+};
+
+/// How a suffix array is built in ranges: consecutive parts of it, each sorted independently.
+struct RangePlan {
+  std::uint32_t cover_order = 0;  ///< order of the DifferenceCover
+  std::uint64_t members = 0;      ///< most suffixes of a range, at least 1
+};
+
+/// Orders of covers that plans use. The least one needs the fewest symbols for a comparison, 181;
+/// the greatest, 5221 symbols, ranks 1.7 % of all suffixes.
+inline constexpr std::uint32_t least_cover_order = 2;
+inline constexpr std::uint32_t greatest_cover_order = 14;
+
+/// A range has at least 1/64 of all suffixes, since each range takes a pass over the text.
+inline constexpr std::uint64_t most_ranges_wanted = 64;
+
+/// The members of a range are searched in this many chunks of the text, one after the other, and in
+/// fewer if these would be shorter than the least chunk.
+inline constexpr std::uint64_t searched_chunks = 4;
+inline constexpr std::uint64_t least_searched_chunk = std::uint64_t{1} << 20;
+
+/// Most bytes of device memory that a construction in ranges takes (range_build.cu has the table).
+/// Pure arithmetic.
+template <Position Index>
+[[nodiscard]] std::uint64_t bytes_in_ranges(const TextShape& shape, const RangePlan& plan);
+
+/// The least budget that plan_ranges() accepts.
+template <Position Index>
+[[nodiscard]] std::uint64_t least_bytes(const TextShape& shape);
+
+/// The least cover order and the largest ranges that a budget allows.
+/// \throws Error (out_of_memory)  the budget is below least_bytes()
+template <Position Index>
+[[nodiscard]] RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget);
 
 /// The first sort keys of a range: as many symbols of the packed text as 63 bits hold, zeros after
 /// an end, and in the lowest bit whether there is an end. So suffixes with equal odd keys are in
@@ -41,26 +86,21 @@ struct TextSorted {
   std::uint64_t unresolved = 0;  ///< suffixes in groups after the first sort
 };
 
-/// When sort_by_text() stops although groups remain.
-struct TextSortEnd {
-  std::uint64_t depth;  ///< stops when this many letters are compared
-  /// Also stops when a round leaves more than half of its suffixes in groups.
-  bool when_slow;
-};
-
 /// Sorts suffixes by the symbols of the packed text alone: by one radix sort by WindowKey, then
 /// groups by windows of 64 bits. Waits for the stream once, and once a round.
 ///
 /// \param text       its first_depth() is 0
 /// \param positions  ascending
-/// \param key_bits   number of low bits of the first keys in which suffixes may differ
-/// \throws Error (out_of_memory, device)
+/// \param key_bits   low bits of the first keys in which suffixes may differ
+/// \param depth      stops when this many letters are compared, although groups remain
+/// \param when_slow  also stops when a round leaves more than half of its suffixes in groups
 /// Complexity: O(m) for m suffixes, and a round is linear in the suffixes in groups. Memory:
-/// range_plan.cpp, bytes_a_member.
+/// range_build.cu, bytes_a_member.
 template <Position Index>
 [[nodiscard]] TextSorted<Index> sort_by_text(const SymbolStream& text,
                                              DeviceBuffer<Index> positions, int key_bits,
-                                             const TextSortEnd& end, cudaStream_t stream);
+                                             std::uint64_t depth, bool when_slow,
+                                             cudaStream_t stream);
 
 /// Consecutive suffixes of the suffix array: from the one at `begin` on, and before the one at
 /// `end`.
@@ -85,7 +125,6 @@ struct SuffixRange {
 /// All suffixes differ, so every text can be divided, also one of a single repeated letter.
 ///
 /// \param symbols  symbols of the text, at least 1
-/// \throws Error (out_of_memory, device)
 /// Waits for the stream twice, and again in the unlikely case that a range is too large.
 /// Complexity: O(n log c) for c candidates. Memory: less than 512 KiB.
 template <Position Index>
@@ -102,15 +141,29 @@ struct RangeFigures {
 /// The suffixes of a range, in order: the suffixes of the text that lie in the range are gathered,
 /// sorted by text as long as each round separates most of them, and the rest by a merge sort of each
 /// group that compares two suffixes at a time by SuffixOrder.
-/// \param symbols  symbols of the text
 /// \param figures  incremented
-/// \throws Error (out_of_memory, device)
 /// Waits for the stream several times. Complexity: O(n) for the text, O(m) for the m members of the
 /// range, and O(g log g) comparisons for the g remaining ones, each of at most a period of symbols.
-/// Memory: bytes_to_sort() of range_plan.cpp, which includes the text and the ranks of the cover.
+/// Memory: bytes_to_sort() of range_build.cu, which includes the text and the ranks of the cover.
 template <Position Index>
 [[nodiscard]] DeviceBuffer<Index> sort_range(const SuffixOrder<Index>& order, std::uint64_t symbols,
                                              const SuffixRange& range, RangeFigures& figures,
                                              cudaStream_t stream);
+
+/// Receives the suffix array, one range after the other.
+template <Position Index>
+using RangeSink = std::function<void(DeviceBuffer<Index> suffixes)>;
+
+/// Builds a suffix array in ranges; see range_build.cu.
+///
+/// \param context  progress has one call a range; its device must be current (DeviceCall)
+/// \param text     in host memory, of at least one symbol, addressable by Index
+/// \param kept     bytes that `sink` keeps for each suffix of a range until it is called again;
+///                 while it runs, it may use the memory that the range took besides its suffixes
+/// \param plan     instead of that for the memory of the device, whatever it takes; for tests
+/// \throws Error (out_of_memory)  names the fewest bytes required, before any sort; (device)
+template <Position Index>
+void build_in_ranges(const DeviceContext& context, const TextView& text, int kept,
+                     const RangeSink<Index>& sink, const std::optional<RangePlan>& plan = {});
 
 }  // namespace sortie::suffix_array::cuda
