@@ -13,9 +13,7 @@
 
 /// Prefix sums and maxima of arrays in device memory, in place, and sets whose elements a prefix sum
 /// numbers. CUB's scans take long to compile, so scan.cu is the only source that includes them.
-///
-/// \throws Error (unavailable)  more items than the scan of this CUB can count
-/// \throws Error (device, out_of_memory)
+/// \throws Error (unavailable)  more items than the scan of this CUB can count; (device)
 namespace sortie::suffix_array::cuda {
 
 template <class Index>

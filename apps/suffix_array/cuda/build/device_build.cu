@@ -30,8 +30,7 @@
 //   | offsets                     | n / 2     | Index        | as the list                     |
 //   | keys, their alternate       | m each    | 8 or 4 bytes | rounds                          |
 //   | items' alternate            | m         | Index        | rounds                          |
-//   | runs; samples               |           |              | see suffix_groups.hpp;          |
-//   |                             |           |              | samples.hpp                     |
+//   | runs; samples               |           |              | suffix_groups.hpp; samples.hpp  |
 //
 // With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols), 20 in
 // groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64 would exceed

@@ -176,8 +176,8 @@ __device__ RefinementTotals<Index> add_totals(const RefinementTotals<Index>* tot
 }
 
 // Warp w calls use(items, j, begin of its group) for each item j of tile w, whether it stays or not,
-// and writes the remaining items; the last warp also writes `all`. `before` holds the totals of each tile or, if these
-// are summed already, of all tiles before it.
+// and writes the remaining items; the last warp also writes `all`. `before` holds the totals of each
+// tile or, if these are summed already, of all tiles before it.
 template <class Items, class Use, class Index>
 __global__ void __launch_bounds__(element_threads)
     keep_kernel(Items items, Use use, std::uint64_t count, std::uint64_t tiles,

@@ -17,7 +17,7 @@ namespace sortie::suffix_array::cuda {
 /// sort.
 inline constexpr unsigned most_counted = 64;
 
-/// Pairs of members of a group, each with itself included; of at most 2^32 - 1 members.
+/// Pairs of members of a group, each with itself included. More than 2^32 - 1 members count as that.
 constexpr unsigned long long member_pairs(std::uint64_t members) {
   constexpr std::uint64_t most = 0xffffffffU;
   return members < most ? members * members : most * most;
@@ -108,8 +108,8 @@ struct LongRuns {
   DeviceBuffer<Index> targets;  ///< by member: the last suffix of its run, sorted by the rounds
 };
 
-/// Sorts the run groups with at least least_run_members members. Waits for the stream:
-/// once if there are none, else up to four times.
+/// Sorts the run groups with at least least_run_members members. Waits for the stream once if there
+/// are none, else up to four times.
 ///
 /// \param keys          sorted, of all suffixes; on return, the keys of the suffixes in these
 ///                      groups are odd, so that first_groups() skips them
@@ -119,8 +119,8 @@ struct LongRuns {
 /// \param held          of these, bytes held already, keys and suffix array included
 ///
 /// Complexity: O(r + u log u) for r members and u runs. Memory with 32-bit positions: at most
-/// r / 2 + 12 u or 36 u bytes; for a letter of which the first sort compares d, u is at most n / (d + 1). The result
-/// takes 15.25 bytes for each suffix that is not alone.
+/// r / 2 + 12 u or 36 u bytes; for a letter of which the first sort compares d, u is at most
+/// n / (d + 1). The result takes 15.25 bytes for each suffix that is not alone.
 template <class Key, Position Index>
 [[nodiscard]] LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
                                              DeviceBuffer<Key>& keys,

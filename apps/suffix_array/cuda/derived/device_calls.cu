@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Inverse, Burrows-Wheeler transform, document array, queries and check of a suffix array in device
-// memory: gathers, scatters and binary searches of single items. And the calls from host memory to
-// host memory, those of the LCP array (device_lcp.cu) too: copies around the calls on device memory.
+// memory: gathers, scatters and binary searches of single items. The same from host memory to host
+// memory, and the LCP array (device_lcp.cu): copies around the calls on device memory.
 #include <limits>
 #include <string>
 

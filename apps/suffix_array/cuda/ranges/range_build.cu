@@ -11,8 +11,7 @@
 //      at most a period of symbols (suffix_order.cuh).
 //   3. Suffixes drawn at random are sorted, the suffixes between them are counted, and the suffix
 //      array is divided into ranges that fit (suffix_ranges.cu).
-//   4. Each range is gathered by a pass over the text, sorted (suffix_ranges.cu), and copied to the
-//      host.
+//   4. Each range is gathered by a pass over the text, sorted, and copied to the host.
 //
 // Complexity: O(n) for each range and O(n log c) for c candidates, besides the sorts; on texts with
 // long repeats O(log n) comparisons of up to a period of symbols for each suffix.
@@ -31,8 +30,7 @@
 //   | constant             | 3 MiB               | all steps                   |
 //
 // A text of long records with m = n / 64, the least, takes up to 1.5 (1.9) bytes a symbol for DNA
-// (b = 3), and 2.4 (2.7) for any bytes (b = 9); a larger budget makes ranges larger, and periods
-// shorter.
+// (b = 3), and 2.4 (2.7) for any bytes (b = 9). A larger budget allows larger ranges, shorter periods.
 //
 // Source: Karkkainen: Fast BWT in small space by blockwise suffix sorting (Theoretical Computer
 // Science 2007), with GPU sorts in place of multikey quicksort.

@@ -33,8 +33,7 @@ namespace sortie::suffix_array::cuda {
 /// positions: sets of slots and samples n bytes (3 n / 2 with long runs), targets 4 m; ranks 4 s,
 /// steps 8 s, the samples' list twice and its keys 26.5 u; last, the alternates of keys and items
 /// and scratch 10 m. The list of all members, 11.25 m, is freed during the rounds if otherwise
-/// most_bytes_a_symbol or the budget would be exceeded: in texts of short periods, where s is up to
-/// n / 2.
+/// most_bytes_a_symbol or the budget would be exceeded: in texts of short periods, s up to n / 2.
 template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
