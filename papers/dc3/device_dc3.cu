@@ -19,8 +19,8 @@
 #include <thrust/merge.h>
 #endif
 
-#include "apps/suffix_array/cuda/build/first_sort.hpp"
-#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"

@@ -225,7 +225,7 @@ struct RecordBegin {
 /// Both kernels of a refinement, with totals added by the warps or by a scan before.
 template <class Items>
 void expect_refined(const Items& items, std::uint64_t count, bool added_up) {
-  using Index = typename Items::Index;
+  using Index = decltype(items.slot(0));
   const auto expected = Remaining<Index>::of(items, count);
   const std::uint64_t tiles = (count + refinement_tile - 1) / refinement_tile;
   std::vector<RefinementTotals<Index>> totals(tiles);

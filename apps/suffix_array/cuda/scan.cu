@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/scan.cuh"
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "apps/suffix_array/cuda/build/refinement.cuh"
-#include "apps/suffix_array/cuda/numbered_set.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
@@ -112,9 +111,9 @@ cudaError_t scan_totals(void* scratch, std::size_t& bytes, RefinementTotals<Inde
                                         stream);
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(inclusive_sum);
-SORTIE_INSTANTIATE_FOR_POSITIONS(inclusive_maximum);
-SORTIE_INSTANTIATE_FOR_POSITIONS(scan_totals);
+SORTIE_FOR_BOTH_POSITIONS(inclusive_sum);
+SORTIE_FOR_BOTH_POSITIONS(inclusive_maximum);
+SORTIE_FOR_BOTH_POSITIONS(scan_totals);
 template class NumberedSetBuffer<std::uint32_t>;
 template class NumberedSetBuffer<std::uint64_t>;
 

@@ -5,21 +5,18 @@
 #include <limits>
 #include <string_view>
 
+#include "apps/suffix_array/backends.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "sortie/error.hpp"
 #include "sortie/suffix_array.hpp"
 
-/// Explicit instances of a function template for both types of positions, and for all pairs of types
-/// of keys and positions.
-#define SORTIE_INSTANTIATE_FOR_POSITIONS(function)                    \
-  template decltype(function<std::uint32_t>) function<std::uint32_t>; \
-  template decltype(function<std::uint64_t>) function<std::uint64_t>
-#define SORTIE_INSTANTIATE_FOR_KEY(function, Key)                               \
+/// Explicit instances of a function template for all pairs of types of keys and positions.
+#define SORTIE_FOR_KEYS_AND_POSITIONS(function) \
+  SORTIE_FOR_KEY(function, std::uint32_t);      \
+  SORTIE_FOR_KEY(function, std::uint64_t)
+#define SORTIE_FOR_KEY(function, Key)                                           \
   template decltype(function<Key, std::uint32_t>) function<Key, std::uint32_t>; \
   template decltype(function<Key, std::uint64_t>) function<Key, std::uint64_t>
-#define SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(function) \
-  SORTIE_INSTANTIATE_FOR_KEY(function, std::uint32_t);      \
-  SORTIE_INSTANTIATE_FOR_KEY(function, std::uint64_t)
 
 namespace sortie::suffix_array::cuda {
 

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
-#include "apps/suffix_array/cuda/ranges/range_build.hpp"
+#include "apps/suffix_array/cuda/ranges/ranges.hpp"
+#include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
@@ -34,14 +34,15 @@ template <Position Index>
 std::vector<Index> build_by_plan(const TextView& text, const RangePlan& plan, Built& built) {
   const DeviceCall context(test::context());
   std::vector<Index> suffixes;
-  build_in_planned_ranges<Index>(context, text, plan, [&](DeviceBuffer<Index> range) {
+  const auto sink = [&](DeviceBuffer<Index> range) {
     const std::size_t before = suffixes.size();
     suffixes.resize(before + range.size());
     range.copy_to(std::span(suffixes).subspan(before));
     check_cuda(cudaStreamSynchronize(context.stream));
     ++built.ranges;
     built.largest = std::max<std::uint64_t>(built.largest, range.size());
-  });
+  };
+  build_in_ranges<Index>(context, text, 0, sink, plan);
   return suffixes;
 }
 

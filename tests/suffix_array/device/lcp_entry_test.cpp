@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "apps/suffix_array/cuda/derived/lcp_entry.cuh"
+#include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 #include "tests/suffix_array/host_stream.hpp"
 #include "tests/suffix_array/lcp_definition.hpp"
 #include "tests/suffix_array/texts.hpp"
@@ -23,7 +23,7 @@ std::vector<Index> lcp_by_entries(const TextView& view, const std::vector<Index>
   for (std::size_t i = 1; i < suffixes.size(); ++i) {
     const std::uint64_t left = suffixes[i - 1];
     const std::uint64_t right = suffixes[i];
-    lcp[i] = first_look<Index>(text, text.window_before(left), text.window_before(right));
+    lcp[i] = text.first_look<Index>(text.window_before(left), text.window_before(right));
     if (lcp[i] != longer_mark<Index>) continue;
     auto common = static_cast<std::uint64_t>(text.window()) - 1;
     for (int more = text.window(); more == text.window();) {

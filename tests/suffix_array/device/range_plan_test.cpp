@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <numeric>
+#include <string>
 #include <vector>
 
-#include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
-#include "apps/suffix_array/cuda/ranges/range_plan.hpp"
+#include "apps/suffix_array/cuda/ranges/ranges.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -22,18 +24,18 @@ TEST_P(Covers, HaveEveryDifference) {
   const DifferenceCover cover(GetParam());
   const std::uint32_t period = cover.period();
   EXPECT_EQ(period, DifferenceCover::period(GetParam()));
-  EXPECT_EQ(cover.elements().size(), DifferenceCover::residues(GetParam()));
+  EXPECT_EQ(cover.elements.size(), DifferenceCover::residues(GetParam()));
   std::vector<bool> is_element(period);
   std::uint32_t smaller = 0;
-  for (const std::uint16_t element : cover.elements()) {
+  for (const std::uint16_t element : cover.elements) {
     ASSERT_LT(element, period);
     ASSERT_FALSE(is_element[element]);
     is_element[element] = true;
-    EXPECT_EQ(cover.places()[element], smaller++);
+    EXPECT_EQ(cover.places[element], smaller++);
   }
-  EXPECT_EQ(cover.elements().front(), 0);
+  EXPECT_EQ(cover.elements.front(), 0);
   for (std::uint32_t difference = 0; difference < period; ++difference) {
-    const std::uint32_t start = cover.starts()[difference];
+    const std::uint32_t start = cover.starts[difference];
     EXPECT_TRUE(is_element[start]) << difference;
     EXPECT_TRUE(is_element[(start + difference) % period]) << difference;
   }
@@ -43,7 +45,7 @@ TEST_P(Covers, CountTheirPositions) {
   const DifferenceCover cover(GetParam());
   std::uint64_t count = 0;
   std::vector<bool> is_element(cover.period());
-  for (const std::uint16_t element : cover.elements()) is_element[element] = true;
+  for (const std::uint16_t element : cover.elements) is_element[element] = true;
   for (std::uint64_t position = 0; position < 3 * std::uint64_t{cover.period()}; ++position) {
     ASSERT_EQ(cover.positions_below(position), count) << position;
     if (is_element[position % cover.period()]) ++count;
@@ -66,9 +68,7 @@ TYPED_TEST(RangePlans, KeepWithinTheBudget) {
         const std::uint64_t least = least_bytes<TypeParam>(shape);
         for (const std::uint64_t budget : {least, least + symbols, least + 9 * symbols}) {
           const RangePlan plan = plan_ranges<TypeParam>(shape, budget);
-          EXPECT_LE(bytes_to_pack(shape), budget);
-          EXPECT_LE(bytes_to_rank<TypeParam>(shape, plan.cover_order), budget);
-          EXPECT_LE(bytes_to_sort<TypeParam>(shape, plan), budget);
+          EXPECT_LE(bytes_in_ranges<TypeParam>(shape, plan), budget);
           EXPECT_GE(plan.members, (symbols + most_ranges_wanted - 1) / most_ranges_wanted);
           EXPECT_LE(plan.members, symbols);
         }
@@ -96,12 +96,34 @@ TEST(RangePlan, TakesMoreMemoryForLargerRanges) {
   }
 }
 
-TEST(JoinedCounts, FillSums) {
-  EXPECT_THAT(join_counts({3, 4, 5}, 100), ElementsAre(3));
-  EXPECT_THAT(join_counts({3, 4, 5}, 7), ElementsAre(2, 3));
-  EXPECT_THAT(join_counts({5, 5, 5, 0}, 5), ElementsAre(1, 2, 4));
-  EXPECT_THAT(join_counts({0, 0, 9}, 9), ElementsAre(3));
-  EXPECT_THAT(join_counts({0, 10, 1}, 9), IsEmpty());
+/// Where the ranges end that are joined of parts of the given sizes: the part i is from i to i + 1.
+std::vector<std::uint64_t> ends_of_joined(const std::vector<std::uint64_t>& members,
+                                          std::uint64_t most) {
+  std::vector<SuffixRange> parts;
+  for (std::uint64_t i = 0; i < members.size(); ++i) {
+    parts.push_back({i, i + 1, i, i + 1, i == 0, i + 1 == members.size(), members[i]});
+  }
+  std::vector<std::uint64_t> ends;
+  for (const SuffixRange& range : join_ranges(parts, most)) {
+    const std::uint64_t begin = ends.empty() ? 0 : ends.back();
+    ends.push_back(range.end);
+    EXPECT_EQ(range.begin, begin);
+    EXPECT_EQ(range.begin_window, begin);
+    EXPECT_EQ(range.end_window, range.end);
+    EXPECT_EQ(range.first, begin == 0);
+    EXPECT_EQ(range.last, range.end == members.size());
+    EXPECT_EQ(range.members, std::accumulate(members.data() + begin, members.data() + range.end,
+                                             std::uint64_t{0}));
+  }
+  return ends;
+}
+
+TEST(JoinedRanges, FillUp) {
+  EXPECT_THAT(ends_of_joined({3, 4, 5}, 100), ElementsAre(3));
+  EXPECT_THAT(ends_of_joined({3, 4, 5}, 7), ElementsAre(2, 3));
+  EXPECT_THAT(ends_of_joined({5, 5, 5, 0}, 5), ElementsAre(1, 2, 4));
+  EXPECT_THAT(ends_of_joined({0, 0, 9}, 9), ElementsAre(3));
+  EXPECT_THAT(ends_of_joined({0, 10, 1}, 9), IsEmpty());
 }
 
 }  // namespace

@@ -3,9 +3,8 @@
 
 #include <vector>
 
-#include "apps/suffix_array/cuda/ranges/difference_cover.hpp"
+#include "apps/suffix_array/cuda/ranges/ranges.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
-#include "apps/suffix_array/cuda/ranges/text_sort.hpp"
 #include "tests/suffix_array/host_stream.hpp"
 #include "tests/suffix_array/lcp_definition.hpp"
 #include "tests/suffix_array/texts.hpp"
@@ -23,7 +22,7 @@ TYPED_TEST_SUITE(SuffixOrderOnHost, Widths);
 template <class Index>
 std::vector<Index> rank(const DifferenceCover& cover, const std::vector<Index>& suffixes) {
   std::vector<bool> is_element(cover.period());
-  for (const std::uint16_t element : cover.elements()) is_element[element] = true;
+  for (const std::uint16_t element : cover.elements) is_element[element] = true;
   std::vector<Index> ranks(cover.positions_below(suffixes.size()));
   Index next = 0;
   for (const Index suffix : suffixes) {
@@ -45,8 +44,8 @@ TYPED_TEST(SuffixOrderOnHost, ComparesAnyTwoSuffixes) {
       const std::vector<TypeParam> ranks = rank(cover, suffixes);
       const SuffixOrder<TypeParam> order{
           packed.stream,
-          {ranks.data(), cover.places().data(), cover.starts().data(), cover.period(),
-           static_cast<std::uint32_t>(cover.elements().size())}};
+          {ranks.data(), cover.places.data(), cover.starts.data(), cover.period(),
+           static_cast<std::uint32_t>(cover.elements.size())}};
       for (std::size_t i = 1; i < suffixes.size(); ++i) {
         // From what neighbours have in common on, and from before.
         for (const TypeParam depth : {lcp[i], static_cast<TypeParam>(lcp[i] / 2)}) {

@@ -102,10 +102,9 @@ __global__ void __launch_bounds__(element_threads)
   sorted_items[at] = items[j];
 }
 
-/// Groups are sorted by counting (each member compares itself with all others) if that takes at
-/// most this many comparisons; no group has more than 2^13 members then. A segmented sort takes
-/// half a dozen kernels, and the one that sorts the largest group alone takes longer than all these
-/// comparisons.
+/// Groups are sorted by counting if that takes at most this many comparisons; no group has more than
+/// 2^13 members then. A segmented sort takes half a dozen kernels, and the one that sorts the largest
+/// group alone takes longer than all these comparisons.
 inline constexpr std::uint64_t most_pairs_counted = std::uint64_t{1} << 26;
 
 /// Members of a large group that a block handles at a time, one per lane.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prefix doubling on a GPU, from device memory to device memory: build_on_device. And from host
-// memory to host memory: build_prefix_doubling, which builds in ranges (ranges/range_build.cu) where
-// build_on_device does not fit.
+// Prefix doubling on a GPU, from device memory to device memory: build_on_device.
 //
 // Steps:
 //   1. Map the first symbols of every suffix to the number of a leaf in a tree over common letters
@@ -15,7 +13,7 @@
 //      Suffixes that are alone in their group drop out. Rounds end when one leaves more than half
 //      of its suffixes, or after four.
 //   4. Long repeats remain. Each suffix takes the rank of a sample a few symbols ahead, chosen by
-//      the symbols in between (sampling.cuh). Samples, 4 to 11 % of these suffixes for DNA, are
+//      the symbols in between (samples.cu). Samples, 4 to 11 % of these suffixes for DNA, are
 //      sorted by prefix doubling with steps from sample to sample (samples.hpp).
 //
 // Memory for n symbols of b bits, of which the first sort leaves m in groups (lists are allocated
@@ -32,8 +30,7 @@
 //   | offsets                     | n / 2     | Index        | as the list                     |
 //   | keys, their alternate       | m each    | 8 or 4 bytes | rounds                          |
 //   | items' alternate            | m         | Index        | rounds                          |
-//   | runs                        |           |              | see runs.hpp                    |
-//   | samples                     |           |              | see samples.hpp                 |
+//   | runs; samples               |           |              | suffix_groups.hpp; samples.hpp  |
 //
 // With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols), 20 in
 // groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64 would exceed
@@ -46,26 +43,17 @@
 // chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
-#include <future>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "apps/suffix_array/backends.hpp"
-#include "apps/suffix_array/cuda/build/first_sort.hpp"
-#include "apps/suffix_array/cuda/build/runs.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "apps/suffix_array/cuda/host_copies.hpp"
-#include "apps/suffix_array/cuda/ranges/range_build.hpp"
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
-#include "core/cuda/append_to_host.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
-#include "core/host_memory.hpp"
-#include "core/phase_timer.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
@@ -75,10 +63,8 @@ namespace {
 
 /// Longest text whose first sort uses 32-bit keys, 15 DNA symbols. They would leave most suffixes
 /// of longer texts in groups (n / 4^15 in a random text of n bases), so a fifth pass of the radix
-/// sort over wider keys, for 19 symbols, costs less than a round.
+/// sort over keys of 40 bits, for 19 symbols, costs less than a round.
 constexpr std::uint64_t longest_with_short_keys = std::uint64_t{1} << 28;
-constexpr int short_key_bits = 32;
-constexpr int long_key_bits = 40;
 
 /// The last round that compares text is the first that leaves more than this share of its suffixes,
 /// in percent; samples resolve the rest.
@@ -92,10 +78,7 @@ template <class Index>
 class Construction {
  public:
   Construction(const DeviceContext& context, const DeviceText& text)
-      : context_(context),
-        text_(text),
-        size_(text.symbols.size()),
-        budget_(device_memory_budget(context)) {}
+      : context_(context), text_(text) {}
 
   /// \tparam Key  type of the keys of the first sort
   template <class Key>
@@ -135,11 +118,12 @@ class Construction {
       const std::uint64_t before = list_.members;
       // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
       const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
-      if (bytes_of_text_round<std::uint64_t>() <= aim) {
-        run_text_round<std::uint64_t>();
-      } else {
-        run_text_round<std::uint32_t>();
-      }
+      const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim;
+      require(budget_, "the rounds of prefix doubling",
+              bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t)));
+      const auto compare =
+          wide ? compare_windows<std::uint64_t, Index> : compare_windows<std::uint32_t, Index>;
+      compare(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
       progress = list_.members * 100 <= before * percent_of_progress;
       ++text_rounds;
       report_progress();
@@ -163,21 +147,15 @@ class Construction {
 
  private:
   /// Bytes that a round takes in total, including what is held.
-  template <class Key>
-  [[nodiscard]] std::uint64_t bytes_of_text_round() const {
+  /// \param key  bytes of a key
+  [[nodiscard]] std::uint64_t bytes_of_text_round(std::uint64_t key) const {
     // Scratch of the segmented sort: less than a byte an item, plus a constant.
     constexpr std::uint64_t constant_scratch = 1 << 20;
-    const std::uint64_t sort_entry = 2 * sizeof(Key) + sizeof(Index) + 1;
-    const std::uint64_t refine_entry = sizeof(Key) + SuffixGroups<Index>::bytes_a_member;
+    const std::uint64_t sort_entry = 2 * key + sizeof(Index) + 1;
+    const std::uint64_t refine_entry = key + SuffixGroups<Index>::bytes_a_member;
     return bytes_held() + list_.items.bytes() + list_.slots.bytes() + list_.heads.bytes() +
            list_.large_begins.bytes() + list_.large_ends.bytes() +
            list_.members * std::max(sort_entry, refine_entry) + constant_scratch;
-  }
-
-  template <class Key>
-  void run_text_round() {
-    require(budget_, "the rounds of prefix doubling", bytes_of_text_round<Key>());
-    compare_windows<Key>(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
   }
 
   void report_progress() const {
@@ -195,8 +173,8 @@ class Construction {
 
   const DeviceContext& context_;
   const DeviceText& text_;
-  std::uint64_t size_;
-  std::uint64_t budget_;
+  const std::uint64_t size_ = text_.symbols.size();
+  const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
   DeviceBuffer<Index> suffix_array_;
   LongRuns<Index> runs_;
@@ -204,24 +182,23 @@ class Construction {
   std::uint64_t text_depth_ = 0;  ///< symbols compared since the first sort
 };
 
-template <class Key, class Index>
-std::uint64_t bytes_before_rounds_by(std::uint64_t symbols) {
-  const std::uint64_t sort =
-      symbols * 2 * (sizeof(Key) + sizeof(Index)) + sort_by_key_scratch<Key, Index>(symbols);
-  // Packed text at 9 bits, with marks of rare letters and separators.
-  const std::uint64_t text = symbols / 8 * 11;
-  const std::uint64_t groups =
-      symbols * (sizeof(Key) + sizeof(Index) + SuffixGroups<Index>::bytes_a_member) + text +
-      refine_scratch<Index>(symbols);
-  return std::max(sort, groups);
-}
-
 }  // namespace
 
 template <Position Index>
 std::uint64_t bytes_before_rounds(std::uint64_t symbols) {
-  return symbols <= longest_with_short_keys ? bytes_before_rounds_by<std::uint32_t, Index>(symbols)
-                                            : bytes_before_rounds_by<std::uint64_t, Index>(symbols);
+  const std::uint64_t key =
+      symbols <= longest_with_short_keys ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+  RadixBuffers none;
+  std::size_t scratch = 0;
+  check_cuda(device_radix_sort(nullptr, scratch, none, symbols, key, sizeof(Index), 0,
+                               static_cast<int>(8 * key), nullptr));
+  const std::uint64_t sort = symbols * 2 * (key + sizeof(Index)) + scratch;
+  // Packed text at 9 bits, with marks of rare letters and separators.
+  const std::uint64_t text = symbols / 8 * 11;
+  const std::uint64_t groups =
+      symbols * (key + sizeof(Index) + SuffixGroups<Index>::bytes_a_member) + text +
+      refine_scratch<Index>(symbols);
+  return std::max(sort, groups);
 }
 
 template <Position Index>
@@ -240,152 +217,14 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
 
   Construction<Index> construction(call, text);
   if (size <= longest_with_short_keys) {
-    construction.template sort_by_first_symbols<std::uint32_t>(short_key_bits);
+    construction.template sort_by_first_symbols<std::uint32_t>(32);
   } else {
-    construction.template sort_by_first_symbols<std::uint64_t>(long_key_bits);
+    construction.template sort_by_first_symbols<std::uint64_t>(40);
   }
   return construction.resolve_groups();
 }
 
-// From host memory to host memory: in one step if that fits, else in ranges.
-namespace {
-
-/// Converts positions to the width of the result. Widened on the device, where that costs nothing
-/// compared with the copy, in memory that the construction has freed.
-template <class Pos, class Index>
-DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream) {
-  if constexpr (sizeof(Pos) == sizeof(Index)) {
-    return positions;
-  } else {
-    DeviceBuffer<Pos> wide(positions.size(), stream);
-    const auto widen = [narrow = positions.data(), to = wide.data()] __device__(std::uint64_t i) {
-      to[i] = narrow[i];
-    };
-    for_each_item<std::uint64_t>(wide.size(), widen, stream);
-    return wide;
-  }
-}
-
-/// Builds in one step, with positions of type Index on the device.
-/// \throws Error (out_of_memory, device)
-template <class Pos, class Index>
-std::vector<Pos> build_at_once(const DeviceContext& context, const TextView& text) {
-  const Inputs<Index> inputs(context, "the suffix array", text, {});
-  DeviceBuffer<Index> positions =
-      build_on_device<Index>(beside(context, inputs.bytes()), inputs.text(), context.stream);
-  return to_host(context, with_width<Pos>(std::move(positions), context.stream));
-}
-
-/// Copies the ranges of a suffix array to the host, on a stream and a thread of its own: the copy
-/// of a range overlaps the sort of the next. The page faults of the host's memory are parallel to
-/// the sort, too.
-///
-/// Memory: the range that is being copied, and 8 MiB page-locked.
-template <Position Pos>
-class RangesToHost {
- public:
-  /// \param symbols  symbols of the text: entries of the suffix array
-  /// \throws Error (out_of_memory, device), std::bad_alloc
-  RangesToHost(const DeviceContext& context, std::uint64_t symbols)
-      : device_(context.device), work_stream_(context.stream), copier_(symbols * sizeof(Pos)) {
-    suffixes_.reserve(symbols);
-    check_cuda(cudaEventCreateWithFlags(&sorted_, cudaEventDisableTiming));
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    work_ = std::async(std::launch::async, [memory = suffixes_.data(), symbols] {
-      touch_new_memory(memory, symbols * sizeof(Pos));
-    });
-  }
-  ~RangesToHost() {
-    // Waits for the thread, which uses the members that are destroyed next.
-    if (work_.valid()) work_.wait();
-    static_cast<void>(cudaStreamDestroy(stream_));
-    static_cast<void>(cudaEventDestroy(sorted_));
-  }
-  RangesToHost(const RangesToHost&) = delete;
-  RangesToHost& operator=(const RangesToHost&) = delete;
-
-  /// Waits for the copy of the previous range and frees the range. Rethrows errors of the copy.
-  void wait() {
-    if (work_.valid()) work_.get();
-    range_.reset();
-  }
-  /// Starts the copy of a range, ordered after the work that is on the context's stream now.
-  /// \pre wait() was called since the last start()
-  void start(DeviceBuffer<Pos> range) {
-    range_ = std::move(range);
-    check_cuda(cudaEventRecord(sorted_, work_stream_));
-    check_cuda(cudaStreamWaitEvent(stream_, sorted_, 0));
-    work_ = std::async(std::launch::async, [this] {
-      check_cuda(cudaSetDevice(device_));
-      copier_.copy(range_.data(), range_.bytes(), stream_, [this](auto chunk) {
-        const Pos* const items = reinterpret_cast<const Pos*>(chunk.data());
-        suffixes_.insert(suffixes_.end(), items, items + chunk.size() / sizeof(Pos));
-      });
-    });
-  }
-  /// All ranges, in the order of the calls of start().
-  [[nodiscard]] std::vector<Pos> finish() {
-    wait();
-    return std::move(suffixes_);
-  }
-
- private:
-  int device_;
-  cudaStream_t work_stream_;
-  ChunkCopier copier_;
-  std::vector<Pos> suffixes_;
-  DeviceBuffer<Pos> range_;
-  cudaEvent_t sorted_ = nullptr;
-  cudaStream_t stream_ = nullptr;
-  std::future<void> work_;
-};
-
-/// Builds one range after another; the copy of a range overlaps the sort of the next.
-template <class Pos, class Index>
-std::vector<Pos> build_by_ranges(const DeviceContext& context, const TextView& text) {
-  RangesToHost<Pos> to_host(context, text.size());
-  build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
-    WaitingPhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
-    to_host.wait();
-    to_host.start(with_width<Pos>(std::move(positions), context.stream));
-    copy_out.stop();
-  });
-  const PhaseTimer copy_out(context, "copy out");
-  return to_host.finish();
-}
-
-/// Builds in one step if that fits, else in ranges.
-template <class Pos, class Index>
-std::vector<Pos> build_by(const DeviceContext& context, const TextView& text) {
-  // The rounds check their own memory.
-  const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
-                               bytes_before_rounds<Index>(text.size());
-  if (wanted <= device_memory_budget(context)) {
-    try {
-      return build_at_once<Pos, Index>(context, text);
-    } catch (const Error& error) {
-      // The rounds do not fit: the text has too many long repeats.
-      if (error.kind() != ErrorKind::out_of_memory) throw;
-    }
-  }
-  return build_by_ranges<Pos, Index>(context, text);
-}
-
-}  // namespace
-
-template <Position Pos>
-std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text) {
-  const DeviceCall call(context);
-  if (text.size() <= max_symbols<std::uint32_t>) return build_by<Pos, std::uint32_t>(call, text);
-  if constexpr (sizeof(Pos) == sizeof(std::uint64_t)) {
-    return build_by<Pos, std::uint64_t>(call, text);
-  }
-  throw Error(ErrorKind::usage,
-              "suffix array: found more symbols than 32-bit positions can address");
-}
-
-SORTIE_INSTANTIATE_FOR_POSITIONS(bytes_before_rounds);
-SORTIE_INSTANTIATE_FOR_POSITIONS(build_on_device);
-SORTIE_INSTANTIATE_FOR_POSITIONS(build_prefix_doubling);
+SORTIE_FOR_BOTH_POSITIONS(bytes_before_rounds);
+SORTIE_FOR_BOTH_POSITIONS(build_on_device);
 
 }  // namespace sortie::suffix_array::cuda

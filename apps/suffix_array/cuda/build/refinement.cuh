@@ -22,11 +22,8 @@ namespace sortie::suffix_array::cuda {
 
 /// The items of the first sort: all suffixes, in one group, sorted by the keys of PrefixCode. Items
 /// are in suffix array order already, so item j has slot j.
-template <class IndexType, class KeyType>
+template <class Index, class Key>
 struct FirstSortItems {
-  using Index = IndexType;
-  using Key = KeyType;
-
   const Key* keys;
   const Index* positions;
 
@@ -39,11 +36,8 @@ struct FirstSortItems {
 };
 
 /// The items of SuffixGroups after sort_groups.
-template <class IndexType, class KeyType>
+template <class Index, class Key>
 struct GroupItems {
-  using Index = IndexType;
-  using Key = KeyType;
-
   const Key* keys;
   GroupsView<Index> list;
   /// Keys in which all of these bits are 0 contain the end of a record: suffixes with equal such
@@ -93,8 +87,8 @@ struct TileFlags {
 
   template <class Items>
   __device__ TileFlags(const Items& items, std::uint64_t count, std::uint64_t tile, unsigned lane) {
-    using Index = typename Items::Index;
-    using Key = typename Items::Key;
+    using Index = decltype(items.slot(0));
+    using Key = decltype(items.key(0));
     const std::uint64_t first = tile * refinement_tile;
     Key keys[tile_chunks];
     bool heads[tile_chunks];
@@ -182,8 +176,8 @@ __device__ RefinementTotals<Index> add_totals(const RefinementTotals<Index>* tot
 }
 
 // Warp w calls use(items, j, begin of its group) for each item j of tile w, whether it stays or not,
-// and writes the remaining items; the last warp also writes `all`. `before` holds the totals of each tile or, if these
-// are summed already, of all tiles before it.
+// and writes the remaining items; the last warp also writes `all`. `before` holds the totals of each
+// tile or, if these are summed already, of all tiles before it.
 template <class Items, class Use, class Index>
 __global__ void __launch_bounds__(element_threads)
     keep_kernel(Items items, Use use, std::uint64_t count, std::uint64_t tiles,

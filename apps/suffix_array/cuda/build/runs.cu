@@ -25,7 +25,6 @@
 // ..., R - 1, and there are R - k of each length. Before them come the members with at most
 // l(k - 1) letters: the sum of the first k, and l(k - 1) in each of the other R - k runs. A member
 // is alone if only the longest run of the side has as many letters.
-#include "apps/suffix_array/cuda/build/runs.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -34,8 +33,8 @@
 #include <vector>
 
 #include "apps/suffix_array/binary_search.hpp"
-#include "apps/suffix_array/cuda/numbered_set.cuh"
-#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -66,33 +65,27 @@ struct RunGroup {
 template <class Key, class Index>
 std::vector<RunGroup<Index>> find_run_groups(const PrefixCode& code, const DeviceBuffer<Key>& keys,
                                              cudaStream_t stream) {
-  std::vector<Key> wanted;
   std::vector<RunGroup<Index>> groups;
   for (std::size_t byte = 0; byte < 256; ++byte) {
     if (code.codes[byte] == 0) continue;
     const std::uint32_t letter = code.letters[byte];
-    wanted.push_back(static_cast<Key>(code.run_key(letter)));
     groups.push_back(
-        {wanted.back(), code.codes[byte], static_cast<Index>(code.run_symbols(letter))});
+        {code.run_key(letter), code.codes[byte], static_cast<Index>(code.run_symbols(letter))});
   }
-  // Binary search in the sorted keys: thread 2 i finds the first key not less than wanted key i,
-  // which is the begin of group i; thread 2 i + 1 the first key greater than it, the end.
-  const DeviceBuffer<Key> device_wanted(wanted, stream);
-  DeviceBuffer<Index> device_bounds(2 * wanted.size(), stream);
+  // Binary search in the sorted keys: thread 2 i finds the first key not less than that of group i,
+  // the begin; thread 2 i + 1 the first key greater than it, the end.
+  DeviceBuffer<RunGroup<Index>> device_groups(groups, stream);
   const auto find_bound = [sorted = keys.data(), count = static_cast<Index>(keys.size()),
-                           wanted = device_wanted.data(),
-                           bounds = device_bounds.data()] __device__(Index i) {
-    const Key bound = wanted[i / 2] + static_cast<Key>(i % 2);
-    bounds[i] = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
+                           groups = device_groups.data()] __device__(Index i) {
+    RunGroup<Index>& group = groups[i / 2];
+    const Key bound = static_cast<Key>(group.key) + static_cast<Key>(i % 2);
+    const Index found = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
+    (i % 2 == 0 ? group.begin : group.count) = found;
   };
-  for_each_item<Index>(device_bounds.size(), find_bound, stream);
-  std::vector<Index> bounds(device_bounds.size());
-  device_bounds.copy_to(bounds);
+  for_each_item<Index>(2 * groups.size(), find_bound, stream);
+  device_groups.copy_to(groups);
   check_cuda(cudaStreamSynchronize(stream));
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    groups[i].begin = bounds[2 * i];
-    groups[i].count = bounds[2 * i + 1] - bounds[2 * i];
-  }
+  for (RunGroup<Index>& group : groups) group.count -= group.begin;
   std::erase_if(groups, [](const auto& group) { return group.count < least_run_members; });
   return groups;
 }
@@ -105,23 +98,39 @@ struct RunEnds {
   NumberedSetBuffer<Index> below;
 };
 
-/// Separates the runs of a group. Waits for the stream.
+/// Separates the runs of every group and counts them. Waits for the stream once for all groups.
 template <class Index>
-RunEnds<Index> find_run_ends(const SymbolStream& text, const DeviceBuffer<Index>& suffix_array,
-                             RunGroup<Index>& group, cudaStream_t stream) {
-  RunEnds<Index> found{{group.count, stream}, {group.count, stream}};
-  const Index* const positions = suffix_array.data() + group.begin;
-  const auto ends_run = [positions, count = group.count] __device__(Index j) {
-    return j + 1 == count || positions[j + 1] != positions[j] + 1;
-  };
-  fill_set(found.all.set(), group.count, ends_run, stream);
-  const auto ends_below = [ends = found.all.set(), text, positions, depth = group.depth,
-                           code = group.code] __device__(Index j) {
-    return ends.contains(j) && text.symbol(std::uint64_t{positions[j]} + depth) < code;
-  };
-  fill_set(found.below.set(), group.count, ends_below, stream);
-  group.runs = static_cast<Index>(found.all.number_and_count(stream));
-  group.below = static_cast<Index>(found.below.number_and_count(stream));
+std::vector<RunEnds<Index>> find_run_ends(const SymbolStream& text,
+                                          const DeviceBuffer<Index>& suffix_array,
+                                          std::vector<RunGroup<Index>>& groups,
+                                          cudaStream_t stream) {
+  std::vector<RunEnds<Index>> found;
+  DeviceBuffer<RunGroup<Index>> device_groups(groups, stream);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const RunGroup<Index>& group = groups[i];
+    auto& [all, below] =
+        found.emplace_back(RunEnds<Index>{{group.count, stream}, {group.count, stream}});
+    const Index* const positions = suffix_array.data() + group.begin;
+    const auto ends_run = [positions, count = group.count] __device__(Index j) {
+      return j + 1 == count || positions[j + 1] != positions[j] + 1;
+    };
+    fill_set(all.set(), group.count, ends_run, stream);
+    const auto ends_below = [ends = all.set(), text, positions, depth = group.depth,
+                             code = group.code] __device__(Index j) {
+      return ends.contains(j) && text.symbol(std::uint64_t{positions[j]} + depth) < code;
+    };
+    fill_set(below.set(), group.count, ends_below, stream);
+    all.number(stream);
+    below.number(stream);
+    const auto count_runs = [all = all.set(), below = below.set(),
+                             group = device_groups.data() + i] __device__(Index) {
+      group->runs = all.rank(group->count);
+      group->below = below.rank(group->count);
+    };
+    for_each_item<Index>(1, count_runs, stream);
+  }
+  device_groups.copy_to(groups);
+  check_cuda(cudaStreamSynchronize(stream));
   return found;
 }
 
@@ -168,17 +177,19 @@ template <class Index>
 void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cudaStream_t stream) {
   constexpr Index greatest = std::numeric_limits<Index>::max();
   const std::uint64_t count = runs.last.size();
-  SuffixGroups<Index> list;  // items are runs; without slots
+  SuffixGroups<Index> list;  // items are runs; only what sort_groups() reads
   list.members = count;
-  list.groups = groups.size();
   list.items = {count, stream};
   list.heads = {count, stream};
-  list.large_begins = {groups.size(), stream};
-  list.large_ends = {groups.size(), stream};
   DeviceBuffer<Index> keys(count, stream);
   std::vector<Index> begins;
+  std::vector<Index> ends;
   for (const RunGroup<Index>& group : groups) {
-    begins.push_back(group.first_run);
+    if (group.runs > most_counted) {
+      begins.push_back(group.first_run);
+      ends.push_back(group.first_run + group.runs);
+      list.large_pairs += member_pairs(group.runs);
+    }
     const auto write_key = [below = group.below, ends = runs.ends.data() + group.first_run,
                             places = runs.places.data() + group.first_run,
                             keys = keys.data() + group.first_run,
@@ -191,9 +202,9 @@ void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cu
     };
     for_each_item<Index>(group.runs, write_key, stream);
   }
-  begins.push_back(static_cast<Index>(count));
-  list.offsets = {begins, stream};
-  list_large_groups(list, stream);
+  list.large_groups = begins.size();
+  list.large_begins = {begins, stream};
+  list.large_ends = {ends, stream};
   sort_groups(list, keys, stream);
   runs.order = std::move(list.items);
   runs.extra = std::move(keys);
@@ -271,12 +282,12 @@ void find_remainders(std::vector<RunGroup<Index>>& groups, const Runs<Index>& ru
 }
 
 /// Writes the members of a group to their slots. The longer members that are not alone also go to
-/// the list of remaining members from `member` and `first_group` on, with the suffix that orders
-/// them: the last member of their run.
+/// the end of the list of remaining members, with the suffix that orders them: the last member of
+/// their run.
 template <class Key, class Index>
 void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, DeviceBuffer<Key>& keys,
-                   DeviceBuffer<Index>& suffix_array, LongRuns<Index>& result, Index member,
-                   Index first_group, cudaStream_t stream) {
+                   DeviceBuffer<Index>& suffix_array, LongRuns<Index>& result,
+                   cudaStream_t stream) {
   const auto place_last = [last = runs.last.data() + group.first_run,
                            places = runs.places.data() + group.first_run,
                            slots = suffix_array.data() + group.begin] __device__(Index run) {
@@ -287,7 +298,8 @@ void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, Device
       [group, below = RunSide<Index>(runs, group, true), above = RunSide<Index>(runs, group, false),
        last = runs.last.data() + group.first_run, order = runs.order.data() + group.first_run,
        suffixes = suffix_array.data(), keys = keys.data(), list = result.groups.view(),
-       targets = result.targets.data(), member, first_group] __device__(Index j) {
+       targets = result.targets.data(), first = static_cast<Index>(result.groups.members),
+       first_group = static_cast<Index>(result.groups.groups)] __device__(Index j) {
         const bool is_below = j < group.longer_below;
         const RunSide<Index>& side = is_below ? below : above;
         // Index among the longer members of the side, in ascending order.
@@ -305,7 +317,7 @@ void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, Device
         keys[slot] = static_cast<Key>(group.key | 1U);
         if (extra > side.most_shared()) return;
 
-        const Index at = member + (is_below ? place : group.remaining_members - 1 - place);
+        const Index at = first + (is_below ? place : group.remaining_members - 1 - place);
         const bool is_head = is_below ? m == shorter : m + 1 == side.count;
         list.items[at] = position;
         list.slots[at] = slot;
@@ -327,17 +339,17 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   constexpr std::string_view what = "the runs of one letter";
   LongRuns<Index> result;
   std::vector<RunGroup<Index>> groups = find_run_groups<Key, Index>(code, keys, stream);
+  if (groups.empty()) return result;
 
   std::uint64_t set_bytes = 0;
   for (const RunGroup<Index>& group : groups) {
     set_bytes += 2 * sizeof(NumberedWord<Index>) * (std::uint64_t{group.count} / 32 + 1);
   }
   require(budget, what, held + set_bytes);
-  std::vector<RunEnds<Index>> ends;
+  std::vector<RunEnds<Index>> ends = find_run_ends(text, suffix_array, groups, stream);
   std::uint64_t run_count = 0;
   std::uint64_t longer = 0;
   for (RunGroup<Index>& group : groups) {
-    ends.push_back(find_run_ends(text, suffix_array, group, stream));
     group.first_run = static_cast<Index>(run_count);
     run_count += group.runs;
     longer += group.longer();
@@ -356,36 +368,24 @@ LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
   find_remainders(groups, runs, stream);
 
   std::uint64_t members = 0;
-  std::uint64_t remaining_groups = 0;
-  for (const RunGroup<Index>& group : groups) {
-    members += group.remaining_members;
-    remaining_groups += group.remaining_groups;
-  }
+  for (const RunGroup<Index>& group : groups) members += group.remaining_members;
   require(budget, what,
           held + 6 * sizeof(Index) * run_count +
               members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index)));
   SuffixGroups<Index>& list = result.groups;
   if (members != 0) {
     list = {members, stream};
-    list.members = members;
-    list.groups = remaining_groups;
     result.targets = {members, stream};
   }
-  Index member = 0;
-  Index first_group = 0;
   for (const RunGroup<Index>& group : groups) {
-    place_members(group, runs, keys, suffix_array, result, member, first_group, stream);
-    member += group.remaining_members;
-    first_group += group.remaining_groups;
+    place_members(group, runs, keys, suffix_array, result, stream);
+    list.members += group.remaining_members;
+    list.groups += group.remaining_groups;
   }
-  if (members != 0) {
-    check_cuda(cudaMemcpyAsync(list.offsets.data() + first_group, &member, sizeof(member),
-                               cudaMemcpyHostToDevice, stream));
-    list_large_groups(list, stream);
-  }
+  if (members != 0) list_large_groups(list, stream);
   return result;
 }
 
-SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(sort_long_runs);
+SORTIE_FOR_KEYS_AND_POSITIONS(sort_long_runs);
 
 }  // namespace sortie::suffix_array::cuda

@@ -5,50 +5,105 @@
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/counting.cuh"
+#include "apps/suffix_array/cuda/build/refinement.cuh"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::suffix_array::cuda {
+namespace {
 
+/// Up to this many tiles, each warp sums the totals before its tile itself, which takes less time
+/// than the launches of a scan.
+constexpr std::uint64_t most_tiles_added = 2048;
+
+constexpr std::uint64_t tiles_of(std::uint64_t items) {
+  return (items + refinement_tile - 1) / refinement_tile;
+}
+
+/// The counts of a list in device memory, which are copied to the host in one copy.
+template <class Index>
+struct ListCounts {
+  RefinementTotals<Index> all;
+  std::uint32_t large_groups;
+  unsigned long long large_pairs;
+};
+
+/// Fills large_begins and large_ends from offsets and sets the counts of the list. Waits for the
+/// stream.
+/// \param counts       those of large groups are 0, and are counted
+/// \param most_groups  upper bound of the number of groups
 template <Position Index>
-void list_large_groups_async(SuffixGroups<Index>& list, const Index* groups,
-                             std::uint64_t most_groups, LargeGroups* large, cudaStream_t stream) {
+void finish_list(SuffixGroups<Index>& list, DeviceBuffer<ListCounts<Index>>& counts,
+                 std::uint64_t most_groups, cudaStream_t stream) {
   constexpr std::uint64_t most_threads = 1 << 19;  // about twice what the largest GPU runs at once
   const std::uint64_t threads = std::min(most_groups, most_threads);
-  check_cuda(cudaMemsetAsync(large, 0, sizeof(*large), stream));
   // Thread t handles groups t, t + threads, ...
-  const auto list_large = [offsets = list.offsets.data(), groups, threads,
+  const auto list_large = [offsets = list.offsets.data(), threads,
                            begins = list.large_begins.data(), ends = list.large_ends.data(),
-                           large] __device__(Index thread) {
-    const Index all = *groups;
-    for (std::uint64_t g = thread; g < all; g += threads) {
+                           counts = counts.data()] __device__(Index thread) {
+    const Index groups = counts->all.groups;
+    for (std::uint64_t g = thread; g < groups; g += threads) {
       const Index begin = offsets[g];
       const Index end = offsets[g + 1];
       if (end - begin <= most_counted) continue;
-      const std::uint32_t at = atomicAdd(&large->count, 1U);
-      constexpr std::uint64_t most = 0xffffffffU;
-      const std::uint64_t size = end - begin < most ? end - begin : most;
-      atomicAdd(&large->member_pairs, static_cast<unsigned long long>(size * size));
+      const std::uint32_t at = atomicAdd(&counts->large_groups, 1U);
+      atomicAdd(&counts->large_pairs, member_pairs(end - begin));
       begins[at] = begin;
       ends[at] = end;
     }
   };
   for_each_item<Index>(threads, list_large, stream);
+  ListCounts<Index> found{};
+  counts.copy_to({&found, 1});
+  check_cuda(cudaStreamSynchronize(stream));
+  list.members = found.all.members;
+  list.groups = found.all.groups;
+  list.large_groups = found.large_groups;
+  list.large_pairs = found.large_pairs;
 }
+
+/// Writes the list of the remaining items, and calls `use` for every item.
+/// \param most_members  capacity of the list
+template <class Index, class Items, class Use>
+SuffixGroups<Index> refine(const Items& items, const Use& use, std::uint64_t count,
+                           std::uint64_t most_members, cudaStream_t stream) {
+  SuffixGroups<Index> rest(most_members, stream);
+  DeviceBuffer<ListCounts<Index>> counts(1, stream);
+  check_cuda(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream));
+  {
+    const std::uint64_t tiles = tiles_of(count);
+    const unsigned blocks = blocks_for(tiles, element_threads / lanes);
+    DeviceBuffer<RefinementTotals<Index>> totals(tiles, stream);
+    total_kernel<<<blocks, element_threads, 0, stream>>>(items, count, tiles, totals.data());
+    check_cuda(cudaGetLastError());
+    const bool add_up = tiles > most_tiles_added;
+    if (add_up) {
+      call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+        return scan_totals(scratch, bytes, totals.data(), tiles, stream);
+      });
+    }
+    keep_kernel<<<blocks, element_threads, 0, stream>>>(items, use, count, tiles, totals.data(),
+                                                        add_up, rest.view(), &counts.data()->all);
+    check_cuda(cudaGetLastError());
+  }
+  finish_list(rest, counts, most_members / 2 + 1, stream);
+  return rest;
+}
+
+}  // namespace
 
 template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
-  const auto host_groups = static_cast<Index>(list.groups);
-  const DeviceBuffer<Index> groups(std::span<const Index>(&host_groups, 1), stream);
-  DeviceBuffer<LargeGroups> device_large(1, stream);
-  list_large_groups_async(list, groups.data(), list.groups, device_large.data(), stream);
-  LargeGroups large{};
-  device_large.copy_to({&large, 1});
-  check_cuda(cudaStreamSynchronize(stream));
-  list.large_groups = large.count;
-  list.large_pairs = large.member_pairs;
+  const ListCounts<Index> known{
+      {static_cast<Index>(list.members), static_cast<Index>(list.groups), 0}, 0, 0};
+  DeviceBuffer<ListCounts<Index>> counts(std::span(&known, 1), stream);
+  check_cuda(cudaMemcpyAsync(list.offsets.data() + list.groups, &known.all.members, sizeof(Index),
+                             cudaMemcpyHostToDevice, stream));
+  finish_list(list, counts, list.groups, stream);
 }
 
 template <class Key, Position Index>
@@ -81,8 +136,82 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
   list.items = std::move(sorted_items);
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(list_large_groups_async);
-SORTIE_INSTANTIATE_FOR_POSITIONS(list_large_groups);
-SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(sort_groups);
+template <class Key, Position Index>
+void sort_by_key(DeviceBuffer<Key>& keys, DeviceBuffer<Index>& positions, int key_bits,
+                 cudaStream_t stream) {
+  DeviceBuffer<Key> other_keys(keys.size(), stream);
+  DeviceBuffer<Index> other_positions(keys.size(), stream);
+  RadixBuffers buffers{keys.data(), other_keys.data(), positions.data(), other_positions.data()};
+  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+    return device_radix_sort(scratch, bytes, buffers, keys.size(), sizeof(Key), sizeof(Index), 0,
+                             key_bits, stream);
+  });
+  if (buffers.keys == keys.data()) return;
+  keys = std::move(other_keys);
+  positions = std::move(other_positions);
+}
+
+template <class Key, Position Index>
+SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
+                                 const DeviceBuffer<Index>& positions, std::uint64_t most_members,
+                                 cudaStream_t stream) {
+  return refine<Index>(
+      FirstSortItems<Index, Key>{keys.data(), positions.data()},
+      [] __device__(const auto&, Index, Index) {}, positions.size(), most_members, stream);
+}
+
+template <class Key, Position Index>
+void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
+                     DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
+  list.offsets.reset();  // no longer needed: large groups are listed
+  DeviceBuffer<Key> keys(list.members, stream);
+  // The first symbol of a window is at most one beyond the end of the record: a suffix whose record
+  // ends earlier is in no group, because FirstSortItems and GroupItems put suffixes whose keys
+  // contain an end into groups of their own.
+  const auto write_window = [text, depth, positions = list.items.data(),
+                             keys = keys.data()] __device__(Index j) {
+    const std::uint64_t position = positions[j];
+    keys[j] =
+        text.window<Key>(position + depth + static_cast<std::uint64_t>(text.first_depth(position)));
+  };
+  for_each_item<Index>(list.members, write_window, stream);
+  sort_groups(list, keys, stream);
+  // Also items that stay, so that the suffix array always holds every suffix once.
+  list = refine<Index>(
+      GroupItems<Index, Key>{keys.data(), list.view(), static_cast<Key>(text.last_symbol_mask())},
+      [suffixes = suffix_array.data()] __device__(const auto& items, Index j, Index) {
+        suffixes[items.slot(j)] = items.item(j);
+      },
+      list.members, list.members, stream);
+  depth += static_cast<std::uint64_t>(text.window_symbols(8 * sizeof(Key)));
+}
+
+template <Position Index>
+void refine_samples(SuffixGroups<Index>& list, const DeviceBuffer<Index>& keys,
+                    DeviceBuffer<Index>& ranks, cudaStream_t stream) {
+  // The rank of an item is the slot of the first item of its group.
+  list = refine<Index>(
+      GroupItems<Index, Index>{keys.data(), list.view(), static_cast<Index>(~Index{0})},
+      [ranks = ranks.data()] __device__(const auto& items, Index j, Index group_begin) {
+        ranks[items.item(j)] = items.slot(group_begin);
+      },
+      list.members, list.members, stream);
+}
+
+template <Position Index>
+std::size_t refine_scratch(std::uint64_t items) {
+  const std::uint64_t tiles = tiles_of(items);
+  std::size_t bytes = 0;
+  check_cuda(scan_totals<Index>(nullptr, bytes, nullptr, tiles));
+  return tiles * sizeof(RefinementTotals<Index>) + bytes;
+}
+
+SORTIE_FOR_BOTH_POSITIONS(list_large_groups);
+SORTIE_FOR_KEYS_AND_POSITIONS(sort_groups);
+SORTIE_FOR_KEYS_AND_POSITIONS(sort_by_key);
+SORTIE_FOR_KEYS_AND_POSITIONS(first_groups);
+SORTIE_FOR_KEYS_AND_POSITIONS(compare_windows);
+SORTIE_FOR_BOTH_POSITIONS(refine_samples);
+SORTIE_FOR_BOTH_POSITIONS(refine_scratch);
 
 }  // namespace sortie::suffix_array::cuda

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "apps/suffix_array/cuda/text/pack.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -17,11 +17,11 @@ namespace sortie::suffix_array::cuda {
 /// sort.
 inline constexpr unsigned most_counted = 64;
 
-/// The number of large groups, and of their pairs of members.
-struct LargeGroups {
-  std::uint32_t count;
-  unsigned long long member_pairs;  ///< the sum of their sizes' squares; sizes at most 2^32 - 1
-};
+/// Pairs of members of a group, each with itself included. More than 2^32 - 1 members count as that.
+constexpr unsigned long long member_pairs(std::uint64_t members) {
+  constexpr std::uint64_t most = 0xffffffffU;
+  return members < most ? members * members : most * most;
+}
 
 /// The arrays of SuffixGroups for kernels.
 template <class Index>
@@ -70,32 +70,63 @@ struct SuffixGroups {
       (2 * sizeof(Index) + most_counted - 1) / most_counted;
 };
 
-/// Fills large_begins and large_ends from offsets. Does not wait: the caller copies the counts.
-/// \param groups       the number of groups, in device memory
-/// \param most_groups  upper bound of it, known to the host
-/// \param large        receives the counts, in device memory
-template <Position Index>
-void list_large_groups_async(SuffixGroups<Index>& list, const Index* groups,
-                             std::uint64_t most_groups, LargeGroups* large, cudaStream_t stream);
-
-/// The same for a list that no refinement made: sets the counts of large groups, from `groups`.
-/// Waits for the stream.
+/// Completes a list that no refinement made: the end in `offsets`, and the large groups. Waits for
+/// the stream.
 template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream);
 
 /// Sorts the items of every group by their keys, stably. Keys are permuted along.
-/// \throws Error (out_of_memory, device)
 template <class Key, Position Index>
 void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_t stream);
 
+/// Sorts (key, position) by bits 0 .. key_bits - 1 of the key, stably. Memory: an alternate of each
+/// buffer, and scratch.
+template <class Key, Position Index>
+void sort_by_key(DeviceBuffer<Key>& keys, DeviceBuffer<Index>& positions, int key_bits,
+                 cudaStream_t stream);
+
 /// Finds the groups among all suffixes, sorted by `keys`. Waits for the stream.
-/// \param positions     positions of the sorted suffixes: the suffix array so far
-/// \param most_members  upper bound of the members of all groups: the capacity of the list
-/// \throws Error (out_of_memory, device)
+/// \param positions     of the sorted suffixes: the suffix array so far
+/// \param most_members  capacity of the list
 template <class Key, Position Index>
 [[nodiscard]] SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
                                                const DeviceBuffer<Index>& positions,
                                                std::uint64_t most_members, cudaStream_t stream);
+
+/// Fewest members of a run group that is sorted by run lengths. Otherwise long runs, as in gaps of
+/// N, would go through log2(length) rounds with all their suffixes; a round over fewer members than
+/// this costs no more than its launches.
+inline constexpr std::uint64_t least_run_members = 4096;
+
+/// Suffixes in runs longer than the first sort compares, sorted by the lengths of their runs; see
+/// runs.cu. The remaining groups have one letter, one length and one side, and their members
+/// differ only after their runs: they sort as the last suffixes of their runs do, which the rounds
+/// sort. So rounds never read the letters of a long run.
+template <Position Index>
+struct LongRuns {
+  SuffixGroups<Index> groups;
+  DeviceBuffer<Index> targets;  ///< by member: the last suffix of its run, sorted by the rounds
+};
+
+/// Sorts the run groups with at least least_run_members members. Waits for the stream once if there
+/// are none, else up to four times.
+///
+/// \param keys          sorted, of all suffixes; on return, the keys of the suffixes in these
+///                      groups are odd, so that first_groups() skips them
+/// \param suffix_array  sorted by `keys`; on return, the slots of the run groups are sorted by run
+///                      lengths
+/// \param budget        bytes of device memory that may be held in total
+/// \param held          of these, bytes held already, keys and suffix array included
+///
+/// Complexity: O(r + u log u) for r members and u runs. Memory with 32-bit positions: at most
+/// r / 2 + 12 u or 36 u bytes; for a letter of which the first sort compares d, u is at most
+/// n / (d + 1). The result takes 15.25 bytes for each suffix that is not alone.
+template <class Key, Position Index>
+[[nodiscard]] LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
+                                             DeviceBuffer<Key>& keys,
+                                             DeviceBuffer<Index>& suffix_array,
+                                             std::uint64_t budget, std::uint64_t held,
+                                             cudaStream_t stream);
 
 /// A round that compares text: sorts the suffixes of every group by the next symbols that a word of
 /// type Key holds, writes all suffixes to the suffix array, and keeps those whose group still has

@@ -36,8 +36,7 @@
 // and 2, theorem 1.
 #include <algorithm>
 
-#include "apps/suffix_array/cuda/derived/lcp_entry.cuh"
-#include "apps/suffix_array/cuda/scan.hpp"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
@@ -111,7 +110,7 @@ __global__ void __launch_bounds__(element_threads) look_kernel(Entries<Index> en
     left_window = entries.text.window_before(left);
   }
 
-  const Index entry = first_look<Index>(entries.text, left_window, right_window);
+  const Index entry = entries.text.template first_look<Index>(left_window, right_window);
   if (entry != longer_mark<Index>) {
     entries.lcp[i] = entry;
     return;
@@ -223,11 +222,8 @@ __global__ void __launch_bounds__(long_block_threads) extend_long_kernel(Entries
 
 /// Capacity of the list of entries for blocks: more than any text needs that was not constructed to
 /// exceed it. Entries beyond the capacity are compared by their warps.
-constexpr std::uint64_t symbols_a_long_entry = 1024;
-constexpr std::uint64_t least_long_entries = 1024;
-
 std::uint64_t long_capacity(std::uint64_t size) {
-  return std::min<std::uint64_t>(size / symbols_a_long_entry + least_long_entries, 0x7fffffffU);
+  return std::min<std::uint64_t>(size / 1024 + 1024, 0x7fffffffU);
 }
 
 }  // namespace
@@ -282,6 +278,6 @@ DeviceBuffer<Index> lcp_on_device(const Context& context, const DeviceText& text
   return lcp;
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(lcp_on_device);
+SORTIE_FOR_BOTH_POSITIONS(lcp_on_device);
 
 }  // namespace sortie::suffix_array::cuda

@@ -4,12 +4,51 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
+
+/// A difference cover: a set of residues of a period such that every difference modulo the period
+/// is that of two of them. For any two positions of a text there is a distance, less than the
+/// period, at which both have a position of the cover.
+///
+/// The covers of Colbourn and Ling: for r = 0, 1, 2, ... one of 6 r + 4 residues for the period 24
+/// r^2 + 36 r + 13, so that 1.22 / sqrt(period) of all positions are in it.
+///
+/// Source: Colbourn, Ling: Quorums from difference covers (Information Processing Letters 2000);
+/// that ranks at such positions suffice for sorting: Burkhardt, Karkkainen (CPM 2003).
+struct DifferenceCover {
+  /// \param order  r, 0 to most_order: periods from 13 to 36037
+  explicit DifferenceCover(std::uint32_t order);
+
+  static constexpr std::uint32_t most_order = 38;
+
+  [[nodiscard]] static constexpr std::uint32_t period(std::uint32_t order) {
+    return 24 * order * order + 36 * order + 13;
+  }
+  [[nodiscard]] static constexpr std::uint32_t residues(std::uint32_t order) {
+    return 6 * order + 4;
+  }
+  /// Upper bound of the positions of the cover below `positions`: those of whole periods.
+  [[nodiscard]] static constexpr std::uint64_t most_positions(std::uint32_t order,
+                                                              std::uint64_t positions) {
+    return (positions + period(order) - 1) / period(order) * residues(order);
+  }
+
+  [[nodiscard]] std::uint32_t period() const { return static_cast<std::uint32_t>(places.size()); }
+  /// The number of positions of the cover below `positions`.
+  [[nodiscard]] std::uint64_t positions_below(std::uint64_t positions) const;
+
+  std::vector<std::uint16_t> elements;  ///< the residues, ascending; 0 is the first
+  /// By residue: the number of elements that are smaller, which is its index if it is an element.
+  std::vector<std::uint16_t> places;
+  /// By difference d: an element a such that a + d, modulo the period, is also an element.
+  std::vector<std::uint16_t> starts;
+};
 
 /// The ranks of the suffixes that start at positions of a DifferenceCover: the view for kernels.
 /// Positions of the cover are numbered in ascending order, period after period.
@@ -45,21 +84,15 @@ struct RankedCover {
   DeviceBuffer<Index> ranks;
   DeviceBuffer<std::uint16_t> places;
   DeviceBuffer<std::uint16_t> starts;
-  std::uint32_t period = 0;
-  std::uint32_t elements = 0;
+  CoverRanks<Index> view{};
   std::uint64_t rounds = 0;  ///< rounds of doubling that the ranking took
-
-  [[nodiscard]] CoverRanks<Index> view() const {
-    return {ranks.data(), places.data(), starts.data(), period, elements};
-  }
 };
 
 /// Ranks the suffixes that start at positions of a cover: by a period of symbols of the text, then
 /// by prefix doubling with steps of a period in place of symbols.
 /// \param symbols      symbols of the text, at least 1
 /// \param cover_order  see DifferenceCover
-/// \throws Error (out_of_memory, device)
-/// Waits for the stream several times. Memory: bytes_to_rank() of range_plan.hpp.
+/// Waits for the stream several times. Memory: bytes_a_sample() of range_build.cu.
 template <Position Index>
 [[nodiscard]] RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
                                             std::uint32_t cover_order, cudaStream_t stream);

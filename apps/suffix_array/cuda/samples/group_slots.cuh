@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "apps/suffix_array/cuda/numbered_set.cuh"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 

@@ -174,6 +174,6 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
   return rounds;
 }
 
-SORTIE_INSTANTIATE_FOR_POSITIONS(double_steps);
+SORTIE_FOR_BOTH_POSITIONS(double_steps);
 
 }  // namespace sortie::suffix_array::cuda

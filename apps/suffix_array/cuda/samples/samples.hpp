@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "apps/suffix_array/cuda/build/runs.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 #include "sortie/device_suffix_array.hpp"
@@ -14,12 +13,11 @@ namespace sortie::suffix_array::cuda {
 
 /// Sorts all suffixes that the text rounds leave, however many symbols they agree in.
 ///
-/// Every suffix of a group has a sample a few symbols ahead (sampling.cuh), all members at the same
+/// Every suffix of a group has a sample a few symbols ahead (samples.cu), all members at the same
 /// distance, so the ranks of the samples order the group. About 2 / (window + 1) of these suffixes
-/// are samples: 4 to 11 % for DNA. The samples are sorted by prefix doubling, with steps from
-/// sample to sample in place of symbols: round i sorts by the rank of the sample 2^i steps ahead.
-/// So texts with long repeats go through their many rounds with few items, and every other suffix
-/// is sorted only once more.
+/// are samples: 4 to 11 % for DNA. The samples are sorted by double_steps(). So texts with long
+/// repeats go through their many rounds with few items, and every other suffix is sorted only once
+/// more.
 ///
 /// \param runs          suffixes within long runs; each is ordered by its target
 /// \param list          all others
@@ -29,15 +27,13 @@ namespace sortie::suffix_array::cuda {
 /// \param budget        bytes of device memory that may be held in total
 /// \param held          of these, bytes held besides `runs` and `list`
 /// \return rounds of the samples
-/// \throws Error (out_of_memory)  the samples do not fit in the budget
-/// Waits for the stream three times, and for the rounds (see double_steps()).
+/// Waits for the stream three times, and for the rounds.
 ///
 /// Memory, for n symbols, m members of both lists, s samples, u of these in groups, with 32-bit
 /// positions: sets of slots and samples n bytes (3 n / 2 with long runs), targets 4 m; ranks 4 s,
 /// steps 8 s, the samples' list twice and its keys 26.5 u; last, the alternates of keys and items
 /// and scratch 10 m. The list of all members, 11.25 m, is freed during the rounds if otherwise
-/// most_bytes_a_symbol or the budget would be exceeded: in texts of short periods, where s is up to
-/// n / 2.
+/// most_bytes_a_symbol or the budget would be exceeded: in texts of short periods, s up to n / 2.
 template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
@@ -47,19 +43,14 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i
 /// sorts by the rank of the sample 2^i steps ahead.
 ///
-/// \param list   groups of samples, by number, that agree up to the first step; their slots are
-///               ranks
-/// \param ranks  ranks of all samples, by number: those of `list` have the first slot of their
-///               group; on return, all ranks are distinct
-/// \param steps  by number: the number of the next sample; for samples in no group, any valid
-///               number
+/// \param list   groups of samples, by number, that agree up to the first step; slots are ranks
+/// \param ranks  of all samples, by number: those of `list` have the first slot of their group; on
+///               return, all are distinct
+/// \param steps  by number: the next sample; for samples in no group, any valid number
 /// \return number of rounds
-/// \throws Error (out_of_memory, device)
-/// Waits for the stream once a round, every third round where groups are small.
-///
-/// Complexity: O(u log r) for u samples in groups, and repeats of r steps.
-/// Memory for s samples: a second array of steps, 4 s bytes; keys 4 u and the memory of a
-/// refinement or a sort of the groups.
+/// Waits for the stream once a round, every third round where groups are small. Complexity:
+/// O(u log r) for u samples in groups, and repeats of r steps. Memory for s samples: a second array
+/// of steps, 4 s bytes; keys 4 u and the memory of a refinement or a sort of the groups.
 template <Position Index>
 std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
                            DeviceBuffer<Index> steps, cudaStream_t stream);

@@ -106,6 +106,6 @@ PackedText pack_text(const TextReader& text, const PrefixCode& code, cudaStream_
   return packed;
 }
 
-SORTIE_INSTANTIATE_FOR_KEYS_AND_POSITIONS(write_first_keys);
+SORTIE_FOR_KEYS_AND_POSITIONS(write_first_keys);
 
 }  // namespace sortie::suffix_array::cuda

@@ -35,7 +35,6 @@ struct MarkedText : TextReader {
 [[nodiscard]] PrefixCode plan_first_sort(const TextReader& text, int bits, cudaStream_t stream);
 
 /// Writes the key and the position of every suffix, in text order.
-/// \param keys, positions  one item for every symbol of the text
 template <class Key, Position Index>
 void write_first_keys(const TextReader& text, const PrefixCode& code, Key* keys, Index* positions,
                       cudaStream_t stream);

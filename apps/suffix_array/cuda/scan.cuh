@@ -3,13 +3,31 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 #include "sortie/device_buffer.hpp"
+#include "sortie/suffix_array.hpp"
 
+/// Prefix sums and maxima of arrays in device memory, in place, and sets whose elements a prefix sum
+/// numbers. CUB's scans take long to compile, so scan.cu is the only source that includes them.
+/// \throws Error (unavailable)  more items than the scan of this CUB can count; (device)
 namespace sortie::suffix_array::cuda {
+
+template <class Index>
+struct RefinementTotals;
+
+template <Position Index>
+void inclusive_sum(Index* values, std::uint64_t count, cudaStream_t stream);
+template <Position Index>
+void inclusive_maximum(Index* values, std::uint64_t count, cudaStream_t stream);
+
+/// Replaces the totals of the tiles by those of all tiles before. Two-phase, as CUB's scans.
+template <Position Index>
+cudaError_t scan_totals(void* scratch, std::size_t& bytes, RefinementTotals<Index>* totals,
+                        std::uint64_t tiles, cudaStream_t stream = nullptr);
 
 /// 32 numbers of a set as bits, and the number of elements before them. Stored side by side,
 /// because a random access to one is followed by an access to the other.
@@ -34,7 +52,7 @@ struct NumberedSet {
 
   __device__ NumberedWord<Index> word(std::uint64_t number) const { return words[number / 32]; }
   __device__ bool contains(std::uint64_t number) const {
-    return (words[number / 32].bits >> (number % 32) & 1U) != 0;
+    return words[number / 32].contains(number);
   }
   /// The number of elements smaller than `number`. Valid after the set is numbered.
   __device__ Index rank(std::uint64_t number) const { return word(number).rank(number); }
