@@ -13,8 +13,7 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
-#include "apps/spgemm/cuda/essc/compression.hpp"
-#include "apps/spgemm/cuda/essc/expansion.hpp"
+#include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
@@ -129,7 +128,7 @@ class ChunkedProduct {
   static constexpr std::int64_t kPerEntry = sizeof(std::int64_t) + expansion_bytes_per_entry;
   static constexpr std::int64_t kPerRow = 2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
   static constexpr std::int64_t kSorted =
-      sizeof(Key) + sizeof(PayloadType<Value>) + (Payload<Value>::is_index ? sizeof(Value) : 0);
+      sizeof(Key) + sizeof(PayloadType<Value>) + (payload_is_index<Value> ? sizeof(Value) : 0);
   static constexpr std::int64_t kSortPhase = kSorted + sizeof(Key) + sizeof(PayloadType<Value>) + 1;
   static constexpr std::int64_t kCompressionPhase = kSorted + sizeof(Column) + sizeof(Value) + 1;
   static constexpr std::int64_t kPerProduct = std::max(kSortPhase, kCompressionPhase);
@@ -190,8 +189,8 @@ class ChunkedProduct {
                                    chunk.first_product, stream);
     DeviceBuffer<Key> keys(size, stream);
     DeviceBuffer<PayloadType<Value>> payloads(size, stream);
-    DeviceBuffer<Value> products(Payload<Value>::is_index ? size : 0, stream);
-    const ExpandedProducts<Value, Key> expanded{keys.data(), payloads.data(), products.data()};
+    DeviceBuffer<Value> products(payload_is_index<Value> ? size : 0, stream);
+    ExpandedProducts<Value, Key> expanded{keys.data(), payloads.data(), products.data()};
     expand(a_, b_, entry_offsets_.data(), chunk, layout_, expanded, stream);
     expansion.stop();
 
@@ -204,6 +203,7 @@ class ChunkedProduct {
       Sort::sort(key_pair, payload_pair, chunk, offsets.data(), layout_, stream);
       if (key_pair.selector != 0) std::swap(keys, other_keys);
       if (payload_pair.selector != 0) std::swap(payloads, other_payloads);
+      expanded = {keys.data(), payloads.data(), products.data()};
     }
     sorting.stop();
 
@@ -214,8 +214,7 @@ class ChunkedProduct {
                    stream);
     Entries result{DeviceBuffer<Column>(heads.runs, stream),
                    DeviceBuffer<Value>(heads.runs, stream)};
-    sum_runs(heads, keys.data(), layout_, payloads.data(), products.data(), result.col_idx.data(),
-             result.values.data(), stream);
+    sum_runs(heads, expanded, layout_, result.col_idx.data(), result.values.data(), stream);
     compression.stop();
     return result;
   }

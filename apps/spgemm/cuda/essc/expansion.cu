@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/cuda/essc/expansion.hpp"
+#include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 
 #include <cub/block/block_scan.cuh>
 
@@ -45,17 +45,10 @@ void find_entry_rows(const std::int64_t* row_ptr, const RowChunk& chunk, std::ui
       chunk.entries,
       [=] __device__(std::int64_t e) {
         // The last row that begins at or before the entry; preceding empty rows begin there too.
-        std::int64_t low = 0;
-        std::int64_t high = chunk.rows;
-        while (high - low > 1) {
-          const std::int64_t middle = low + (high - low) / 2;
-          if (row_ptr[middle] <= chunk.first_entry + e) {
-            low = middle;
-          } else {
-            high = middle;
-          }
-        }
-        entry_rows[e] = static_cast<std::uint32_t>(low);
+        const std::int64_t behind = first_not(std::int64_t{1}, chunk.rows, [&](std::int64_t row) {
+          return row_ptr[row] <= chunk.first_entry + e;
+        });
+        entry_rows[e] = static_cast<std::uint32_t>(behind - 1);
       },
       stream);
 }
@@ -147,7 +140,7 @@ __global__ void __launch_bounds__(element_threads)
     const int i = k * element_threads + thread;
     if (i >= tile_products) continue;
     args.out.keys[first + i] = keys[k];
-    if constexpr (Payload<Value>::is_index) {
+    if constexpr (payload_is_index<Value>) {
       args.out.payloads[first + i] = static_cast<std::uint32_t>(first + i);
       args.out.products[first + i] = values[k];
     } else {

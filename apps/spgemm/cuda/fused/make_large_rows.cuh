@@ -5,9 +5,29 @@
 #include <cstdint>
 
 #include "apps/spgemm/cuda/fused/row_bitmap.cuh"
+#include "primitives/cuda/warp_signal.cuh"
 
 /// Computes the entries of large rows of C: the kernel and its launches.
 namespace sortie::spgemm::cuda {
+
+/// Serialises a section over the warps of a block in the order of the slices. Warp w has slices w,
+/// w + Warps, ... and waits for the signal of the warp with the preceding slice.
+template <int Warps>
+class SliceOrder {
+ public:
+  /// Called by all threads, followed by a block barrier before the first wait().
+  __device__ __forceinline__ explicit SliceOrder(WarpSignal* signals) : signals_(signals) {
+    if (threadIdx.x < Warps) signals[threadIdx.x].prepare();
+  }
+  __device__ __forceinline__ void wait(int warp) { signals_[warp].wait(waits_++); }
+  __device__ __forceinline__ void signal_next(int warp) {
+    signals_[warp + 1 == Warps ? 0 : warp + 1].raise();
+  }
+
+ private:
+  WarpSignal* signals_;
+  std::uint32_t waits_ = 0;  ///< completed waits of the warp
+};
 
 /// Sums the products of all lanes with the same rank, in lane order. Returns true on the first lane
 /// of each rank, which receives the sum. On other lanes `product` is unspecified afterwards.
@@ -254,7 +274,7 @@ struct EntrySums {
 //   TaskBitmap     shared: the columns of the task, and their ranks
 //   EntrySums      shared: value and column of the entry of each rank
 //
-// walk_row_by_block() (block_walk.cuh) multiplies the values, EntrySums::add() adds the products.
+// walk_row_by_block() (row_walk.cuh) multiplies the values, EntrySums::add() adds the products.
 //
 // Dynamic shared memory, in this order (sizes: LargeRowLayout in row_bitmap.cuh):
 //

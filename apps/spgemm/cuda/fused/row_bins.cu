@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/cuda/fused/row_bins.hpp"
+#include "apps/spgemm/cuda/fused/row_kernels.hpp"
 #include "primitives/cuda/warp.cuh"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "apps/spgemm/cuda/fused/block_walk.cuh"
-#include "apps/spgemm/cuda/fused/large_rows.hpp"
+#include "apps/spgemm/cuda/fused/row_kernels.hpp"
+#include "apps/spgemm/cuda/fused/row_walk.cuh"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
