@@ -145,7 +145,7 @@ class DenseRow {
   void mark_row(const Operands& operands, std::int64_t row) {
     const matrices::Csr<Value, Idx>& a = operands.a;
     if (!operands.words.has_value()) {
-      for_each_column(a, operands.b, row, [&](Idx column) {
+      for_each_product<false>(a, operands.b, row, [&](Idx column) {
         mark<Summarised>(column >> 6, std::uint64_t{1} << (column & 63));
       });
       return;

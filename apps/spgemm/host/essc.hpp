@@ -14,7 +14,6 @@
 #include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_products.hpp"
 #include "apps/spgemm/host/sorted_row.hpp"
-#include "apps/spgemm/product.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/segmented_sort.hpp"

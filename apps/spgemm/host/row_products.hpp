@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <concepts>
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
 #include "apps/spgemm/host/result_arrays.hpp"
+#include "core/host_memory.hpp"
 #include "sortie/context.hpp"
 #include "sortie/csr.hpp"
 
@@ -62,33 +64,24 @@ template <matrices::Scalar Value>
 
 /// Visits the products of row `row` of A * B in the order that defines all sums of Sortie: entries
 /// of the row of A in ascending order, and for each the entries of the matching row of B.
-/// \param visit  called as visit(column, product)
-template <matrices::Scalar Value, matrices::Index Idx, class Visit>
-inline void for_each_product(const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
-                             std::int64_t row, const Visit& visit) {
+/// \tparam Matrix  Csr; also Pattern without values
+/// \param visit  called as visit(column, product), or visit(column) without values
+template <bool WithValues = true, class Matrix, class Visit>
+inline void for_each_product(const Matrix& a, const Matrix& b, std::int64_t row,
+                             const Visit& visit) {
   const std::int64_t end_a = a.row_ptr[row + 1];
   for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
-    fetch_ahead<true>(a, b, i);
-    const Value factor = a.values[i];
-    const std::int64_t k = a.col_idx[i];
-    const Idx* const columns = b.col_idx.data();
-    const Value* const values = b.values.data();
-    const std::int64_t end_b = b.row_ptr[k + 1];
-    for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j], factor * values[j]);
-  }
-}
-
-/// Like for_each_product(), columns only. \tparam Matrix  Csr or Pattern
-template <class Matrix, class Visit>
-inline void for_each_column(const Matrix& a, const Matrix& b, std::int64_t row,
-                            const Visit& visit) {
-  const std::int64_t end_a = a.row_ptr[row + 1];
-  for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
-    fetch_ahead<false>(a, b, i);
+    fetch_ahead<WithValues>(a, b, i);
     const std::int64_t k = a.col_idx[i];
     const auto* const columns = b.col_idx.data();
     const std::int64_t end_b = b.row_ptr[k + 1];
-    for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j]);
+    if constexpr (WithValues) {
+      const auto factor = a.values[i];
+      const auto* const values = b.values.data();
+      for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j], factor * values[j]);
+    } else {
+      for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j]);
+    }
   }
 }
 
@@ -124,18 +117,40 @@ template <class Matrix>
 /// Cuts the rows greedily into consecutive blocks of at most `max_products` products and `max_rows`
 /// rows. A row with more products is a block of its own.
 /// \return first row of each block, then the number of rows; {0} for no rows
-[[nodiscard]] std::vector<std::int64_t> cut_rows(std::span<const std::int64_t> product_offsets,
-                                                 std::int64_t max_products, std::int64_t max_rows);
+[[nodiscard]] inline std::vector<std::int64_t> cut_rows(
+    std::span<const std::int64_t> product_offsets, std::int64_t max_products,
+    std::int64_t max_rows) {
+  const auto rows = static_cast<std::int64_t>(product_offsets.size()) - 1;
+  std::vector<std::int64_t> cuts{0};
+  while (cuts.back() < rows) {
+    const std::int64_t first = cuts.back();
+    const auto begin = product_offsets.begin() + first + 1;
+    const auto end = product_offsets.begin() + std::min(rows, first + max_rows) + 1;
+    const auto fitting = std::upper_bound(begin, end, product_offsets[first] + max_products);
+    cuts.push_back(first + std::max<std::int64_t>(1, fitting - begin));
+  }
+  return cuts;
+}
 
 struct LongestRow {
   std::int64_t row = -1;
   std::int64_t products = 0;
 };
 /// The first row with the most products; -1 for no rows.
-[[nodiscard]] LongestRow longest_row(std::span<const std::int64_t> product_offsets);
+[[nodiscard]] inline LongestRow longest_row(std::span<const std::int64_t> product_offsets) {
+  LongestRow longest;
+  for (std::size_t row = 0; row + 1 < product_offsets.size(); ++row) {
+    const std::int64_t products = product_offsets[row + 1] - product_offsets[row];
+    if (row == 0 || products > longest.products)
+      longest = {static_cast<std::int64_t>(row), products};
+  }
+  return longest;
+}
 
 /// Usable bytes of work space: the context's budget, else half of the free memory, which leaves the
 /// other half for the result.
-[[nodiscard]] std::uint64_t work_space_budget(const HostContext& context);
+[[nodiscard]] inline std::uint64_t work_space_budget(const HostContext& context) {
+  return context.memory_budget != 0 ? context.memory_budget : host_memory_available() / 2;
+}
 
 }  // namespace sortie::spgemm::host

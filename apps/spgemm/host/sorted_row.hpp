@@ -56,7 +56,7 @@ class SortedRow {
   std::int64_t count(const Csr& a, const Csr& b, std::int64_t row) {
     Key* const keys = keys_.data();
     std::int64_t n = 0;
-    for_each_column(a, b, row, [&](Idx column) { keys[n++] = static_cast<Key>(column); });
+    for_each_product<false>(a, b, row, [&](Idx column) { keys[n++] = static_cast<Key>(column); });
     segsort::sort_segment(keys, n, key_scratch_.data());
     return count_distinct(keys, n);
   }

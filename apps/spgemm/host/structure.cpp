@@ -87,14 +87,14 @@ class StructureRow {
   }
 
   void mark(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row) {
-    for_each_column(a, b, row,
-                    [&](Idx column) { marks_[column >> 6] |= std::uint64_t{1} << (column & 63); });
+    for_each_product<false>(
+        a, b, row, [&](Idx column) { marks_[column >> 6] |= std::uint64_t{1} << (column & 63); });
   }
 
   /// Writes the columns to columns_ and returns their number.
   std::int64_t list(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row) {
     std::int64_t n = 0;
-    for_each_column(a, b, row, [&](Idx column) {
+    for_each_product<false>(a, b, row, [&](Idx column) {
       std::uint64_t& word = marks_[column >> 6];
       const std::uint64_t bit = std::uint64_t{1} << (column & 63);
       if ((word & bit) != 0) return;

@@ -48,11 +48,7 @@ struct SegmentedRowSort {
 };
 
 /// C = A * B by expansion, sorting and compression. Models Product. C is computed in chunks of rows,
-/// so that the work space fits the memory budget of the context. Usage:
-///
-///     ChunkedProduct<Value, Column, Sort> product(context, a, b);
-///     while (auto entries = product.next()) { take entries->col_idx and entries->values }
-///     product.row_ptr()  // of C, complete
+/// so that the work space fits the memory budget of the context.
 ///
 /// Work space (n: products of the chunk; K, P, V: bytes per key, payload and value):
 ///
@@ -76,7 +72,6 @@ class ChunkedProduct {
   using Entries = DeviceEntries<Value, Column>;
 
   /// Counts the products. The arrays of `a` and `b` must outlive this object.
-  /// \throws Error (out_of_memory, device)
   ChunkedProduct(const DeviceContext& context, const DeviceCsrView<Value, Column>& a,
                  const DeviceCsrView<Value, Column>& b)
       : context_(context), a_(a), b_(b), layout_(Sort::layout(b.cols)) {
@@ -108,19 +103,18 @@ class ChunkedProduct {
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
-  /// Predicts the memory by the table above. The device of the context must be current.
+  /// The device of the context must be current.
   [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size) {
-    WorkSpace space;
-    space.limit = product_memory_budget(context);
+    const std::uint64_t limit = product_memory_budget(context);
     const std::uint64_t fixed = bytes_beside_products(size.nnz_a, size.rows);
-    const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+    const std::uint64_t left = limit - std::min(limit, fixed);
     const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
     const std::uint64_t chunk = std::min({static_cast<std::uint64_t>(size.products),
                                           static_cast<std::uint64_t>(max_chunk_products),
                                           std::max(longest, left / kPerProduct)});
-    space.least = fixed + longest * kPerProduct;
-    space.most = fixed + chunk * kPerProduct;
-    return space;
+    return {.least = fixed + longest * kPerProduct,
+            .most = fixed + chunk * kPerProduct,
+            .limit = limit};
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
-#include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"

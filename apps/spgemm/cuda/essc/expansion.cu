@@ -3,8 +3,8 @@
 
 #include <cub/block/block_scan.cuh>
 
+#include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
-#include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/merge_path.cuh"

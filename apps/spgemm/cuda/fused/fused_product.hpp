@@ -12,7 +12,6 @@
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/fused/row_kernels.hpp"
-#include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
@@ -23,8 +22,7 @@
 
 namespace sortie::spgemm::cuda {
 
-/// True if FusedProduct can compute C on the current device: C has at most 2^23 columns, A has
-/// fewer than 2^32 rows, and a block can have the shared memory of the kernels.
+/// True if FusedProduct can compute C on the current device.
 template <class Value>
 [[nodiscard]] bool fits_fused_product(std::int64_t rows, std::int64_t columns) {
   return columns <= max_fused_columns && rows <= std::numeric_limits<std::uint32_t>::max() &&
@@ -41,13 +39,11 @@ template <class Value>
                   rows, columns)};
 }
 
-/// Bytes of the fused product per row of A, in addition to C. For its whole lifetime: number of
-/// products, offset in C. For a chunk: list of rows, staging slots, offsets of the chunk.
+/// Bytes of the fused product per row of A, in addition to C, for its whole lifetime and for a
+/// chunk; see the table below.
 inline constexpr std::uint64_t fused_bytes_per_row = sizeof(std::uint64_t) + sizeof(std::int64_t);
 inline constexpr std::uint64_t fused_bytes_per_row_of_chunk =
     2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
-
-/// Bytes of an entry of C.
 template <class Value>
 inline constexpr std::uint64_t entry_bytes = sizeof(std::uint32_t) + sizeof(Value);
 
@@ -59,7 +55,7 @@ template <class Value>
          bins.products * (entry_bytes<Value> + large_row_bytes_per_product);
 }
 
-/// Rows whose entries are counted. Large rows can be recomputed any number of times.
+/// Rows whose entries are counted.
 template <class Value>
 struct CountedRows {
   LargeRows large;
@@ -143,10 +139,8 @@ void make_rows(const ProductOperands<Value>& operands, const RowBins& bins,
 /// |                   | split into column panels, computed by several blocks                   |
 ///
 /// Consecutive large rows with the same columns of A, as for several unknowns per grid point, are
-/// counted once.
-///
-/// Every entry of C is the sum of its products in an order that depends on A and B only. Used like
-/// ChunkedProduct; C is computed in chunks of rows if it does not fit the memory budget.
+/// counted once. Every entry of C is the sum of its products in an order that depends on A and B
+/// only. C is computed in chunks of rows if it does not fit the memory budget.
 ///
 /// Work space in addition to C (n: products, rows: of A or of the chunk, V: bytes per value):
 ///
@@ -169,7 +163,6 @@ class FusedProduct {
 
   /// Counts the products. The arrays of `a` and `b` must outlive this object.
   /// \pre fits_fused_product<Value>(a.rows, b.cols)
-  /// \throws Error (out_of_memory, device)
   FusedProduct(const DeviceContext& context, const DeviceCsrView<Value>& a,
                const DeviceCsrView<Value>& b)
       : context_(context), a_(a), b_(b) {
@@ -223,15 +216,14 @@ class FusedProduct {
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
-  /// Predicts the memory by the table above. The device of the context must be current.
+  /// The device of the context must be current.
   [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size) {
-    WorkSpace space;
-    space.limit = product_memory_budget(context);
+    const std::uint64_t limit = product_memory_budget(context);
     const auto rows = static_cast<std::uint64_t>(size.rows);
     const auto products = static_cast<std::uint64_t>(size.products);
     const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
     const std::uint64_t fixed = fused_bytes_per_row * (rows + 1);
-    const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+    const std::uint64_t left = limit - std::min(limit, fixed);
     const std::uint64_t needed = fused_bytes_per_row_of_chunk * rows +
                                  entry_bytes<Value> * static_cast<std::uint64_t>(size.nnz_c_bound) +
                                  large_row_bytes_per_product * products;
@@ -242,11 +234,11 @@ class FusedProduct {
         2 * products +
         entry_bytes<Value> *
             std::min(8 * products, std::min(products, longest_sorted * rows) + 7 * rows);
-    space.least = fixed + fused_bytes_per_row_of_chunk +
-                  entry_bytes<Value> * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
-                  large_row_bytes_per_product * longest;
-    space.most = fixed + std::min(left, needed + helpful);
-    return space;
+    return {.least = fixed + fused_bytes_per_row_of_chunk +
+                     entry_bytes<Value> * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
+                     large_row_bytes_per_product * longest,
+            .most = fixed + std::min(left, needed + helpful),
+            .limit = limit};
   }
 
  private:
@@ -273,8 +265,7 @@ class FusedProduct {
     return row - next_row_;
   }
 
-  /// Computes the next rows of C, which are in `bins`.
-  /// \param row_ptr  receives their offsets from the first of these rows
+  /// Computes the next rows of C. \param row_ptr  receives their offsets from the first of them
   Entries multiply_rows(std::int64_t rows, const RowBins& bins, std::int64_t* row_ptr) {
     const cudaStream_t stream = context_.stream;
     DevicePhase counting(context_, "counting");
