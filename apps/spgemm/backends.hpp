@@ -67,7 +67,7 @@ struct RowEntries {
 
 /// A product C = A * B on a backend. Its constructor counts entries or products; next() computes
 /// the next rows of C until all are done. multiply(), multiply_in_chunks() and work_space() of a
-/// backend follow from it (multiply.cpp in its folder).
+/// backend follow from it (multiply.hpp or multiply.cpp in its folder).
 template <class P>
 concept Product = requires(P product) {
   typename P::Entries;  // RowEntries

@@ -41,10 +41,9 @@ class DenseRow {
       : unit_(vector_unit()), marks_(lines(cols)), used_(padded_lines(cols)) {
     // In large pages, since consecutive products access distant columns.
     reserve_large_pages(sums_, padded(cols) / Sums::size);
-    sums_.assign(padded(cols) / Sums::size, identity_sums());
+    sums_.resize(padded(cols) / Sums::size);
   }
 
-  /// Bytes of work space for a matrix of `cols` columns.
   static std::uint64_t bytes(std::int64_t cols) {
     return padded(cols) * sizeof(Value) + sizeof(Line) * lines(cols) + padded_lines(cols);
   }
@@ -54,7 +53,7 @@ class DenseRow {
     return has_masked_blocks<Value, Idx> && vector_unit() == VectorUnit::avx512;
   }
 
-  /// Number of entries of the row of C. \param products  products of the row
+  /// Number of entries of the row of C.
   std::int64_t count(const Operands& operands, std::int64_t row, std::int64_t products) {
     mark_row(operands, row, products);
     switch (unit_) {
@@ -96,14 +95,10 @@ class DenseRow {
  private:
   /// Sums of a cache line, so that eight aligned sums of 8 bytes never span two lines.
   struct alignas(64) Sums {
+    Sums() { std::fill(std::begin(of), std::end(of), additive_identity<Value>()); }
     static constexpr std::int64_t size = 64 / sizeof(Value);
     Value of[size];
   };
-  static Sums identity_sums() {
-    Sums sums;
-    std::fill(std::begin(sums.of), std::end(sums.of), additive_identity<Value>());
-    return sums;
-  }
   [[nodiscard]] Value* sums() {
     return sums_.data()->of;
   }
@@ -209,7 +204,6 @@ class DenseRow {
     }
   }
 
-  /// Counts the marks and clears them.
   template <class Take>
   [[gnu::always_inline]] std::int64_t take_marks(std::int64_t products, const Take& take_used) {
     std::int64_t n = 0;

@@ -25,7 +25,6 @@
 
 namespace sortie::spgemm::host {
 
-/// True for the types that the functions below support.
 template <matrices::Scalar Value, matrices::Index Idx>
 inline constexpr bool has_masked_blocks =
 #ifdef SORTIE_HAVE_VECTOR_UNITS
@@ -63,15 +62,12 @@ SORTIE_TARGET_AVX512 inline void add_row_by_blocks(double factor, const Idx* blo
 }
 
 /// Moves the sums of marked columns to a row of the output in ascending order. Resets sums and
-/// marks.
-///
-/// The numbers of marked blocks are listed first; then a loop without data-dependent branches moves
-/// the sums. Memory: 4 KiB of stack.
+/// marks. The numbers of marked blocks are listed first; then a loop without data-dependent
+/// branches moves the sums. Memory: 4 KiB of stack.
 class MaskedBlockReader {
  public:
   /// \param sums     additive_identity() in columns without a mark
   /// \param marks    one byte per block of eight columns
-  /// \param entries  number of all marks, the entries of the row
   MaskedBlockReader(double* sums, std::uint8_t* marks, std::int64_t entries,
                     std::int32_t* columns_out, double* values_out)
       : sums_(sums),

@@ -13,13 +13,12 @@
 
 namespace sortie::spgemm::host {
 
-/// Calls body(worker, block) once for every block in [first, last), on up to `workers` threads.
+/// Calls body(worker, block) once for every block in [first, last), on up to `workers` threads; the
+/// worker number selects work space.
 ///
 /// Each worker processes a contiguous range of blocks, then helps with the remaining blocks of
 /// other workers, since the run times of blocks are unknown in advance. With an interleaved
-/// assignment, two threads would often touch the same new large page, and each would clear it. The
-/// worker number is below `workers` and selects per-worker work space; `workers` may be smaller
-/// than the number of threads if memory is short. A single block runs on the calling thread.
+/// assignment, two threads would often touch the same new large page, and each would clear it.
 /// \pre the host runtime is running; the body does not throw
 template <class Body>
 void for_each_block(int workers, std::int64_t first, std::int64_t last, const Body& body) {

@@ -20,13 +20,10 @@
 namespace sortie::spgemm::host {
 
 #if SORTIE_CAN_SET_VECTOR_SIZE
-/// Sets the size of an empty vector within its reserved storage without initialising the elements.
-///
-/// Results are plain vectors for the convenience of users, and the standard library provides no way
-/// to resize a vector without writing all elements on the calling thread.
+/// Sets the size of an empty vector within its reserved storage without initialising the elements,
+/// for which the standard library provides no way.
 /// \tparam T  trivially copyable and trivially destructible, so that the lifetime of an element
 ///            begins with its first write
-/// \pre size <= vector.capacity()
 /// Source: folly::resizeWithoutInitialization does the same.
 template <class T>
 void set_vector_size(std::vector<T>& vector, std::int64_t size) {
@@ -37,8 +34,7 @@ void set_vector_size(std::vector<T>& vector, std::int64_t size) {
 #endif
 
 /// Reserves `size` elements of an empty vector, in large pages if the system provides them.
-/// \return the reserved storage as bytes; std::allocator's storage is a byte array before elements
-///         are constructed in it
+/// \return the storage, a byte array as long as no elements are constructed in it
 template <class T>
 char* reserve_large_pages(std::vector<T>& vector, std::int64_t size) {
   vector.reserve(size);
@@ -47,8 +43,7 @@ char* reserve_large_pages(std::vector<T>& vector, std::int64_t size) {
   return storage;
 }
 
-/// Resizes an empty vector to `size` elements of unspecified value. The caller must write every
-/// element before it reads it.
+/// Resizes an empty vector to `size` elements of unspecified value.
 ///
 /// vector::resize takes all page faults on one thread: 0.19 s for the 366 MB of email-Enron squared
 /// (2-core Zen VM), as long as computing all its products. Here the thread that writes a page

@@ -24,7 +24,6 @@ inline constexpr std::int64_t offsets_ahead = 2 * rows_ahead;
 
 /// Prefetches the row offsets and entries of B for the products of entries of A after entry `i`.
 /// Their addresses are data-dependent, so the hardware prefetcher cannot predict them.
-/// \tparam WithValues  also prefetch values, not only columns
 // always_inline: GCC 12 removes calls of functions that only prefetch, as free of side effects.
 template <bool WithValues, class Matrix>
 [[gnu::always_inline]] inline void fetch_ahead(const Matrix& a, const Matrix& b, std::int64_t i) {
@@ -97,9 +96,7 @@ template <class Matrix>
 }
 
 /// Prefix sum of products: element i is the number of products of the rows before row i; rows + 1
-/// elements, the last is the total.
-/// \pre the host runtime is running
-/// \tparam Matrix  Csr or Pattern
+/// elements. \pre the host runtime is running
 template <class Matrix>
 [[nodiscard]] std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b) {
   std::vector<std::int64_t> offsets;

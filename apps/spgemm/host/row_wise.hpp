@@ -41,8 +41,8 @@ struct RowPlan {
   std::uint64_t shared_bytes = 0;  ///< upper bound for these two
 };
 
-/// Work space of one thread; selects the method for each row. Aligned to a cache line, since it is
-/// modified with every row.
+/// Work space of one thread; selects the method for each row. Aligned, since it is modified with
+/// every row.
 template <Scalar Value, Index Idx>
 class alignas(64) RowWorker {
  public:
@@ -154,7 +154,7 @@ class RowWiseProduct {
   using Entries = RowEntries<std::vector<Idx>, std::vector<Value>>;
   static constexpr const char* last_phase = "accumulation";
 
-  /// Counts the entries of all rows, in phase "analysis". The arguments must outlive this object.
+  /// Counts the entries of all rows. The arguments must outlive this object.
   /// \param max_entries  of the rows that next() computes at a time; a row with more is computed
   ///                     by itself
   /// \throws Error (out_of_memory) the work space of one thread does not fit the budget
@@ -190,7 +190,6 @@ class RowWiseProduct {
   RowWiseProduct(const RowWiseProduct&) = delete;  // the workers refer to the operands
   RowWiseProduct& operator=(const RowWiseProduct&) = delete;
 
-  /// Computes the next rows, in phase "accumulation".
   [[nodiscard]] std::optional<Entries> next() {
     if (chunks_done_ + 1 == cuts_.size()) return std::nullopt;
     const PhaseTimer accumulation(context_, "accumulation");

@@ -12,10 +12,8 @@
 namespace sortie::spgemm::host {
 
 /// Sums the products of equal columns, which are adjacent, in their order.
-/// \param columns      n sorted columns
-/// \param product      product(i) is the product of columns[i]
-/// \param columns_out  receives the distinct columns
-/// \param values_out   receives their sums
+/// \param columns  n sorted columns
+/// \param product  product(i) is the product of columns[i]
 template <class Key, class Product, class Value, class Idx>
 void compress_run(const Key* columns, std::int64_t n, const Product& product, Idx* columns_out,
                   Value* values_out) {
@@ -28,7 +26,6 @@ void compress_run(const Key* columns, std::int64_t n, const Product& product, Id
   }
 }
 
-/// Number of distinct columns among n sorted columns.
 template <class Key>
 std::int64_t count_distinct(const Key* columns, std::int64_t n) {
   std::int64_t distinct = n > 0 ? 1 : 0;
@@ -36,7 +33,8 @@ std::int64_t count_distinct(const Key* columns, std::int64_t n) {
   return distinct;
 }
 
-/// Computes rows of C by expansion, sorting and compression; for one thread.
+/// Counts the entries of rows of C and fills them, by expansion, sorting and compression; for one
+/// thread.
 /// Extra memory: two copies of the products of the longest row, for any number of columns.
 template <matrices::Scalar Value, matrices::Index Idx>
 class SortedRow {
@@ -52,7 +50,6 @@ class SortedRow {
         products_(max_products),
         product_scratch_(max_products) {}
 
-  /// Number of entries of the row of C.
   std::int64_t count(const Csr& a, const Csr& b, std::int64_t row) {
     Key* const keys = keys_.data();
     std::int64_t n = 0;
@@ -61,7 +58,6 @@ class SortedRow {
     return count_distinct(keys, n);
   }
 
-  /// Writes the row of C.
   void fill(const Csr& a, const Csr& b, std::int64_t row, Idx* columns_out, Value* values_out) {
     Key* const keys = keys_.data();
     Value* const products = products_.data();

@@ -20,7 +20,6 @@ namespace sortie::spgemm::host {
 
 namespace {
 
-// Block sizes of parallel loops.
 constexpr std::int64_t products_per_block = 1 << 16;
 constexpr std::int64_t rows_per_block = 1 << 14;
 
@@ -46,7 +45,6 @@ class StructureRow {
     return 8 * words(cols) + 2 * sizeof(Key) * listed(cols, cols);
   }
 
-  /// Number of entries of the row of C.
   std::int64_t count(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row,
                      std::int64_t products) {
     if (!walks_all_marks(products)) return list(a, b, row);
@@ -56,7 +54,6 @@ class StructureRow {
     return n;
   }
 
-  /// Writes the row of C.
   void fill(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row, std::int64_t products,
             Idx* columns_out) {
     if (walks_all_marks(products)) {

@@ -40,7 +40,7 @@ __device__ __forceinline__ ColumnRange blocks_of_row(const LargeRowArguments<Val
 }
 
 /// True if row `number` of the list has the same columns of A, and therefore of C, as its
-/// predecessor. Called by all threads, which are synchronised after it.
+/// predecessor. Called by all threads.
 template <int Warps, class Value>
 __device__ __forceinline__ bool matches_previous_row(const LargeRowArguments<Value>& args,
                                                      std::uint32_t number, std::uint32_t row) {
@@ -141,7 +141,7 @@ class CountedBitmap {
     if (has_upper_ && !compacts_afterwards_) mark_upper();
   }
 
-  /// Counts the entries, and stores the bitmap and the starts of the panels.
+  /// Also stores the bitmap and the starts of the panels.
   __device__ __forceinline__ std::uint32_t count() {
     const bool has_panels = number_ >= args_.first_panel_row;
     std::uint32_t count = 0;
@@ -173,7 +173,6 @@ class CountedBitmap {
     return min(group * 32 - min(group * 32, base_), blocks_);
   }
 
-  /// Builds the upper level from the products.
   __device__ __forceinline__ void mark_upper() {
     clear<Warps>(upper_, args_.layout.upper);
     for_each_column<Warps, false>(args_, row_, ColumnRange{}, entries_, [&](std::uint32_t column) {

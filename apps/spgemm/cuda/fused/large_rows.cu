@@ -25,7 +25,7 @@ constexpr std::int64_t kSamples = kSamplesPerThread * kBoundsThreads;
 /// Alignment of the arrays in LargeRows::storage, in bytes.
 constexpr std::size_t kAlignment = 256;
 
-/// Hash to a pseudo-random 32-bit value.
+/// Pseudo-random.
 __device__ __forceinline__ std::uint32_t hash(std::uint32_t number) {
   number *= 0x9e3779b9u;
   number ^= number >> 15;

@@ -46,8 +46,7 @@ __device__ __forceinline__ bool sum_equal_ranks(std::uint32_t rank, Value& produ
   return is_first;
 }
 
-/// The additive identity: -0.0, since -0.0 + x has the bits of x for every x, including +0.0 and
-/// -0.0.
+/// -0.0, since -0.0 + x has the bits of x for every x, including +0.0 and -0.0.
 template <class Value>
 __device__ __forceinline__ Value additive_identity() {
   if constexpr (sizeof(Value) > sizeof(double)) {
@@ -206,8 +205,8 @@ class TaskBitmap {
   std::uint32_t end_index;
 };
 
-/// The sums and columns of entries in shared memory, to which the warps of a block add slices of
-/// products one after the other, in the order of the slices.
+/// The sums and columns of entries in shared memory, to which the warps of a block add slices in
+/// their order.
 template <int Warps, class Value>
 struct EntrySums {
   Value* sums;              ///< sums[r]: value of the entry of rank r
@@ -215,7 +214,7 @@ struct EntrySums {
   std::uint32_t held;       ///< entries
   std::uint32_t discarded;  ///< the lane's element for additions whose result is discarded
 
-  /// Adds a slice. All lanes of the warp call it.
+  /// Called by all lanes of a warp.
   /// \param ranks     of the products; not below `held` for products that are not added
   /// \param products  with more than kMaxRounds entries: sums over equal ranks, on one lane each
   __device__ __forceinline__ void add(const ProductSlice<Value, kSteps>& slice,
@@ -270,11 +269,8 @@ struct EntrySums {
 };
 
 // Computes a row of C, or its entries in a range of column panels; one thread block per task.
-//
-//   TaskBitmap     shared: the columns of the task, and their ranks
-//   EntrySums      shared: value and column of the entry of each rank
-//
-// walk_row_by_block() (row_walk.cuh) multiplies the values, EntrySums::add() adds the products.
+// walk_row_by_block() multiplies the values, EntrySums::add() adds the products at the ranks that
+// TaskBitmap has for the columns.
 //
 // Dynamic shared memory, in this order (sizes: LargeRowLayout in row_bitmap.cuh):
 //

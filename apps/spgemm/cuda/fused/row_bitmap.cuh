@@ -50,8 +50,8 @@ struct LargeRowLayout {
   }
 };
 
-/// Sets `before` of `count` words. Returns the number of set bits. Called by all threads, which are
-/// synchronised before and after.
+/// Sets `before` of `count` words and returns the number of set bits. Called by all threads, which
+/// are synchronised before and after.
 template <int Warps>
 __device__ __forceinline__ std::uint32_t rank_words(RankedWord* words, std::uint32_t count,
                                                     std::uint32_t* warp_sums) {
@@ -87,7 +87,6 @@ __device__ __forceinline__ void clear(T* items, std::uint32_t count) {
   __syncthreads();
 }
 
-/// Kernel arguments.
 template <class Value>
 struct LargeRowArguments : LargeRowArrays {
   DeviceCsrView<Value> a;
@@ -119,7 +118,6 @@ constexpr std::uint32_t kBitmapHeader = 2;
 
 constexpr int kSteps = 4;
 
-/// Calls set(column) for all products of a row.
 template <int Warps, bool IsRanged, class Value, class Set>
 __device__ __forceinline__ void for_each_column(const LargeRowArguments<Value>& args,
                                                 std::uint32_t row, ColumnRange range,
@@ -145,7 +143,6 @@ __device__ __forceinline__ std::uint32_t counted_row(const std::uint64_t* bitmap
   return number;
 }
 
-/// The arguments that counting and computing have in common.
 template <class Value>
 LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands,
                                        const LargeRows& rows) {

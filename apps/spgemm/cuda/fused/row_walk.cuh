@@ -41,8 +41,7 @@ class WarpRuns {
   int last_run_ = -1;  ///< of the items before the next
 };
 
-/// Shared memory of a warp for 32 entries of A while it traverses their products. Entries without
-/// products are left out.
+/// Shared memory of a warp for 32 entries of A, without those that have no products.
 template <class Value>
 struct EntriesShared {
   std::int64_t first[32];  ///< entry of B of product 0, extrapolated from the entry's own range
@@ -51,12 +50,12 @@ struct EntriesShared {
   __device__ Value* factors() { return reinterpret_cast<Value*>(factor_bytes); }
 };
 
-/// 32 products that a warp processes at once, one per lane.
+/// 32 products, one per lane.
 template <class Value>
 struct WalkStep {
   std::uint32_t column;
   Value product;
-  bool is_product;  ///< whether the lane has a product
+  bool is_product;
 };
 
 /// Traverses the products of row `row` of A * B in the order of A's entries, 32 at a time. The
@@ -67,7 +66,6 @@ struct WalkStep {
 ///            then product l of a step
 ///
 /// The loads of `Ahead` steps are issued before the first of them is processed.
-/// \tparam WithValues  compute values, not only columns
 template <bool WithValues, int Ahead, class Value, class Take>
 __device__ __forceinline__ void walk_row(const DeviceCsrView<Value>& a,
                                          const DeviceCsrView<Value>& b, std::uint32_t row,
@@ -121,8 +119,7 @@ struct ColumnRange {
   std::uint32_t end;
 };
 
-/// Shared memory of a thread block for a chunk of 32 * Warps entries of A while it traverses their
-/// products. Entries without products are left out.
+/// Shared memory of a thread block for 32 * Warps entries of A, without those that have no products.
 template <class Value, int Warps>
 struct BlockEntries {
   static constexpr int capacity = 32 * Warps;
@@ -154,8 +151,7 @@ struct ProductSlice {
 ///              entry among the 32 products of a step; each lane finds its entry by counting bits.
 ///
 /// All threads are synchronised before and after.
-/// \tparam WithValues  compute values, not only columns
-/// \tparam IsRanged    `range` excludes columns
+/// \tparam IsRanged  `range` excludes columns
 template <int Warps, bool WithValues, bool IsRanged, int Steps, class Value, class Take>
 __device__ __forceinline__ void walk_row_by_block(const DeviceCsrView<Value>& a,
                                                   const DeviceCsrView<Value>& b, std::uint32_t row,

@@ -11,15 +11,14 @@
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/word_network.cuh"
 
-/// Small and medium rows, which are sorted by column: the kernels and their launches. CMakeLists.txt
-/// lists the instances.
+/// Small and medium rows, which are sorted by column. CMakeLists.txt lists the instances.
 namespace sortie::spgemm::cuda {
 
 /// Warps per block.
 inline constexpr int sorting_warps = 4;
 inline constexpr std::uint32_t no_word = 0xffffffffu;
 
-/// Rows of one bin for a kernel that processes several bins.
+/// Rows of one bin for a kernel of several bins.
 struct ListedRows {
   const std::uint32_t* rows;
   std::uint32_t count;
@@ -111,7 +110,6 @@ __device__ __forceinline__ void make_small_rows(const DeviceCsrView<Value>& a,
   }
 }
 
-/// The bins of rows with up to 8, 16 and 32 products.
 struct SmallBins {
   ListedRows of_8;
   ListedRows of_16;
