@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {

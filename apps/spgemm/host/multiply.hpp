@@ -9,7 +9,6 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/essc.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_wise.hpp"
 #include "core/phase_timer.hpp"
 

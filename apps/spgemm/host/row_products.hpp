@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "core/host_memory.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "sortie/context.hpp"
 #include "sortie/csr.hpp"
 
@@ -22,33 +22,42 @@ namespace sortie::spgemm::host {
 inline constexpr std::int64_t rows_ahead = 12;
 inline constexpr std::int64_t offsets_ahead = 2 * rows_ahead;
 
-/// Prefetches the row offsets and entries of B for the products of entries of A after entry `i`.
-/// Their addresses are data-dependent, so the hardware prefetcher cannot predict them.
+/// For the products of entries of A after entry `i`: prefetches where the rows of B begin, and the
+/// arrays of B there. The addresses are data-dependent, so the hardware prefetcher cannot predict
+/// them.
 // always_inline: GCC 12 removes calls of functions that only prefetch, as free of side effects.
-template <bool WithValues, class Matrix>
-[[gnu::always_inline]] inline void fetch_ahead(const Matrix& a, const Matrix& b, std::int64_t i) {
+template <class Matrix, class... Element>
+[[gnu::always_inline]] inline void fetch_ahead(const Matrix& a, std::int64_t i,
+                                               const std::int64_t* begins,
+                                               const Element*... arrays) {
   if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
-  __builtin_prefetch(b.row_ptr.data() + a.col_idx[i + offsets_ahead]);
-  const std::int64_t begin = b.row_ptr[a.col_idx[i + rows_ahead]];
-  __builtin_prefetch(b.col_idx.data() + begin);
+  __builtin_prefetch(begins + a.col_idx[i + offsets_ahead]);
+  const std::int64_t begin = begins[a.col_idx[i + rows_ahead]];
+  (__builtin_prefetch(arrays + begin), ...);
+}
+
+/// The same for columns and, WithValues, values of B.
+template <bool WithValues, class Matrix>
+[[gnu::always_inline]] inline void fetch_row_ahead(const Matrix& a, const Matrix& b,
+                                                   std::int64_t i) {
   if constexpr (WithValues) {
+    if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
     // Short rows often span two cache lines; the hardware prefetches further lines of long rows.
     constexpr std::int64_t line = 64 / sizeof(b.values[0]);
-    __builtin_prefetch(b.values.data() + begin);
-    __builtin_prefetch(b.values.data() + begin + line);
+    fetch_ahead(a, i, b.row_ptr.data(), b.col_idx.data(), b.values.data(), b.values.data() + line);
+  } else {
+    fetch_ahead(a, i, b.row_ptr.data(), b.col_idx.data());
   }
 }
 
-/// The same for ColumnWords of B.
-template <class Matrix, class Words>
-[[gnu::always_inline]] inline void fetch_words_ahead(const Matrix& a, const Words& words,
-                                                     std::int64_t i) {
-  if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
-  __builtin_prefetch(words.begins() + a.col_idx[i + offsets_ahead]);
-  const std::int64_t begin = words.begins()[a.col_idx[i + rows_ahead]];
-  __builtin_prefetch(words.words() + begin);
-  __builtin_prefetch(words.masks() + begin);
-}
+/// True for the types that have code with AVX-512 intrinsics.
+template <matrices::Scalar Value, matrices::Index Idx>
+inline constexpr bool has_vector_code =
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+    std::same_as<Value, double>&& std::same_as<Idx, std::int32_t>;
+#else
+    false;
+#endif
 
 /// Initial value of a sum, for which the first product keeps its bits: -0.0 + x has the bits of x
 /// for every x, whereas +0.0 + -0.0 loses the sign.
@@ -70,7 +79,7 @@ inline void for_each_product(const Matrix& a, const Matrix& b, std::int64_t row,
                              const Visit& visit) {
   const std::int64_t end_a = a.row_ptr[row + 1];
   for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
-    fetch_ahead<WithValues>(a, b, i);
+    fetch_row_ahead<WithValues>(a, b, i);
     const std::int64_t k = a.col_idx[i];
     const auto* const columns = b.col_idx.data();
     const std::int64_t end_b = b.row_ptr[k + 1];

@@ -8,15 +8,14 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/column_words.hpp"
 #include "apps/spgemm/host/dense_row.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_products.hpp"
-#include "apps/spgemm/host/short_row.hpp"
 #include "apps/spgemm/host/sorted_row.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -58,8 +57,9 @@ class alignas(64) RowWorker {
   std::int64_t count(std::int64_t row, std::int64_t products) {
     const Csr<Value, Idx>& a = operands_.a;
     if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) return products;
-    if constexpr (has_masked_blocks<Value, Idx>) {
-      if (is_short(products)) return ShortRow::count(a, operands_.b, row, products);
+    if constexpr (has_vector_code<Value, Idx>) {
+      if (short_rows_ && products <= Short::most_products)
+        return Short::count(a, operands_.b, row, products);
     }
     if (by_accumulator(products)) {
       // Consecutive rows are often equal: unknowns of one grid point, web pages of one template.
@@ -88,9 +88,9 @@ class alignas(64) RowWorker {
       });
       return;
     }
-    if constexpr (has_masked_blocks<Value, Idx>) {
-      if (is_short(products)) {
-        ShortRow::fill(a, b, row, products, entries, columns, values);
+    if constexpr (has_vector_code<Value, Idx>) {
+      if (short_rows_ && products <= Short::most_products) {
+        Short::fill(a, b, row, products, entries, columns, values);
         return;
       }
     }
@@ -125,15 +125,15 @@ class alignas(64) RowWorker {
   }
 
   static bool has_short_rows(std::int64_t cols) {
-    if constexpr (has_masked_blocks<Value, Idx>) return ShortRow::supports(cols);
+    if constexpr (has_vector_code<Value, Idx>) return Short::supports(cols);
     return false;
-  }
-  bool is_short(std::int64_t products) const {
-    return short_rows_ && products <= ShortRow::most_products;
   }
   bool by_accumulator(std::int64_t products) const {
     return dense_.has_value() && products > sorted_row_limit;
   }
+
+  // Dependent on the types, since ShortRow may be undefined.
+  using Short = std::conditional_t<has_vector_code<Value, Idx>, ShortRow, void>;
 
   const Operands& operands_;
   bool short_rows_;  ///< ShortRow supports these types, this matrix and this processor

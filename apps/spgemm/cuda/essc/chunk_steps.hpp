@@ -24,6 +24,9 @@ struct RowChunk {
   std::int64_t entries = 0;
   std::int64_t first_product = 0;
   std::int64_t products = 0;  ///< at most max_chunk_products
+  /// 0: a sort key is the column of a product. Otherwise it is (row << column_bits | column), with
+  /// the row relative to the first row of the chunk.
+  int column_bits = 0;
 };
 
 /// Product indices within a chunk have 32 bits: they are offsets of the segmented sort and payloads
@@ -51,14 +54,6 @@ inline constexpr bool payload_is_index = sizeof(Value) > sizeof(std::uint64_t);
 template <class Value>
 using PayloadType = std::conditional_t<payload_is_index<Value>, std::uint32_t, Value>;
 
-/// Layout of a sort key: the column of a product alone, or (row << column_bits | column) with the
-/// row relative to the first row of the chunk.
-struct KeyLayout {
-  int column_bits = 0;  ///< 0: the key is the column alone
-
-  [[nodiscard]] constexpr bool holds_row() const { return column_bits != 0; }
-};
-
 /// First product of each entry (i, k) of A, which has as many as row k of B has entries; nnz(A) + 1
 /// offsets, the last is the number of all products.
 template <class Column>
@@ -66,12 +61,12 @@ template <class Column>
                                                        const std::int64_t* b_row_ptr,
                                                        cudaStream_t stream);
 
-/// First product of each of `rows` rows, relative to `first_product`: rows + 1 offsets.
-/// \param row_ptr  offsets of these rows of A, on the device
+/// First product of each row of a chunk, relative to the first of the chunk: rows + 1 offsets.
+/// \param row_ptr  offsets of all rows of A, on the device
 template <class Offset>
-[[nodiscard]] DeviceBuffer<Offset> row_offsets(const std::int64_t* row_ptr, std::int64_t rows,
+[[nodiscard]] DeviceBuffer<Offset> row_offsets(const std::int64_t* row_ptr,
                                                const std::int64_t* entry_offsets,
-                                               std::int64_t first_product, cudaStream_t stream);
+                                               const RowChunk& chunk, cudaStream_t stream);
 
 /// Products of a chunk, row by row.
 template <class Value, class Key>
@@ -85,45 +80,41 @@ struct ExpandedProducts {
 /// 2048 entries or products, and 4 bytes per entry if keys hold rows.
 inline constexpr std::int64_t expansion_bytes_per_entry = 5;
 
-/// Writes all products of a chunk. The work is balanced over threads for any row lengths.
-/// \param layout  holds the row for Key = std::uint64_t only
-/// Complexity: O(entries + products).
+/// Writes all products of a chunk, in O(entries + products); balanced over threads for any row
+/// lengths.
 /// Source: the expansion of Bell, Dalton, Olson (SISC 2012), section 3.1; balanced by the
 /// merge-path search of Odeh, Green, Mwassi, Shmueli, Birk (IPDPSW 2012).
 template <class Value, class Column, class Key>
 void expand(const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Column>& b,
-            const std::int64_t* entry_offsets, const RowChunk& chunk, KeyLayout layout,
+            const std::int64_t* entry_offsets, const RowChunk& chunk,
             const ExpandedProducts<Value, Key>& out, cudaStream_t stream);
 
 struct RunHeads {
   /// Products per range for which heads are counted.
   static constexpr int range_products = 256;
 
-  std::int64_t products = 0;
   std::int64_t runs = 0;
   DeviceBuffer<std::uint32_t> bits;   ///< bit p % 32 of word p / 32: product p is a head
   DeviceBuffer<std::int64_t> before;  ///< heads before each range; last element: all heads
 };
 
-/// Finds the heads of the runs of equal (row, column) among `products` sorted keys. Synchronises
+/// Finds the heads of the runs of equal (row, column) among the sorted keys of a chunk. Synchronises
 /// the stream.
-/// \param row_offsets  of row_offsets()
 template <class Key>
-[[nodiscard]] RunHeads find_run_heads(const Key* keys, std::int64_t products,
-                                      const std::uint32_t* row_offsets, std::int64_t rows,
-                                      KeyLayout layout, cudaStream_t stream);
+[[nodiscard]] RunHeads find_run_heads(const Key* keys, const std::uint32_t* row_offsets,
+                                      const RowChunk& chunk, cudaStream_t stream);
 
-/// Writes the offsets of C at the end of each of `rows` rows: row_ends[i] = first + number of runs
+/// Writes the offsets of C at the end of each row of a chunk: row_ends[i] = first + number of runs
 /// before the end of row i.
-void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, std::int64_t rows,
+void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, const RowChunk& chunk,
                     std::int64_t first, std::int64_t* row_ends, cudaStream_t stream);
 
 /// Writes one entry of C per run of sorted products: its column, and the sum of its products. The
 /// order of summation depends on the length of the run only, so results are reproducible.
 /// Complexity: O(products); one warp sums the longest run.
 template <class Value, class Column, class Key>
-void sum_runs(const RunHeads& heads, const ExpandedProducts<Value, Key>& sorted, KeyLayout layout,
-              Column* columns, Value* sums, cudaStream_t stream);
+void sum_runs(const RunHeads& heads, const ExpandedProducts<Value, Key>& sorted,
+              const RowChunk& chunk, Column* columns, Value* sums, cudaStream_t stream);
 
 }  // namespace sortie::spgemm::cuda
 

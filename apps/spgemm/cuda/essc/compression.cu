@@ -201,10 +201,10 @@ __global__ void __launch_bounds__(element_threads)
 }  // namespace
 
 template <class Key>
-RunHeads find_run_heads(const Key* keys, std::int64_t products, const std::uint32_t* row_offsets,
-                        std::int64_t rows, KeyLayout layout, cudaStream_t stream) {
+RunHeads find_run_heads(const Key* keys, const std::uint32_t* row_offsets, const RowChunk& chunk,
+                        cudaStream_t stream) {
   RunHeads heads;
-  heads.products = products;
+  const std::int64_t products = chunk.products;
   const std::size_t ranges = blocks_for(products, RunHeads::range_products);
   // One extra element 0, which the scan turns into the number of runs.
   heads.before = DeviceBuffer<std::int64_t>(ranges + 1, stream);
@@ -213,9 +213,9 @@ RunHeads find_run_heads(const Key* keys, std::int64_t products, const std::uint3
 
   heads.bits = DeviceBuffer<std::uint32_t>(blocks_for(products, kWarpSize), stream);
   check_cuda(cudaMemsetAsync(heads.bits.data(), 0, heads.bits.bytes(), stream));
-  if (!layout.holds_row()) {
+  if (chunk.column_bits == 0) {
     for_each_item<std::int64_t>(
-        rows,
+        chunk.rows,
         [row_offsets, bits = heads.bits.data()] __device__(std::int64_t row) {
           const std::uint32_t begin = row_offsets[row];
           if (begin < row_offsets[row + 1])
@@ -234,12 +234,12 @@ RunHeads find_run_heads(const Key* keys, std::int64_t products, const std::uint3
   return heads;
 }
 
-void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, std::int64_t rows,
+void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, const RowChunk& chunk,
                     std::int64_t first, std::int64_t* row_ends, cudaStream_t stream) {
   const std::uint32_t* const bits = heads.bits.data();
   const std::int64_t* const before = heads.before.data();
   for_each_item<std::int64_t>(
-      rows,
+      chunk.rows,
       [=] __device__(std::int64_t row) {
         // Every non-empty row begins a run, so the runs before its end are the heads before it.
         const std::uint32_t end = row_offsets[row + 1];
@@ -254,25 +254,24 @@ void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, std
       stream);
 }
 
-template RunHeads find_run_heads(const std::uint32_t*, std::int64_t, const std::uint32_t*,
-                                 std::int64_t, KeyLayout, cudaStream_t);
-template RunHeads find_run_heads(const std::uint64_t*, std::int64_t, const std::uint32_t*,
-                                 std::int64_t, KeyLayout, cudaStream_t);
+template RunHeads find_run_heads(const std::uint32_t*, const std::uint32_t*, const RowChunk&,
+                                 cudaStream_t);
+template RunHeads find_run_heads(const std::uint64_t*, const std::uint32_t*, const RowChunk&,
+                                 cudaStream_t);
 
 template <class Value, class Column, class Key>
-void sum_runs(const RunHeads& heads, const ExpandedProducts<Value, Key>& sorted, KeyLayout layout,
-              Column* columns, Value* sums, cudaStream_t stream) {
+void sum_runs(const RunHeads& heads, const ExpandedProducts<Value, Key>& sorted,
+              const RowChunk& chunk, Column* columns, Value* sums, cudaStream_t stream) {
   if (heads.runs == 0) return;
-  const Key column_mask = layout.holds_row() ? static_cast<Key>((Key{1} << layout.column_bits) - 1)
-                                             : static_cast<Key>(~Key{0});
-  sum_runs_kernel<<<blocks_for(heads.products, kTileProducts), element_threads, 0, stream>>>(
-      sorted, column_mask, heads.products, heads.bits.data(), heads.before.data(), columns, sums);
+  const Key column_mask = chunk.column_bits != 0 ? (Key{1} << chunk.column_bits) - 1 : ~Key{0};
+  sum_runs_kernel<<<blocks_for(chunk.products, kTileProducts), element_threads, 0, stream>>>(
+      sorted, column_mask, chunk.products, heads.bits.data(), heads.before.data(), columns, sums);
   check_cuda(cudaGetLastError());
 }
 
-#define SORTIE_INSTANTIATE(Value, Column, Key)                                                     \
-  template void sum_runs(const RunHeads&, const ExpandedProducts<Value, Key>&, KeyLayout, Column*, \
-                         Value*, cudaStream_t);
+#define SORTIE_INSTANTIATE(Value, Column, Key)                                                  \
+  template void sum_runs(const RunHeads&, const ExpandedProducts<Value, Key>&, const RowChunk&, \
+                         Column*, Value*, cudaStream_t);
 SORTIE_FOR_EACH_SORTED_PRODUCT(SORTIE_INSTANTIATE)
 
 }  // namespace sortie::spgemm::cuda

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -296,12 +295,8 @@ __global__ void __launch_bounds__(32 * Warps, min_counting_blocks(Warps))
 /// \param available  bytes of shared memory. The last bin uses them to cover all column blocks of
 ///                   C, which saves further passes over the products of a large row
 inline LargeRowLayout layout_to_count(int bin, std::int64_t columns, std::size_t available) {
-  const CountingMemory& memory = row_bins[bin].memory;
+  const LargeRowLayout layout = LargeRowLayout::of(row_bins[bin].memory, columns, 0);
   const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
-  if (blocks <= memory.one_level_blocks) return {0, blocks, 0};
-  const std::uint32_t upper = (blocks + 31) / 32;
-  const std::uint32_t capacity = memory.lower_blocks;
-  const LargeRowLayout layout{upper, capacity, 0, std::min(capacity, upper + memory.near_blocks)};
   if (bin + 1 == RowBins::count && blocks > layout.lower) {
     LargeRowLayout all = layout;
     all.lower = blocks;

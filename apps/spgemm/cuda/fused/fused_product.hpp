@@ -79,7 +79,10 @@ template <class Value>
   const std::int64_t rows = operands.a.rows;
   const std::uint64_t wanted = max_bytes_of_rows<Value>(rows, bins);
   const std::uint64_t spare = bytes > wanted ? (bytes - wanted) / 2 : 0;
-  const auto bitmap_words = std::min(bitmap_words_for(bins.large_row_products),
+  // Half a word per product suffices if rows of C have not much fewer entries than products, and
+  // their columns are close together or C has up to about 100 000 columns. Rows without a bitmap
+  // take one more pass over their products.
+  const auto bitmap_words = std::min(bins.large_row_products / 2,
                                      static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
   CountedRows<Value> counted;
   RowsOut<Value> out{.counts = row_ptr};

@@ -353,9 +353,7 @@ __global__ void __launch_bounds__(32 * Warps)
 /// Layout of the computing kernel for a task class.
 template <class Value>
 LargeRowLayout layout_to_make(const TaskClass& tasks, std::int64_t columns) {
-  const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
-  if (blocks <= tasks.one_level_blocks) return {0, blocks, tasks.sums<Value>()};
-  return {(blocks + 31) / 32, tasks.lower_blocks, tasks.sums<Value>()};
+  return LargeRowLayout::of(tasks.memory, columns, tasks.sums<Value>());
 }
 
 template <int Class, class Value>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,6 +37,15 @@ struct LargeRowLayout {
   std::uint32_t sums;   ///< capacity in entries of C; 0 in the counting kernel
   /// Counting with two levels: rows whose columns lie within this many column blocks use one level.
   std::uint32_t near_blocks = 0;
+
+  [[nodiscard]] static LargeRowLayout of(const BitmapMemory& memory, std::int64_t columns,
+                                         std::uint32_t sums) {
+    const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
+    if (blocks <= memory.one_level_blocks) return {0, blocks, sums};
+    const std::uint32_t upper = (blocks + 31) / 32;
+    const std::uint32_t lower = memory.lower_blocks;
+    return {upper, lower, sums, std::min(lower, upper + memory.near_blocks)};
+  }
 
   [[nodiscard]] std::size_t bytes_to_count() const {
     return sizeof(RankedWord) * std::size_t{upper} + sizeof(std::uint32_t) * std::size_t{lower};

@@ -153,13 +153,6 @@ struct LargeRows : LargeRowArrays {
 template <class Value>
 [[nodiscard]] bool large_rows_fit(std::int64_t columns);
 
-/// Bitmap words that suffice if rows of C have not much fewer entries than products, and their
-/// columns are close together or C has up to about 100 000 columns. Rows without a bitmap take one
-/// more pass over their products.
-[[nodiscard]] constexpr std::int64_t bitmap_words_for(std::int64_t products) {
-  return products / 2;
-}
-
 /// Allocates the arrays and divides the columns of B into panels. Launches nothing if there are no
 /// large rows.
 /// \param bitmap_words  capacity for row bitmaps
