@@ -3,29 +3,44 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cuda/barrier>
 
 #include "apps/spgemm/cuda/fused/row_bitmap.cuh"
-#include "primitives/cuda/warp_signal.cuh"
 
 /// Computes the entries of large rows of C: the kernel and its launches.
 namespace sortie::spgemm::cuda {
 
 /// Serialises a section over the warps of a block in the order of the slices. Warp w has slices w,
-/// w + Warps, ... and waits for the signal of the warp with the preceding slice.
+/// w + Warps, ... and a barrier that the warp with the preceding slice releases.
 template <int Warps>
 class SliceOrder {
+  using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
+
  public:
+  struct Shared {
+    // Raw bytes, since shared variables must not have constructors.
+    alignas(Barrier) unsigned char bytes[Warps][sizeof(Barrier)];
+  };
+
   /// Called by all threads, followed by a block barrier before the first wait().
-  __device__ __forceinline__ explicit SliceOrder(WarpSignal* signals) : signals_(signals) {
-    if (threadIdx.x < Warps) signals[threadIdx.x].prepare();
+  __device__ __forceinline__ explicit SliceOrder(Shared& shared) : shared_(shared) {
+    if (threadIdx.x < Warps) init(&barrier_of(threadIdx.x), 32);
   }
-  __device__ __forceinline__ void wait(int warp) { signals_[warp].wait(waits_++); }
+  __device__ __forceinline__ void wait(int warp) {
+    barrier_of(warp).wait_parity((waits_++ & 1) != 0);
+  }
+  /// Called by all lanes. The next warp then sees all prior writes of these lanes. Each lane arrives
+  /// itself, because racecheck does not accept one lane's arrival for the other lanes.
   __device__ __forceinline__ void signal_next(int warp) {
-    signals_[warp + 1 == Warps ? 0 : warp + 1].raise();
+    (void)barrier_of(warp + 1 == Warps ? 0 : warp + 1).arrive();
   }
 
  private:
-  WarpSignal* signals_;
+  __device__ __forceinline__ Barrier& barrier_of(unsigned warp) {
+    return reinterpret_cast<Barrier&>(shared_.bytes[warp]);
+  }
+
+  Shared& shared_;
   std::uint32_t waits_ = 0;  ///< completed waits of the warp
 };
 
@@ -293,10 +308,10 @@ __global__ void __launch_bounds__(32 * Warps)
     make_large_rows_kernel(const LargeRowArguments<Value> args) {
   using Entries = BlockEntries<Value, Warps>;
   __shared__ std::uint32_t warp_sums[Warps];
-  __shared__ WarpSignal signals[Warps];
+  __shared__ typename SliceOrder<Warps>::Shared order_shared;
   unsigned char* const bytes = dynamic_shared_memory();
   Entries& entries = *reinterpret_cast<Entries*>(bytes);
-  SliceOrder<Warps> order(signals);
+  SliceOrder<Warps> order(order_shared);
   trigger_dependent_launch();
 
   const PanelTask task = args.tasks[blockIdx.x];
