@@ -2,9 +2,12 @@
 #pragma once
 
 #include <complex>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
@@ -13,8 +16,9 @@
 #include "sortie/spgemm_estimate.hpp"
 
 /// What spgemm.hpp and its companions call on each backend, for the types of
-/// SORTIE_SPGEMM_FOR_EACH_TYPE. The callers check the shapes, choose the backend and write the
-/// figures of the report; the functions add their phases.
+/// SORTIE_SPGEMM_FOR_EACH_TYPE, and what the products of the backends have in common. The callers
+/// check the shapes, choose the backend and write the figures of the report; the functions add
+/// their phases.
 namespace sortie::spgemm {
 
 using matrices::Csr;
@@ -54,6 +58,69 @@ struct BackendFunctions {
   WorkSpace (*work_space)(const Context&, const ProductSize&, Algorithm);
 };
 
+/// Columns and values of consecutive rows of C, in arrays of a backend.
+template <class Columns, class Values>
+struct RowEntries {
+  Columns col_idx;
+  Values values;
+};
+
+/// A product C = A * B on a backend. Its constructor counts entries or products; next() computes
+/// the next rows of C until all are done. multiply(), multiply_in_chunks() and work_space() of a
+/// backend follow from it (multiply.hpp or multiply.cpp in its folder).
+template <class P>
+concept Product = requires(P product) {
+  typename P::Entries;  // RowEntries
+  // The next rows; no value when all rows are done.
+  { product.next() } -> std::same_as<std::optional<typename P::Entries>>;
+  // Offsets of all rows of C, complete for the rows that next() has returned.
+  {product.row_ptr()};
+  // Rows that next() has returned.
+  { product.rows_done() } -> std::same_as<std::int64_t>;
+};
+
+/// Computes all rows and moves them to `c`, whose shape is set.
+/// \param join  join(parts, entries, c) concatenates the arrays of several parts with so many
+///              entries together
+template <Product P, class Matrix, class Join>
+void take_all_rows(P& product, Matrix& c, const Join& join) {
+  std::vector<typename P::Entries> parts;
+  std::int64_t entries = 0;
+  while (auto rows = product.next()) {
+    entries += static_cast<std::int64_t>(rows->col_idx.size());
+    parts.push_back(std::move(*rows));
+  }
+  c.row_ptr = std::move(product.row_ptr());
+  if (parts.size() == 1) {
+    c.col_idx = std::move(parts.front().col_idx);
+    c.values = std::move(parts.front().values);
+  } else {
+    join(parts, entries, c);
+  }
+}
+
+/// Passes the rows of C to `sink` in chunks on the host. C never exists as a whole.
+/// \param cols     columns of C
+/// \param to_host  to_host(entries, first_row, rows) moves or copies the entries of the rows from
+///                 first_row on to `rows`, and their offsets in C
+template <Product P, Scalar Value, Index Idx, class ToHost>
+void pass_rows(P& product, std::int64_t cols, const ProductSink<Value, Idx>& sink,
+               const ToHost& to_host) {
+  Csr<Value, Idx> rows;  // reused for every chunk
+  std::int64_t first_row = 0;
+  while (auto entries = product.next()) {
+    rows.rows = product.rows_done() - first_row;
+    rows.cols = cols;
+    rows.row_ptr.resize(static_cast<std::size_t>(rows.rows) + 1);
+    to_host(*entries, first_row, rows);
+    entries.reset();
+    const std::int64_t before = rows.row_ptr.front();
+    for (std::int64_t& offset : rows.row_ptr) offset -= before;
+    first_row = product.rows_done();
+    sink(rows);
+  }
+}
+
 namespace host {
 
 /// `automatic` is row_wise.
@@ -81,23 +148,19 @@ template <Scalar Value, Index Idx>
 
 }  // namespace sortie::spgemm
 
+#define SORTIE_SPGEMM_FOR_EACH_VALUE(INSTANTIATE, Index32, Index64) \
+  INSTANTIATE(float, Index32)                                       \
+  INSTANTIATE(float, Index64)                                       \
+  INSTANTIATE(double, Index32)                                      \
+  INSTANTIATE(double, Index64)                                      \
+  INSTANTIATE(std::complex<double>, Index32)                        \
+  INSTANTIATE(std::complex<double>, Index64)
 /// Calls `INSTANTIATE(Value, Idx)` for every pair of types that SpGEMM is built for.
-#define SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)  \
-  INSTANTIATE(float, std::int32_t)                \
-  INSTANTIATE(float, std::int64_t)                \
-  INSTANTIATE(double, std::int32_t)               \
-  INSTANTIATE(double, std::int64_t)               \
-  INSTANTIATE(std::complex<double>, std::int32_t) \
-  INSTANTIATE(std::complex<double>, std::int64_t)
-
+#define SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE) \
+  SORTIE_SPGEMM_FOR_EACH_VALUE(INSTANTIATE, std::int32_t, std::int64_t)
 /// Calls `INSTANTIATE(Value, Column)` for every pair of types of the device functions.
 #define SORTIE_SPGEMM_FOR_EACH_DEVICE_TYPE(INSTANTIATE) \
-  INSTANTIATE(float, std::uint32_t)                     \
-  INSTANTIATE(float, std::uint64_t)                     \
-  INSTANTIATE(double, std::uint32_t)                    \
-  INSTANTIATE(double, std::uint64_t)                    \
-  INSTANTIATE(std::complex<double>, std::uint32_t)      \
-  INSTANTIATE(std::complex<double>, std::uint64_t)
+  SORTIE_SPGEMM_FOR_EACH_VALUE(INSTANTIATE, std::uint32_t, std::uint64_t)
 
 /// Instantiates the functions of a backend, in its namespace.
 #define SORTIE_SPGEMM_INSTANTIATE_BACKEND(Value, Idx) \

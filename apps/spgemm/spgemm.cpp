@@ -4,7 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
@@ -31,6 +34,119 @@ SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)
 #endif
 
 namespace sortie::spgemm {
+
+// --- Names and choice of algorithms --------------------------------------------------------------
+
+namespace {
+
+constexpr std::array<std::string_view, 4> own_names{"auto", "essc", "fused", "row-wise"};
+
+/// The library's algorithms, and those of the program.
+struct Algorithms {
+  std::span<const Baseline> baselines;
+  std::vector<Algorithm> all{Algorithm::automatic, Algorithm::essc, Algorithm::fused,
+                             Algorithm::row_wise};
+  // Those in this build, in the order of algorithms().
+  std::vector<Algorithm> on_host{Algorithm::essc, Algorithm::row_wise};
+  std::vector<Algorithm> on_cuda{Algorithm::fused, Algorithm::essc};
+
+  std::vector<Algorithm>& on(Backend backend) {
+    return backend == Backend::host ? on_host : on_cuda;
+  }
+};
+
+Algorithms& known() {
+  static Algorithms algorithms;
+  return algorithms;
+}
+
+/// Separated by commas.
+std::string names_of(const std::vector<Algorithm>& algorithms) {
+  std::string names;
+  for (const Algorithm algorithm : algorithms)
+    names += (names.empty() ? "" : ", ") + std::string(name(algorithm));
+  return names;
+}
+
+bool runs_on(Backend backend, Algorithm algorithm) {
+  if (algorithm == Algorithm::automatic) return true;
+  const auto& list = known().on(backend);
+  return std::find(list.begin(), list.end(), algorithm) != list.end();
+}
+
+}  // namespace
+
+void register_baselines(std::span<const Baseline> baselines) {
+  known() = {};
+  known().baselines = baselines;
+  for (const Baseline& baseline : baselines) {
+    const auto algorithm = static_cast<Algorithm>(known().all.size());
+    known().all.push_back(algorithm);
+    if (baseline.missing.empty()) known().on(baseline.backend).push_back(algorithm);
+  }
+}
+
+const Baseline* find_baseline(Algorithm algorithm) {
+  const auto number = static_cast<std::size_t>(algorithm);
+  if (number < own_names.size() || number >= known().all.size()) return nullptr;
+  return &known().baselines[number - own_names.size()];
+}
+
+Backend choose_backend(const Context& context, Algorithm algorithm) {
+  const Baseline* const baseline = find_baseline(algorithm);
+  if (baseline != nullptr && !baseline->missing.empty()) {
+    throw Error(ErrorKind::unavailable,
+                fmt::format("SpGEMM: algorithm {} is not in this build: CMake found no {}",
+                            baseline->name, baseline->missing));
+  }
+  const bool on_host = runs_on(Backend::host, algorithm);
+  const bool on_cuda = runs_on(Backend::cuda, algorithm);
+  Context wanted = context;
+  if (context.backend == Backend::automatic && !on_cuda) wanted.backend = Backend::host;
+  if (context.backend == Backend::automatic && !on_host) wanted.backend = Backend::cuda;
+  const Backend backend = resolve_backend(wanted);
+  if (backend == Backend::host ? !on_host : !on_cuda) {
+    throw Error(ErrorKind::unavailable,
+                fmt::format("SpGEMM: algorithm {} does not run on the backend {}", name(algorithm),
+                            name(backend)));
+  }
+  return backend;
+}
+
+Error not_on_cuda(Algorithm algorithm) {
+  return {ErrorKind::unavailable,
+          fmt::format("SpGEMM: found algorithm {}, expected one that runs on CUDA ({})",
+                      name(algorithm), names_of(known().on_cuda))};
+}
+
+std::string_view name(Algorithm algorithm) {
+  if (const Baseline* const baseline = find_baseline(algorithm)) return baseline->name;
+  return own_names.at(static_cast<std::size_t>(algorithm));
+}
+
+std::string algorithm_names() {
+  return names_of(known().all);
+}
+
+Algorithm parse_algorithm(std::string_view text) {
+  for (const Algorithm algorithm : known().all)
+    if (name(algorithm) == text) return algorithm;
+  throw Error(ErrorKind::usage, fmt::format("algorithm: found {}, expected one of {}",
+                                            sortie::quoted(text), algorithm_names()));
+}
+
+std::span<const Algorithm> algorithms(Backend backend) {
+  if (backend == Backend::automatic) backend = resolve_backend(Context{});
+  if (backend == Backend::host) return known().on_host;
+  if (cuda_devices().empty()) return {};
+  return known().on_cuda;
+}
+
+bool makes_chunks(Algorithm algorithm) {
+  return find_baseline(algorithm) == nullptr;
+}
+
+// --- Products ------------------------------------------------------------------------------------
 
 void check_shapes(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
                   std::int64_t cols_b) {

@@ -8,7 +8,6 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_products.hpp"
 #include "core/host_runtime.hpp"
 

@@ -18,7 +18,6 @@ extern "C" {
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/error.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/error.hpp"

@@ -3,6 +3,21 @@
 
 namespace sortie {
 
+/// The first position from `begin` on at which `holds` is false, by binary search; `end` if there
+/// is none. \param holds  holds(position): true up to some position, false from there on
+template <class Position, class Holds>
+__device__ __forceinline__ Position first_not(Position begin, Position end, const Holds& holds) {
+  while (begin < end) {
+    const Position middle = begin + (end - begin) / 2;
+    if (holds(middle)) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
 /// Number of items of the first run among the first `rank` items of the merge of two sorted runs.
 /// Equal items of the first run precede those of the second.
 ///

@@ -11,11 +11,11 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/check_cusparse.hpp"
 #include "core/cuda/device_scope.hpp"
+#include "core/cuda/handles.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/spgemm_check.hpp"
-#include "tests/spgemm/own_stream.hpp"
 #include "tests/spgemm/products.hpp"
 
 /// Products of matrices in device memory that belong to others: raw pointers, and cuSPARSE's
@@ -53,7 +53,8 @@ class Borrowed : public testing::Test {
   using Matrix = Csr<Value, std::int64_t>;
 
   DeviceScope scope_{context()};
-  OwnStream stream_;
+  CudaStream own_stream_ = make_stream();
+  cudaStream_t stream_ = own_stream_.get();
   Context context_ = context();
   Matrix a_ = matrices::power_law<Value, std::int64_t>(500, 400, 1.5, 90, 1);
   Matrix b_ = matrices::erdos_renyi<Value, std::int64_t>(400, 300, 9, 2);
@@ -67,7 +68,7 @@ class Borrowed : public testing::Test {
           wanted == Algorithm::automatic
               ? multiply_on_device(context_, a.view(), b.view(), stream_)
               : multiply_on_device(context_, a.view(), b.view(), wanted, stream_);
-      EXPECT_EQ(c.values.stream(), static_cast<cudaStream_t>(stream_));
+      EXPECT_EQ(c.values.stream(), stream_);
       const Matrix host = to_host<std::int64_t>(c);
       EXPECT_NO_THROW(matrices::validate(host));
       if constexpr (sizeof(Column) == sizeof(std::uint32_t)) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/spgemm/host/column_words.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
 #include "core/host_runtime.hpp"
 #include "matrices/generators.hpp"
 

@@ -4,11 +4,11 @@
 #include "baselines/spgemm/cuda/sort_rows.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_scope.hpp"
+#include "core/cuda/handles.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/spgemm_check.hpp"
-#include "tests/spgemm/own_stream.hpp"
 #include "tests/spgemm/products.hpp"
 
 /// The entry points that take and return matrices in device memory.
@@ -29,7 +29,8 @@ class DeviceMultiply : public testing::Test {
 
   Context context_ = context();
   DeviceScope scope_{context_};
-  OwnStream stream_;
+  CudaStream own_stream_ = make_stream();
+  cudaStream_t stream_ = own_stream_.get();
 
   template <class Column>
   Matrix multiply(const Matrix& a, const Matrix& b, Algorithm algorithm) {
@@ -130,9 +131,9 @@ TYPED_TEST(DeviceMultiply, FollowsTheWorkOfItsStream) {
                                cudaMemcpyDeviceToDevice, this->stream_));
     const auto c =
         multiply_on_device(this->context_, view(device), view(device), algorithm, this->stream_);
-    EXPECT_EQ(c.row_ptr.stream(), static_cast<cudaStream_t>(this->stream_));
-    EXPECT_EQ(c.col_idx.stream(), static_cast<cudaStream_t>(this->stream_));
-    EXPECT_EQ(c.values.stream(), static_cast<cudaStream_t>(this->stream_));
+    EXPECT_EQ(c.row_ptr.stream(), this->stream_);
+    EXPECT_EQ(c.col_idx.stream(), this->stream_);
+    EXPECT_EQ(c.values.stream(), this->stream_);
     EXPECT_TRUE(same_bits(to_host<typename TypeParam::Idx>(c),
                           spgemm::multiply(this->context_, a, a, algorithm)));
   }
@@ -140,14 +141,16 @@ TYPED_TEST(DeviceMultiply, FollowsTheWorkOfItsStream) {
 
 TEST(DeviceMultiplyErrors, ShapesThatDoNotConform) {
   const DeviceScope scope(context());
-  const OwnStream stream;
+  const CudaStream own_stream = make_stream();
+  const cudaStream_t stream = own_stream.get();
   const auto a = to_device<std::uint32_t>(matrices::erdos_renyi<double>(5, 4, 2, 1), stream);
   EXPECT_THROW((void)multiply_on_device(context(), view(a), view(a), stream), Error);
 }
 
 TEST(DeviceMultiplyErrors, ADeviceThatIsNotThere) {
   const DeviceScope scope(context());
-  const OwnStream stream;
+  const CudaStream own_stream = make_stream();
+  const cudaStream_t stream = own_stream.get();
   const auto a = to_device<std::uint32_t>(matrices::erdos_renyi<double>(5, 5, 2, 1), stream);
   Context elsewhere = context();
   elsewhere.device = cuda_device_count();

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "apps/spgemm/cuda/essc/row_chunks.hpp"
+#include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 
 namespace sortie::test {
 namespace {

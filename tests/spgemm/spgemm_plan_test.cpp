@@ -12,12 +12,12 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "core/cuda/device_scope.hpp"
+#include "core/cuda/handles.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/device_spgemm_plan.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/spgemm_check.hpp"
-#include "tests/spgemm/own_stream.hpp"
 #include "tests/spgemm/products.hpp"
 #include "tests/spgemm/stairs.hpp"
 
@@ -44,7 +44,8 @@ class Plan : public testing::Test {
 
   Context context_ = context();
   DeviceScope scope_{context_};
-  OwnStream stream_;
+  CudaStream own_stream_ = make_stream();
+  cudaStream_t stream_ = own_stream_.get();
 
   DeviceCsr<Value> copy_in(const Matrix& matrix) {
     return to_device<std::uint32_t>(matrix, stream_);
@@ -296,7 +297,8 @@ TEST(PlanDevice, MakesItsDeviceCurrentAndRestoresTheOther) {
 TEST(PlanLimits, TooManyColumnsAreRefused) {
   const Context context = test::context();
   const DeviceScope scope(context);
-  const OwnStream stream;
+  const CudaStream own_stream = make_stream();
+  const cudaStream_t stream = own_stream.get();
   auto host = matrices::erdos_renyi<double>(300, 300, 5, 1);
   host.cols = (std::int64_t{1} << 23) + 1;
   const auto b = to_device<std::uint32_t>(host, stream);

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "apps/spgemm/product.hpp"
+#include "apps/spgemm/backends.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "sortie/device_csr.hpp"
 
-/// What products on CUDA share: their memory, and copies of operands and results.
+/// What products on CUDA share: their memory, arrays of indices, copies of operands and results.
 namespace sortie::spgemm::cuda {
 
 /// Entries of consecutive rows of C in device memory.
@@ -39,6 +39,20 @@ using DeviceEntries = RowEntries<DeviceBuffer<Column>, DeviceBuffer<Value>>;
 [[nodiscard]] inline std::uint64_t bytes_left(std::uint64_t budget, bool is_first_chunk) {
   return is_first_chunk ? budget : std::min(budget, usable_part(device_memory_free()));
 }
+
+/// to[i] = from[i] for device arrays of integers of different width.
+/// Instantiated for int64 -> uint32, uint32 -> int64, int64 -> int32 and int32 -> int64.
+/// \pre every number fits To
+template <class From, class To>
+void convert(const From* from, To* to, std::int64_t count, cudaStream_t stream);
+
+/// to[i] = from[i] + amount for `count` offsets on the device. \throws Error (device)
+void shift_offsets(const std::int64_t* from, std::int64_t amount, std::int64_t* to,
+                   std::int64_t count, cudaStream_t stream);
+
+/// Replaces each of `count` device integers by the sum of those before it.
+/// \throws Error (out_of_memory, device)
+void exclusive_sum(std::int64_t* data, std::int64_t count, cudaStream_t stream);
 
 /// Copies A and B to the device (once if they are the same object), with the narrowest column type
 /// that holds all columns, and returns function(A, B) for views of the copies. The context's device

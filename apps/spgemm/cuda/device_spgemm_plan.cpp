@@ -30,7 +30,7 @@ struct SpgemmPlan<Value>::State {
     b.values = nullptr;
   }
 
-  [[nodiscard]] std::int64_t nnz() const { return counted.entries; }
+  [[nodiscard]] std::int64_t nnz() const { return counted.found.entries; }
   [[nodiscard]] std::uint64_t bytes() const {
     const LargeRows& large = counted.large;
     return bins.rows.bytes() + large.storage.bytes() + large.bitmaps.bytes() + row_ptr.bytes() +
@@ -57,11 +57,7 @@ struct SpgemmPlan<Value>::State {
 
     DevicePhase counting(context, "counting");
     require(lasting + bins.products * large_row_bytes_per_product, "the structure of A * B");
-    const std::uint64_t most = lasting + max_bytes_of_rows<Value>(a.rows, bins);
-    const std::uint64_t spare = budget > most ? (budget - most) / 2 : 0;
-    const auto bitmap_words = std::min(bitmap_words_for(bins.large_row_products),
-                                       static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
-    counted = count_rows<Value>({a, b}, bins, bitmap_words, row_ptr.data(), false, stream);
+    counted = count_rows<Value>({a, b}, bins, budget - lasting, row_ptr.data(), false, stream);
     trim_bitmaps();
     require(bytes() + nnz() * entry_bytes<Value>, "the plan of A * B with C");
     col_idx = DeviceBuffer<Column>(nnz(), stream);

@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "sortie/csr.hpp"
 
 namespace sortie::spgemm::host {
 
-/// The word that contains column `column`.
 template <class Mask, matrices::Index Idx>
 [[nodiscard]] Idx word_of(Idx column) {
   constexpr unsigned width = 8 * sizeof(Mask);
@@ -43,7 +41,6 @@ template <class Mask, class Matrix>
 
 /// Average number of products of A * B per word of B, estimated from up to 2048 entries of A; 1 if
 /// there are none.
-/// Complexity: that of reading about 2000 rows of B.
 template <class Mask, class Matrix>
 [[nodiscard]] double products_per_word(const Matrix& a, const Matrix& b) {
   constexpr std::int64_t sampled = 2048;
@@ -60,11 +57,8 @@ template <class Mask, class Matrix>
 }
 
 /// The columns of every row of a matrix as (word number, bit mask) pairs: bit b of masks()[i]
-/// stands for column width * words()[i] + b.
-///
-/// If the columns of a row lie close together, there are far fewer words than entries, and marking
-/// a row of a product in a bitmap takes correspondingly fewer steps.
-/// Memory: sizeof(Idx) + sizeof(Mask) bytes per word, 8 bytes per row.
+/// stands for column width * words()[i] + b. If the columns of a row lie close together, there are
+/// far fewer words than entries, and marking them in a bitmap takes fewer steps.
 /// Source: the compression of Deveci, Trott, Rajamanickam: Multi-threaded sparse matrix-matrix
 /// multiplication for many-core and GPU architectures (Parallel Computing 2018).
 /// \tparam Mask  unsigned type; its bits are the columns of a word
@@ -78,9 +72,7 @@ class ColumnWords {
     return 8 * (rows + 1) + nnz * (sizeof(Idx) + sizeof(Mask));
   }
 
-  /// Complexity: O(nnz), on all threads.
-  /// \pre the host runtime is running
-  /// \tparam Matrix  Csr or Pattern
+  /// Complexity: O(nnz), on all threads. \pre the host runtime is running
   template <class Matrix>
   explicit ColumnWords(const Matrix& matrix) {
     // Several 100 000 entries per block in most matrices, so that scheduling cost is negligible.

@@ -11,10 +11,8 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_products.hpp"
 #include "apps/spgemm/host/sorted_row.hpp"
-#include "apps/spgemm/product.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/segmented_sort.hpp"
@@ -37,7 +35,7 @@ class EsscProduct {
   using Entries = RowEntries<std::vector<Idx>, std::vector<Value>>;
   static constexpr const char* last_phase = "compression";
 
-  /// Counts the products, in phase "analysis". The arguments must outlive this object.
+  /// Counts the products. The arguments must outlive this object.
   /// \throws Error (out_of_memory) a single row does not fit the budget
   EsscProduct(const HostContext& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b)
       : context_(context), a_(a), b_(b), row_ptr_(a.rows + 1, 0) {
@@ -52,7 +50,6 @@ class EsscProduct {
     cuts_ = cut_rows(product_offsets_, most, std::max<std::int64_t>(1, most));
   }
 
-  /// Computes the next rows, in phases "expansion", "sort" and "compression".
   [[nodiscard]] std::optional<Entries> next() {
     if (chunks_done_ + 1 == cuts_.size()) {
       // Before several chunks are joined, which takes a second copy of a part of C.
@@ -107,7 +104,6 @@ class EsscProduct {
     return std::min(preferred_chunk_products, budget / bytes_per_product);
   }
 
-  /// Writes the products of rows first .. last - 1.
   void expand(std::int64_t first, std::int64_t last) {
     const PhaseTimer timer(context_, "expansion");
     const auto bounds = std::span(product_offsets_).subspan(first, last - first + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <concepts>
 #include <cstdint>
@@ -9,7 +10,8 @@
 #include <vector>
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
+#include "core/host_memory.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "sortie/context.hpp"
 #include "sortie/csr.hpp"
 
@@ -20,34 +22,42 @@ namespace sortie::spgemm::host {
 inline constexpr std::int64_t rows_ahead = 12;
 inline constexpr std::int64_t offsets_ahead = 2 * rows_ahead;
 
-/// Prefetches the row offsets and entries of B for the products of entries of A after entry `i`.
-/// Their addresses are data-dependent, so the hardware prefetcher cannot predict them.
-/// \tparam WithValues  also prefetch values, not only columns
+/// For the products of entries of A after entry `i`: prefetches where the rows of B begin, and the
+/// arrays of B there. The addresses are data-dependent, so the hardware prefetcher cannot predict
+/// them.
 // always_inline: GCC 12 removes calls of functions that only prefetch, as free of side effects.
-template <bool WithValues, class Matrix>
-[[gnu::always_inline]] inline void fetch_ahead(const Matrix& a, const Matrix& b, std::int64_t i) {
+template <class Matrix, class... Element>
+[[gnu::always_inline]] inline void fetch_ahead(const Matrix& a, std::int64_t i,
+                                               const std::int64_t* begins,
+                                               const Element*... arrays) {
   if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
-  __builtin_prefetch(b.row_ptr.data() + a.col_idx[i + offsets_ahead]);
-  const std::int64_t begin = b.row_ptr[a.col_idx[i + rows_ahead]];
-  __builtin_prefetch(b.col_idx.data() + begin);
+  __builtin_prefetch(begins + a.col_idx[i + offsets_ahead]);
+  const std::int64_t begin = begins[a.col_idx[i + rows_ahead]];
+  (__builtin_prefetch(arrays + begin), ...);
+}
+
+/// The same for columns and, WithValues, values of B.
+template <bool WithValues, class Matrix>
+[[gnu::always_inline]] inline void fetch_row_ahead(const Matrix& a, const Matrix& b,
+                                                   std::int64_t i) {
   if constexpr (WithValues) {
+    if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
     // Short rows often span two cache lines; the hardware prefetches further lines of long rows.
     constexpr std::int64_t line = 64 / sizeof(b.values[0]);
-    __builtin_prefetch(b.values.data() + begin);
-    __builtin_prefetch(b.values.data() + begin + line);
+    fetch_ahead(a, i, b.row_ptr.data(), b.col_idx.data(), b.values.data(), b.values.data() + line);
+  } else {
+    fetch_ahead(a, i, b.row_ptr.data(), b.col_idx.data());
   }
 }
 
-/// The same for ColumnWords of B.
-template <class Matrix, class Words>
-[[gnu::always_inline]] inline void fetch_words_ahead(const Matrix& a, const Words& words,
-                                                     std::int64_t i) {
-  if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
-  __builtin_prefetch(words.begins() + a.col_idx[i + offsets_ahead]);
-  const std::int64_t begin = words.begins()[a.col_idx[i + rows_ahead]];
-  __builtin_prefetch(words.words() + begin);
-  __builtin_prefetch(words.masks() + begin);
-}
+/// True for the types that have code with AVX-512 intrinsics.
+template <matrices::Scalar Value, matrices::Index Idx>
+inline constexpr bool has_vector_code =
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+    std::same_as<Value, double>&& std::same_as<Idx, std::int32_t>;
+#else
+    false;
+#endif
 
 /// Initial value of a sum, for which the first product keeps its bits: -0.0 + x has the bits of x
 /// for every x, whereas +0.0 + -0.0 loses the sign.
@@ -62,33 +72,24 @@ template <matrices::Scalar Value>
 
 /// Visits the products of row `row` of A * B in the order that defines all sums of Sortie: entries
 /// of the row of A in ascending order, and for each the entries of the matching row of B.
-/// \param visit  called as visit(column, product)
-template <matrices::Scalar Value, matrices::Index Idx, class Visit>
-inline void for_each_product(const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
-                             std::int64_t row, const Visit& visit) {
+/// \tparam Matrix  Csr; also Pattern without values
+/// \param visit  called as visit(column, product), or visit(column) without values
+template <bool WithValues = true, class Matrix, class Visit>
+inline void for_each_product(const Matrix& a, const Matrix& b, std::int64_t row,
+                             const Visit& visit) {
   const std::int64_t end_a = a.row_ptr[row + 1];
   for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
-    fetch_ahead<true>(a, b, i);
-    const Value factor = a.values[i];
-    const std::int64_t k = a.col_idx[i];
-    const Idx* const columns = b.col_idx.data();
-    const Value* const values = b.values.data();
-    const std::int64_t end_b = b.row_ptr[k + 1];
-    for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j], factor * values[j]);
-  }
-}
-
-/// Like for_each_product(), columns only. \tparam Matrix  Csr or Pattern
-template <class Matrix, class Visit>
-inline void for_each_column(const Matrix& a, const Matrix& b, std::int64_t row,
-                            const Visit& visit) {
-  const std::int64_t end_a = a.row_ptr[row + 1];
-  for (std::int64_t i = a.row_ptr[row]; i < end_a; ++i) {
-    fetch_ahead<false>(a, b, i);
+    fetch_row_ahead<WithValues>(a, b, i);
     const std::int64_t k = a.col_idx[i];
     const auto* const columns = b.col_idx.data();
     const std::int64_t end_b = b.row_ptr[k + 1];
-    for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j]);
+    if constexpr (WithValues) {
+      const auto factor = a.values[i];
+      const auto* const values = b.values.data();
+      for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j], factor * values[j]);
+    } else {
+      for (std::int64_t j = b.row_ptr[k]; j < end_b; ++j) visit(columns[j]);
+    }
   }
 }
 
@@ -104,9 +105,7 @@ template <class Matrix>
 }
 
 /// Prefix sum of products: element i is the number of products of the rows before row i; rows + 1
-/// elements, the last is the total.
-/// \pre the host runtime is running
-/// \tparam Matrix  Csr or Pattern
+/// elements. \pre the host runtime is running
 template <class Matrix>
 [[nodiscard]] std::vector<std::int64_t> product_offsets(const Matrix& a, const Matrix& b) {
   std::vector<std::int64_t> offsets;
@@ -124,18 +123,40 @@ template <class Matrix>
 /// Cuts the rows greedily into consecutive blocks of at most `max_products` products and `max_rows`
 /// rows. A row with more products is a block of its own.
 /// \return first row of each block, then the number of rows; {0} for no rows
-[[nodiscard]] std::vector<std::int64_t> cut_rows(std::span<const std::int64_t> product_offsets,
-                                                 std::int64_t max_products, std::int64_t max_rows);
+[[nodiscard]] inline std::vector<std::int64_t> cut_rows(
+    std::span<const std::int64_t> product_offsets, std::int64_t max_products,
+    std::int64_t max_rows) {
+  const auto rows = static_cast<std::int64_t>(product_offsets.size()) - 1;
+  std::vector<std::int64_t> cuts{0};
+  while (cuts.back() < rows) {
+    const std::int64_t first = cuts.back();
+    const auto begin = product_offsets.begin() + first + 1;
+    const auto end = product_offsets.begin() + std::min(rows, first + max_rows) + 1;
+    const auto fitting = std::upper_bound(begin, end, product_offsets[first] + max_products);
+    cuts.push_back(first + std::max<std::int64_t>(1, fitting - begin));
+  }
+  return cuts;
+}
 
 struct LongestRow {
   std::int64_t row = -1;
   std::int64_t products = 0;
 };
 /// The first row with the most products; -1 for no rows.
-[[nodiscard]] LongestRow longest_row(std::span<const std::int64_t> product_offsets);
+[[nodiscard]] inline LongestRow longest_row(std::span<const std::int64_t> product_offsets) {
+  LongestRow longest;
+  for (std::size_t row = 0; row + 1 < product_offsets.size(); ++row) {
+    const std::int64_t products = product_offsets[row + 1] - product_offsets[row];
+    if (row == 0 || products > longest.products)
+      longest = {static_cast<std::int64_t>(row), products};
+  }
+  return longest;
+}
 
 /// Usable bytes of work space: the context's budget, else half of the free memory, which leaves the
 /// other half for the result.
-[[nodiscard]] std::uint64_t work_space_budget(const HostContext& context);
+[[nodiscard]] inline std::uint64_t work_space_budget(const HostContext& context) {
+  return context.memory_budget != 0 ? context.memory_budget : host_memory_available() / 2;
+}
 
 }  // namespace sortie::spgemm::host

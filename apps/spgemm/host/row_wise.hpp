@@ -8,17 +8,15 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/column_words.hpp"
 #include "apps/spgemm/host/dense_row.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_products.hpp"
-#include "apps/spgemm/host/short_row.hpp"
 #include "apps/spgemm/host/sorted_row.hpp"
-#include "apps/spgemm/product.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/error.hpp"
@@ -42,8 +40,8 @@ struct RowPlan {
   std::uint64_t shared_bytes = 0;  ///< upper bound for these two
 };
 
-/// Work space of one thread; selects the method for each row. Aligned to a cache line, since it is
-/// modified with every row.
+/// Work space of one thread; selects the method for each row. Aligned, since it is modified with
+/// every row.
 template <Scalar Value, Index Idx>
 class alignas(64) RowWorker {
  public:
@@ -59,8 +57,9 @@ class alignas(64) RowWorker {
   std::int64_t count(std::int64_t row, std::int64_t products) {
     const Csr<Value, Idx>& a = operands_.a;
     if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) return products;
-    if constexpr (has_masked_blocks<Value, Idx>) {
-      if (is_short(products)) return ShortRow::count(a, operands_.b, row, products);
+    if constexpr (has_vector_code<Value, Idx>) {
+      if (short_rows_ && products <= Short::most_products)
+        return Short::count(a, operands_.b, row, products);
     }
     if (by_accumulator(products)) {
       // Consecutive rows are often equal: unknowns of one grid point, web pages of one template.
@@ -89,9 +88,9 @@ class alignas(64) RowWorker {
       });
       return;
     }
-    if constexpr (has_masked_blocks<Value, Idx>) {
-      if (is_short(products)) {
-        ShortRow::fill(a, b, row, products, entries, columns, values);
+    if constexpr (has_vector_code<Value, Idx>) {
+      if (short_rows_ && products <= Short::most_products) {
+        Short::fill(a, b, row, products, entries, columns, values);
         return;
       }
     }
@@ -126,15 +125,15 @@ class alignas(64) RowWorker {
   }
 
   static bool has_short_rows(std::int64_t cols) {
-    if constexpr (has_masked_blocks<Value, Idx>) return ShortRow::supports(cols);
+    if constexpr (has_vector_code<Value, Idx>) return Short::supports(cols);
     return false;
-  }
-  bool is_short(std::int64_t products) const {
-    return short_rows_ && products <= ShortRow::most_products;
   }
   bool by_accumulator(std::int64_t products) const {
     return dense_.has_value() && products > sorted_row_limit;
   }
+
+  // Dependent on the types, since ShortRow may be undefined.
+  using Short = std::conditional_t<has_vector_code<Value, Idx>, ShortRow, void>;
 
   const Operands& operands_;
   bool short_rows_;  ///< ShortRow supports these types, this matrix and this processor
@@ -155,7 +154,7 @@ class RowWiseProduct {
   using Entries = RowEntries<std::vector<Idx>, std::vector<Value>>;
   static constexpr const char* last_phase = "accumulation";
 
-  /// Counts the entries of all rows, in phase "analysis". The arguments must outlive this object.
+  /// Counts the entries of all rows. The arguments must outlive this object.
   /// \param max_entries  of the rows that next() computes at a time; a row with more is computed
   ///                     by itself
   /// \throws Error (out_of_memory) the work space of one thread does not fit the budget
@@ -191,7 +190,6 @@ class RowWiseProduct {
   RowWiseProduct(const RowWiseProduct&) = delete;  // the workers refer to the operands
   RowWiseProduct& operator=(const RowWiseProduct&) = delete;
 
-  /// Computes the next rows, in phase "accumulation".
   [[nodiscard]] std::optional<Entries> next() {
     if (chunks_done_ + 1 == cuts_.size()) return std::nullopt;
     const PhaseTimer accumulation(context_, "accumulation");

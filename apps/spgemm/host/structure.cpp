@@ -9,7 +9,6 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_products.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -20,7 +19,6 @@ namespace sortie::spgemm::host {
 
 namespace {
 
-// Block sizes of parallel loops.
 constexpr std::int64_t products_per_block = 1 << 16;
 constexpr std::int64_t rows_per_block = 1 << 14;
 
@@ -46,7 +44,6 @@ class StructureRow {
     return 8 * words(cols) + 2 * sizeof(Key) * listed(cols, cols);
   }
 
-  /// Number of entries of the row of C.
   std::int64_t count(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row,
                      std::int64_t products) {
     if (!walks_all_marks(products)) return list(a, b, row);
@@ -56,7 +53,6 @@ class StructureRow {
     return n;
   }
 
-  /// Writes the row of C.
   void fill(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row, std::int64_t products,
             Idx* columns_out) {
     if (walks_all_marks(products)) {
@@ -87,14 +83,14 @@ class StructureRow {
   }
 
   void mark(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row) {
-    for_each_column(a, b, row,
-                    [&](Idx column) { marks_[column >> 6] |= std::uint64_t{1} << (column & 63); });
+    for_each_product<false>(
+        a, b, row, [&](Idx column) { marks_[column >> 6] |= std::uint64_t{1} << (column & 63); });
   }
 
   /// Writes the columns to columns_ and returns their number.
   std::int64_t list(const Pattern<Idx>& a, const Pattern<Idx>& b, std::int64_t row) {
     std::int64_t n = 0;
-    for_each_column(a, b, row, [&](Idx column) {
+    for_each_product<false>(a, b, row, [&](Idx column) {
       std::uint64_t& word = marks_[column >> 6];
       const std::uint64_t bit = std::uint64_t{1} << (column & 63);
       if ((word & bit) != 0) return;

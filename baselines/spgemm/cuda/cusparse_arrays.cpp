@@ -5,7 +5,7 @@
 #include <complex>
 #include <utility>
 
-#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "apps/spgemm/cuda/device_product.hpp"
 #include "baselines/spgemm/cuda/sort_rows.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/check_cusparse.hpp"

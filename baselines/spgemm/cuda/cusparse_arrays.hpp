@@ -10,7 +10,7 @@
 #include <memory>
 #include <string_view>
 
-#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "apps/spgemm/cuda/device_product.hpp"
 #include "core/cuda/check_cusparse.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/device_csr.hpp"

@@ -18,7 +18,6 @@ namespace sortie::spgemm::baselines {
 
 using cuda::DeviceCsr;
 using cuda::DeviceCsrView;
-using cuda::KeyLayout;
 using cuda::RowChunk;
 
 namespace {
@@ -32,17 +31,17 @@ int bits_of_numbers_below(std::int64_t count) {
 struct GlobalSort {
   using Key = std::uint64_t;
 
-  static KeyLayout layout(std::int64_t cols) { return {std::max(bits_of_numbers_below(cols), 1)}; }
+  static int column_bits(std::int64_t cols) { return std::max(bits_of_numbers_below(cols), 1); }
   /// Rows are numbered with the bits that the column leaves, at most 32.
-  static std::int64_t max_rows(KeyLayout layout) {
-    return std::int64_t{1} << std::min(64 - layout.column_bits, 32);
+  static std::int64_t max_rows(int column_bits) {
+    return std::int64_t{1} << std::min(64 - column_bits, 32);
   }
 
   template <class Payload>
   static void sort(DoubleBuffer<Key>& keys, DoubleBuffer<Payload>& payloads, const RowChunk& chunk,
-                   const std::uint32_t* /*row_offsets*/, KeyLayout layout, cudaStream_t stream) {
+                   const std::uint32_t* /*row_offsets*/, cudaStream_t stream) {
     // Only the bits in use are sorted.
-    const int end_bit = layout.column_bits + bits_of_numbers_below(chunk.rows);
+    const int end_bit = chunk.column_bits + bits_of_numbers_below(chunk.rows);
     RadixBuffers buffers{keys.Current(), keys.Alternate(), payloads.Current(),
                          payloads.Alternate()};
     call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {

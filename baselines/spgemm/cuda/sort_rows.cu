@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "baselines/spgemm/cuda/sort_rows.hpp"
 
-#include "apps/spgemm/cuda/essc/payload.hpp"
+#include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_segmented_sort.hpp"
@@ -63,7 +63,7 @@ DeviceBuffer<Payload> sort_with_columns(DeviceCsr<Value>& matrix, const Payload*
 template <class Value>
 void sort_rows(DeviceCsr<Value>& matrix, cudaStream_t stream) {
   if (matrix.nnz() == 0 || rows_are_sorted(matrix, stream)) return;
-  if constexpr (Payload<Value>::is_index) {
+  if constexpr (payload_is_index<Value>) {
     const std::int64_t nnz = matrix.nnz();
     DeviceBuffer<std::uint32_t> numbers(matrix.col_idx.size(), stream);
     for_each_item<std::int64_t>(

@@ -13,8 +13,7 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
-#include "apps/spgemm/cuda/essc/compression.hpp"
-#include "apps/spgemm/cuda/essc/expansion.hpp"
+#include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
@@ -31,14 +30,14 @@ template <class Column>
 struct SegmentedRowSort {
   using Key = Column;
 
-  static KeyLayout layout(std::int64_t /*cols*/) { return {}; }
-  static std::int64_t max_rows(KeyLayout /*layout*/) {
+  static int column_bits(std::int64_t /*cols*/) { return 0; }
+  static std::int64_t max_rows(int /*column_bits*/) {
     return std::numeric_limits<std::int64_t>::max();
   }
 
   template <class Payload>
   static void sort(DoubleBuffer<Key>& keys, DoubleBuffer<Payload>& payloads, const RowChunk& chunk,
-                   const std::uint32_t* row_offsets, KeyLayout /*layout*/, cudaStream_t stream) {
+                   const std::uint32_t* row_offsets, cudaStream_t stream) {
     // An unstable sort suffices: it is deterministic, so the order of equal columns, and with it
     // the order of summation, is reproducible.
     call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
@@ -49,11 +48,7 @@ struct SegmentedRowSort {
 };
 
 /// C = A * B by expansion, sorting and compression. Models Product. C is computed in chunks of rows,
-/// so that the work space fits the memory budget of the context. Usage:
-///
-///     ChunkedProduct<Value, Column, Sort> product(context, a, b);
-///     while (auto entries = product.next()) { take entries->col_idx and entries->values }
-///     product.row_ptr()  // of C, complete
+/// so that the work space fits the memory budget of the context.
 ///
 /// Work space (n: products of the chunk; K, P, V: bytes per key, payload and value):
 ///
@@ -77,10 +72,9 @@ class ChunkedProduct {
   using Entries = DeviceEntries<Value, Column>;
 
   /// Counts the products. The arrays of `a` and `b` must outlive this object.
-  /// \throws Error (out_of_memory, device)
   ChunkedProduct(const DeviceContext& context, const DeviceCsrView<Value, Column>& a,
                  const DeviceCsrView<Value, Column>& b)
-      : context_(context), a_(a), b_(b), layout_(Sort::layout(b.cols)) {
+      : context_(context), a_(a), b_(b), column_bits_(Sort::column_bits(b.cols)) {
     DevicePhase phase(context, "analysis");
     budget_ = product_memory_budget(context);
     reserved_ = bytes_beside_products(a.nnz, a.rows);
@@ -109,19 +103,18 @@ class ChunkedProduct {
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
-  /// Predicts the memory by the table above. The device of the context must be current.
+  /// The device of the context must be current.
   [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size) {
-    WorkSpace space;
-    space.limit = product_memory_budget(context);
+    const std::uint64_t limit = product_memory_budget(context);
     const std::uint64_t fixed = bytes_beside_products(size.nnz_a, size.rows);
-    const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+    const std::uint64_t left = limit - std::min(limit, fixed);
     const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
     const std::uint64_t chunk = std::min({static_cast<std::uint64_t>(size.products),
                                           static_cast<std::uint64_t>(max_chunk_products),
                                           std::max(longest, left / kPerProduct)});
-    space.least = fixed + longest * kPerProduct;
-    space.most = fixed + chunk * kPerProduct;
-    return space;
+    return {.least = fixed + longest * kPerProduct,
+            .most = fixed + chunk * kPerProduct,
+            .limit = limit};
   }
 
  private:
@@ -129,7 +122,7 @@ class ChunkedProduct {
   static constexpr std::int64_t kPerEntry = sizeof(std::int64_t) + expansion_bytes_per_entry;
   static constexpr std::int64_t kPerRow = 2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
   static constexpr std::int64_t kSorted =
-      sizeof(Key) + sizeof(PayloadType<Value>) + (Payload<Value>::is_index ? sizeof(Value) : 0);
+      sizeof(Key) + sizeof(PayloadType<Value>) + (payload_is_index<Value> ? sizeof(Value) : 0);
   static constexpr std::int64_t kSortPhase = kSorted + sizeof(Key) + sizeof(PayloadType<Value>) + 1;
   static constexpr std::int64_t kCompressionPhase = kSorted + sizeof(Column) + sizeof(Value) + 1;
   static constexpr std::int64_t kPerProduct = std::max(kSortPhase, kCompressionPhase);
@@ -142,20 +135,21 @@ class ChunkedProduct {
     const std::uint64_t bytes = bytes_left(budget_, next_row_ == 0);
     const std::int64_t max_products =
         std::min(max_chunk_products, static_cast<std::int64_t>(bytes / kPerProduct));
-    const std::int64_t max_rows = Sort::max_rows(layout_);
+    const std::int64_t max_rows = Sort::max_rows(column_bits_);
     if (next_row_ == 0 && products_ <= max_products && a_.rows <= max_rows)
-      return {0, a_.rows, 0, a_.nnz, 0, products_};
+      return {0, a_.rows, 0, a_.nnz, 0, products_, column_bits_};
 
     // Products of single rows are copied to the host only if more than one chunk is needed.
     if (row_offsets_.empty()) {
       row_offsets_.resize(a_.rows + 1);
-      row_offsets<std::int64_t>(a_.row_ptr, a_.rows, entry_offsets_.data(), 0, context_.stream)
+      row_offsets<std::int64_t>(a_.row_ptr, entry_offsets_.data(), {.rows = a_.rows},
+                                context_.stream)
           .copy_to(row_offsets_);
       check_cuda(cudaStreamSynchronize(context_.stream));
     }
-    RowChunk chunk;
-    chunk.first_row = next_row_;
-    chunk.rows = rows_that_fit(row_offsets_, next_row_, max_products, max_rows);
+    RowChunk chunk{.first_row = next_row_,
+                   .rows = rows_that_fit(row_offsets_, next_row_, max_products, max_rows),
+                   .column_bits = column_bits_};
     const auto first = row_offsets_.begin() + next_row_;
     if (chunk.rows == 0) {
       const std::int64_t products = first[1] - first[0];
@@ -186,13 +180,12 @@ class ChunkedProduct {
     const std::size_t size = chunk.products;
     DevicePhase expansion(context_, "expansion");
     const auto offsets =
-        row_offsets<std::uint32_t>(a_.row_ptr + chunk.first_row, chunk.rows, entry_offsets_.data(),
-                                   chunk.first_product, stream);
+        row_offsets<std::uint32_t>(a_.row_ptr, entry_offsets_.data(), chunk, stream);
     DeviceBuffer<Key> keys(size, stream);
     DeviceBuffer<PayloadType<Value>> payloads(size, stream);
-    DeviceBuffer<Value> products(Payload<Value>::is_index ? size : 0, stream);
-    const ExpandedProducts<Value, Key> expanded{keys.data(), payloads.data(), products.data()};
-    expand(a_, b_, entry_offsets_.data(), chunk, layout_, expanded, stream);
+    DeviceBuffer<Value> products(payload_is_index<Value> ? size : 0, stream);
+    ExpandedProducts<Value, Key> expanded{keys.data(), payloads.data(), products.data()};
+    expand(a_, b_, entry_offsets_.data(), chunk, expanded, stream);
     expansion.stop();
 
     DevicePhase sorting(context_, "sort");
@@ -201,21 +194,20 @@ class ChunkedProduct {
       DeviceBuffer<PayloadType<Value>> other_payloads(size, stream);
       DoubleBuffer<Key> key_pair(keys.data(), other_keys.data());
       DoubleBuffer<PayloadType<Value>> payload_pair(payloads.data(), other_payloads.data());
-      Sort::sort(key_pair, payload_pair, chunk, offsets.data(), layout_, stream);
+      Sort::sort(key_pair, payload_pair, chunk, offsets.data(), stream);
       if (key_pair.selector != 0) std::swap(keys, other_keys);
       if (payload_pair.selector != 0) std::swap(payloads, other_payloads);
+      expanded = {keys.data(), payloads.data(), products.data()};
     }
     sorting.stop();
 
     DevicePhase compression(context_, "compression");
-    const RunHeads heads =
-        find_run_heads(keys.data(), chunk.products, offsets.data(), chunk.rows, layout_, stream);
-    write_row_ends(heads, offsets.data(), chunk.rows, nnz_, row_ptr_.data() + chunk.first_row + 1,
+    const RunHeads heads = find_run_heads(expanded.keys, offsets.data(), chunk, stream);
+    write_row_ends(heads, offsets.data(), chunk, nnz_, row_ptr_.data() + chunk.first_row + 1,
                    stream);
     Entries result{DeviceBuffer<Column>(heads.runs, stream),
                    DeviceBuffer<Value>(heads.runs, stream)};
-    sum_runs(heads, keys.data(), layout_, payloads.data(), products.data(), result.col_idx.data(),
-             result.values.data(), stream);
+    sum_runs(heads, expanded, chunk, result.col_idx.data(), result.values.data(), stream);
     compression.stop();
     return result;
   }
@@ -223,7 +215,7 @@ class ChunkedProduct {
   const DeviceContext& context_;
   DeviceCsrView<Value, Column> a_;
   DeviceCsrView<Value, Column> b_;
-  KeyLayout layout_;
+  int column_bits_;             ///< of RowChunk
   std::uint64_t budget_ = 0;    ///< bytes left for arrays proportional to the products of a chunk
   std::uint64_t reserved_ = 0;  ///< bytes of the budget for all other arrays
   DeviceBuffer<std::int64_t> entry_offsets_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/cuda/essc/compression.hpp"
-
+#include "apps/spgemm/cuda/device_product.hpp"
+#include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
-#include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
@@ -75,29 +74,25 @@ constexpr int kTileRanges = kTileProducts / RunHeads::range_products;
 constexpr std::int64_t kLongestRunOfOneLane = 48;
 
 /// Product i of the sorted order.
-template <class Value>
-struct SortedProducts {
-  const PayloadType<Value>* payloads;
-  const Value* products;
-
-  __device__ Value operator[](std::int64_t i) const {
-    if constexpr (Payload<Value>::is_index) {
-      return products[payloads[i]];
-    } else {
-      return payloads[i];
-    }
+template <class Value, class Key>
+__device__ __forceinline__ Value product_at(const ExpandedProducts<Value, Key>& sorted,
+                                            std::int64_t i) {
+  if constexpr (payload_is_index<Value>) {
+    return sorted.products[sorted.payloads[i]];
+  } else {
+    return sorted.payloads[i];
   }
-};
+}
 
 /// Sum of `length` >= 32 products from `begin` on, computed by a warp and returned on lane 0. Lane
 /// l adds products l, l + 32, ... in order; a fixed tree adds the lanes.
-template <class Value>
-__device__ Value sum_by_warp(SortedProducts<Value> product, std::int64_t begin, std::int64_t length,
-                             int lane) {
-  Value total = product[begin + lane];
+template <class Value, class Key>
+__device__ Value sum_by_warp(const ExpandedProducts<Value, Key>& sorted, std::int64_t begin,
+                             std::int64_t length, int lane) {
+  Value total = product_at(sorted, begin + lane);
 #pragma unroll 4
   for (std::int64_t i = lane + kWarpSize; i < length; i += kWarpSize)
-    total = sum(total, product[begin + i]);
+    total = sum(total, product_at(sorted, begin + i));
 #pragma unroll
   for (int delta = kWarpSize / 2; delta > 0; delta /= 2)
     total = sum(total, from_lane_above(total, delta));
@@ -131,7 +126,7 @@ __device__ std::int64_t next_head(const std::uint32_t* bits, std::int64_t produc
 // the whole warp, one after another.
 template <class Value, class Column, class Key>
 __global__ void __launch_bounds__(element_threads)
-    sum_runs_kernel(const Key* keys, Key column_mask, SortedProducts<Value> product,
+    sum_runs_kernel(const ExpandedProducts<Value, Key> sorted, Key column_mask,
                     std::int64_t products, const std::uint32_t* bits, const std::int64_t* before,
                     Column* columns, Value* sums) {
   // Raw bytes, since std::complex has a constructor, which shared variables must not have.
@@ -148,7 +143,7 @@ __global__ void __launch_bounds__(element_threads)
 #pragma unroll
   for (int k = 0; k < kProductsPerThread; ++k) {
     const int i = k * element_threads + thread;
-    if (first + i < products) tile_products[i] = product[first + i];
+    if (first + i < products) tile_products[i] = product_at(sorted, first + i);
   }
   unsigned heads = 0;
   if (first + thread * kProductsPerThread < products)
@@ -181,14 +176,14 @@ __global__ void __launch_bounds__(element_threads)
     if (run < runs) {
       begin = first + starts[run];
       length = (run + 1 < runs ? first + starts[run + 1] : end_of_last) - begin;
-      columns[first_run + run] = static_cast<Column>(keys[begin] & column_mask);
+      columns[first_run + run] = static_cast<Column>(sorted.keys[begin] & column_mask);
     }
     if (length > 0 && length <= kLongestRunOfOneLane) {
       const int own_begin = starts[run];
       Value total = tile_products[own_begin];
       for (int i = 1; i < static_cast<int>(length); ++i) {
         total = sum(total, own_begin + i < kTileProducts ? tile_products[own_begin + i]
-                                                         : product[begin + i]);
+                                                         : product_at(sorted, begin + i));
       }
       sums[first_run + run] = total;
     }
@@ -197,7 +192,7 @@ __global__ void __launch_bounds__(element_threads)
       const int owner = first_lane(long_runs);
       long_runs &= long_runs - 1;
       const Value total =
-          sum_by_warp(product, from_lane(begin, owner), from_lane(length, owner), lane);
+          sum_by_warp(sorted, from_lane(begin, owner), from_lane(length, owner), lane);
       if (lane == 0) sums[first_run + base + owner] = total;
     }
   }
@@ -206,10 +201,10 @@ __global__ void __launch_bounds__(element_threads)
 }  // namespace
 
 template <class Key>
-RunHeads find_run_heads(const Key* keys, std::int64_t products, const std::uint32_t* row_offsets,
-                        std::int64_t rows, KeyLayout layout, cudaStream_t stream) {
+RunHeads find_run_heads(const Key* keys, const std::uint32_t* row_offsets, const RowChunk& chunk,
+                        cudaStream_t stream) {
   RunHeads heads;
-  heads.products = products;
+  const std::int64_t products = chunk.products;
   const std::size_t ranges = blocks_for(products, RunHeads::range_products);
   // One extra element 0, which the scan turns into the number of runs.
   heads.before = DeviceBuffer<std::int64_t>(ranges + 1, stream);
@@ -218,9 +213,9 @@ RunHeads find_run_heads(const Key* keys, std::int64_t products, const std::uint3
 
   heads.bits = DeviceBuffer<std::uint32_t>(blocks_for(products, kWarpSize), stream);
   check_cuda(cudaMemsetAsync(heads.bits.data(), 0, heads.bits.bytes(), stream));
-  if (!layout.holds_row()) {
+  if (chunk.column_bits == 0) {
     for_each_item<std::int64_t>(
-        rows,
+        chunk.rows,
         [row_offsets, bits = heads.bits.data()] __device__(std::int64_t row) {
           const std::uint32_t begin = row_offsets[row];
           if (begin < row_offsets[row + 1])
@@ -239,12 +234,12 @@ RunHeads find_run_heads(const Key* keys, std::int64_t products, const std::uint3
   return heads;
 }
 
-void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, std::int64_t rows,
+void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, const RowChunk& chunk,
                     std::int64_t first, std::int64_t* row_ends, cudaStream_t stream) {
   const std::uint32_t* const bits = heads.bits.data();
   const std::int64_t* const before = heads.before.data();
   for_each_item<std::int64_t>(
-      rows,
+      chunk.rows,
       [=] __device__(std::int64_t row) {
         // Every non-empty row begins a run, so the runs before its end are the heads before it.
         const std::uint32_t end = row_offsets[row + 1];
@@ -259,27 +254,24 @@ void write_row_ends(const RunHeads& heads, const std::uint32_t* row_offsets, std
       stream);
 }
 
-template RunHeads find_run_heads(const std::uint32_t*, std::int64_t, const std::uint32_t*,
-                                 std::int64_t, KeyLayout, cudaStream_t);
-template RunHeads find_run_heads(const std::uint64_t*, std::int64_t, const std::uint32_t*,
-                                 std::int64_t, KeyLayout, cudaStream_t);
+template RunHeads find_run_heads(const std::uint32_t*, const std::uint32_t*, const RowChunk&,
+                                 cudaStream_t);
+template RunHeads find_run_heads(const std::uint64_t*, const std::uint32_t*, const RowChunk&,
+                                 cudaStream_t);
 
 template <class Value, class Column, class Key>
-void sum_runs(const RunHeads& heads, const Key* keys, KeyLayout layout,
-              const PayloadType<Value>* payloads, const Value* products, Column* columns,
-              Value* sums, cudaStream_t stream) {
+void sum_runs(const RunHeads& heads, const ExpandedProducts<Value, Key>& sorted,
+              const RowChunk& chunk, Column* columns, Value* sums, cudaStream_t stream) {
   if (heads.runs == 0) return;
-  const Key column_mask = layout.holds_row() ? static_cast<Key>((Key{1} << layout.column_bits) - 1)
-                                             : static_cast<Key>(~Key{0});
-  sum_runs_kernel<<<blocks_for(heads.products, kTileProducts), element_threads, 0, stream>>>(
-      keys, column_mask, SortedProducts<Value>{payloads, products}, heads.products,
-      heads.bits.data(), heads.before.data(), columns, sums);
+  const Key column_mask = chunk.column_bits != 0 ? (Key{1} << chunk.column_bits) - 1 : ~Key{0};
+  sum_runs_kernel<<<blocks_for(chunk.products, kTileProducts), element_threads, 0, stream>>>(
+      sorted, column_mask, chunk.products, heads.bits.data(), heads.before.data(), columns, sums);
   check_cuda(cudaGetLastError());
 }
 
-#define SORTIE_INSTANTIATE(Value, Column, Key)                                              \
-  template void sum_runs(const RunHeads&, const Key*, KeyLayout, const PayloadType<Value>*, \
-                         const Value*, Column*, Value*, cudaStream_t);
+#define SORTIE_INSTANTIATE(Value, Column, Key)                                                  \
+  template void sum_runs(const RunHeads&, const ExpandedProducts<Value, Key>&, const RowChunk&, \
+                         Column*, Value*, cudaStream_t);
 SORTIE_FOR_EACH_SORTED_PRODUCT(SORTIE_INSTANTIATE)
 
 }  // namespace sortie::spgemm::cuda

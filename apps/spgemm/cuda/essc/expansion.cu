@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/cuda/essc/expansion.hpp"
+#include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 
 #include <cub/block/block_scan.cuh>
 
+#include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
-#include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/merge_path.cuh"
@@ -45,17 +45,10 @@ void find_entry_rows(const std::int64_t* row_ptr, const RowChunk& chunk, std::ui
       chunk.entries,
       [=] __device__(std::int64_t e) {
         // The last row that begins at or before the entry; preceding empty rows begin there too.
-        std::int64_t low = 0;
-        std::int64_t high = chunk.rows;
-        while (high - low > 1) {
-          const std::int64_t middle = low + (high - low) / 2;
-          if (row_ptr[middle] <= chunk.first_entry + e) {
-            low = middle;
-          } else {
-            high = middle;
-          }
-        }
-        entry_rows[e] = static_cast<std::uint32_t>(low);
+        const std::int64_t behind = first_not(std::int64_t{1}, chunk.rows, [&](std::int64_t row) {
+          return row_ptr[row] <= chunk.first_entry + e;
+        });
+        entry_rows[e] = static_cast<std::uint32_t>(behind - 1);
       },
       stream);
 }
@@ -68,7 +61,6 @@ struct ExpansionArguments {
   const std::int64_t* entry_offsets;
   const std::uint32_t* entry_rows;
   const std::int64_t* tile_entries;
-  int column_bits;
   ExpandedProducts<Value, Key> out;
 };
 
@@ -138,7 +130,7 @@ __global__ void __launch_bounds__(element_threads)
     keys[k] = args.b.col_idx[in_b];
     if constexpr (sizeof(Key) == 8) {
       if (args.entry_rows != nullptr)
-        keys[k] |= static_cast<Key>(args.entry_rows[entry]) << args.column_bits;
+        keys[k] |= static_cast<Key>(args.entry_rows[entry]) << args.chunk.column_bits;
     }
     values[k] = product(args.a.values[entry], args.b.values[in_b]);
   }
@@ -147,7 +139,7 @@ __global__ void __launch_bounds__(element_threads)
     const int i = k * element_threads + thread;
     if (i >= tile_products) continue;
     args.out.keys[first + i] = keys[k];
-    if constexpr (Payload<Value>::is_index) {
+    if constexpr (payload_is_index<Value>) {
       args.out.payloads[first + i] = static_cast<std::uint32_t>(first + i);
       args.out.products[first + i] = values[k];
     } else {
@@ -175,14 +167,14 @@ DeviceBuffer<std::int64_t> entry_offsets(const Column* a_col_idx, std::int64_t n
 }
 
 template <class Offset>
-DeviceBuffer<Offset> row_offsets(const std::int64_t* row_ptr, std::int64_t rows,
-                                 const std::int64_t* entry_offsets, std::int64_t first_product,
-                                 cudaStream_t stream) {
-  DeviceBuffer<Offset> offsets(rows + 1, stream);
+DeviceBuffer<Offset> row_offsets(const std::int64_t* row_ptr, const std::int64_t* entry_offsets,
+                                 const RowChunk& chunk, cudaStream_t stream) {
+  DeviceBuffer<Offset> offsets(chunk.rows + 1, stream);
   for_each_item<std::int64_t>(
-      rows + 1,
-      [=, out = offsets.data()] __device__(std::int64_t i) {
-        out[i] = static_cast<Offset>(entry_offsets[row_ptr[i]] - first_product);
+      chunk.rows + 1,
+      [=, first = chunk.first_product, rows = row_ptr + chunk.first_row,
+       out = offsets.data()] __device__(std::int64_t i) {
+        out[i] = static_cast<Offset>(entry_offsets[rows[i]] - first);
       },
       stream);
   return offsets;
@@ -190,7 +182,7 @@ DeviceBuffer<Offset> row_offsets(const std::int64_t* row_ptr, std::int64_t rows,
 
 template <class Value, class Column, class Key>
 void expand(const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Column>& b,
-            const std::int64_t* entry_offsets, const RowChunk& chunk, KeyLayout layout,
+            const std::int64_t* entry_offsets, const RowChunk& chunk,
             const ExpandedProducts<Value, Key>& out, cudaStream_t stream) {
   if (chunk.products == 0) return;
   const std::int64_t tiles = blocks_for(chunk.entries + chunk.products, kTileSteps);
@@ -199,13 +191,13 @@ void expand(const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Co
   DeviceBuffer<std::int64_t> tile_entries(tiles + 1, stream);
   find_tile_entries(entry_offsets, chunk, tile_entries.data(), tiles, stream);
   DeviceBuffer<std::uint32_t> entry_rows;
-  if (layout.holds_row()) {
+  if (chunk.column_bits != 0) {
     entry_rows = DeviceBuffer<std::uint32_t>(chunk.entries, stream);
     find_entry_rows(a.row_ptr + chunk.first_row, chunk, entry_rows.data(), stream);
   }
 
   ExpansionArguments<Value, Column, Key> args{
-      a, b, chunk, entry_offsets, entry_rows.data(), tile_entries.data(), layout.column_bits, out};
+      a, b, chunk, entry_offsets, entry_rows.data(), tile_entries.data(), out};
   args.a.col_idx += chunk.first_entry;
   args.a.values += chunk.first_entry;
   expand_kernel<<<static_cast<unsigned>(tiles), element_threads, 0, stream>>>(args);
@@ -216,15 +208,15 @@ template DeviceBuffer<std::int64_t> entry_offsets(const std::uint32_t*, std::int
                                                   const std::int64_t*, cudaStream_t);
 template DeviceBuffer<std::int64_t> entry_offsets(const std::uint64_t*, std::int64_t,
                                                   const std::int64_t*, cudaStream_t);
-template DeviceBuffer<std::int64_t> row_offsets(const std::int64_t*, std::int64_t,
-                                                const std::int64_t*, std::int64_t, cudaStream_t);
-template DeviceBuffer<std::uint32_t> row_offsets(const std::int64_t*, std::int64_t,
-                                                 const std::int64_t*, std::int64_t, cudaStream_t);
+template DeviceBuffer<std::int64_t> row_offsets(const std::int64_t*, const std::int64_t*,
+                                                const RowChunk&, cudaStream_t);
+template DeviceBuffer<std::uint32_t> row_offsets(const std::int64_t*, const std::int64_t*,
+                                                 const RowChunk&, cudaStream_t);
 
-#define SORTIE_INSTANTIATE(Value, Column, Key)                                                   \
-  template void expand(const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&, \
-                       const std::int64_t*, const RowChunk&, KeyLayout,                          \
-                       const ExpandedProducts<Value, Key>&, cudaStream_t);
+#define SORTIE_INSTANTIATE(Value, Column, Key)                                                    \
+  template void expand(const DeviceCsrView<Value, Column>&, const DeviceCsrView<Value, Column>&,  \
+                       const std::int64_t*, const RowChunk&, const ExpandedProducts<Value, Key>&, \
+                       cudaStream_t);
 SORTIE_FOR_EACH_SORTED_PRODUCT(SORTIE_INSTANTIATE)
 
 }  // namespace sortie::spgemm::cuda

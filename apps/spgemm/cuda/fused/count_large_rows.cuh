@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,7 +39,7 @@ __device__ __forceinline__ ColumnRange blocks_of_row(const LargeRowArguments<Val
 }
 
 /// True if row `number` of the list has the same columns of A, and therefore of C, as its
-/// predecessor. Called by all threads, which are synchronised after it.
+/// predecessor. Called by all threads.
 template <int Warps, class Value>
 __device__ __forceinline__ bool matches_previous_row(const LargeRowArguments<Value>& args,
                                                      std::uint32_t number, std::uint32_t row) {
@@ -141,7 +140,7 @@ class CountedBitmap {
     if (has_upper_ && !compacts_afterwards_) mark_upper();
   }
 
-  /// Counts the entries, and stores the bitmap and the starts of the panels.
+  /// Also stores the bitmap and the starts of the panels.
   __device__ __forceinline__ std::uint32_t count() {
     const bool has_panels = number_ >= args_.first_panel_row;
     std::uint32_t count = 0;
@@ -173,7 +172,6 @@ class CountedBitmap {
     return min(group * 32 - min(group * 32, base_), blocks_);
   }
 
-  /// Builds the upper level from the products.
   __device__ __forceinline__ void mark_upper() {
     clear<Warps>(upper_, args_.layout.upper);
     for_each_column<Warps, false>(args_, row_, ColumnRange{}, entries_, [&](std::uint32_t column) {
@@ -297,12 +295,8 @@ __global__ void __launch_bounds__(32 * Warps, min_counting_blocks(Warps))
 /// \param available  bytes of shared memory. The last bin uses them to cover all column blocks of
 ///                   C, which saves further passes over the products of a large row
 inline LargeRowLayout layout_to_count(int bin, std::int64_t columns, std::size_t available) {
-  const CountingMemory& memory = row_bins[bin].memory;
+  const LargeRowLayout layout = LargeRowLayout::of(row_bins[bin].memory, columns, 0);
   const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
-  if (blocks <= memory.one_level_blocks) return {0, blocks, 0};
-  const std::uint32_t upper = (blocks + 31) / 32;
-  const std::uint32_t capacity = memory.lower_blocks;
-  const LargeRowLayout layout{upper, capacity, 0, std::min(capacity, upper + memory.near_blocks)};
   if (bin + 1 == RowBins::count && blocks > layout.lower) {
     LargeRowLayout all = layout;
     all.lower = blocks;

@@ -1,41 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
-#include "apps/spgemm/cuda/fused/large_rows.hpp"
-#include "apps/spgemm/cuda/fused/row_bins.hpp"
-#include "apps/spgemm/cuda/fused/sorted_rows.hpp"
-#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "apps/spgemm/cuda/fused/row_kernels.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
+#include "core/cuda/pinned_mailbox.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/error.hpp"
 #include "sortie/spgemm_estimate.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// True if FusedProduct can compute C on the current device: C has at most 2^23 columns, A has
-/// fewer than 2^32 rows, and a block can have the shared memory of the kernels.
+/// True if FusedProduct can compute C on the current device.
 template <class Value>
-[[nodiscard]] bool fits_fused_product(std::int64_t rows, std::int64_t columns);
+[[nodiscard]] bool fits_fused_product(std::int64_t rows, std::int64_t columns) {
+  return columns <= max_fused_columns && rows <= std::numeric_limits<std::uint32_t>::max() &&
+         large_rows_fit<Value>(columns);
+}
 
 /// The error to throw if fits_fused_product() is false.
-[[nodiscard]] Error too_large_for_fused_product(std::int64_t rows, std::int64_t columns);
+[[nodiscard]] inline Error too_large_for_fused_product(std::int64_t rows, std::int64_t columns) {
+  return {
+      ErrorKind::unavailable,
+      fmt::format("SpGEMM on CUDA: found a product of {} x {}, expected for the algorithm fused "
+                  "at most 2^32 - 1 rows, 2^23 columns, and a GPU with as much shared memory as "
+                  "they take",
+                  rows, columns)};
+}
 
-/// Bytes of the fused product per row of A, in addition to C. For its whole lifetime: number of
-/// products, offset in C. For a chunk: list of rows, staging slots, offsets of the chunk.
+/// Bytes of the fused product per row of A, in addition to C, for its whole lifetime and for a
+/// chunk; see the table below.
 inline constexpr std::uint64_t fused_bytes_per_row = sizeof(std::uint64_t) + sizeof(std::int64_t);
 inline constexpr std::uint64_t fused_bytes_per_row_of_chunk =
     2 * sizeof(std::uint32_t) + sizeof(std::int64_t);
-
-/// Bytes of an entry of C: column and value.
 template <class Value>
 inline constexpr std::uint64_t entry_bytes = sizeof(std::uint32_t) + sizeof(Value);
 
@@ -47,34 +55,79 @@ template <class Value>
          bins.products * (entry_bytes<Value> + large_row_bytes_per_product);
 }
 
-/// Rows whose entries are counted. Large rows can be recomputed any number of times.
+/// Rows whose entries are counted.
 template <class Value>
 struct CountedRows {
   LargeRows large;
   LargeRowCounters found{};
-  std::int64_t entries = 0;  ///< of C in all these rows
   /// Small and medium rows that are already computed: one entry per product of a row, rounded up to
   /// whole slots (policy.hpp).
   std::optional<DeviceEntries<Value, std::uint32_t>> staged;
 };
 
 /// Counts the entries of C in rows from the structure of A and B. The host waits for the counts.
-/// \param bitmap_words  capacity for bitmaps of large rows; see bitmap_words_for()
-/// \param row_ptr       rows + 1, as written by find_row_bins(); receives the offsets of the rows
-///                      from the first row
-/// \param stage         compute small and medium rows now
-/// Extra memory: that of LargeRows and, if `stage` is true, of the staged rows.
+/// \param bytes    usable memory. Bitmaps of large rows and staged rows each take at most half of
+///                 what max_bytes_of_rows() leaves
+/// \param row_ptr  rows + 1, as written by find_row_bins(); receives the offsets of the rows from
+///                 the first row
+/// \param stage    compute small and medium rows now, if their entries fit
 template <class Value>
 [[nodiscard]] CountedRows<Value> count_rows(const ProductOperands<Value>& operands,
-                                            const RowBins& bins, std::int64_t bitmap_words,
-                                            std::int64_t* row_ptr, bool stage, cudaStream_t stream);
+                                            const RowBins& bins, std::uint64_t bytes,
+                                            std::int64_t* row_ptr, bool stage,
+                                            cudaStream_t stream) {
+  const std::int64_t rows = operands.a.rows;
+  const std::uint64_t wanted = max_bytes_of_rows<Value>(rows, bins);
+  const std::uint64_t spare = bytes > wanted ? (bytes - wanted) / 2 : 0;
+  // Half a word per product suffices if rows of C have not much fewer entries than products, and
+  // their columns are close together or C has up to about 100 000 columns. Rows without a bitmap
+  // take one more pass over their products.
+  const auto bitmap_words = std::min(bins.large_row_products / 2,
+                                     static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
+  CountedRows<Value> counted;
+  RowsOut<Value> out{.counts = row_ptr};
+  stage = stage && bins.staged_entries * entry_bytes<Value> <= spare;
+  if (stage) {
+    counted.staged = DeviceEntries<Value, std::uint32_t>{
+        DeviceBuffer<std::uint32_t>(bins.staged_entries, stream),
+        DeviceBuffer<Value>(bins.staged_entries, stream)};
+    out.slots = bins.slots.data();
+    out.col_idx = counted.staged->col_idx.data();
+    out.values = counted.staged->values.data();
+  }
+  counted.large = plan_large_rows(operands, bins, bitmap_words, stream);
+  KernelGroup count(stream);
+  count_large_rows(operands, bins, counted.large, row_ptr, count);
+  if (stage) {
+    compute_sorted_rows<true>(operands, bins, out, count);
+  } else {
+    compute_sorted_rows<false>(operands, bins, out, count);
+  }
+  list_panel_tasks(counted.large, row_ptr, stream);
+  exclusive_sum(row_ptr, rows + 1, stream);
+  PinnedMailbox<LargeRowCounters> mailbox(stream);
+  publish_counters(counted.large, row_ptr + rows, mailbox.on_device(), stream);
+  mailbox.mark();
+  counted.found = mailbox.wait();
+  return counted;
+}
 
 /// Computes columns and values of counted rows. Only launches kernels: no allocation, no host
 /// synchronisation.
 /// \param operands  of the counted structure; values may differ if no rows are staged
 template <class Value>
 void make_rows(const ProductOperands<Value>& operands, const RowBins& bins,
-               const CountedRows<Value>& counted, const ProductRows<Value>& c, cudaStream_t stream);
+               const CountedRows<Value>& counted, const ProductRows<Value>& c,
+               cudaStream_t stream) {
+  KernelGroup make(stream);
+  make_large_rows(operands, counted.large, counted.found, c, make);
+  if (counted.staged) {
+    copy_sorted_rows(bins, counted.staged->col_idx.data(), counted.staged->values.data(), c, make);
+  } else {
+    const RowsOut<Value> out{.row_ptr = c.row_ptr, .col_idx = c.col_idx, .values = c.values};
+    compute_sorted_rows<true>(operands, bins, out, make);
+  }
+}
 
 /// C = A * B without the expanded matrix in device memory. Rows are sorted into bins by their
 /// number of products, and each row is computed in registers and shared memory. Models Product.
@@ -89,10 +142,8 @@ void make_rows(const ProductOperands<Value>& operands, const RowBins& bins,
 /// |                   | split into column panels, computed by several blocks                   |
 ///
 /// Consecutive large rows with the same columns of A, as for several unknowns per grid point, are
-/// counted once.
-///
-/// Every entry of C is the sum of its products in an order that depends on A and B only. Used like
-/// ChunkedProduct; C is computed in chunks of rows if it does not fit the memory budget.
+/// counted once. Every entry of C is the sum of its products in an order that depends on A and B
+/// only. C is computed in chunks of rows if it does not fit the memory budget.
 ///
 /// Work space in addition to C (n: products, rows: of A or of the chunk, V: bytes per value):
 ///
@@ -115,7 +166,6 @@ class FusedProduct {
 
   /// Counts the products. The arrays of `a` and `b` must outlive this object.
   /// \pre fits_fused_product<Value>(a.rows, b.cols)
-  /// \throws Error (out_of_memory, device)
   FusedProduct(const DeviceContext& context, const DeviceCsrView<Value>& a,
                const DeviceCsrView<Value>& b)
       : context_(context), a_(a), b_(b) {
@@ -169,15 +219,14 @@ class FusedProduct {
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 
-  /// Predicts the memory by the table above. The device of the context must be current.
+  /// The device of the context must be current.
   [[nodiscard]] static WorkSpace work_space(const HostContext& context, const ProductSize& size) {
-    WorkSpace space;
-    space.limit = product_memory_budget(context);
+    const std::uint64_t limit = product_memory_budget(context);
     const auto rows = static_cast<std::uint64_t>(size.rows);
     const auto products = static_cast<std::uint64_t>(size.products);
     const auto longest = static_cast<std::uint64_t>(size.longest_row_products);
     const std::uint64_t fixed = fused_bytes_per_row * (rows + 1);
-    const std::uint64_t left = space.limit - std::min(space.limit, fixed);
+    const std::uint64_t left = limit - std::min(limit, fixed);
     const std::uint64_t needed = fused_bytes_per_row_of_chunk * rows +
                                  entry_bytes<Value> * static_cast<std::uint64_t>(size.nnz_c_bound) +
                                  large_row_bytes_per_product * products;
@@ -188,11 +237,11 @@ class FusedProduct {
         2 * products +
         entry_bytes<Value> *
             std::min(8 * products, std::min(products, longest_sorted * rows) + 7 * rows);
-    space.least = fixed + fused_bytes_per_row_of_chunk +
-                  entry_bytes<Value> * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
-                  large_row_bytes_per_product * longest;
-    space.most = fixed + std::min(left, needed + helpful);
-    return space;
+    return {.least = fixed + fused_bytes_per_row_of_chunk +
+                     entry_bytes<Value> * std::min(longest, static_cast<std::uint64_t>(size.cols)) +
+                     large_row_bytes_per_product * longest,
+            .most = fixed + std::min(left, needed + helpful),
+            .limit = limit};
   }
 
  private:
@@ -219,8 +268,7 @@ class FusedProduct {
     return row - next_row_;
   }
 
-  /// Computes the next rows of C, which are in `bins`.
-  /// \param row_ptr  receives their offsets from the first of these rows
+  /// Computes the next rows of C. \param row_ptr  receives their offsets from the first of them
   Entries multiply_rows(std::int64_t rows, const RowBins& bins, std::int64_t* row_ptr) {
     const cudaStream_t stream = context_.stream;
     DevicePhase counting(context_, "counting");
@@ -228,21 +276,13 @@ class FusedProduct {
     operands.a.row_ptr += next_row_;
     operands.a.rows = rows;
 
-    // Optional arrays: each may take half of the memory that C leaves.
-    const std::uint64_t wanted = max_bytes_of_rows<Value>(rows, bins);
-    const std::uint64_t left = bytes_left(budget_ - reserved_, next_row_ == 0);
-    const std::uint64_t spare = left > wanted ? (left - wanted) / 2 : 0;
-    const auto bitmap_words = std::min(bitmap_words_for(bins.large_row_products),
-                                       static_cast<std::int64_t>(spare / sizeof(std::uint32_t)));
-
-    const bool stage = bins.staged_entries * entry_bytes<Value> <= spare;
-    const CountedRows<Value> counted =
-        count_rows(operands, bins, bitmap_words, row_ptr, stage, stream);
+    const std::uint64_t bytes = bytes_left(budget_ - reserved_, next_row_ == 0);
+    const CountedRows<Value> counted = count_rows(operands, bins, bytes, row_ptr, true, stream);
     counting.stop();
 
     DevicePhase making(context_, "making");
-    Entries chunk{DeviceBuffer<Column>(counted.entries, stream),
-                  DeviceBuffer<Value>(counted.entries, stream)};
+    Entries chunk{DeviceBuffer<Column>(counted.found.entries, stream),
+                  DeviceBuffer<Value>(counted.found.entries, stream)};
     const ProductRows<Value> c{row_ptr, chunk.col_idx.data(), chunk.values.data()};
     make_rows(operands, bins, counted, c, stream);
     making.stop();

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "apps/spgemm/cuda/fused/count_large_rows.cuh"
-#include "apps/spgemm/cuda/fused/large_rows.hpp"
 #include "apps/spgemm/cuda/fused/make_large_rows.cuh"
+#include "apps/spgemm/cuda/fused/row_kernels.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/storage_carver.hpp"
 #include "primitives/cuda/block_scan.cuh"
@@ -25,7 +25,7 @@ constexpr std::int64_t kSamples = kSamplesPerThread * kBoundsThreads;
 /// Alignment of the arrays in LargeRows::storage, in bytes.
 constexpr std::size_t kAlignment = 256;
 
-/// Hash to a pseudo-random 32-bit value.
+/// Pseudo-random.
 __device__ __forceinline__ std::uint32_t hash(std::uint32_t number) {
   number *= 0x9e3779b9u;
   number ^= number >> 15;
@@ -76,17 +76,9 @@ __global__ void __launch_bounds__(kBoundsThreads)
   __syncthreads();
   if (threadIdx.x >= panels) return;
   const auto share = static_cast<std::uint32_t>(threadIdx.x * samples);
-  std::uint32_t first = 0;  // group with at least `share` samples before it
-  std::uint32_t end = column_groups;
-  while (first < end) {
-    const std::uint32_t middle = (first + end) / 2;
-    if (counters[middle] * panels < share) {
-      first = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  panel_bounds[threadIdx.x] = first;
+  panel_bounds[threadIdx.x] = first_not(std::uint32_t{0}, column_groups, [&](std::uint32_t group) {
+    return counters[group] * panels < share;
+  });
   if (threadIdx.x == 0) panel_bounds[panels] = column_groups;
 }
 

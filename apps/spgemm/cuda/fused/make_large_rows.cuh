@@ -3,11 +3,46 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cuda/barrier>
 
 #include "apps/spgemm/cuda/fused/row_bitmap.cuh"
 
 /// Computes the entries of large rows of C: the kernel and its launches.
 namespace sortie::spgemm::cuda {
+
+/// Serialises a section over the warps of a block in the order of the slices. Warp w has slices w,
+/// w + Warps, ... and a barrier that the warp with the preceding slice releases.
+template <int Warps>
+class SliceOrder {
+  using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
+
+ public:
+  struct Shared {
+    // Raw bytes, since shared variables must not have constructors.
+    alignas(Barrier) unsigned char bytes[Warps][sizeof(Barrier)];
+  };
+
+  /// Called by all threads, followed by a block barrier before the first wait().
+  __device__ __forceinline__ explicit SliceOrder(Shared& shared) : shared_(shared) {
+    if (threadIdx.x < Warps) init(&barrier_of(threadIdx.x), 32);
+  }
+  __device__ __forceinline__ void wait(int warp) {
+    barrier_of(warp).wait_parity((waits_++ & 1) != 0);
+  }
+  /// Called by all lanes. The next warp then sees all prior writes of these lanes. Each lane arrives
+  /// itself, because racecheck does not accept one lane's arrival for the other lanes.
+  __device__ __forceinline__ void signal_next(int warp) {
+    (void)barrier_of(warp + 1 == Warps ? 0 : warp + 1).arrive();
+  }
+
+ private:
+  __device__ __forceinline__ Barrier& barrier_of(unsigned warp) {
+    return reinterpret_cast<Barrier&>(shared_.bytes[warp]);
+  }
+
+  Shared& shared_;
+  std::uint32_t waits_ = 0;  ///< completed waits of the warp
+};
 
 /// Sums the products of all lanes with the same rank, in lane order. Returns true on the first lane
 /// of each rank, which receives the sum. On other lanes `product` is unspecified afterwards.
@@ -26,8 +61,7 @@ __device__ __forceinline__ bool sum_equal_ranks(std::uint32_t rank, Value& produ
   return is_first;
 }
 
-/// The additive identity: -0.0, since -0.0 + x has the bits of x for every x, including +0.0 and
-/// -0.0.
+/// -0.0, since -0.0 + x has the bits of x for every x, including +0.0 and -0.0.
 template <class Value>
 __device__ __forceinline__ Value additive_identity() {
   if constexpr (sizeof(Value) > sizeof(double)) {
@@ -186,8 +220,8 @@ class TaskBitmap {
   std::uint32_t end_index;
 };
 
-/// The sums and columns of entries in shared memory, to which the warps of a block add slices of
-/// products one after the other, in the order of the slices.
+/// The sums and columns of entries in shared memory, to which the warps of a block add slices in
+/// their order.
 template <int Warps, class Value>
 struct EntrySums {
   Value* sums;              ///< sums[r]: value of the entry of rank r
@@ -195,7 +229,7 @@ struct EntrySums {
   std::uint32_t held;       ///< entries
   std::uint32_t discarded;  ///< the lane's element for additions whose result is discarded
 
-  /// Adds a slice. All lanes of the warp call it.
+  /// Called by all lanes of a warp.
   /// \param ranks     of the products; not below `held` for products that are not added
   /// \param products  with more than kMaxRounds entries: sums over equal ranks, on one lane each
   __device__ __forceinline__ void add(const ProductSlice<Value, kSteps>& slice,
@@ -250,11 +284,8 @@ struct EntrySums {
 };
 
 // Computes a row of C, or its entries in a range of column panels; one thread block per task.
-//
-//   TaskBitmap     shared: the columns of the task, and their ranks
-//   EntrySums      shared: value and column of the entry of each rank
-//
-// walk_row_by_block() (block_walk.cuh) multiplies the values, EntrySums::add() adds the products.
+// walk_row_by_block() multiplies the values, EntrySums::add() adds the products at the ranks that
+// TaskBitmap has for the columns.
 //
 // Dynamic shared memory, in this order (sizes: LargeRowLayout in row_bitmap.cuh):
 //
@@ -277,10 +308,10 @@ __global__ void __launch_bounds__(32 * Warps)
     make_large_rows_kernel(const LargeRowArguments<Value> args) {
   using Entries = BlockEntries<Value, Warps>;
   __shared__ std::uint32_t warp_sums[Warps];
-  __shared__ WarpSignal signals[Warps];
+  __shared__ typename SliceOrder<Warps>::Shared order_shared;
   unsigned char* const bytes = dynamic_shared_memory();
   Entries& entries = *reinterpret_cast<Entries*>(bytes);
-  SliceOrder<Warps> order(signals);
+  SliceOrder<Warps> order(order_shared);
   trigger_dependent_launch();
 
   const PanelTask task = args.tasks[blockIdx.x];
@@ -337,9 +368,7 @@ __global__ void __launch_bounds__(32 * Warps)
 /// Layout of the computing kernel for a task class.
 template <class Value>
 LargeRowLayout layout_to_make(const TaskClass& tasks, std::int64_t columns) {
-  const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
-  if (blocks <= tasks.one_level_blocks) return {0, blocks, tasks.sums<Value>()};
-  return {(blocks + 31) / 32, tasks.lower_blocks, tasks.sums<Value>()};
+  return LargeRowLayout::of(tasks.memory, columns, tasks.sums<Value>());
 }
 
 template <int Class, class Value>

@@ -16,18 +16,18 @@
 /// products") has the rate by products per row, and the command that measures it.
 namespace sortie::spgemm::cuda {
 
-/// Shared memory of the counting kernel for large rows, in column blocks of 32 columns.
-struct CountingMemory {
+/// Shared memory of the kernels for large rows, in column blocks of 32 columns.
+struct BitmapMemory {
   /// C with at most this many blocks has a bitmap of one level. With more words, the bitmap would
   /// be large compared with the products of the row.
   std::uint32_t one_level_blocks = 0;
   /// Capacity of the lower of two levels.
   std::uint32_t lower_blocks = 0;
-  /// If C has more than one_level_blocks: a row still has a bitmap of one level if its columns lie
-  /// within near_blocks + (words of the upper level) blocks, and within lower_blocks. For example,
-  /// C of 100 000 columns has 3125 blocks and 98 words of the upper level, so the limit of rows of
-  /// up to 1024 products is 320 + 98 blocks. The limit exists because the computing kernel reads a
-  /// bitmap of one level twice if it exceeds the memory for its two levels.
+  /// Counting, C of more than one_level_blocks: a row still has a bitmap of one level if its columns
+  /// lie within near_blocks + (words of the upper level) blocks, and within lower_blocks. For
+  /// example, C of 100 000 columns has 3125 blocks and 98 words of the upper level, so the limit of
+  /// rows of up to 1024 products is 320 + 98 blocks. The limit exists because the computing kernel
+  /// reads a bitmap of one level twice if it exceeds the memory for its two levels.
   std::uint32_t near_blocks = 0;
 };
 
@@ -37,7 +37,7 @@ struct RowBin {
   int lanes = 0;  ///< small rows: lanes per row; sorted in registers, one product per lane
   int items = 0;  ///< medium rows: products per lane; a warp sorts the row
   int warps = 0;  ///< large rows: warps of the block that counts the row; TaskClass::warps make it
-  CountingMemory memory = {};
+  BitmapMemory memory = {};  ///< large rows: to count the row
 };
 
 /// Bin 0 has the empty rows, which no kernel processes. Bins 1 to 3: small rows, from
@@ -51,18 +51,12 @@ inline constexpr std::array<RowBin, 12> row_bins{{
     {.max_products = 128, .items = 4},
     {.max_products = 256, .items = 8},
     {.max_products = 512, .items = 16},
-    {.max_products = 1024,
-     .warps = 2,
-     .memory = {.one_level_blocks = 1280, .lower_blocks = 1280, .near_blocks = 320}},
-    {.max_products = 2048,
-     .warps = 4,
-     .memory = {.one_level_blocks = 2560, .lower_blocks = 2560, .near_blocks = 640}},
-    {.max_products = 32768,
-     .warps = 8,
-     .memory = {.one_level_blocks = 5120, .lower_blocks = 8192, .near_blocks = 1600}},
+    {.max_products = 1024, .warps = 2, .memory = {1280, 1280, 320}},
+    {.max_products = 2048, .warps = 4, .memory = {2560, 2560, 640}},
+    {.max_products = 32768, .warps = 8, .memory = {5120, 8192, 1600}},
     {.max_products = std::numeric_limits<std::int64_t>::max(),
      .warps = 32,
-     .memory = {.one_level_blocks = 5120, .lower_blocks = 8192, .near_blocks = 1600}},
+     .memory = {5120, 8192, 1600}},
 }};
 /// The bin of a row with this many products.
 [[nodiscard]] constexpr int bin_of(std::uint64_t products) {
@@ -81,10 +75,7 @@ struct TaskClass {
   std::uint32_t max_entries;  ///< of C
   int warps;                  ///< per block
   bool is_ranged = false;     ///< a range of column panels; otherwise whole rows
-  /// C with at most this many column blocks has a bitmap of one level.
-  std::uint32_t one_level_blocks;
-  /// Capacity of the lower of two levels.
-  std::uint32_t lower_blocks;
+  BitmapMemory memory;
 
   /// Entries that shared memory holds: of values wider than double, as many as fit the space of
   /// 6144 doubles.
@@ -96,16 +87,12 @@ struct TaskClass {
 
 /// The last class has parts of rows; a single panel with more entries is a task of it, too.
 inline constexpr std::array<TaskClass, 6> task_classes{{
-    {.max_entries = 512, .warps = 2, .one_level_blocks = 1280, .lower_blocks = 512},
-    {.max_entries = 1024, .warps = 4, .one_level_blocks = 1280, .lower_blocks = 1024},
-    {.max_entries = 2048, .warps = 8, .one_level_blocks = 1280, .lower_blocks = 2048},
-    {.max_entries = 4096, .warps = 8, .one_level_blocks = 2560, .lower_blocks = 3072},
-    {.max_entries = 6144, .warps = 12, .one_level_blocks = 2560, .lower_blocks = 3072},
-    {.max_entries = 6144,
-     .warps = 12,
-     .is_ranged = true,
-     .one_level_blocks = 2560,
-     .lower_blocks = 3072},
+    {.max_entries = 512, .warps = 2, .memory = {1280, 512}},
+    {.max_entries = 1024, .warps = 4, .memory = {1280, 1024}},
+    {.max_entries = 2048, .warps = 8, .memory = {1280, 2048}},
+    {.max_entries = 4096, .warps = 8, .memory = {2560, 3072}},
+    {.max_entries = 6144, .warps = 12, .memory = {2560, 3072}},
+    {.max_entries = 6144, .warps = 12, .is_ranged = true, .memory = {2560, 3072}},
 }};
 /// The class of a whole row with this many entries; the last class if it has to be divided.
 [[nodiscard]] constexpr int class_of(std::uint32_t entries) {

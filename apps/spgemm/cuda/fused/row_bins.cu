@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/cuda/fused/row_bins.hpp"
+#include "apps/spgemm/cuda/fused/row_kernels.hpp"
 #include "primitives/cuda/warp.cuh"
 
 #include <algorithm>
@@ -19,7 +19,6 @@ namespace {
 constexpr std::int64_t kMaxEntriesOfLanes = 256;
 constexpr std::int64_t kMaxEntriesOfBlock = 32768;
 
-/// Totals over rows.
 struct RowTotals {
   unsigned long long products;
   unsigned long long large_row_products;
@@ -55,7 +54,7 @@ class BlockTotals {
     __syncthreads();
   }
 
-  /// Adds a row with this number of products; empty rows may be omitted.
+  /// Adds a row; empty rows may be omitted.
   __device__ __forceinline__ void take(std::uint64_t products) {
     const int bin = bin_of(products);
     if (bin == 0) return;
@@ -109,7 +108,7 @@ __device__ bool is_last_block(std::uint32_t* done, bool& is_last) {
   return is_last;
 }
 
-/// Writes the totals to host memory. Called by all threads of a block.
+/// Called by all threads of a block.
 __device__ void write_to_host(const RowTotals& totals, RowTotals* mailbox) {
   const auto* const from = reinterpret_cast<const std::uint32_t*>(&totals);
   auto* const to = reinterpret_cast<std::uint32_t*>(mailbox);
@@ -117,7 +116,7 @@ __device__ void write_to_host(const RowTotals& totals, RowTotals* mailbox) {
     to[threadIdx.x] = __ldcg(from + threadIdx.x);
 }
 
-/// Number of products of the entries begin, begin + stride, ... before `end`.
+/// Products of the entries begin, begin + stride, ... before `end`.
 __device__ __forceinline__ std::uint64_t count_products(const std::uint32_t* a_col_idx,
                                                         const std::int64_t* b_row_ptr,
                                                         std::int64_t begin, std::int64_t end,
@@ -298,7 +297,7 @@ __global__ void __launch_bounds__(element_threads)
   }
 }
 
-/// Launches the listing of rows, then waits for the totals in `mailbox`.
+/// Lists the rows and waits for the totals in `mailbox`.
 RowBins list_rows(const std::uint64_t* products, std::int64_t rows, Counters* counters,
                   DeviceBuffer<std::uint32_t> list, std::int64_t* counts,
                   PinnedMailbox<RowTotals>& mailbox, const std::function<void()>& meanwhile,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "apps/spgemm/cuda/fused/block_walk.cuh"
-#include "apps/spgemm/cuda/fused/large_rows.hpp"
+#include "apps/spgemm/cuda/fused/row_kernels.hpp"
+#include "apps/spgemm/cuda/fused/row_walk.cuh"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
@@ -37,6 +38,15 @@ struct LargeRowLayout {
   /// Counting with two levels: rows whose columns lie within this many column blocks use one level.
   std::uint32_t near_blocks = 0;
 
+  [[nodiscard]] static LargeRowLayout of(const BitmapMemory& memory, std::int64_t columns,
+                                         std::uint32_t sums) {
+    const auto blocks = static_cast<std::uint32_t>((columns + 31) / 32);
+    if (blocks <= memory.one_level_blocks) return {0, blocks, sums};
+    const std::uint32_t upper = (blocks + 31) / 32;
+    const std::uint32_t lower = memory.lower_blocks;
+    return {upper, lower, sums, std::min(lower, upper + memory.near_blocks)};
+  }
+
   [[nodiscard]] std::size_t bytes_to_count() const {
     return sizeof(RankedWord) * std::size_t{upper} + sizeof(std::uint32_t) * std::size_t{lower};
   }
@@ -50,8 +60,8 @@ struct LargeRowLayout {
   }
 };
 
-/// Sets `before` of `count` words. Returns the number of set bits. Called by all threads, which are
-/// synchronised before and after.
+/// Sets `before` of `count` words and returns the number of set bits. Called by all threads, which
+/// are synchronised before and after.
 template <int Warps>
 __device__ __forceinline__ std::uint32_t rank_words(RankedWord* words, std::uint32_t count,
                                                     std::uint32_t* warp_sums) {
@@ -87,7 +97,6 @@ __device__ __forceinline__ void clear(T* items, std::uint32_t count) {
   __syncthreads();
 }
 
-/// Kernel arguments.
 template <class Value>
 struct LargeRowArguments : LargeRowArrays {
   DeviceCsrView<Value> a;
@@ -119,7 +128,6 @@ constexpr std::uint32_t kBitmapHeader = 2;
 
 constexpr int kSteps = 4;
 
-/// Calls set(column) for all products of a row.
 template <int Warps, bool IsRanged, class Value, class Set>
 __device__ __forceinline__ void for_each_column(const LargeRowArguments<Value>& args,
                                                 std::uint32_t row, ColumnRange range,
@@ -145,7 +153,6 @@ __device__ __forceinline__ std::uint32_t counted_row(const std::uint64_t* bitmap
   return number;
 }
 
-/// The arguments that counting and computing have in common.
 template <class Value>
 LargeRowArguments<Value> arguments_for(const ProductOperands<Value>& operands,
                                        const LargeRows& rows) {

@@ -3,24 +3,22 @@
 
 #include <cstdint>
 
-#include "apps/spgemm/cuda/fused/policy.hpp"
+#include "apps/spgemm/cuda/fused/row_kernels.hpp"
 #include "apps/spgemm/cuda/fused/row_walk.cuh"
-#include "apps/spgemm/cuda/fused/sorted_rows.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/word_network.cuh"
 
-/// Small and medium rows, which are sorted by column: the kernels and their launches. CMakeLists.txt
-/// lists the instances.
+/// Small and medium rows, which are sorted by column. CMakeLists.txt lists the instances.
 namespace sortie::spgemm::cuda {
 
 /// Warps per block.
 inline constexpr int sorting_warps = 4;
 inline constexpr std::uint32_t no_word = 0xffffffffu;
 
-/// Rows of one bin for a kernel that processes several bins.
+/// Rows of one bin for a kernel of several bins.
 struct ListedRows {
   const std::uint32_t* rows;
   std::uint32_t count;
@@ -112,7 +110,6 @@ __device__ __forceinline__ void make_small_rows(const DeviceCsrView<Value>& a,
   }
 }
 
-/// The bins of rows with up to 8, 16 and 32 products.
 struct SmallBins {
   ListedRows of_8;
   ListedRows of_16;
@@ -241,8 +238,7 @@ inline constexpr int copied_steps = 4;
 // one sequence.
 //
 //   lane l   row l of the warp: its length and its staging slots; rows with entries go to shared
-//            memory, without gaps. Then entry l of a step: a bit mask marks the first entry of each
-//            row among the 32 entries of a step, and each lane finds its row by counting bits
+//            memory, without gaps. Then entry l of a step
 template <class Value>
 __global__ void __launch_bounds__(32 * sorting_warps)
     copy_rows_kernel(std::int64_t rows, const std::uint32_t* slots, const std::uint32_t* columns,
@@ -264,27 +260,21 @@ __global__ void __launch_bounds__(32 * sorting_warps)
     begin = c.row_ptr[row];
     if (slot != no_slot) length = static_cast<std::uint32_t>(c.row_ptr[row + 1] - begin);
   }
-  const std::uint32_t up_to = inclusive_sum_in_warp(length);
-  const std::uint32_t total = from_lane(up_to, 31);
-  const std::uint32_t head = length != 0 ? up_to - length : 0xffffffffu;
-  const auto own = static_cast<int>(rank_among(__ballot_sync(full_warp, length != 0)));
+  WarpRuns runs(length);
   if (length != 0) {
-    from[own] = std::int64_t{slot} * entries_per_slot - head;
-    to[own] = begin - head;
+    from[runs.number] = std::int64_t{slot} * entries_per_slot - runs.first;
+    to[runs.number] = begin - runs.first;
   }
   __syncwarp();
-  int rows_before = -1;
-  for (std::uint32_t first = 0; first < total; first += 32 * copied_steps) {
+  for (std::uint32_t first = 0; first < runs.total; first += 32 * copied_steps) {
     int mine[copied_steps];
     std::uint32_t column[copied_steps];
     Value value[copied_steps];
 #pragma unroll
     for (int i = 0; i < copied_steps; ++i) {
       const std::uint32_t step = first + 32 * i;
-      const unsigned heads = or_in_warp(head - step < 32 ? 1u << (head - step) : 0u);
-      mine[i] = rows_before + __popc(heads & (lanes_below() << 1 | 1));
-      rows_before += __popc(heads);
-      if (step + lane < total) {
+      mine[i] = runs.run_of_item(step);
+      if (step + lane < runs.total) {
         column[i] = load_streaming(columns + from[mine[i]] + step + lane);
         value[i] = load_streaming(values + from[mine[i]] + step + lane);
       }
@@ -292,7 +282,7 @@ __global__ void __launch_bounds__(32 * sorting_warps)
 #pragma unroll
     for (int i = 0; i < copied_steps; ++i) {
       const std::uint32_t entry = first + 32 * i + lane;
-      if (entry < total) {
+      if (entry < runs.total) {
         store_streaming(c.col_idx + to[mine[i]] + entry, column[i]);
         store_streaming(c.values + to[mine[i]] + entry, value[i]);
       }
@@ -329,13 +319,12 @@ void compute_sorted_rows(const ProductOperands<Value>& operands, const RowBins& 
 }
 
 template <class Value>
-void copy_sorted_rows(const RowBins& bins, const DeviceBuffer<std::uint32_t>& columns,
-                      const DeviceBuffer<Value>& values, const ProductRows<Value>& c,
-                      KernelGroup& group) {
+void copy_sorted_rows(const RowBins& bins, const std::uint32_t* columns, const Value* values,
+                      const ProductRows<Value>& c, KernelGroup& group) {
   if (bins.staged_entries == 0) return;
   const auto rows = static_cast<std::int64_t>(bins.slots.size());
   group.launch(copy_rows_kernel<Value>, blocks_for(rows, copied_rows * sorting_warps),
-               32 * sorting_warps, 0, rows, bins.slots.data(), columns.data(), values.data(), c);
+               32 * sorting_warps, 0, rows, bins.slots.data(), columns, values, c);
 }
 
 }  // namespace sortie::spgemm::cuda

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -7,14 +9,11 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/essc.hpp"
-#include "apps/spgemm/host/result_arrays.hpp"
 #include "apps/spgemm/host/row_wise.hpp"
-#include "apps/spgemm/product.hpp"
 #include "core/phase_timer.hpp"
 
+/// Compiled once for each type of values: CMakeLists.txt lists the instances of functions().
 namespace sortie::spgemm::host {
-
-namespace {
 
 /// Returns finish(product) for the Product of an algorithm, where finish() calls product.next()
 /// until all rows are done.
@@ -77,13 +76,9 @@ WorkSpace work_space(const Context& context, const ProductSize& size, Algorithm 
                                       : RowWiseProduct<Value, Idx>::work_space(context, size);
 }
 
-}  // namespace
-
 template <Scalar Value, Index Idx>
 BackendFunctions<Value, Idx> functions() {
   return {multiply<Value, Idx>, multiply_in_chunks<Value, Idx>, work_space<Value, Idx>};
 }
-
-SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)
 
 }  // namespace sortie::spgemm::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/cuda/index_arrays.hpp"
+#include "apps/spgemm/cuda/device_product.hpp"
 
 #include <cub/device/device_scan.cuh>
 
