@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "primitives/key_codec.hpp"
+
 SORTIE_BEGIN_INTRINSICS
 
 namespace sortie {
@@ -117,6 +119,39 @@ template <std::unsigned_integral Word>
   const auto bits = static_cast<unsigned>(count < 32 ? count : 32);
   return static_cast<typename WideVector<Word>::Mask>(_bzhi_u32(~0U, bits));
 }
+
+/// KeyCodec of all lanes of a register: of keys, or of 32-bit keys in 64-bit words whose upper halves
+/// are zero.
+template <std::unsigned_integral UKey, std::unsigned_integral Word = std::uint64_t>
+class KeyWords {
+ public:
+  SORTIE_INLINE_AVX512 explicit KeyWords(const KeyCodec<UKey>& codec)
+      : floating_(WideVector<Word>::all(codec.negative_flip()).words),
+        flipped_(WideVector<Word>::all(codec.flip()).words) {}
+
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i encoded(__m512i keys) const {
+    return _mm512_xor_si512(flipped_if_negative(keys), flipped_);
+  }
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i decoded(__m512i keys) const {
+    return flipped_if_negative(_mm512_xor_si512(keys, flipped_));
+  }
+
+ private:
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i flipped_if_negative(__m512i keys) const {
+    constexpr int xor_of_and = 0x78;
+    if constexpr (sizeof(Word) == 4) {
+      const __m512i negative = _mm512_srai_epi32(keys, 31);
+      return _mm512_ternarylogic_epi32(keys, negative, floating_, xor_of_and);
+    } else {
+      const __m512i highest = _mm512_slli_epi64(keys, 64 - 8 * sizeof(UKey));
+      const __m512i negative = _mm512_srai_epi64(highest, 63);
+      return _mm512_ternarylogic_epi64(keys, negative, floating_, xor_of_and);
+    }
+  }
+
+  __m512i floating_;
+  __m512i flipped_;
+};
 
 }  // namespace sortie
 

@@ -11,29 +11,25 @@
 /// or several.
 namespace sortie::segsort {
 
-/// Prefetches some items, by the threads of a tile.
-template <class T>
-__device__ __forceinline__ void prefetch_items(const typename T::Word* keys, const void* values,
-                                               std::uint64_t begin, std::uint64_t length) {
-  const auto thread = static_cast<unsigned int>(T::thread());
-  prefetch_lines(keys + begin, length * sizeof(typename T::Word), thread, T::threads);
-  if constexpr (T::value_bytes != 0)
-    prefetch_lines(static_cast<const char*>(values) + begin * T::value_bytes,
-                   length * T::value_bytes, thread, T::threads);
-}
+/// Range of items that a tile sorts at once, from the input, output or scratch buffer to the same
+/// range of the output: a segment, or neighbouring buckets of a partition.
+struct TileRange {
+  std::uint64_t begin;
+  std::uint32_t length;
+  Buffer buffer;
+};
 
-/// Sorts `length` items from index `begin` of the input arrays to the same range of the output.
-/// Calls `meanwhile` once the loads have been issued.
+/// Sorts a range. Calls `meanwhile` once the loads have been issued.
 template <class T, class Meanwhile>
 __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename T::Word>& arguments,
-                                              std::uint64_t begin, int length,
-                                              const Meanwhile& meanwhile) {
-  using Value = typename T::Value;
+                                              const TileRange& range, const Meanwhile& meanwhile) {
   const int thread = T::thread();
-  const Value* const values_in = value_at<T>(arguments.values_in, begin);
+  const std::uint64_t begin = range.begin;
+  const auto length = static_cast<int>(range.length);
+  const typename T::Value* const values_in = value_at<T>(arguments.values_of(range.buffer), begin);
   typename T::Word keys[T::items];
   std::uint32_t words[T::items];
-  load_items(tile, keys, arguments.keys_in + begin, values_in, length);
+  load_items(tile, keys, arguments.keys_of(range.buffer) + begin, values_in, length);
   meanwhile();
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -50,14 +46,6 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
   T::synchronise();
 }
 
-/// Range of items that a tile sorts at once, from the input, output or scratch buffer to the same
-/// range of the output: a segment, or neighbouring buckets of a partition.
-struct TileRange {
-  std::uint64_t begin;
-  std::uint32_t length;
-  Buffer buffer;
-};
-
 /// Sorts ranges `first`, `first` + `step`, ... of `count`, which `range_of` returns, one after the
 /// other, and prefetches the next range meanwhile. A range may be in the output already: all of it
 /// is read before any of it is written. \pre `count` + `step` < 2^32
@@ -72,13 +60,11 @@ __device__ __forceinline__ void sort_each_in_tile(T& tile,
     const TileRange range = next;
     const bool is_last = count - i <= step;
     if (!is_last) next = range_of(i + step);
-    Arguments<typename T::Word> from = arguments;
-    from.keys_in = arguments.keys_of(range.buffer);
-    from.values_in = arguments.values_of(range.buffer);
-    sort_in_block(tile, from, range.begin, static_cast<int>(range.length), [&] {
+    sort_in_block(tile, arguments, range, [&] {
       if (!is_last)
-        prefetch_items<T>(arguments.keys_of(next.buffer), arguments.values_of(next.buffer),
-                          next.begin, next.length);
+        prefetch_items<T::value_bytes>(arguments.keys_of(next.buffer),
+                                       arguments.values_of(next.buffer), next.begin, next.length,
+                                       static_cast<unsigned int>(T::thread()), T::threads);
     });
   }
 }
@@ -129,7 +115,7 @@ __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, con
         if constexpr (group_class < group_classes) {
           if (place < groups) {
             const Group group = lists.group(group_class, place);
-            return {group.begin(), static_cast<std::uint32_t>(group.length()), group.buffer()};
+            return {group.begin(), group.length(), group.buffer()};
           }
         }
         const auto [begin, length] = extent(arguments, lists.segment(Class, place - groups));

@@ -7,8 +7,7 @@
 #include "primitives/cuda/block_scan.cuh"
 #include "segsort/cuda/digits.cuh"
 #include "segsort/cuda/policy.cuh"
-#include "segsort/cuda/short_numbers.cuh"
-#include "segsort/cuda/tile_items.cuh"
+#include "segsort/cuda/tile.cuh"
 
 /// Counts the digits of the items of a part, and moves the items to their buckets one tile at a
 /// time. Work of one block.

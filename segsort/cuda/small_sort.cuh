@@ -103,7 +103,8 @@ __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueByt
   for (std::uint32_t i = 0; i < shared.long_count; ++i) {
     const Part part = part_of(arguments, shared.long_segments[i]);
     if (part.length <= longest_of_small_tile) {
-      sort_in_block(shared.tile, arguments, part.begin, static_cast<int>(part.length), [] {});
+      const auto length = static_cast<std::uint32_t>(part.length);
+      sort_in_block(shared.tile, arguments, {part.begin, length, Buffer::input}, [] {});
       continue;
     }
     if (threadIdx.x == 0) shared.group_count = 0;
@@ -111,10 +112,7 @@ __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueByt
                        part);
     for (std::uint32_t k = 0; k < shared.group_count; ++k) {
       const Group group = shared.groups[k];
-      Arguments<Word> from = arguments;
-      from.keys_in = arguments.keys_of(group.buffer());
-      from.values_in = arguments.values_of(group.buffer());
-      sort_in_block(shared.tile, from, group.begin(), group.length(), [] {});
+      sort_in_block(shared.tile, arguments, {group.begin(), group.length(), group.buffer()}, [] {});
     }
     __syncthreads();
   }

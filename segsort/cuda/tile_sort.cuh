@@ -5,7 +5,6 @@
 
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
-#include "segsort/cuda/tile_items.cuh"
 #include "segsort/cuda/word_sort.cuh"
 
 /// Sorts the items of one or more whole segments in one tile of a warp, a team or a block.

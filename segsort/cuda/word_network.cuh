@@ -18,6 +18,13 @@
 ///   parallel      the later steps between lanes, partners at the same register (exch_paral)
 namespace sortie::segsort {
 
+/// Leaves the lesser word in `low` and the greater in `high`.
+__device__ __forceinline__ void exchange(std::uint32_t& low, std::uint32_t& high) {
+  const std::uint32_t smaller = min(low, high);
+  high = max(low, high);
+  low = smaller;
+}
+
 namespace detail {
 
 /// Comparators of Batcher's odd-even merge sort of `Items` items, in a valid order of execution.
@@ -41,18 +48,11 @@ struct OddEvenMergeSort {
   }
 };
 
-template <int Low, int High, int Items>
-__device__ __forceinline__ void compare_exchange(std::uint32_t (&words)[Items]) {
-  const std::uint32_t smaller = min(words[Low], words[High]);
-  words[High] = max(words[Low], words[High]);
-  words[Low] = smaller;
-}
-
 template <int Items, int... Comparator>
 __device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items],
                                                std::integer_sequence<int, Comparator...>) {
   constexpr OddEvenMergeSort<Items> network;
-  (compare_exchange<network.low[Comparator], network.high[Comparator]>(words), ...);
+  (exchange(words[network.low[Comparator]], words[network.high[Comparator]]), ...);
 }
 
 }  // namespace detail
@@ -75,12 +75,8 @@ __device__ __forceinline__ void clean_in_thread(std::uint32_t (&words)[Items]) {
 #pragma unroll
   for (int stride = Items / 2; stride > 0; stride /= 2) {
 #pragma unroll
-    for (int r = 0; r < Items; ++r) {
-      if ((r & stride) != 0) continue;
-      const std::uint32_t smaller = min(words[r], words[r + stride]);
-      words[r + stride] = max(words[r], words[r + stride]);
-      words[r] = smaller;
-    }
+    for (int r = 0; r < Items; ++r)
+      if ((r & stride) == 0) exchange(words[r], words[r + stride]);
   }
 }
 
@@ -128,19 +124,11 @@ __device__ __forceinline__ void sort_short_runs(std::uint32_t (&words)[Items], i
 #pragma unroll 1
   for (int round = 0; round < longest; round += 2) {
 #pragma unroll
-    for (int r = 0; r < Items; r += 2) {
-      const std::uint32_t smaller = min(words[r], words[r + 1]);
-      words[r + 1] = max(words[r], words[r + 1]);
-      words[r] = smaller;
-    }
+    for (int r = 0; r < Items; r += 2) exchange(words[r], words[r + 1]);
     const std::uint32_t next = __shfl_down_sync(full_warp, words[0], 1);
     const std::uint32_t previous = __shfl_up_sync(full_warp, words[Items - 1], 1);
 #pragma unroll
-    for (int r = 1; r + 1 < Items; r += 2) {
-      const std::uint32_t smaller = min(words[r], words[r + 1]);
-      words[r + 1] = max(words[r], words[r + 1]);
-      words[r] = smaller;
-    }
+    for (int r = 1; r + 1 < Items; r += 2) exchange(words[r], words[r + 1]);
     if (lane < 31) words[Items - 1] = min(words[Items - 1], next);
     if (lane > 0) words[0] = max(words[0], previous);
   }

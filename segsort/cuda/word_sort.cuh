@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "segsort/cuda/short_numbers.cuh"
 #include "segsort/cuda/tile.cuh"
 
 /// Sorts the words of a tile: by distribution if they are evenly spread, otherwise by the networks

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <type_traits>
 #include <vector>
 
@@ -224,6 +225,15 @@ TEST(Kernels, ListsOfEachRowOfThePolicy) {
     EXPECT_EQ(long_class(length), expected);
     EXPECT_EQ(long_class<SmallTiles>(length), expected);
   }
+}
+
+TEST(Tile, PaddedWordsAreDistinctAndSpreadStrides) {
+  std::set<int> places;
+  for (int i = 0; i < 1024; ++i) places.insert(banked(i));
+  EXPECT_EQ(places.size(), 1024U);
+  std::set<int> banks;  // of a column of a 32 x 32 array of words
+  for (int row = 0; row < 32; ++row) banks.insert(banked(32 * row) % 32);
+  EXPECT_EQ(banks.size(), 32U);
 }
 
 template <class Word, int ValueBytes, int BlockWarps>

@@ -12,7 +12,6 @@
 
 #include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
-#include "segsort/host/short/key_words.hpp"
 #include "segsort/host/short/register_tile.hpp"
 
 SORTIE_BEGIN_INTRINSICS
@@ -29,7 +28,6 @@ namespace sortie::segsort::detail {
 /// RegisterTile, which accepts segments at any address, needs an address and a mask per segment.
 /// Here whole registers are read and written contiguously.
 template <std::unsigned_integral UKey, class Value, std::size_t Length>
-requires fits_register_tile<Value>
 class AdjacentSegments {
   static_assert(Length >= 2 && Length <= 4);
 

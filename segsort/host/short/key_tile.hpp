@@ -15,7 +15,7 @@
 
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/exchange_network.hpp"
-#include "segsort/host/short/key_words.hpp"
+#include "primitives/simd/wide_vector.hpp"
 
 SORTIE_BEGIN_INTRINSICS
 
