@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "primitives/key_codec.hpp"
+#include "primitives/simd/exchange_network.hpp"
 
 SORTIE_BEGIN_INTRINSICS
 
@@ -118,6 +120,18 @@ template <std::unsigned_integral Word>
   // bzhi uses only the lowest eight bits of the count.
   const auto bits = static_cast<unsigned>(count < 32 ? count : 32);
   return static_cast<typename WideVector<Word>::Mask>(_bzhi_u32(~0U, bits));
+}
+
+/// Sorts `Rows` rows of one register each by the network: Exchange::exchange(first, second) leaves
+/// the lesser words in the first row. No step depends on a word, and all indices are constants, so
+/// the rows stay in registers.
+template <class Exchange, std::size_t Rows, class Row, std::size_t... I>
+SORTIE_INLINE_AVX512 void sort_by_network([[maybe_unused]] Row* rows, std::index_sequence<I...>) {
+  (Exchange::exchange(rows[comparators<Rows>[I].first], rows[comparators<Rows>[I].second]), ...);
+}
+template <class Exchange, std::size_t Rows, class Row>
+SORTIE_INLINE_AVX512 void sort_by_network(Row* rows) {
+  sort_by_network<Exchange, Rows>(rows, std::make_index_sequence<count_comparators<Rows>()>());
 }
 
 /// KeyCodec of all lanes of a register: of keys, or of 32-bit keys in 64-bit words whose upper halves

@@ -69,24 +69,18 @@ __device__ __forceinline__ void sort_each_in_tile(T& tile,
   }
 }
 
-/// Dynamic shared memory of a block.
-struct SharedBytes {
-  unsigned char* begin;
-  unsigned int size;
-};
-
 /// Sorts the block's share of `count` ranges. Each of its teams has one tile T, as far as shared
 /// memory suffices for tiles, and sorts one range after another. T::is_of_team is false if the
 /// block is a single team.
 template <class T, class RangeOf>
-__device__ __forceinline__ void sort_by_teams(SharedBytes shared,
+__device__ __forceinline__ void sort_by_teams(unsigned int shared_size,
                                               const Arguments<typename T::Word>& arguments,
                                               unsigned int count, const RangeOf& range_of) {
-  T* const tiles = reinterpret_cast<T*>(shared.begin);
+  T* const tiles = reinterpret_cast<T*>(dynamic_shared_memory());
   if constexpr (T::is_of_team) {
     const auto team = static_cast<unsigned int>(T::team());
     const unsigned int teams =
-        min(blockDim.x / T::threads, shared.size / static_cast<unsigned int>(sizeof(T)));
+        min(blockDim.x / T::threads, shared_size / static_cast<unsigned int>(sizeof(T)));
     if (team >= teams) return;
     sort_each_in_tile(tiles[team], arguments, team * gridDim.x + blockIdx.x, teams * gridDim.x,
                       count, range_of);
@@ -103,7 +97,7 @@ using TileOfClass = Tile<Word, ValueBytes, team_warps(Class), team_items(Class),
 /// sorted in tiles of this class, and segments.
 template <class Word, int ValueBytes, int Class>
 __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, const WorkLists& lists,
-                                           SharedBytes shared) {
+                                           unsigned int shared_size) {
   constexpr int group_class = group_class_of(Class);
   unsigned int groups = 0;
   if constexpr (group_class < group_classes) groups = lists.counters->groups[group_class];
@@ -111,7 +105,7 @@ __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, con
   if (count == 0) return;
   __syncthreads();  // the teams of the previous class no longer use the shared memory
   sort_by_teams<TileOfClass<Word, ValueBytes, Class>>(
-      shared, arguments, count, [&](unsigned int place) -> TileRange {
+      shared_size, arguments, count, [&](unsigned int place) -> TileRange {
         if constexpr (group_class < group_classes) {
           if (place < groups) {
             const Group group = lists.group(group_class, place);
@@ -136,7 +130,7 @@ __global__ void __launch_bounds__(32 * BlockWarps, resident_warps / BlockWarps)
   wait_for_preceding_kernels();
   const auto sort = [&]<int Class>() {
     if constexpr (warps_of_block<Word>(Class) == BlockWarps)
-      sort_class<Word, ValueBytes, Class>(arguments, lists, {dynamic_shared_memory(), shared_size});
+      sort_class<Word, ValueBytes, Class>(arguments, lists, shared_size);
   };
   [&]<int... Before>(std::integer_sequence<int, Before...>) {
     (sort.template operator()<block_classes - 1 - Before>(), ...);

@@ -37,14 +37,6 @@ constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t p
   return (tiles < chunks_of_batch ? tiles : chunks_of_batch) + 2 * parts_of_batch;
 }
 
-/// Index of the part that a chunk or a task belongs to: the last part whose first chunk or task
-/// does not exceed it.
-template <std::uint32_t SharedPart::*First>
-__device__ __forceinline__ std::uint32_t part_with(const SharedPart* parts, std::uint32_t count,
-                                                   std::uint32_t number) {
-  return last_not_beyond(number, count, [&](std::uint32_t i) { return parts[i].*First; });
-}
-
 /// Row of the histograms for a chunk. The rows of each part follow one that holds the first
 /// positions of its buckets.
 __device__ inline std::uint64_t* row_of_chunk(const WorkLists& lists, std::uint32_t part,
@@ -225,7 +217,8 @@ __device__ __forceinline__ void count_chunk(Shared& shared, const Arguments<Word
                                             const WorkLists& lists, const Round& round,
                                             std::uint32_t chunk) {
   const PartBatch& batch = round.batch;
-  const std::uint32_t number = part_with<&SharedPart::first_chunk>(round.parts, batch.parts, chunk);
+  const std::uint32_t number = last_not_beyond(
+      chunk, batch.parts, [&](std::uint32_t i) { return round.parts[i].first_chunk; });
   SharedPart& owner = round.parts[number];
   const Part part = owner.part;
   const std::uint64_t group_items = std::uint64_t{batch.tiles_of_tile_group} * Shared::tile;
@@ -255,8 +248,8 @@ __device__ __forceinline__ void count_chunk(Shared& shared, const Arguments<Word
 template <class Shared>
 __device__ __forceinline__ void sum_chunks(Shared& shared, const WorkLists& lists,
                                            const Round& round, std::uint32_t task) {
-  const std::uint32_t number =
-      part_with<&SharedPart::first_task>(round.parts, round.batch.parts, task);
+  const std::uint32_t number = last_not_beyond(
+      task, round.batch.parts, [&](std::uint32_t i) { return round.parts[i].first_task; });
   SharedPart& owner = round.parts[number];
   std::uint64_t* const rows = row_of_chunk(lists, number, owner.first_chunk);
   if (owner.chunks <= few_chunks) {

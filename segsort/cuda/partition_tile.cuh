@@ -21,7 +21,7 @@ struct PartitionShared {
   static constexpr int warps = Shape.warps();
   static constexpr int items = Shape.items;
   static constexpr int tile = Shape.tile();
-  using Value = typename ValueWord<value_bytes>::type;
+  using Value = ValueWord<value_bytes>;
   static_assert(threads >= most_buckets / 2, "each thread handles two buckets");
   static_assert(tile <= 1 << 16 && most_buckets <= 1 << 10, "places and buckets are packed");
 
@@ -94,17 +94,13 @@ struct OfBuckets {
   }
 };
 
-/// Exclusive prefix sum of one number per thread over the block. Two barriers.
-template <class Number, int Warps>
-__device__ __forceinline__ Number sum_before(Number value, std::uint64_t (&warp_sums)[Warps]) {
-  return prefix_sum_in_block<Warps>(value, warp_sums).before;
-}
-
 /// Exclusive prefix sum over the buckets. Ends with a barrier.
 template <class Number, int Warps>
 __device__ __forceinline__ OfBuckets<Number> starts_of(const OfBuckets<Number>& lengths,
                                                        std::uint64_t (&warp_sums)[Warps]) {
-  const Number start = sum_before(static_cast<Number>(lengths.first + lengths.second), warp_sums);
+  const Number start =
+      prefix_sum_in_block<Warps>(static_cast<Number>(lengths.first + lengths.second), warp_sums)
+          .before;
   return {start, static_cast<Number>(start + lengths.first)};
 }
 

@@ -52,7 +52,7 @@ struct LocalGroups {
 template <int ValueBytes, class Word>
 __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
                                               const SegmentExtent& segment) {
-  using Value = typename ValueWord<ValueBytes>::type;
+  using Value = ValueWord<ValueBytes>;
   const auto lane = static_cast<int>(threadIdx.x % 32);
   const auto length = static_cast<int>(segment.length);
   const bool is_item = lane < length;

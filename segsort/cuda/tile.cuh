@@ -3,6 +3,7 @@
 
 #include <cuda_pipeline.h>
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -44,20 +45,9 @@ class ShortNumbers {
   std::uint32_t words_[(Count - 1) / in_word + 1];
 };
 
-constexpr int log2_of(int power_of_two) {
-  int log = 0;
-  while ((1 << log) < power_of_two) ++log;
-  return log;
-}
-
+/// Word of a value; if there are none, of any type.
 template <int Bytes>
-struct ValueWord {
-  using type = std::uint32_t;
-};
-template <>
-struct ValueWord<8> {
-  using type = std::uint64_t;
-};
+using ValueWord = std::conditional_t<Bytes == 8, std::uint64_t, std::uint32_t>;
 
 /// \tparam IsOfTeam  the block has several teams of WarpCount neighbouring warps, each with its own
 ///                   tile
@@ -66,13 +56,13 @@ template <class WordType, int ValueBytesOfOne, int WarpCount, int ItemsOfThread,
 struct Tile {
   using Word = WordType;
   static constexpr int value_bytes = ValueBytesOfOne;
-  using Value = typename ValueWord<value_bytes>::type;
+  using Value = ValueWord<value_bytes>;
   static constexpr int warps = WarpCount;
   static constexpr int items = ItemsOfThread;
   static constexpr int threads = 32 * warps;
   static constexpr bool is_of_team = IsOfTeam;
   static constexpr int capacity = threads * items;
-  static constexpr int index_bits = log2_of(capacity);
+  static constexpr int index_bits = std::bit_width(capacity - 1u);
   static constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
   static constexpr int bin_bits = index_bits - 1;  ///< log2 of the bins of a distribution
 

@@ -34,12 +34,6 @@ struct TileSegments {
   int merge_rounds;  ///< of sort_middle_runs()
 };
 
-/// Properties of segments of up to `longest` items that begin anywhere in a tile of `items` items
-/// per thread. The number of rounds is the largest number of threads that a segment can touch.
-__device__ __forceinline__ constexpr TileSegments segments_anywhere(int longest, int items) {
-  return {longest, (longest - 2) / items + 2};
-}
-
 /// Longest segments for which neighbours in a warp's tile are compared (sort_short_runs), given the
 /// rounds of sort_middle_runs(), and for which neighbouring threads are merged (sort_middle_runs).
 __device__ __forceinline__ constexpr int longest_short_run(int merge_rounds) {
@@ -104,29 +98,6 @@ struct KeyRange {
   int span;
 };
 
-/// Minimum of `least` and maximum of `greatest` over the tile. `slot` is 0 or 1; each may be used
-/// once per tile.
-template <class T>
-__device__ __forceinline__ void bounds_of_tile(T& tile, int slot, std::uint32_t& least,
-                                               std::uint32_t& greatest) {
-  least = min_in_warp(least);
-  greatest = max_in_warp(greatest);
-  if constexpr (T::warps > 1) {
-    if (T::thread() == 0) {
-      tile.least[slot] = 0xffffffffu;
-      tile.greatest[slot] = 0;
-    }
-    T::synchronise();
-    if (threadIdx.x % 32 == 0) {
-      atomicMin(&tile.least[slot], least);
-      atomicMax(&tile.greatest[slot], greatest);
-    }
-    T::synchronise();
-    least = tile.least[slot];
-    greatest = tile.greatest[slot];
-  }
-}
-
 /// Range of the compared bits of the keys of a tile. For 64-bit keys the upper words decide unless
 /// they are all equal: a base slightly below the least key only costs window bits.
 template <class T>
@@ -134,25 +105,39 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
     T& tile, const typename T::Word (&keys)[T::items]) {
   using Word = typename T::Word;
   constexpr int upper = static_cast<int>(sizeof(Word)) * 8 - 32;
-  std::uint32_t least = 0xffffffffu;
+  std::uint32_t least = 0;
   std::uint32_t greatest = 0;
+  // Bounds of 32 bits of the keys; each slot may be used once per tile.
+  const auto find_bounds = [&](int shift, int slot) {
+    least = 0xffffffffu;
+    greatest = 0;
 #pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    least = min(least, static_cast<std::uint32_t>(keys[r] >> upper));
-    greatest = max(greatest, static_cast<std::uint32_t>(keys[r] >> upper));
-  }
-  bounds_of_tile(tile, 0, least, greatest);
+    for (int r = 0; r < T::items; ++r) {
+      least = min(least, static_cast<std::uint32_t>(keys[r] >> shift));
+      greatest = max(greatest, static_cast<std::uint32_t>(keys[r] >> shift));
+    }
+    least = min_in_warp(least);
+    greatest = max_in_warp(greatest);
+    if constexpr (T::warps > 1) {
+      if (T::thread() == 0) {
+        tile.least[slot] = 0xffffffffu;
+        tile.greatest[slot] = 0;
+      }
+      T::synchronise();
+      if (threadIdx.x % 32 == 0) {
+        atomicMin(&tile.least[slot], least);
+        atomicMax(&tile.greatest[slot], greatest);
+      }
+      T::synchronise();
+      least = tile.least[slot];
+      greatest = tile.greatest[slot];
+    }
+  };
+  find_bounds(upper, 0);
   if constexpr (upper == 0) return {least, bits_of(greatest - least)};
   const Word base = static_cast<Word>(least) << upper;
   if (least != greatest) return {base, upper + bits_of(greatest - least)};
-  least = 0xffffffffu;
-  greatest = 0;
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    least = min(least, static_cast<std::uint32_t>(keys[r]));
-    greatest = max(greatest, static_cast<std::uint32_t>(keys[r]));
-  }
-  bounds_of_tile(tile, 1, least, greatest);
+  find_bounds(0, 1);
   return {base | least, bits_of(greatest - least)};
 }
 

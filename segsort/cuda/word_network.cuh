@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "primitives/cuda/warp.cuh"
+#include "primitives/simd/exchange_network.hpp"
 
 /// Sorts 32-bit words, one per item, in the registers of a warp.
 ///
@@ -25,43 +26,16 @@ __device__ __forceinline__ void exchange(std::uint32_t& low, std::uint32_t& high
   low = smaller;
 }
 
-namespace detail {
-
-/// Comparators of Batcher's odd-even merge sort of `Items` items, in a valid order of execution.
-template <int Items>
-struct OddEvenMergeSort {
-  static constexpr int most = Items * 6;
-  std::array<int, most> low{};
-  std::array<int, most> high{};
-  int count = 0;
-
-  constexpr OddEvenMergeSort() {
-    for (int p = 1; p < Items; p *= 2)
-      for (int k = p; k >= 1; k /= 2)
-        for (int j = k % p; j <= Items - 1 - k; j += 2 * k)
-          for (int i = 0; i < k && i + j + k < Items; ++i)
-            if ((i + j) / (2 * p) == (i + j + k) / (2 * p)) {
-              low[count] = i + j;
-              high[count] = i + j + k;
-              ++count;
-            }
-  }
-};
-
-template <int Items, int... Comparator>
-__device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items],
-                                               std::integer_sequence<int, Comparator...>) {
-  constexpr OddEvenMergeSort<Items> network;
-  (exchange(words[network.low[Comparator]], words[network.high[Comparator]]), ...);
-}
-
-}  // namespace detail
-
 /// Sorts the items of each thread independently.
+template <int Items, std::size_t... I>
+__device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items],
+                                               std::index_sequence<I...>) {
+  constexpr auto network = comparators<Items>;
+  (exchange(words[network[I].first], words[network[I].second]), ...);
+}
 template <int Items>
 __device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items]) {
-  constexpr int comparators = detail::OddEvenMergeSort<Items>().count;
-  detail::sort_in_thread(words, std::make_integer_sequence<int, comparators>{});
+  sort_in_thread(words, std::make_index_sequence<count_comparators<Items>()>());
 }
 
 /// Minimum in the lower lane of a pair, maximum in the upper.

@@ -21,16 +21,6 @@ struct Segments {
   [[nodiscard]] std::uint64_t count() const { return begins.size; }
   [[nodiscard]] std::uint64_t length(std::uint64_t i) const { return ends[i] - begins[i]; }
 
-  /// Calls body(i, begin, length) for the segments [first, last). Dispatches on the offset width
-  /// once, not per segment.
-  template <class Body>
-  void for_each(std::uint64_t first, std::uint64_t last, Body body) const {
-    with_offsets([&](const auto* begin, const auto* end) {
-      for (std::uint64_t i = first; i < last; ++i)
-        body(i, std::uint64_t{begin[i]}, std::uint64_t{end[i]} - begin[i]);
-    });
-  }
-
   /// Returns body(begins, ends), where the arguments are pointers to unsigned offsets of the actual
   /// width.
   template <class Body>

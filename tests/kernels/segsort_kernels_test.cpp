@@ -44,7 +44,7 @@ template <class WordType, int ValueBytes>
 class Problem {
  public:
   using Word = WordType;
-  using Value = typename ValueWord<ValueBytes>::type;
+  using Value = ValueWord<ValueBytes>;
 
   Problem(const Lengths& lengths, Keys kind, Order order = Order::ascending)
       : descending_(order == Order::descending) {
@@ -276,8 +276,8 @@ void sort_by_three_teams() {
   with_keys([&](Keys kind, Order order) {
     Problem<Word, ValueBytes> problem(lengths, kind, order);
     cuda_on_host::run_block(T::threads * teams, [&] {
-      sort_by_teams<T>({dynamic_shared_memory(), 2 * sizeof(T)}, problem.arguments,
-                       problem.segments(), [&](unsigned int i) -> TileRange {
+      sort_by_teams<T>(2 * sizeof(T), problem.arguments, problem.segments(),
+                       [&](unsigned int i) -> TileRange {
                          const auto [begin, length] = extent(problem.arguments, i);
                          return {begin, static_cast<std::uint32_t>(length), Buffer::input};
                        });

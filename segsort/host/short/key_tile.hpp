@@ -14,7 +14,6 @@
 #include <limits>
 
 #include "primitives/key_codec.hpp"
-#include "primitives/simd/exchange_network.hpp"
 #include "primitives/simd/wide_vector.hpp"
 
 SORTIE_BEGIN_INTRINSICS

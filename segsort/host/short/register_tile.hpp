@@ -14,7 +14,6 @@
 
 #include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
-#include "primitives/simd/exchange_network.hpp"
 #include "primitives/simd/wide_vector.hpp"
 #include "segsort/host/short/short_sort.hpp"
 
