@@ -6,10 +6,8 @@
 #include "segsort/cuda/tile_sort.cuh"
 #include "segsort/cuda/work_lists.cuh"
 
-/// The first kernel: reads all offsets, sorts every segment that fits a warp's tile, and lists the
-/// longer ones.
-///
-/// A warp takes one chunk of neighbouring segments at a time. The items of segments of up to
+/// The first kernel. A warp takes one chunk of neighbouring segments at a time, reads their offsets,
+/// sorts those that fit its tile, and lists the longer ones. The items of segments of up to
 /// longest_batched items are numbered consecutively over the chunk. As many of these segments as
 /// fit the warp's tile form a batch, whatever their lengths; reads and writes are coalesced
 /// wherever the segments are adjacent. Longer segments are ordered by length, and each of the
@@ -116,7 +114,6 @@ __device__ __forceinline__ std::uint32_t segment_in_row(bool is_head, int& befor
   return static_cast<std::uint32_t>(segment);
 }
 
-/// Length of the longest of some segments.
 __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segments) {
   int longest = 0;
   for (int i = static_cast<int>(threadIdx.x % 32); i < segments; i += 32)
@@ -124,9 +121,9 @@ __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segme
   return static_cast<int>(max_in_warp(static_cast<std::uint32_t>(longest)));
 }
 
-/// Sorts `segments` whole segments as one tile of the calling warp. Their items have the numbers
-/// number[0] .. number[segments]-1; those of segment j start at number[j], and item number i is at
-/// base[j] + i. For segments that are too long to be batched.
+/// Sorts `segments` segments that are too long to be batched as one tile of the calling warp. Their
+/// items have the numbers number[0] .. number[segments]-1; those of segment j start at number[j],
+/// and item number i is at base[j] + i.
 template <class T, class Index>
 __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T::Word>& arguments,
                                             const Index* base, const std::uint16_t* number,
@@ -175,7 +172,6 @@ __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T:
   __syncwarp();
 }
 
-/// The shared memory of the calling warp.
 template <class Shared>
 __device__ __forceinline__ Shared& shared_memory_of_warp() {
   return reinterpret_cast<Shared*>(dynamic_shared_memory())[threadIdx.x / 32];
@@ -341,7 +337,6 @@ __device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Wor
   __syncwarp();
 }
 
-/// Copies the kernel arguments that sort_short_segments() needs to the shared memory of the warp.
 template <class Shared>
 __device__ __forceinline__ void keep_arrays(Shared& shared,
                                             const Arguments<typename Shared::Word>& arguments) {
@@ -466,9 +461,6 @@ struct ChunkPlan {
   }
 };
 
-/// Each warp independently takes one chunk of segments after another, sorts the segments of up to
-/// Longest items, and lists the others.
-///
 ///   shared memory, per warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
 ///   registers of lane l       while loading and storing: items l, 32 + l, 64 + l, ... of the tile;
 ///                             while sorting: the words of positions 16 l .. 16 l + 15

@@ -93,8 +93,7 @@ template <class Word, int ValueBytes, int Class>
 using TileOfClass = Tile<Word, ValueBytes, team_warps(Class), team_items(Class),
                          warps_of_block<Word>(Class) != team_warps(Class)>;
 
-/// Sorts the block's share of everything listed for a block class: groups of buckets, if they are
-/// sorted in tiles of this class, and segments.
+/// Sorts the block's share of what is listed for a block class: groups of buckets and segments.
 template <class Word, int ValueBytes, int Class>
 __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, const WorkLists& lists,
                                            unsigned int shared_size) {

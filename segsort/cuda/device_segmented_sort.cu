@@ -171,15 +171,6 @@ constexpr std::size_t most_shared_bytes() {
 }
 static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
-/// Returns true if the large tiles fit the shared memory of the device. They are sized for
-/// data-centre GPUs, which have about twice as much as others.
-bool large_tiles_fit(const DeviceRequest& request, const DeviceLimits& limits) {
-  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
-    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
-  });
-  return wanted <= static_cast<std::size_t>(limits.shared_bytes);
-}
-
 }  // namespace
 
 bool is_valid(const DeviceRequest& request) {
@@ -218,7 +209,12 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   if (queried != cudaSuccess && temp_storage != nullptr) return queried;
   if (shared_bytes_limit != 0)
     limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes_limit);
-  return queried != cudaSuccess || large_tiles_fit(request, limits)
+  // The large tiles are sized for data-centre GPUs, which have about twice as much shared memory as
+  // others.
+  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
+    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
+  });
+  return queried != cudaSuccess || wanted <= static_cast<std::size_t>(limits.shared_bytes)
              ? sort_in_tiles<LargeTiles>(temp_storage, temp_storage_bytes, request, limits, stream)
              : sort_in_tiles<SmallTiles>(temp_storage, temp_storage_bytes, request, limits, stream);
 }

@@ -76,8 +76,6 @@ struct Round {
 template <class WordType, int ValueBytesOfOne, class Tiles>
 struct GridShared : PartitionShared<WordType, ValueBytesOfOne,
                                     Tiles::template grid_shape<WordType, ValueBytesOfOne>> {
-  using Base = PartitionShared<WordType, ValueBytesOfOne,
-                               Tiles::template grid_shape<WordType, ValueBytesOfOne>>;
   WorkListsOf<Tiles> lists;
   Round round;
   std::uint32_t tile_group;                              ///< next one of the block
@@ -85,8 +83,7 @@ struct GridShared : PartitionShared<WordType, ValueBytesOfOne,
   SharedPart owner;                                      ///< its part
   std::uint32_t first_tile_groups[most_parts_of_batch];  ///< of the parts of the batch
 
-  /// Claims the next tile group. Free blocks claim tile groups in the order of the items; with a
-  /// fixed assignment, blocks would drift apart.
+  /// Claims the next tile group. With a fixed assignment, blocks would drift apart.
   __device__ void claim_next() {
     if (threadIdx.x == 0) tile_group = atomicAdd(&lists.counters->next_tile_group, 1);
   }
@@ -106,16 +103,6 @@ struct GridShared : PartitionShared<WordType, ValueBytesOfOne,
   __device__ void await_next() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
-  }
-  /// Index of the tile group within its part.
-  [[nodiscard]] __device__ std::uint32_t tile_group_in_part() const {
-    return tile_group - owner.first_tile_group;
-  }
-  /// Items of the tile group, as a range of its part.
-  [[nodiscard]] __device__ SegmentExtent items_of_tile_group() const {
-    const std::uint64_t most = std::uint64_t{round.batch.tiles_of_tile_group} * Base::tile;
-    const std::uint64_t before = tile_group_in_part() * most;
-    return {owner.part.begin + before, min(most, owner.part.length - before)};
   }
 };
 
@@ -312,7 +299,7 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
                                                 const Lists& lists) {
   const Round& round = shared.round;
   const SharedPart& owner = shared.owner;
-  const std::uint32_t number_in_part = shared.tile_group_in_part();
+  const std::uint32_t number_in_part = shared.tile_group - owner.first_tile_group;
   const bool is_first = number_in_part == 0;
   const auto keep_part = [&](const Part& part) {
     round.next_parts[atomicAdd(&lists.counters->shared_parts[(round.number + 1) % 2], 1)].part =
@@ -332,10 +319,13 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
     take_tile_group(shared);
     return;
   }
-  const SegmentExtent items = shared.items_of_tile_group();
+  const std::uint64_t most = std::uint64_t{round.batch.tiles_of_tile_group} * Shared::tile;
+  const std::uint64_t before = number_in_part * most;
+  const std::uint64_t begin = part.begin + before;
+  const std::uint64_t length = min(most, part.length - before);
   prefetch_items<Shared::value_bytes>(arguments.keys_of(part.buffer),
-                                      arguments.values_of(part.buffer), items.begin, items.length,
-                                      threadIdx.x, blockDim.x);
+                                      arguments.values_of(part.buffer), begin, length, threadIdx.x,
+                                      blockDim.x);
   const Buffer to = other_buffer(part.buffer);
   // Rows of the part, of the chunk of the tile group, and of the tile group.
   const std::uint32_t chunk = owner.first_chunk + number_in_part / round.batch.tile_groups_of_chunk;
@@ -356,7 +346,7 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
   places += OfBuckets<std::uint64_t>{part.begin, part.begin};
   places.store(shared.places);
   set_pass(shared, arguments, owner.cut, part.buffer, to);
-  move_items<Shared>(items.begin, items.length);
+  move_items<Shared>(begin, length);
 }
 
 /// Parts beyond longest_single_block_partition: all blocks of the grid process all parts, in rounds

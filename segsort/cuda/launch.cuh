@@ -75,9 +75,8 @@ cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& pla
                 shared_bytes, plan.stream, order, values...);
 }
 
-/// Launches the kernel of the block classes whose blocks have BlockWarps warps, if any of the first
-/// `used_classes` classes has. The kernel serves all rows of the policy: classes that are not used
-/// have empty lists.
+/// Launches the kernel of those of the first `used_classes` block classes whose blocks have
+/// BlockWarps warps. It serves all rows of the policy: classes that are not used have empty lists.
 template <class Word, int ValueBytes, int BlockWarps>
 cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& arguments,
                          const WorkLists& lists, int used_classes) {
@@ -169,7 +168,6 @@ cudaError_t launch_short(const LaunchPlan& plan, const Arguments<Word>& argument
   return launch(std::uint64_t{});
 }
 
-/// Launches a small sort.
 template <class Word, int ValueBytes>
 cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arguments) {
   const std::uint64_t warps =

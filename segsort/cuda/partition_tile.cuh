@@ -184,8 +184,7 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
   return sum;
 }
 
-/// Sets source, destination and buckets of move_items(). Ends with a barrier; requires a barrier
-/// since the last move.
+/// Sets up move_items(). Ends with a barrier; requires a barrier since the last move.
 template <class Shared>
 __device__ __forceinline__ void set_pass(Shared& shared,
                                          const Arguments<typename Shared::Word>& arguments,
@@ -334,7 +333,6 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   __syncthreads();
 }
 
-/// Moves `length` items from index `begin` on, tile by tile, as move_tile().
 template <class Shared>
 __device__ __forceinline__ void move_items(std::uint64_t begin, std::uint64_t length) {
   const bool plain = shared_memory<Shared>().digits.plain();

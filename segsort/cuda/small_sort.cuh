@@ -7,9 +7,9 @@
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/partition.cuh"
 
-/// Small sorts: one kernel, without lists in global memory and without counters to clear. Each
-/// block sorts its own segments, whatever their lengths: warps sort the segments that fit their
-/// tiles, then the whole block sorts longer ones, and partitions those that exceed its tile.
+/// Small sorts: one kernel, without lists in global memory and without counters to clear. In each
+/// block, warps sort the segments that fit their tiles; then the whole block sorts longer ones, and
+/// partitions those that exceed its tile.
 namespace sortie::segsort {
 
 template <class Word, int ValueBytes>

@@ -10,19 +10,13 @@
 /// Sorts the items of one or more whole segments in one tile of a warp, a team or a block.
 ///
 /// The items of all segments of the tile are numbered consecutively, e = 0 .. length-1. Each is
-/// represented by one word,
+/// represented by one word (segsort/README.md, "One word per item"),
 ///
 ///     | index of its segment in the tile | window: highest bits of its key | e |
 ///
-/// and the words are sorted, whatever the lengths of the segments. All words differ, so the sort is
-/// stable, and neither other segments nor padding mix with a segment. Keys and values stay in
-/// shared memory and are fetched by e once the order is known.
-///
-/// Keys are relative to the least key of the tile, and the window starts at the highest bit set in
-/// any of them. If all bits fit the window, the order is exact. Otherwise neighbours with equal
-/// windows may be out of order. Short runs of them are sorted by one thread each. If a run is long
-/// (many keys agree in the window), the tile is sorted again digit by digit, least significant
-/// first, with the window as the digit.
+/// and the words are sorted. Keys are relative to the least key of the tile. Short runs of equal
+/// windows are sorted by one thread each; if a run is long, the tile is sorted again digit by digit,
+/// least significant first, with the window as the digit.
 namespace sortie::segsort {
 
 /// Longest run of equal windows that one thread sorts, in time quadratic in its length.
@@ -143,9 +137,9 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
 
 enum class Ties { none, resolved, long_runs };
 
-/// Sorts runs of equal windows by whole keys. The thread that holds the first word of a run sorts
-/// the run alone. `words` are those that sort_words() left. Ends with a barrier, unless there are
-/// no ties. Does nothing if any run is longer than longest_resolved_run.
+/// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
+/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties. Does
+/// nothing if any run is longer than longest_resolved_run.
 template <class T>
 __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
                                              int length, typename T::Word compare_mask) {

@@ -11,9 +11,7 @@
 /// Sorts 32-bit words, one per item, in the registers of a warp.
 ///
 /// Reg-sort of the paper (section 3.2) with all data of an item in one word: lane t holds positions
-/// t*Items .. t*Items+Items-1 in registers 0 .. Items-1. The payload of an item is an index within
-/// the word (see tile_sort.cuh), so a comparator is one minimum and one maximum, and an exchange
-/// between lanes is one shuffle and one of the two. Three patterns:
+/// t*Items .. t*Items+Items-1 in registers 0 .. Items-1. Three patterns:
 ///   in a thread   Batcher's odd-even merge sort of the thread's own items, then half cleaners
 ///   mirrored      the first step of a merge between lanes (exch_intxn of the paper)
 ///   parallel      the later steps between lanes, partners at the same register (exch_paral)
@@ -109,9 +107,9 @@ __device__ __forceinline__ void sort_short_runs(std::uint32_t (&words)[Items], i
 }
 
 /// As above, by threads: each thread sorts its own words; then neighbouring threads merge their
-/// words in alternating pairs, as in odd-even transposition, first threads 0 and 1, 2 and 3, and so
-/// on. The number of rounds is the number of threads that a run touches; one if each run lies
-/// within a pair of the first round, and none if each lies within a thread.
+/// words in alternating pairs, first threads 0 and 1, 2 and 3, and so on. The number of rounds is
+/// the number of threads that a run touches; one if each run lies within a pair of the first round,
+/// and none if each lies within a thread.
 template <int Items>
 __device__ __forceinline__ void sort_middle_runs(std::uint32_t (&words)[Items], int lane,
                                                  int rounds) {

@@ -89,10 +89,9 @@ template <std::unsigned_integral UKey>
 /// Splits one long segment into segments of equal value of the highest digit in which any keys
 /// differ; none if all keys are equal. With all threads.
 ///
-/// Each thread counts the digit values of its share of the segment. A scan over (digit value,
-/// share) yields the destination of the items of each share; then each thread moves its share.
-/// Within a digit value the shares keep their order, so the split is stable and its result does not
-/// depend on the number of threads.
+/// Each thread counts the digit values of its share of the segment, and later moves the items of its
+/// share. Within a digit value the shares keep their order, so the split is stable and its result
+/// does not depend on the number of threads.
 /// \param scratch  as many items as the segment has
 template <std::unsigned_integral UKey, class Value>
 [[nodiscard]] SegmentParts split_segment(Items<UKey, Value> items, const EqualShares& shares,
@@ -125,10 +124,8 @@ template <std::unsigned_integral UKey, class Value>
 /// Sorts the segments of one pair of arrays, with all threads.
 ///
 /// Threads take portions of segments of equal work (SegmentQueue) and bin them by length
-/// (SegmentBatch). They sort short segments sixteen at a time (sort_short_segments()) and longer
-/// ones one by one (sort_segment()). An oversized segment is first split by all threads
-/// (split_segment(), or divide_segment() for keys alone); the resulting segments are then sorted in
-/// the same way. Every step is stable, except on keys alone, where equal keys are
+/// (SegmentBatch). An oversized segment is first split by all threads; the resulting segments are
+/// then sorted in the same way. Every step is stable, except on keys alone, where equal keys are
 /// indistinguishable, so the result does not depend on the number of threads.
 template <class UKey, class Value>
 class SegmentSorter {

@@ -26,11 +26,9 @@ namespace sortie::segsort {
 /// \param scratch  n items, overwritten; must not overlap the input
 /// \tparam Value  trivially copyable, of any size
 ///
-/// Up to 16 items are sorted by counting ranks. Beyond that, with AVX-512, keys alone are sorted by
-/// sort_words() in O(n log n), and pairs up to longest_packed by packed_sort() (32 to 64 KiB of
-/// stack). Other processors merge on the stack up to longest_merged items (160 for 32-bit keys,
-/// 1024 for 64-bit keys; 36 KiB, plus 1024 values where these are larger than keys). Longer
-/// segments are radix sorted in O(n * differing bits / 8).
+/// Keys alone take O(n log n) with AVX-512; otherwise long segments take O(n * differing bits / 8).
+/// Stack: up to 64 KiB with AVX-512; otherwise 36 KiB, plus 1024 values where these are larger than
+/// keys. Methods by length: segsort/README.md.
 template <std::unsigned_integral UKey, class Value>
 void sort_segment(Items<UKey, Value> items, std::size_t n, Items<UKey, Value> scratch);
 
@@ -76,7 +74,7 @@ void sort_ties(const std::uint64_t* words, int low, std::size_t n, Items<UKey, V
 /// that agree in all kept bits are rare, unless the keys are adversarial. They are sorted
 /// separately; the bits in which they differ fit beside the index.
 ///
-/// Memory: 32 KiB on the stack, 64 KiB if items agree in all kept bits. Does not throw.
+/// Memory: 32 KiB on the stack, 64 KiB if items agree in all kept bits.
 ///
 /// \param from  n items; used as scratch once read
 /// \param differing  superset of the bits in which keys differ

@@ -74,7 +74,7 @@ class WholeRegisters {
     }
   }
 
-  /// Broadcasts the first word of the segment that register i belongs to.
+  /// Broadcasts the first word of the segment of register i.
   [[nodiscard]] SORTIE_INLINE_AVX512 static __m512i first(const Words& words, std::size_t i) {
     return _mm512_broadcastq_epi64(_mm512_castsi512_si128(words.at[i % lanes]));
   }
@@ -225,11 +225,10 @@ inline constexpr std::size_t most_register_rows = 32;
 /// Sorts eight segments of up to `Rows` pairs each at once in AVX-512 registers.
 ///
 /// A segment is read into the lanes of some registers, or of half a register if four lanes suffice.
-/// There each key becomes a 64-bit word whose low bits are the index of its lane. As in
-/// SegmentTile, all words differ, so the sort is stable. The registers are transposed, so that each
-/// holds one word of every segment (WholeRegisters, HalfRegisters); sorted by a network; and
-/// transposed back. The words of a segment then hold the lanes that its keys and values come from,
-/// and both are permuted in registers: memory is read once and written once.
+/// There each key becomes a 64-bit word whose low bits are the index of its lane: as in SegmentTile,
+/// all words differ. The registers are transposed, so that each holds one word of every segment
+/// (WholeRegisters, HalfRegisters); sorted by a network; and transposed back. Then keys and values
+/// are permuted in registers: memory is read once and written once.
 ///
 /// Words of 64-bit keys omit the leading bits in which the keys of a segment agree, and as many of
 /// the lowest bits as the index takes. If neighbours agree in all other bits, the words do not
@@ -300,7 +299,6 @@ class RegisterTile {
   using Words = typename Layout::Words;
   static constexpr std::uint64_t number_mask = Layout::number_mask;
 
-  /// Reads all items; lanes beyond the end of a segment become 0.
   template <class Item>
   [[nodiscard]] SORTIE_INLINE_AVX512 static Words load(const Item* items,
                                                        const std::uint64_t* begins,

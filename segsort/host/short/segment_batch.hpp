@@ -59,12 +59,9 @@ struct PaddedSegments {
 
 /// Neighbouring segments that one thread sorts, the short ones binned by length.
 ///
-/// The lengths of short segments vary from one segment to the next. Each change costs a
-/// mispredicted branch, as much time as sorting ten items. Moreover, segments of equal length can
-/// be sorted together. Longer segments keep their order. No branch in this class depends on a
-/// length.
-///
-/// Memory: 24 KiB.
+/// Each change of length from one segment to the next would cost a mispredicted branch, as much time
+/// as sorting ten items. Moreover, segments of equal length can be sorted together. Longer segments
+/// keep their order. No branch in this class depends on a length. Memory: 24 KiB.
 class SegmentBatch {
  public:
   /// Capacity in segments. Where most segments are short they average a few dozen items, so the
@@ -104,7 +101,7 @@ class SegmentBatch {
     }
     std::copy_n(begins, count, begins_.begin());
     std::fill_n(lengths_.begin(), count, length);
-    for (std::size_t i = 0; i < count; ++i) order_[i] = static_cast<std::uint16_t>(i);
+    std::iota(order_.begin(), order_.begin() + count, std::uint16_t{0});
     first_long_ = 0;
     num_short_ = 0;
     num_long_ = count;

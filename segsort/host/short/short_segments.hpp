@@ -112,9 +112,8 @@ template <std::unsigned_integral UKey, class Value>
   keys.store(mask, items.keys);
 }
 
-/// Sorts the leading segments of two items. The codec is passed by value: the compiler must assume
-/// that stores to keys modify a codec in memory.
-/// \return number of sorted segments
+/// Sorts the leading segments of two items, and returns their number. The codec is passed by value:
+/// the compiler must assume that stores to keys modify a codec in memory.
 template <std::unsigned_integral UKey, class Value>
 [[gnu::always_inline]] inline std::size_t sort_leading_twos(Items<UKey, Value> items,
                                                             KeyCodec<UKey> codec,
@@ -174,7 +173,7 @@ void for_each_height(Body body) {
 }
 
 /// Sorts the leading segments of `Length` items if they are adjacent and fill at least one tile.
-/// \return number of sorted segments
+/// Returns the number of sorted segments.
 template <std::size_t Length, std::unsigned_integral UKey, class Value>
 SORTIE_TARGET_AVX512 std::size_t sort_leading_adjacent(Items<UKey, Value> items,
                                                        const KeyCodec<UKey>& codec,
@@ -347,11 +346,9 @@ SORTIE_TARGET_AVX2 void sort_short_segments_avx2(Items<UKey, Value> items,
 /// Sorts sixteen segments of similar length at once (SegmentTile) where that is faster; with
 /// AVX-512, sorts as many segments of up to most_register_rows items as registers hold
 /// (RegisterTile, KeyTile).
-///
-/// \param items         raw keys and values of all segments
-/// \param codec         maps keys to unsigned integers of the requested order
-/// \param unit          vector_unit(), or a lower one
-/// \param tile          overwritten
+/// \param items  raw keys and values of all segments
+/// \param unit   vector_unit(), or a lower one
+/// \param tile   overwritten
 template <std::unsigned_integral UKey, class Value>
 void sort_short_segments(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
                          const ShortSegments& segments, VectorUnit unit,
