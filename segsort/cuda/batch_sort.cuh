@@ -6,9 +6,9 @@
 #include "segsort/cuda/tile_sort.cuh"
 #include "segsort/cuda/work_lists.cuh"
 
-/// The first kernel. A warp takes one chunk of neighbouring segments at a time, reads their offsets,
-/// sorts those that fit its tile, and lists the longer ones. The items of segments of up to
-/// longest_batched items are numbered consecutively over the chunk. As many of these segments as
+/// The first kernel. A warp takes one chunk of neighbouring segments at a time, reads their
+/// offsets, sorts those that fit its tile, and lists the longer ones. The items of segments of up
+/// to longest_batched items are numbered consecutively over the chunk. As many of these segments as
 /// fit the warp's tile form a batch, whatever their lengths; reads and writes are coalesced
 /// wherever the segments are adjacent. Longer segments are ordered by length, and each of the
 /// longest shares a tile with as many of the shortest as fit.
@@ -240,8 +240,8 @@ struct Chunk {
   int medium;
 };
 
-/// Reads `segments` segments from chunk_begin on. All lanes call list_long(segment, length) together
-/// if any of their segments is longer than Longest.
+/// Reads `segments` segments from chunk_begin on. All lanes call list_long(segment, length)
+/// together if any of their segments is longer than Longest.
 template <int Longest, class Shared, class Word, class ListLong>
 __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word>& arguments,
                                             const ListLong& list_long, std::uint64_t chunk_begin,

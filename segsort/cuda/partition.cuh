@@ -118,8 +118,8 @@ __device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment)
   return {found.begin, found.length, 0, span, Buffer::input, 0};
 }
 
-/// Whether the buckets divide the keys well enough to move the items. Otherwise narrows the range of
-/// the part to the one that its keys span.
+/// Whether the buckets divide the keys well enough to move the items. Otherwise narrows the range
+/// of the part to the one that its keys span.
 __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint64_t greatest) {
   if (greatest - least >= part.span / 4) return true;
   part.base = least;

@@ -12,8 +12,8 @@
 #include "segsort/cuda/word_network.cuh"
 
 /// The tile of a warp, of a block, or of a team of warps within a block: the shared memory that
-/// holds its items while their words are sorted (tile_sort.cuh), how they are loaded and stored, and
-/// the fields of a word.
+/// holds its items while their words are sorted (tile_sort.cuh), how they are loaded and stored,
+/// and the fields of a word.
 namespace sortie::segsort {
 
 /// Position of word i in shared memory with a padding word after every 32 words, which spreads

@@ -15,8 +15,8 @@
 ///     | index of its segment in the tile | window: highest bits of its key | e |
 ///
 /// and the words are sorted. Keys are relative to the least key of the tile. Short runs of equal
-/// windows are sorted by one thread each; if a run is long, the tile is sorted again digit by digit,
-/// least significant first, with the window as the digit.
+/// windows are sorted by one thread each; if a run is long, the tile is sorted again digit by
+/// digit, least significant first, with the window as the digit.
 namespace sortie::segsort {
 
 /// Longest run of equal windows that one thread sorts, in time quadratic in its length.
@@ -138,8 +138,8 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
 enum class Ties { none, resolved, long_runs };
 
 /// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
-/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties. Does
-/// nothing if any run is longer than longest_resolved_run.
+/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
+/// Does nothing if any run is longer than longest_resolved_run.
 template <class T>
 __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
                                              int length, typename T::Word compare_mask) {

@@ -89,9 +89,9 @@ template <std::unsigned_integral UKey>
 /// Splits one long segment into segments of equal value of the highest digit in which any keys
 /// differ; none if all keys are equal. With all threads.
 ///
-/// Each thread counts the digit values of its share of the segment, and later moves the items of its
-/// share. Within a digit value the shares keep their order, so the split is stable and its result
-/// does not depend on the number of threads.
+/// Each thread counts the digit values of its share of the segment, and later moves the items of
+/// its share. Within a digit value the shares keep their order, so the split is stable and its
+/// result does not depend on the number of threads.
 /// \param scratch  as many items as the segment has
 template <std::unsigned_integral UKey, class Value>
 [[nodiscard]] SegmentParts split_segment(Items<UKey, Value> items, const EqualShares& shares,

@@ -19,8 +19,8 @@ namespace sortie::segsort::detail {
 /// Sorts adjacent segments of `Length` pairs each, eight at once in the registers of AVX-512.
 ///
 /// Keys and values are widened to 64-bit words in `Length` registers (rows) each. Row i holds item
-/// i of every segment. Rows are sorted by odd-even transposition, which only compares neighbours, so
-/// equal keys keep their order. For so few rows it has at most one comparator more than other
+/// i of every segment. Rows are sorted by odd-even transposition, which only compares neighbours,
+/// so equal keys keep their order. For so few rows it has at most one comparator more than other
 /// networks. Unlike RegisterTile, reads and writes whole registers contiguously.
 template <std::unsigned_integral UKey, class Value, std::size_t Length>
 class AdjacentSegments {

@@ -225,10 +225,10 @@ inline constexpr std::size_t most_register_rows = 32;
 /// Sorts eight segments of up to `Rows` pairs each at once in AVX-512 registers.
 ///
 /// A segment is read into the lanes of some registers, or of half a register if four lanes suffice.
-/// There each key becomes a 64-bit word whose low bits are the index of its lane: as in SegmentTile,
-/// all words differ. The registers are transposed, so that each holds one word of every segment
-/// (WholeRegisters, HalfRegisters); sorted by a network; and transposed back. Then keys and values
-/// are permuted in registers: memory is read once and written once.
+/// There each key becomes a 64-bit word whose low bits are the index of its lane: as in
+/// SegmentTile, all words differ. The registers are transposed, so that each holds one word of
+/// every segment (WholeRegisters, HalfRegisters); sorted by a network; and transposed back. Then
+/// keys and values are permuted in registers: memory is read once and written once.
 ///
 /// Words of 64-bit keys omit the leading bits in which the keys of a segment agree, and as many of
 /// the lowest bits as the index takes. If neighbours agree in all other bits, the words do not

@@ -59,9 +59,9 @@ struct PaddedSegments {
 
 /// Neighbouring segments that one thread sorts, the short ones binned by length.
 ///
-/// Each change of length from one segment to the next would cost a mispredicted branch, as much time
-/// as sorting ten items. Moreover, segments of equal length can be sorted together. Longer segments
-/// keep their order. No branch in this class depends on a length. Memory: 24 KiB.
+/// Each change of length from one segment to the next would cost a mispredicted branch, as much
+/// time as sorting ten items. Moreover, segments of equal length can be sorted together. Longer
+/// segments keep their order. No branch in this class depends on a length. Memory: 24 KiB.
 class SegmentBatch {
  public:
   /// Capacity in segments. Where most segments are short they average a few dozen items, so the

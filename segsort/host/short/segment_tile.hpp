@@ -18,8 +18,8 @@
 
 namespace sortie::segsort::detail {
 
-/// Sorts sixteen segments at once, one per column, by a network over the rows. Row r holds a word for
-/// item r of every segment; shorter segments are padded with words that sort last.
+/// Sorts sixteen segments at once, one per column, by a network over the rows. Row r holds a word
+/// for item r of every segment; shorter segments are padded with words that sort last.
 ///
 ///   keys alone              the key
 ///   32-bit keys, values     64 bits: the key above the item's index in its segment

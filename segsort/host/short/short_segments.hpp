@@ -365,8 +365,8 @@ void sort_short_segments(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
   detail::sort_short_segments_body<tiles>(items, codec, segments, tile);
 }
 
-// Instantiated in sources that CMake generates: they take most of the time that the host's segmented
-// sort takes to compile.
+// Instantiated in sources that CMake generates: they take most of the time that the host's
+// segmented sort takes to compile.
 #define SORTIE_EXTERN_SHORT_SEGMENTS(UKey, Value)                                     \
   extern template void sort_short_segments(Items<UKey, Value>, const KeyCodec<UKey>&, \
                                            const ShortSegments&, VectorUnit,          \
