@@ -9,7 +9,7 @@
 #include "papers/ics17/sort_ics17.hpp"
 #include "papers/rmg/rmg_sort.hpp"
 #include "papers/tanasic/tanasic.hpp"
-#include "segsort/cuda/registry.hpp"
+#include "segsort/cuda/device_request.hpp"
 #endif
 #ifdef SORTIE_PAPERS_HAVE_DC3
 #include "papers/dc3/dc3.hpp"

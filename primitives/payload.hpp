@@ -28,6 +28,8 @@ struct Items {
     return {keys + first, nullptr};
   }
 };
+template <class Key, class Value>
+Items(Key*, Value*) -> Items<Key, Value>;
 
 /// Bytes of a key and its value.
 template <class Key, class Value>

@@ -26,7 +26,7 @@ struct DoubleBuffer {
 
 namespace segsort {
 
-/// Least and greatest key of a segment. Internal: defined in segsort/segment_range.hpp.
+/// Least and greatest key of a segment. Internal: defined in segsort/cuda/device_request.hpp.
 struct SegmentRange;
 
 /// Algorithm by which segments are sorted.

@@ -14,7 +14,6 @@
 #include "primitives/host/line_scatter.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/simd/vector_sort.hpp"
-#include "segsort/host/short/packed_sort.hpp"
 #include "segsort/host/sort_segment.hpp"
 
 namespace sortie::multisort {
@@ -116,8 +115,7 @@ class LocalSort {
           std::swap(items, scratch);
         }
         const auto differing = static_cast<Key>(~Key{0} >> (key_bits - bits));
-        segsort::detail::packed_sort(items.keys, items.values, n, differing, result.keys,
-                                     result.values);
+        segsort::detail::packed_sort(items, n, differing, result);
       }
     }
   }
@@ -201,25 +199,15 @@ class LocalSort {
   /// For n <= short_part. The segment sort takes keys of 32 and 64 bits.
   static void sort_short(Range items, Range scratch, std::uint64_t n) {
     if constexpr (sizeof(Key) >= 4) {
-      sort_segment_of(items, scratch, n);
+      segsort::sort_segment(items, n, scratch);
     } else {
       std::array<std::uint32_t, short_part> keys{};
       std::array<std::uint32_t, short_part> key_scratch;
       std::copy_n(items.keys, n, keys.begin());
-      sort_segment_of<std::uint32_t>({keys.data(), items.values},
-                                     {key_scratch.data(), scratch.values}, n);
+      segsort::sort_segment(Items<std::uint32_t, Value>{keys.data(), items.values}, n,
+                            {key_scratch.data(), scratch.values});
       std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(n), items.keys,
                      [](std::uint32_t key) { return static_cast<Key>(key); });
-    }
-  }
-
-  template <class Wide>
-  static void sort_segment_of(Items<Wide, Value> items, Items<Wide, Value> scratch,
-                              std::uint64_t n) {
-    if constexpr (has_values<Value>) {
-      segsort::sort_segment(items.keys, items.values, n, scratch.keys, scratch.values);
-    } else {
-      segsort::sort_segment(items.keys, n, scratch.keys);
     }
   }
 

@@ -5,7 +5,7 @@
 
 #include "papers/ics17/warp_bin.cuh"
 #include "primitives/cuda/merge_path.cuh"
-#include "primitives/cuda/shared_memory.cuh"
+#include "segsort/cuda/tile.cuh"
 
 /// Smem-merge: a block sorts up to Threads * Items consecutive items (paper, section 3.3).
 ///

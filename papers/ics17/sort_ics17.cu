@@ -5,7 +5,7 @@
 
 #include "core/cuda/storage_carver.hpp"
 #include "papers/ics17/launch.cuh"
-#include "segsort/cuda/device_request.cuh"
+#include "segsort/cuda/arguments.cuh"
 
 namespace sortie::segsort::ics17 {
 

@@ -3,9 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <utility>
-
-#include "primitives/simd/vector_unit.hpp"
 
 namespace sortie {
 
@@ -60,17 +57,5 @@ inline constexpr std::array<Comparator, count_comparators<Rows>()> comparators =
   });
   return all;
 }();
-
-/// Sorts `Rows` rows of one register each by the network: Exchange::exchange(first, second) leaves
-/// the lesser words in the first row. No step depends on a word, and all indices are constants, so
-/// the rows stay in registers.
-template <class Exchange, std::size_t Rows, class Row, std::size_t... I>
-SORTIE_INLINE_AVX512 void sort_by_network([[maybe_unused]] Row* rows, std::index_sequence<I...>) {
-  (Exchange::exchange(rows[comparators<Rows>[I].first], rows[comparators<Rows>[I].second]), ...);
-}
-template <class Exchange, std::size_t Rows, class Row>
-SORTIE_INLINE_AVX512 void sort_by_network(Row* rows) {
-  sort_by_network<Exchange, Rows>(rows, std::make_index_sequence<count_comparators<Rows>()>());
-}
 
 }  // namespace sortie

@@ -2,12 +2,52 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "primitives/cuda/hardware.cuh"
-#include "segsort/cuda/bit_range_codec.cuh"
-#include "segsort/segment_range.hpp"
+#include "primitives/key_codec.hpp"
+#include "segsort/cuda/device_request.hpp"
 
 namespace sortie::segsort {
+
+/// A KeyCodec for sorts that compare only some bits of the keys.
+///
+/// Words are rotated so that the compared bits are the highest. An unstable sort compares whole
+/// words, since keys that agree in the compared bits may be in any order. A stable sort compares
+/// `word & compare_mask`.
+template <class Word>
+struct BitRangeCodec {
+  static_assert(std::is_same_v<Word, std::uint32_t> || std::is_same_v<Word, std::uint64_t>);
+  static constexpr int bits = KeyCodec<Word>::bits;
+
+  KeyCodec<Word> codec;
+  Word compare_mask = ~Word{0};
+  int ignored_bits = 0;  ///< low bits that compare_mask clears
+  int rotation = 0;
+  bool plain = true;  ///< keys need no encoding: unsigned, ascending, all bits
+
+  __host__ __device__ static BitRangeCodec make(KeyType type, Order order, int begin_bit,
+                                                int end_bit) {
+    BitRangeCodec made;
+    made.codec = KeyCodec<Word>(kind_of(type), order);
+    made.rotation = bits - end_bit;
+    made.ignored_bits = bits - (end_bit - begin_bit);
+    made.plain = made.codec.is_identity() && end_bit - begin_bit == bits;
+    made.compare_mask = end_bit == begin_bit ? Word{0} : ~Word{0} << made.ignored_bits;
+    return made;
+  }
+
+  __device__ Word encode(Word key) const { return rotate_left(codec.encoded(key), rotation); }
+  __device__ Word decode(Word word) const {
+    return codec.decoded(rotate_left(word, bits - rotation));
+  }
+
+ private:
+  __device__ static Word rotate_left(Word word, int count) {
+    count &= bits - 1;
+    return (word << count) | (word >> ((bits - count) & (bits - 1)));
+  }
+};
 
 /// Prefetches `bytes` bytes cooperatively; the caller is thread `thread` of `threads`.
 __device__ __forceinline__ void prefetch_lines(const void* from, std::uint64_t bytes,
@@ -15,6 +55,15 @@ __device__ __forceinline__ void prefetch_lines(const void* from, std::uint64_t b
   constexpr std::uint64_t line = 128;
   for (std::uint64_t i = thread * line; i < bytes; i += threads * line)
     prefetch_line(static_cast<const char*>(from) + i);
+}
+template <int ValueBytes, class Word>
+__device__ __forceinline__ void prefetch_items(const Word* keys, const void* values,
+                                               std::uint64_t begin, std::uint64_t length,
+                                               unsigned int thread, unsigned int threads) {
+  prefetch_lines(keys + begin, length * sizeof(Word), thread, threads);
+  if constexpr (ValueBytes != 0)
+    prefetch_lines(static_cast<const char*>(values) + begin * ValueBytes, length * ValueBytes,
+                   thread, threads);
 }
 
 /// Offsets of 32 or 64 bits; the branch on their width is uniform over the grid.
@@ -91,6 +140,43 @@ struct Arguments {
 template <class Word>
 __device__ SegmentExtent extent(const Arguments<Word>& arguments, std::uint64_t segment) {
   return SegmentOffsets{arguments.begin_offsets[segment], arguments.end_offsets[segment]}.extent();
+}
+
+/// Most segments per pass: segment indices have 32 bits, so more segments take several passes.
+inline constexpr std::int64_t segments_per_pass = std::int64_t{1} << 31;
+
+/// Buffers for a second copy of keys and values; unused if the input may be overwritten.
+struct Scratch {
+  void* keys = nullptr;
+  void* values = nullptr;
+};
+
+/// Arguments of the pass over `segments` segments from first_segment on.
+template <class Word>
+Arguments<Word> arguments_of(const DeviceRequest& request, Scratch scratch,
+                             std::int64_t first_segment, std::int64_t segments) {
+  if (request.input_is_scratch)
+    scratch = {const_cast<void*>(request.keys_in), const_cast<void*>(request.values_in)};
+  const auto offsets = [&](const void* all) {
+    return DeviceOffsets{static_cast<const char*>(all) + first_segment * request.offset_bytes,
+                         request.offset_bytes == 8};
+  };
+  const int end_bit = request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit;
+  return {.keys_in = static_cast<const Word*>(request.keys_in),
+          .keys_out = static_cast<Word*>(request.keys_out),
+          .keys_scratch = static_cast<Word*>(scratch.keys),
+          .values_in = request.values_in,
+          .values_out = request.values_out,
+          .values_scratch = scratch.values,
+          .value_bytes = request.value_bytes,
+          .begin_offsets = offsets(request.begin_offsets),
+          .end_offsets = offsets(request.end_offsets),
+          .num_segments = static_cast<std::uint64_t>(segments),
+          .device_num_segments = request.device_num_segments,
+          .first_segment = static_cast<std::uint64_t>(first_segment),
+          .ranges = request.ranges == nullptr ? nullptr : request.ranges + first_segment,
+          .codec = BitRangeCodec<Word>::make(request.key_type, request.order, request.begin_bit,
+                                             end_bit)};
 }
 
 }  // namespace sortie::segsort

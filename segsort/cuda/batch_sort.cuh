@@ -6,11 +6,9 @@
 #include "segsort/cuda/tile_sort.cuh"
 #include "segsort/cuda/work_lists.cuh"
 
-/// The first kernel: reads all offsets, sorts every segment that fits a warp's tile, and lists the
-/// longer ones.
-///
-/// A warp takes one chunk of neighbouring segments at a time. The items of segments of up to
-/// longest_batched items are numbered consecutively over the chunk. As many of these segments as
+/// The first kernel. A warp takes one chunk of neighbouring segments at a time, reads their
+/// offsets, sorts those that fit its tile, and lists the longer ones. The items of segments of up
+/// to longest_batched items are numbered consecutively over the chunk. As many of these segments as
 /// fit the warp's tile form a batch, whatever their lengths; reads and writes are coalesced
 /// wherever the segments are adjacent. Longer segments are ordered by length, and each of the
 /// longest shares a tile with as many of the shortest as fit.
@@ -89,7 +87,8 @@ __device__ __forceinline__ TileSegments segments_of_tile(int longest, unsigned i
   if (begins == full_warp) return {longest, 0};
   constexpr unsigned int even_lanes = full_warp / 3;
   if (longest <= 2 * warp_tile_items && (begins & even_lanes) == even_lanes) return {longest, 1};
-  return segments_anywhere(longest, warp_tile_items);
+  // Anywhere else, the largest number of threads that a segment can touch.
+  return {longest, (longest - 2) / warp_tile_items + 2};
 }
 
 /// Marks the first item of each segment: one byte per item, in the memory of the words.
@@ -105,23 +104,16 @@ __device__ __forceinline__ unsigned char* mark_heads(T& tile, const std::uint16_
   return heads;
 }
 
-/// Computes the segment indices of the items of successive rows.
-class SegmentsOfRows {
- public:
-  /// \param is_head  whether the calling lane's item begins a segment
-  /// \return the segment index of the calling lane's item
-  __device__ __forceinline__ std::uint32_t next(bool is_head) {
-    const unsigned int starts = __ballot_sync(full_warp, is_head);
-    const int segment = before_ + __popc(starts & 0xffffffffu >> (31 - threadIdx.x % 32));
-    before_ += __popc(starts);
-    return static_cast<std::uint32_t>(segment);
-  }
+/// Segment index of the calling lane's item in the next of successive rows.
+/// \param is_head  the item begins a segment
+/// \param before   segments that start before the row, minus one; advanced
+__device__ __forceinline__ std::uint32_t segment_in_row(bool is_head, int& before) {
+  const unsigned int starts = __ballot_sync(full_warp, is_head);
+  const int segment = before + __popc(starts & 0xffffffffu >> (31 - threadIdx.x % 32));
+  before += __popc(starts);
+  return static_cast<std::uint32_t>(segment);
+}
 
- private:
-  int before_ = -1;  ///< segments that start before the row, minus one
-};
-
-/// Length of the longest of some segments.
 __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segments) {
   int longest = 0;
   for (int i = static_cast<int>(threadIdx.x % 32); i < segments; i += 32)
@@ -129,9 +121,9 @@ __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segme
   return static_cast<int>(max_in_warp(static_cast<std::uint32_t>(longest)));
 }
 
-/// Sorts `segments` whole segments as one tile of the calling warp. Their items have the numbers
-/// number[0] .. number[segments]-1; those of segment j start at number[j], and item number i is at
-/// base[j] + i. For segments that are too long to be batched.
+/// Sorts `segments` segments that are too long to be batched as one tile of the calling warp. Their
+/// items have the numbers number[0] .. number[segments]-1; those of segment j start at number[j],
+/// and item number i is at base[j] + i.
 template <class T, class Index>
 __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T::Word>& arguments,
                                             const Index* base, const std::uint16_t* number,
@@ -157,11 +149,11 @@ __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T:
   } else {
     const unsigned char* const heads = mark_heads(tile, number, segments);
     segment_bits = bits_of(static_cast<std::uint32_t>(segments - 1));
-    SegmentsOfRows rows;
+    int before = -1;
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
       const int e = r * 32 + lane;
-      const std::uint32_t segment = rows.next(heads[e] != 0);
+      const std::uint32_t segment = segment_in_row(heads[e] != 0, before);
       const Index index = base[segment] + first + static_cast<Index>(min(e, length - 1));
       keys[r] = arguments.keys_in[index];
       fetch_value(tile, e, value_at<T>(arguments.values_in, index));
@@ -180,7 +172,6 @@ __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T:
   __syncwarp();
 }
 
-/// The shared memory of the calling warp.
 template <class Shared>
 __device__ __forceinline__ Shared& shared_memory_of_warp() {
   return reinterpret_cast<Shared*>(dynamic_shared_memory())[threadIdx.x / 32];
@@ -213,11 +204,11 @@ __device__ __noinline__ void sort_short_segments(int first_segment, int segments
       longest, __ballot_sync(full_warp, lane * T::items >= length || heads[lane * T::items] != 0));
   // At least one bit, so that one shift by the remaining bits is enough.
   const int segment_bits = bits_of(static_cast<std::uint32_t>(max(segments - 1, 1)));
-  SegmentsOfRows rows;
+  int before = -1;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     const int e = r * 32 + lane;
-    const std::uint32_t segment = rows.next(heads[e] != 0);
+    const std::uint32_t segment = segment_in_row(heads[e] != 0, before);
     if constexpr (!AreNeighbours) {
       const Index index = base[segment] + first + static_cast<Index>(min(e, length - 1));
       keys[r] = keys_in[index];
@@ -243,46 +234,19 @@ __device__ __noinline__ void sort_short_segments(int first_segment, int segments
   __syncwarp();
 }
 
-/// Sorts the batched segments from `first_segment` on; they fit one tile.
-template <bool AreNeighbours, class Shared>
-__device__ __forceinline__ void sort_batch(Shared& shared,
-                                           const Arguments<typename Shared::Word>& arguments,
-                                           int first_segment, int segments) {
-  using T = typename Shared::T;
-  const auto* const base = shared.base + first_segment;
-  const std::uint16_t* const number = shared.number + first_segment;
-  const int length = number[segments] - number[0];
-  if (segments == length) {
-    copy_batch<T>(arguments, base, static_cast<typename Shared::Index>(number[0]), length);
-    __syncwarp();
-  } else {
-    sort_short_segments<AreNeighbours, Shared>(first_segment, segments,
-                                               longest_of(number, segments));
-  }
-}
-
 /// Numbers of segments that a warp found in its chunk.
 struct Chunk {
   int batched;
   int medium;
 };
 
-/// Appends those of the lanes' segments that have more than Longest items to the lists.
-template <int Longest, class Tiles>
-__device__ __forceinline__ void list_long(const WorkLists& lists, std::uint32_t segment,
-                                          std::uint64_t length) {
-  const int long_one = length > Longest ? long_class<Tiles>(length) : -1;
-  const std::uint32_t place = take_places(lists.counters->segments, long_one);
-  if (long_one >= 0) lists.segment(long_one, place) = segment;
-}
-
-/// Reads `segments` segments from chunk_begin on. All lanes call `list_long` together if any of
-/// their segments is longer than Longest.
+/// Reads `segments` segments from chunk_begin on. All lanes call list_long(segment, length)
+/// together if any of their segments is longer than Longest.
 template <int Longest, class Shared, class Word, class ListLong>
 __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word>& arguments,
                                             const ListLong& list_long, std::uint64_t chunk_begin,
                                             int segments) {
-  using Index = std::remove_reference_t<decltype(shared.base[0])>;
+  using Index = typename Shared::Index;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const unsigned int lower = (1u << lane) - 1;
   // Two rows of offsets are prefetched, and the loop is not unrolled: four rows at a time would be
@@ -351,7 +315,7 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
 template <class Shared, class Word>
 __device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Word>& arguments,
                                              std::uint64_t chunk_begin, int begin, int count) {
-  using Index = std::remove_reference_t<decltype(shared.base[0])>;
+  using Index = typename Shared::Index;
   constexpr int each = 4;
   const int lane = static_cast<int>(threadIdx.x % 32);
   std::uint32_t words[each];
@@ -373,7 +337,6 @@ __device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Wor
   __syncwarp();
 }
 
-/// Copies the kernel arguments that sort_short_segments() needs to the shared memory of the warp.
 template <class Shared>
 __device__ __forceinline__ void keep_arrays(Shared& shared,
                                             const Arguments<typename Shared::Word>& arguments) {
@@ -439,7 +402,16 @@ __device__ __forceinline__ void sort_batches(Shared& shared, const Arguments<Wor
     end = min(most + lane + 1, batched);
     const bool fits = most + lane + 1 <= batched && shared.number[end] <= limit;
     end = most + __popc(__ballot_sync(full_warp, fits));
-    sort_batch<AreNeighbours>(shared, arguments, begin, end - begin);
+    const std::uint16_t* const number = shared.number + begin;
+    const int segments = end - begin;
+    const int length = number[segments] - number[0];
+    if (segments == length) {
+      copy_batch<typename Shared::T>(arguments, shared.base + begin,
+                                     static_cast<typename Shared::Index>(number[0]), length);
+      __syncwarp();
+    } else {
+      sort_short_segments<AreNeighbours, Shared>(begin, segments, longest_of(number, segments));
+    }
     begin = end;
   }
 }
@@ -489,9 +461,6 @@ struct ChunkPlan {
   }
 };
 
-/// Each warp independently takes one chunk of segments after another, sorts the segments of up to
-/// Longest items, and lists the others.
-///
 ///   shared memory, per warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
 ///   registers of lane l       while loading and storing: items l, 32 + l, 64 + l, ... of the tile;
 ///                             while sorting: the words of positions 16 l .. 16 l + 15
@@ -518,7 +487,9 @@ __global__ void __launch_bounds__(Tiles::batch_threads,
     sort_chunk<Longest>(
         shared, arguments,
         [&](std::uint32_t segment, std::uint64_t length) {
-          list_long<Longest, Tiles>(lists, segment, length);
+          const int list = length > Longest ? long_class<Tiles>(length) : -1;
+          const std::uint32_t place = take_places(lists.counters->segments, list);
+          if (list >= 0) lists.segment(list, place) = segment;
         },
         begin, static_cast<int>(min(std::uint64_t{size}, all - begin)));
   }

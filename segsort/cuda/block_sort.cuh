@@ -11,29 +11,25 @@
 /// or several.
 namespace sortie::segsort {
 
-/// Prefetches some items, by the threads of a tile.
-template <class T>
-__device__ __forceinline__ void prefetch_items(const typename T::Word* keys, const void* values,
-                                               std::uint64_t begin, std::uint64_t length) {
-  const auto thread = static_cast<unsigned int>(T::thread());
-  prefetch_lines(keys + begin, length * sizeof(typename T::Word), thread, T::threads);
-  if constexpr (T::value_bytes != 0)
-    prefetch_lines(static_cast<const char*>(values) + begin * T::value_bytes,
-                   length * T::value_bytes, thread, T::threads);
-}
+/// Range of items that a tile sorts at once, from the input, output or scratch buffer to the same
+/// range of the output: a segment, or neighbouring buckets of a partition.
+struct TileRange {
+  std::uint64_t begin;
+  std::uint32_t length;
+  Buffer buffer;
+};
 
-/// Sorts `length` items from index `begin` of the input arrays to the same range of the output.
-/// Calls `meanwhile` once the loads have been issued.
+/// Sorts a range. Calls `meanwhile` once the loads have been issued.
 template <class T, class Meanwhile>
 __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename T::Word>& arguments,
-                                              std::uint64_t begin, int length,
-                                              const Meanwhile& meanwhile) {
-  using Value = typename T::Value;
+                                              const TileRange& range, const Meanwhile& meanwhile) {
   const int thread = T::thread();
-  const Value* const values_in = value_at<T>(arguments.values_in, begin);
+  const std::uint64_t begin = range.begin;
+  const auto length = static_cast<int>(range.length);
+  const typename T::Value* const values_in = value_at<T>(arguments.values_of(range.buffer), begin);
   typename T::Word keys[T::items];
   std::uint32_t words[T::items];
-  load_items(tile, keys, arguments.keys_in + begin, values_in, length);
+  load_items(tile, keys, arguments.keys_of(range.buffer) + begin, values_in, length);
   meanwhile();
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -50,14 +46,6 @@ __device__ __forceinline__ void sort_in_block(T& tile, const Arguments<typename 
   T::synchronise();
 }
 
-/// Range of items that a tile sorts at once, from the input, output or scratch buffer to the same
-/// range of the output: a segment, or neighbouring buckets of a partition.
-struct TileRange {
-  std::uint64_t begin;
-  std::uint32_t length;
-  Buffer buffer;
-};
-
 /// Sorts ranges `first`, `first` + `step`, ... of `count`, which `range_of` returns, one after the
 /// other, and prefetches the next range meanwhile. A range may be in the output already: all of it
 /// is read before any of it is written. \pre `count` + `step` < 2^32
@@ -72,35 +60,27 @@ __device__ __forceinline__ void sort_each_in_tile(T& tile,
     const TileRange range = next;
     const bool is_last = count - i <= step;
     if (!is_last) next = range_of(i + step);
-    Arguments<typename T::Word> from = arguments;
-    from.keys_in = arguments.keys_of(range.buffer);
-    from.values_in = arguments.values_of(range.buffer);
-    sort_in_block(tile, from, range.begin, static_cast<int>(range.length), [&] {
+    sort_in_block(tile, arguments, range, [&] {
       if (!is_last)
-        prefetch_items<T>(arguments.keys_of(next.buffer), arguments.values_of(next.buffer),
-                          next.begin, next.length);
+        prefetch_items<T::value_bytes>(arguments.keys_of(next.buffer),
+                                       arguments.values_of(next.buffer), next.begin, next.length,
+                                       static_cast<unsigned int>(T::thread()), T::threads);
     });
   }
 }
-
-/// Dynamic shared memory of a block.
-struct SharedBytes {
-  unsigned char* begin;
-  unsigned int size;
-};
 
 /// Sorts the block's share of `count` ranges. Each of its teams has one tile T, as far as shared
 /// memory suffices for tiles, and sorts one range after another. T::is_of_team is false if the
 /// block is a single team.
 template <class T, class RangeOf>
-__device__ __forceinline__ void sort_by_teams(SharedBytes shared,
+__device__ __forceinline__ void sort_by_teams(unsigned int shared_size,
                                               const Arguments<typename T::Word>& arguments,
                                               unsigned int count, const RangeOf& range_of) {
-  T* const tiles = reinterpret_cast<T*>(shared.begin);
+  T* const tiles = reinterpret_cast<T*>(dynamic_shared_memory());
   if constexpr (T::is_of_team) {
     const auto team = static_cast<unsigned int>(T::team());
     const unsigned int teams =
-        min(blockDim.x / T::threads, shared.size / static_cast<unsigned int>(sizeof(T)));
+        min(blockDim.x / T::threads, shared_size / static_cast<unsigned int>(sizeof(T)));
     if (team >= teams) return;
     sort_each_in_tile(tiles[team], arguments, team * gridDim.x + blockIdx.x, teams * gridDim.x,
                       count, range_of);
@@ -113,11 +93,10 @@ template <class Word, int ValueBytes, int Class>
 using TileOfClass = Tile<Word, ValueBytes, team_warps(Class), team_items(Class),
                          warps_of_block<Word>(Class) != team_warps(Class)>;
 
-/// Sorts the block's share of everything listed for a block class: groups of buckets, if they are
-/// sorted in tiles of this class, and segments.
+/// Sorts the block's share of what is listed for a block class: groups of buckets and segments.
 template <class Word, int ValueBytes, int Class>
 __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, const WorkLists& lists,
-                                           SharedBytes shared) {
+                                           unsigned int shared_size) {
   constexpr int group_class = group_class_of(Class);
   unsigned int groups = 0;
   if constexpr (group_class < group_classes) groups = lists.counters->groups[group_class];
@@ -125,11 +104,11 @@ __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, con
   if (count == 0) return;
   __syncthreads();  // the teams of the previous class no longer use the shared memory
   sort_by_teams<TileOfClass<Word, ValueBytes, Class>>(
-      shared, arguments, count, [&](unsigned int place) -> TileRange {
+      shared_size, arguments, count, [&](unsigned int place) -> TileRange {
         if constexpr (group_class < group_classes) {
           if (place < groups) {
             const Group group = lists.group(group_class, place);
-            return {group.begin(), static_cast<std::uint32_t>(group.length()), group.buffer()};
+            return {group.begin(), group.length(), group.buffer()};
           }
         }
         const auto [begin, length] = extent(arguments, lists.segment(Class, place - groups));
@@ -150,7 +129,7 @@ __global__ void __launch_bounds__(32 * BlockWarps, resident_warps / BlockWarps)
   wait_for_preceding_kernels();
   const auto sort = [&]<int Class>() {
     if constexpr (warps_of_block<Word>(Class) == BlockWarps)
-      sort_class<Word, ValueBytes, Class>(arguments, lists, {dynamic_shared_memory(), shared_size});
+      sort_class<Word, ValueBytes, Class>(arguments, lists, shared_size);
   };
   [&]<int... Before>(std::integer_sequence<int, Before...>) {
     (sort.template operator()<block_classes - 1 - Before>(), ...);

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <map>
 
 #include "core/cuda/storage_carver.hpp"
-#include "segsort/cuda/device_request.cuh"
+#include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
-#include "segsort/cuda/registry.hpp"
 
 namespace sortie::segsort {
 
@@ -36,12 +35,8 @@ SORTIE_EXTERN_LAUNCHES(std::uint64_t, 8);
 
 namespace {
 
-struct RegisteredPolicy {
-  Policy policy;
-  DeviceSort sort;
-};
-std::vector<RegisteredPolicy>& registered_policies() {
-  static std::vector<RegisteredPolicy> policies;
+std::map<Policy, DeviceSort>& registered_policies() {
+  static std::map<Policy, DeviceSort> policies;
   return policies;
 }
 
@@ -113,10 +108,8 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   cudaError_t status = launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status == cudaSuccess)
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
-  if (status == cudaSuccess)
-    status =
-        launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);
-  return status;
+  if (status != cudaSuccess) return status;
+  return launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);
 }
 
 /// Returns function.operator()<Word, value bytes>() for the widths of a valid request.
@@ -147,7 +140,8 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
     const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
-                          static_cast<std::uint64_t>(segments), limits, stream, limits.major >= 9};
+                          static_cast<std::uint64_t>(segments), limits, stream,
+                          limits.major >= 9 ? LaunchOrder::overlapping : LaunchOrder::after};
     if (storage.lists.counters != nullptr)
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
@@ -177,21 +171,24 @@ constexpr std::size_t most_shared_bytes() {
 }
 static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
-/// Returns true if the large tiles fit the shared memory of the device. They are sized for
-/// data-centre GPUs, which have about twice as much as others.
-bool large_tiles_fit(const DeviceRequest& request, const DeviceLimits& limits) {
-  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
-    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
-  });
-  return wanted <= static_cast<std::size_t>(limits.shared_bytes);
-}
-
 }  // namespace
 
+bool is_valid(const DeviceRequest& request) {
+  const int bits = key_bits(request.key_type);
+  const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
+  const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
+  const bool all_bits = end_bit - request.begin_bit == bits;
+  if (bits != 32 && bits != 64) return false;
+  if (request.num_items < 0 || request.num_segments < 0) return false;
+  if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
+  if (!all_bits && (!is_unsigned || request.ranges != nullptr)) return false;
+  if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
+    return false;
+  return request.offset_bytes == 4 || request.offset_bytes == 8;
+}
+
 void register_policy(Policy policy, DeviceSort sort) {
-  for (const RegisteredPolicy& known : registered_policies())
-    if (known.policy == policy) return;
-  registered_policies().push_back({policy, sort});
+  registered_policies().emplace(policy, sort);
 }
 
 void limit_shared_bytes(int bytes) {
@@ -201,10 +198,9 @@ void limit_shared_bytes(int bytes) {
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                            const DeviceRequest& request, cudaStream_t stream) {
   if (request.policy != Policy::tuned) {
-    for (const RegisteredPolicy& known : registered_policies())
-      if (known.policy == request.policy)
-        return known.sort(temp_storage, temp_storage_bytes, request, stream);
-    return cudaErrorNotSupported;
+    const auto known = registered_policies().find(request.policy);
+    if (known == registered_policies().end()) return cudaErrorNotSupported;
+    return known->second(temp_storage, temp_storage_bytes, request, stream);
   }
   if (!is_valid(request)) return cudaErrorInvalidValue;
   DeviceLimits limits;
@@ -213,7 +209,12 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   if (queried != cudaSuccess && temp_storage != nullptr) return queried;
   if (shared_bytes_limit != 0)
     limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes_limit);
-  return queried != cudaSuccess || large_tiles_fit(request, limits)
+  // The large tiles are sized for data-centre GPUs, which have about twice as much shared memory as
+  // others.
+  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
+    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
+  });
+  return queried != cudaSuccess || wanted <= static_cast<std::size_t>(limits.shared_bytes)
              ? sort_in_tiles<LargeTiles>(temp_storage, temp_storage_bytes, request, limits, stream)
              : sort_in_tiles<SmallTiles>(temp_storage, temp_storage_bytes, request, limits, stream);
 }

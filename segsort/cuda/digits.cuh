@@ -39,11 +39,6 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
   return static_cast<int>(min(max(wanted, std::uint64_t{fewest_buckets}), most));
 }
 
-/// True if the buckets of a part should fill the smaller tiles.
-__device__ inline bool fills_small_tiles(std::uint64_t length) {
-  return length <= std::uint64_t{most_buckets} * bucket_for_group_class(0);
-}
-
 /// Division of the key range of a part into equal ranges, one per bucket. The number of buckets is
 /// not a power of two, so that buckets can be as large as tiles. The offset of a key in the range
 /// is scaled to 32 bits, x, and its bucket is x * scale / 2^53.

@@ -37,14 +37,6 @@ constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t p
   return (tiles < chunks_of_batch ? tiles : chunks_of_batch) + 2 * parts_of_batch;
 }
 
-/// Index of the part that a chunk or a task belongs to: the last part whose first chunk or task
-/// does not exceed it.
-template <std::uint32_t SharedPart::*First>
-__device__ __forceinline__ std::uint32_t part_with(const SharedPart* parts, std::uint32_t count,
-                                                   std::uint32_t number) {
-  return last_not_beyond(number, count, [&](std::uint32_t i) { return parts[i].*First; });
-}
-
 /// Row of the histograms for a chunk. The rows of each part follow one that holds the first
 /// positions of its buckets.
 __device__ inline std::uint64_t* row_of_chunk(const WorkLists& lists, std::uint32_t part,
@@ -69,17 +61,6 @@ __device__ std::uint32_t* row_of_tile_group(const Arguments<Word>& arguments,
 static_assert(SmallTiles::smallest_partition_tile >= 2 * most_buckets,
               "rows of whole tiles fit the scratch");
 
-/// Next step for a shared part once its digits have been counted: move its items, narrow its range,
-/// or none since its keys are all equal.
-enum class PartAction { move, narrow, ordered };
-
-__device__ inline PartAction action_for(const SharedPart& shared_part, Part& part) {
-  part = shared_part.part;
-  if (shared_part.least == shared_part.greatest) return PartAction::ordered;
-  return range_is_tight(part, shared_part.least, shared_part.greatest) ? PartAction::move
-                                                                       : PartAction::narrow;
-}
-
 /// Progress of the grid.
 struct Round {
   PartBatch batch;
@@ -95,9 +76,6 @@ struct Round {
 template <class WordType, int ValueBytesOfOne, class Tiles>
 struct GridShared : PartitionShared<WordType, ValueBytesOfOne,
                                     Tiles::template grid_shape<WordType, ValueBytesOfOne>> {
-  using Base = PartitionShared<WordType, ValueBytesOfOne,
-                               Tiles::template grid_shape<WordType, ValueBytesOfOne>>;
-  Arguments<WordType> arguments;
   WorkListsOf<Tiles> lists;
   Round round;
   std::uint32_t tile_group;                              ///< next one of the block
@@ -105,8 +83,7 @@ struct GridShared : PartitionShared<WordType, ValueBytesOfOne,
   SharedPart owner;                                      ///< its part
   std::uint32_t first_tile_groups[most_parts_of_batch];  ///< of the parts of the batch
 
-  /// Claims the next tile group. Free blocks claim tile groups in the order of the items; with a
-  /// fixed assignment, blocks would drift apart.
+  /// Claims the next tile group. With a fixed assignment, blocks would drift apart.
   __device__ void claim_next() {
     if (threadIdx.x == 0) tile_group = atomicAdd(&lists.counters->next_tile_group, 1);
   }
@@ -126,29 +103,6 @@ struct GridShared : PartitionShared<WordType, ValueBytesOfOne,
   __device__ void await_next() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
-  }
-  /// Index of the tile group within its part.
-  [[nodiscard]] __device__ std::uint32_t tile_group_in_part() const {
-    return tile_group - owner.first_tile_group;
-  }
-  /// Items of the tile group, as a range of its part.
-  [[nodiscard]] __device__ SegmentExtent items_of_tile_group() const {
-    const std::uint64_t most = std::uint64_t{round.batch.tiles_of_tile_group} * Base::tile;
-    const std::uint64_t before = tile_group_in_part() * most;
-    return {owner.part.begin + before, min(most, owner.part.length - before)};
-  }
-  /// Row of the part of the tile group: first positions of the buckets.
-  [[nodiscard]] __device__ const std::uint64_t* starts_row() const {
-    return row_of_chunk(lists, number, owner.first_chunk) - most_buckets;
-  }
-  /// Row of the chunk of the tile group: items of each bucket in the preceding chunks.
-  [[nodiscard]] __device__ const std::uint64_t* chunk_row() const {
-    return row_of_chunk(
-        lists, number, owner.first_chunk + tile_group_in_part() / round.batch.tile_groups_of_chunk);
-  }
-  /// Row of the tile group: items of each bucket in the preceding tile groups of its chunk.
-  [[nodiscard]] __device__ const std::uint32_t* tile_group_row() const {
-    return row_of_tile_group(arguments, lists, owner, tile_group_in_part());
   }
 };
 
@@ -250,7 +204,8 @@ __device__ __forceinline__ void count_chunk(Shared& shared, const Arguments<Word
                                             const WorkLists& lists, const Round& round,
                                             std::uint32_t chunk) {
   const PartBatch& batch = round.batch;
-  const std::uint32_t number = part_with<&SharedPart::first_chunk>(round.parts, batch.parts, chunk);
+  const std::uint32_t number = last_not_beyond(
+      chunk, batch.parts, [&](std::uint32_t i) { return round.parts[i].first_chunk; });
   SharedPart& owner = round.parts[number];
   const Part part = owner.part;
   const std::uint64_t group_items = std::uint64_t{batch.tiles_of_tile_group} * Shared::tile;
@@ -280,8 +235,8 @@ __device__ __forceinline__ void count_chunk(Shared& shared, const Arguments<Word
 template <class Shared>
 __device__ __forceinline__ void sum_chunks(Shared& shared, const WorkLists& lists,
                                            const Round& round, std::uint32_t task) {
-  const std::uint32_t number =
-      part_with<&SharedPart::first_task>(round.parts, round.batch.parts, task);
+  const std::uint32_t number = last_not_beyond(
+      task, round.batch.parts, [&](std::uint32_t i) { return round.parts[i].first_task; });
   SharedPart& owner = round.parts[number];
   std::uint64_t* const rows = row_of_chunk(lists, number, owner.first_chunk);
   if (owner.chunks <= few_chunks) {
@@ -344,16 +299,17 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
                                                 const Lists& lists) {
   const Round& round = shared.round;
   const SharedPart& owner = shared.owner;
-  const bool is_first = shared.tile_group_in_part() == 0;
+  const std::uint32_t number_in_part = shared.tile_group - owner.first_tile_group;
+  const bool is_first = number_in_part == 0;
   const auto keep_part = [&](const Part& part) {
     round.next_parts[atomicAdd(&lists.counters->shared_parts[(round.number + 1) % 2], 1)].part =
         part;
   };
-  Part part;
-  const PartAction action = action_for(owner, part);
-  if (action != PartAction::move) {
+  Part part = owner.part;
+  const bool is_ordered = owner.least == owner.greatest;
+  if (is_ordered || !range_is_tight(part, owner.least, owner.greatest)) {
     if (is_first) {
-      if (action == PartAction::ordered) {
+      if (is_ordered) {
         list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, Shared::threads);
       } else if (threadIdx.x == 0) {
         keep_part(part);
@@ -363,17 +319,21 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
     take_tile_group(shared);
     return;
   }
-  const SegmentExtent items = shared.items_of_tile_group();
-  prefetch_lines(arguments.keys_of(part.buffer) + items.begin, items.length * sizeof(Word),
-                 threadIdx.x, blockDim.x);
-  if constexpr (Shared::value_bytes != 0)
-    prefetch_lines(
-        static_cast<const typename Shared::Value*>(arguments.values_of(part.buffer)) + items.begin,
-        items.length * Shared::value_bytes, threadIdx.x, blockDim.x);
+  const std::uint64_t most = std::uint64_t{round.batch.tiles_of_tile_group} * Shared::tile;
+  const std::uint64_t before = number_in_part * most;
+  const std::uint64_t begin = part.begin + before;
+  const std::uint64_t length = min(most, part.length - before);
+  prefetch_items<Shared::value_bytes>(arguments.keys_of(part.buffer),
+                                      arguments.values_of(part.buffer), begin, length, threadIdx.x,
+                                      blockDim.x);
   const Buffer to = other_buffer(part.buffer);
-  const auto starts = OfBuckets<std::uint64_t>::load(shared.starts_row());
-  auto places = OfBuckets<std::uint64_t>::load(shared.chunk_row());
-  places += OfBuckets<std::uint32_t>::load(shared.tile_group_row());
+  // Rows of the part, of the chunk of the tile group, and of the tile group.
+  const std::uint32_t chunk = owner.first_chunk + number_in_part / round.batch.tile_groups_of_chunk;
+  const auto starts = OfBuckets<std::uint64_t>::load(
+      row_of_chunk(lists, shared.number, owner.first_chunk) - most_buckets);
+  auto places = OfBuckets<std::uint64_t>::load(row_of_chunk(lists, shared.number, chunk));
+  places +=
+      OfBuckets<std::uint32_t>::load(row_of_tile_group(arguments, lists, owner, number_in_part));
   if (is_first)
     list_buckets(shared, lists, part, owner.cut, to, starts, [&](const Part& large) {
       if (large.length <= longest_single_block_partition) {
@@ -386,7 +346,7 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
   places += OfBuckets<std::uint64_t>{part.begin, part.begin};
   places.store(shared.places);
   set_pass(shared, arguments, owner.cut, part.buffer, to);
-  move_items<Shared>(items.begin, items.length);
+  move_items<Shared>(begin, length);
 }
 
 /// Parts beyond longest_single_block_partition: all blocks of the grid process all parts, in rounds
@@ -414,7 +374,6 @@ __global__ void __launch_bounds__(Tiles::template grid_shape<Word, ValueBytes>.t
     lists.shared_parts[0][i].part = part_of(arguments, lists.segment(grid_partition_class, i));
   if (blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
   if (thread == 0) {
-    shared.arguments = arguments;
     shared.lists = lists;
     round = Round{};
   }

@@ -4,10 +4,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 
+#include "primitives/cuda/launch.cuh"
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/small_sort.cuh"
@@ -41,7 +41,7 @@ struct LaunchPlan {
   std::uint64_t num_segments;  ///< upper bound; below 2^32
   DeviceLimits limits;
   cudaStream_t stream;
-  bool starts_early = false;  ///< kernels may start before their predecessors have ended
+  LaunchOrder order = LaunchOrder::after;  ///< of all kernels but the first
 
   /// Most segments of at least `shortest` items.
   [[nodiscard]] std::uint64_t most_segments_from(std::uint64_t shortest) const {
@@ -61,72 +61,48 @@ inline constexpr int no_limit = 1 << 20;
 /// resident.
 template <class... Parameters, class... Values>
 cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& plan,
-                            std::uint64_t most_blocks, int most_a_multiprocessor, int threads,
-                            std::size_t shared_bytes, bool cooperative, Values... values) {
-  cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(shared_bytes));
+                            LaunchOrder order, std::uint64_t most_blocks, int most_a_multiprocessor,
+                            int threads, std::size_t shared_bytes, const Values&... values) {
+  cudaError_t status = allow_shared_memory(kernel, shared_bytes);
   if (status != cudaSuccess) return status;
   int resident = 0;
   status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);
   if (status != cudaSuccess) return status;
   const auto most_resident = static_cast<std::uint64_t>(std::min(resident, most_a_multiprocessor)) *
                              static_cast<std::uint64_t>(plan.limits.multiprocessors);
-  cudaLaunchConfig_t config{};
-  config.gridDim =
-      static_cast<unsigned int>(std::clamp<std::uint64_t>(most_blocks, 1, most_resident));
-  config.blockDim = static_cast<unsigned int>(threads);
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = plan.stream;
-  cudaLaunchAttribute attribute{};
-  if (cooperative) {
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-  } else {
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-  }
-  config.attrs = &attribute;
-  config.numAttrs = cooperative || plan.starts_early ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, values...);
+  const auto blocks = std::clamp<std::uint64_t>(most_blocks, 1, most_resident);
+  return launch(kernel, static_cast<unsigned int>(blocks), static_cast<unsigned int>(threads),
+                shared_bytes, plan.stream, order, values...);
 }
 
-/// Shared memory of a block of a class, if each of its teams has a tile.
-template <class Word, int ValueBytes, int... Class>
-constexpr std::array<std::size_t, block_classes> shared_bytes_of_classes(
-    std::integer_sequence<int, Class...>) {
-  return {(warps_of_block<Word>(Class) / team_warps(Class) *
-           sizeof(TileOfClass<Word, ValueBytes, Class>))...};
-}
-
-/// Launches the kernel of the block classes whose blocks have BlockWarps warps, if any of the first
-/// `used_classes` classes has. The kernel serves all rows of the policy: classes that are not used
-/// have empty lists.
+/// Launches the kernel of those of the first `used_classes` block classes whose blocks have
+/// BlockWarps warps. It serves all rows of the policy: classes that are not used have empty lists.
 template <class Word, int ValueBytes, int BlockWarps>
 cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& arguments,
                          const WorkLists& lists, int used_classes) {
-  constexpr auto has_blocks = [](int block_class) {
-    return warps_of_block<Word>(block_class) == BlockWarps;
-  };
-  constexpr bool is_of_any = [&] {
-    bool any = false;
-    for (int i = 0; i < block_classes; ++i) any |= has_blocks(i);
-    return any;
-  }();
-  if constexpr (is_of_any) {
-    constexpr auto of_class =
-        shared_bytes_of_classes<Word, ValueBytes>(std::make_integer_sequence<int, block_classes>{});
-    std::size_t wanted = 0;
-    for (int i = 0; i < used_classes; ++i)
-      if (has_blocks(i)) wanted = std::max(wanted, of_class[static_cast<std::size_t>(i)]);
+  constexpr auto all_classes = std::make_integer_sequence<int, block_classes>{};
+  constexpr bool has_classes = []<int... Class>(std::integer_sequence<int, Class...>) {
+    return ((warps_of_block<Word>(Class) == BlockWarps) || ...);
+  }
+  (all_classes);
+  if constexpr (!has_classes) {
+    return cudaSuccess;
+  } else {
+    // Shared memory of a block, if each of its teams has a tile.
+    const std::size_t wanted = [&]<int... Class>(std::integer_sequence<int, Class...>) {
+      return std::max(
+          {(warps_of_block<Word>(Class) == BlockWarps && Class < used_classes
+                ? BlockWarps / team_warps(Class) * sizeof(TileOfClass<Word, ValueBytes, Class>)
+                : 0)...});
+    }
+    (all_classes);
     if (wanted == 0) return cudaSuccess;
     const std::uint64_t most =
         std::max(plan.most_segments_from(shortest_of_block_class(0)), lists.group_capacity);
     const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));
-    return launch_resident(block_sort_kernel<Word, ValueBytes, BlockWarps>, plan, most, no_limit,
-                           32 * BlockWarps, bytes, false, arguments, lists,
+    return launch_resident(block_sort_kernel<Word, ValueBytes, BlockWarps>, plan, plan.order, most,
+                           no_limit, 32 * BlockWarps, bytes, arguments, lists,
                            static_cast<unsigned int>(bytes));
-  } else {
-    return cudaSuccess;
   }
 }
 
@@ -173,40 +149,35 @@ cudaError_t launch_batches(const LaunchPlan& plan, const Arguments<Word>& argume
                            const WorkLists& lists) {
   constexpr unsigned int warps = Tiles::batch_threads / 32;
   const ChunkPlan chunks = plan_chunks<Tiles, Word, ValueBytes>(plan);
-  LaunchPlan first = plan;
-  first.starts_early = false;  // the preceding work on the stream is not ours
-  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index, Longest, Tiles>, first,
-                         (chunks.large_chunks - 1) / warps + 1, no_limit, Tiles::batch_threads,
-                         warps * sizeof(BatchShared<Word, ValueBytes, Index>), false, arguments,
-                         lists, chunks);
+  // The preceding work on the stream is not ours.
+  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index, Longest, Tiles>, plan,
+                         LaunchOrder::after, (chunks.large_chunks - 1) / warps + 1, no_limit,
+                         Tiles::batch_threads, warps * sizeof(BatchShared<Word, ValueBytes, Index>),
+                         arguments, lists, chunks);
 }
 
 /// Launches the kernel for short segments, which lists the others.
 template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_short(const LaunchPlan& plan, const Arguments<Word>& arguments,
                          const WorkLists& lists) {
-  if constexpr (Tiles::has_narrow_indices) {
-    if (plan.num_items <= ~std::uint32_t{0})
-      return launch_batches<Word, ValueBytes, std::uint32_t, longest_in_warp, Tiles>(
-          plan, arguments, lists);
-  }
-  return launch_batches<Word, ValueBytes, std::uint64_t, longest_in_warp, Tiles>(plan, arguments,
-                                                                                 lists);
+  const auto launch = [&]<class Index>(Index) {
+    return launch_batches<Word, ValueBytes, Index, longest_in_warp, Tiles>(plan, arguments, lists);
+  };
+  if constexpr (Tiles::has_narrow_indices)
+    if (plan.num_items <= ~std::uint32_t{0}) return launch(std::uint32_t{});
+  return launch(std::uint64_t{});
 }
 
-/// Launches a small sort.
 template <class Word, int ValueBytes>
 cudaError_t launch_small_sort(const LaunchPlan& plan, const Arguments<Word>& arguments) {
   const std::uint64_t warps =
       static_cast<std::uint64_t>(plan.limits.multiprocessors) * small_sort_warps;
   const std::uint64_t chunk =
       std::clamp<std::uint64_t>((plan.num_segments - 1) / warps + 1, 1, most_segments_of_chunk);
-  LaunchPlan alone = plan;
-  alone.starts_early = false;
-  return launch_resident(small_sort_kernel<Word, ValueBytes>, alone,
+  return launch_resident(small_sort_kernel<Word, ValueBytes>, plan, LaunchOrder::after,
                          (plan.num_segments - 1) / (chunk * small_sort_warps) + 1, no_limit,
                          small_partition_shape.threads, sizeof(SmallSortShared<Word, ValueBytes>),
-                         false, arguments, static_cast<int>(chunk));
+                         arguments, static_cast<int>(chunk));
 }
 
 }  // namespace sortie::segsort

@@ -21,16 +21,16 @@ cudaError_t launch_partitions(const LaunchPlan& plan, const Arguments<Word>& arg
     using Shared = GridShared<Word, ValueBytes, Tiles>;
     const cudaError_t status =
         launch_resident(grid_partition_kernel<Word, ValueBytes, Tiles>, plan,
-                        (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks,
-                        Shared::threads, sizeof(Shared), true, arguments, limited);
+                        LaunchOrder::cooperative, (plan.num_items - 1) / Shared::tile + 1,
+                        shape.resident_blocks, Shared::threads, sizeof(Shared), arguments, limited);
     if (status != cudaSuccess) return status;
   }
   const std::uint64_t parts = plan.num_items / (std::uint64_t{Tiles::longest_group} + 1);
   if (parts == 0) return cudaSuccess;
   using Shared =
       PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
-  return launch_resident(single_block_partition_kernel<Word, ValueBytes, Tiles>, plan, parts,
-                         no_limit, Shared::threads, sizeof(Shared), false, arguments, limited);
+  return launch_resident(single_block_partition_kernel<Word, ValueBytes, Tiles>, plan, plan.order,
+                         parts, no_limit, Shared::threads, sizeof(Shared), arguments, limited);
 }
 
 }  // namespace sortie::segsort

@@ -12,11 +12,8 @@
 /// A pass counts the items of each bucket of a part, and moves the items, stably, to their buckets
 /// in the other buffer. Neighbouring buckets that together fit a block's tile become a group for
 /// block_sort_kernel; larger buckets become parts of the next pass. Buckets divide the range that
-/// the keys of the part actually span, so a narrow range of keys costs no passes; a part whose keys
-/// are all equal is done. Hence there is at most one pass for every four bits of the keys, and
-/// mostly one for each factor of some hundred in the length.
-///
-/// This file handles parts by single blocks; grid_partition.cuh handles longer ones.
+/// the keys of the part actually span. Hence there is at most one pass for every four bits of the
+/// keys, and mostly one for each factor of some hundred in the length.
 namespace sortie::segsort {
 
 /// Lists items that are in order already, so that they are copied to the output. `lists` accepts
@@ -71,8 +68,9 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
   starts.store(shared.starts);
   if (thread == 0) shared.starts[most_buckets] = part.length;
   __syncthreads();
-  const std::uint64_t group_limit =
-      fills_small_tiles(part.length) ? lists.preferred() : lists.longest();
+  const bool fills_small_tiles =
+      part.length <= std::uint64_t{most_buckets} * bucket_for_group_class(0);
+  const std::uint64_t group_limit = fills_small_tiles ? lists.preferred() : lists.longest();
   for (int bucket = thread; bucket < buckets; bucket += Shared::threads) {
     const std::uint64_t limit = shared.starts[bucket] + group_limit;
     const int next = bucket + 1;
@@ -120,8 +118,8 @@ __device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment)
   return {found.begin, found.length, 0, span, Buffer::input, 0};
 }
 
-/// Returns true if the buckets divide the keys well enough to move the items. Otherwise narrows the
-/// range of the part to the one that its keys span.
+/// Whether the buckets divide the keys well enough to move the items. Otherwise narrows the range
+/// of the part to the one that its keys span.
 __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint64_t greatest) {
   if (greatest - least >= part.span / 4) return true;
   part.base = least;

@@ -7,8 +7,7 @@
 #include "primitives/cuda/block_scan.cuh"
 #include "segsort/cuda/digits.cuh"
 #include "segsort/cuda/policy.cuh"
-#include "segsort/cuda/short_numbers.cuh"
-#include "segsort/cuda/tile_items.cuh"
+#include "segsort/cuda/tile.cuh"
 
 /// Counts the digits of the items of a part, and moves the items to their buckets one tile at a
 /// time. Work of one block.
@@ -22,7 +21,7 @@ struct PartitionShared {
   static constexpr int warps = Shape.warps();
   static constexpr int items = Shape.items;
   static constexpr int tile = Shape.tile();
-  using Value = typename ValueWord<value_bytes>::type;
+  using Value = ValueWord<value_bytes>;
   static_assert(threads >= most_buckets / 2, "each thread handles two buckets");
   static_assert(tile <= 1 << 16 && most_buckets <= 1 << 10, "places and buckets are packed");
 
@@ -95,17 +94,13 @@ struct OfBuckets {
   }
 };
 
-/// Exclusive prefix sum of one number per thread over the block. Two barriers.
-template <class Number, int Warps>
-__device__ __forceinline__ Number sum_before(Number value, std::uint64_t (&warp_sums)[Warps]) {
-  return prefix_sum_in_block<Warps>(value, warp_sums).before;
-}
-
 /// Exclusive prefix sum over the buckets. Ends with a barrier.
 template <class Number, int Warps>
 __device__ __forceinline__ OfBuckets<Number> starts_of(const OfBuckets<Number>& lengths,
                                                        std::uint64_t (&warp_sums)[Warps]) {
-  const Number start = sum_before(static_cast<Number>(lengths.first + lengths.second), warp_sums);
+  const Number start =
+      prefix_sum_in_block<Warps>(static_cast<Number>(lengths.first + lengths.second), warp_sums)
+          .before;
   return {start, static_cast<Number>(start + lengths.first)};
 }
 
@@ -189,8 +184,7 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
   return sum;
 }
 
-/// Sets source, destination and buckets of move_items(). Ends with a barrier; requires a barrier
-/// since the last move.
+/// Sets up move_items(). Ends with a barrier; requires a barrier since the last move.
 template <class Shared>
 __device__ __forceinline__ void set_pass(Shared& shared,
                                          const Arguments<typename Shared::Word>& arguments,
@@ -339,7 +333,6 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   __syncthreads();
 }
 
-/// Moves `length` items from index `begin` on, tile by tile, as move_tile().
 template <class Shared>
 __device__ __forceinline__ void move_items(std::uint64_t begin, std::uint64_t length) {
   const bool plain = shared_memory<Shared>().digits.plain();

@@ -7,9 +7,9 @@
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/partition.cuh"
 
-/// Small sorts: one kernel, without lists in global memory and without counters to clear. Each
-/// block sorts its own segments, whatever their lengths: warps sort the segments that fit their
-/// tiles, then the whole block sorts longer ones, and partitions those that exceed its tile.
+/// Small sorts: one kernel, without lists in global memory and without counters to clear. In each
+/// block, warps sort the segments that fit their tiles; then the whole block sorts longer ones, and
+/// partitions those that exceed its tile.
 namespace sortie::segsort {
 
 template <class Word, int ValueBytes>
@@ -52,7 +52,7 @@ struct LocalGroups {
 template <int ValueBytes, class Word>
 __device__ __forceinline__ void sort_in_lanes(const Arguments<Word>& arguments,
                                               const SegmentExtent& segment) {
-  using Value = typename ValueWord<ValueBytes>::type;
+  using Value = ValueWord<ValueBytes>;
   const auto lane = static_cast<int>(threadIdx.x % 32);
   const auto length = static_cast<int>(segment.length);
   const bool is_item = lane < length;
@@ -103,7 +103,8 @@ __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueByt
   for (std::uint32_t i = 0; i < shared.long_count; ++i) {
     const Part part = part_of(arguments, shared.long_segments[i]);
     if (part.length <= longest_of_small_tile) {
-      sort_in_block(shared.tile, arguments, part.begin, static_cast<int>(part.length), [] {});
+      const auto length = static_cast<std::uint32_t>(part.length);
+      sort_in_block(shared.tile, arguments, {part.begin, length, Buffer::input}, [] {});
       continue;
     }
     if (threadIdx.x == 0) shared.group_count = 0;
@@ -111,10 +112,7 @@ __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueByt
                        part);
     for (std::uint32_t k = 0; k < shared.group_count; ++k) {
       const Group group = shared.groups[k];
-      Arguments<Word> from = arguments;
-      from.keys_in = arguments.keys_of(group.buffer());
-      from.values_in = arguments.values_of(group.buffer());
-      sort_in_block(shared.tile, from, group.begin(), group.length(), [] {});
+      sort_in_block(shared.tile, arguments, {group.begin(), group.length(), group.buffer()}, [] {});
     }
     __syncthreads();
   }

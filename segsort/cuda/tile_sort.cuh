@@ -5,25 +5,18 @@
 
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
-#include "segsort/cuda/tile_items.cuh"
 #include "segsort/cuda/word_sort.cuh"
 
 /// Sorts the items of one or more whole segments in one tile of a warp, a team or a block.
 ///
 /// The items of all segments of the tile are numbered consecutively, e = 0 .. length-1. Each is
-/// represented by one word,
+/// represented by one word (segsort/README.md, "One word per item"),
 ///
 ///     | index of its segment in the tile | window: highest bits of its key | e |
 ///
-/// and the words are sorted, whatever the lengths of the segments. All words differ, so the sort is
-/// stable, and neither other segments nor padding mix with a segment. Keys and values stay in
-/// shared memory and are fetched by e once the order is known.
-///
-/// Keys are relative to the least key of the tile, and the window starts at the highest bit set in
-/// any of them. If all bits fit the window, the order is exact. Otherwise neighbours with equal
-/// windows may be out of order. Short runs of them are sorted by one thread each. If a run is long
-/// (many keys agree in the window), the tile is sorted again digit by digit, least significant
-/// first, with the window as the digit.
+/// and the words are sorted. Keys are relative to the least key of the tile. Short runs of equal
+/// windows are sorted by one thread each; if a run is long, the tile is sorted again digit by
+/// digit, least significant first, with the window as the digit.
 namespace sortie::segsort {
 
 /// Longest run of equal windows that one thread sorts, in time quadratic in its length.
@@ -34,12 +27,6 @@ struct TileSegments {
   int longest;
   int merge_rounds;  ///< of sort_middle_runs()
 };
-
-/// Properties of segments of up to `longest` items that begin anywhere in a tile of `items` items
-/// per thread. The number of rounds is the largest number of threads that a segment can touch.
-__device__ __forceinline__ constexpr TileSegments segments_anywhere(int longest, int items) {
-  return {longest, (longest - 2) / items + 2};
-}
 
 /// Longest segments for which neighbours in a warp's tile are compared (sort_short_runs), given the
 /// rounds of sort_middle_runs(), and for which neighbouring threads are merged (sort_middle_runs).
@@ -105,29 +92,6 @@ struct KeyRange {
   int span;
 };
 
-/// Minimum of `least` and maximum of `greatest` over the tile. `slot` is 0 or 1; each may be used
-/// once per tile.
-template <class T>
-__device__ __forceinline__ void bounds_of_tile(T& tile, int slot, std::uint32_t& least,
-                                               std::uint32_t& greatest) {
-  least = min_in_warp(least);
-  greatest = max_in_warp(greatest);
-  if constexpr (T::warps > 1) {
-    if (T::thread() == 0) {
-      tile.least[slot] = 0xffffffffu;
-      tile.greatest[slot] = 0;
-    }
-    T::synchronise();
-    if (threadIdx.x % 32 == 0) {
-      atomicMin(&tile.least[slot], least);
-      atomicMax(&tile.greatest[slot], greatest);
-    }
-    T::synchronise();
-    least = tile.least[slot];
-    greatest = tile.greatest[slot];
-  }
-}
-
 /// Range of the compared bits of the keys of a tile. For 64-bit keys the upper words decide unless
 /// they are all equal: a base slightly below the least key only costs window bits.
 template <class T>
@@ -135,33 +99,47 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
     T& tile, const typename T::Word (&keys)[T::items]) {
   using Word = typename T::Word;
   constexpr int upper = static_cast<int>(sizeof(Word)) * 8 - 32;
-  std::uint32_t least = 0xffffffffu;
+  std::uint32_t least = 0;
   std::uint32_t greatest = 0;
+  // Bounds of 32 bits of the keys; each slot may be used once per tile.
+  const auto find_bounds = [&](int shift, int slot) {
+    least = 0xffffffffu;
+    greatest = 0;
 #pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    least = min(least, static_cast<std::uint32_t>(keys[r] >> upper));
-    greatest = max(greatest, static_cast<std::uint32_t>(keys[r] >> upper));
-  }
-  bounds_of_tile(tile, 0, least, greatest);
+    for (int r = 0; r < T::items; ++r) {
+      least = min(least, static_cast<std::uint32_t>(keys[r] >> shift));
+      greatest = max(greatest, static_cast<std::uint32_t>(keys[r] >> shift));
+    }
+    least = min_in_warp(least);
+    greatest = max_in_warp(greatest);
+    if constexpr (T::warps > 1) {
+      if (T::thread() == 0) {
+        tile.least[slot] = 0xffffffffu;
+        tile.greatest[slot] = 0;
+      }
+      T::synchronise();
+      if (threadIdx.x % 32 == 0) {
+        atomicMin(&tile.least[slot], least);
+        atomicMax(&tile.greatest[slot], greatest);
+      }
+      T::synchronise();
+      least = tile.least[slot];
+      greatest = tile.greatest[slot];
+    }
+  };
+  find_bounds(upper, 0);
   if constexpr (upper == 0) return {least, bits_of(greatest - least)};
   const Word base = static_cast<Word>(least) << upper;
   if (least != greatest) return {base, upper + bits_of(greatest - least)};
-  least = 0xffffffffu;
-  greatest = 0;
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    least = min(least, static_cast<std::uint32_t>(keys[r]));
-    greatest = max(greatest, static_cast<std::uint32_t>(keys[r]));
-  }
-  bounds_of_tile(tile, 1, least, greatest);
+  find_bounds(0, 1);
   return {base | least, bits_of(greatest - least)};
 }
 
 enum class Ties { none, resolved, long_runs };
 
-/// Sorts runs of equal windows by whole keys. The thread that holds the first word of a run sorts
-/// the run alone. `words` are those that sort_words() left. Ends with a barrier, unless there are
-/// no ties. Does nothing if any run is longer than longest_resolved_run.
+/// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
+/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
+/// Does nothing if any run is longer than longest_resolved_run.
 template <class T>
 __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
                                              int length, typename T::Word compare_mask) {

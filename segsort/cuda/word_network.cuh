@@ -1,67 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "primitives/cuda/warp.cuh"
+#include "primitives/simd/exchange_network.hpp"
 
 /// Sorts 32-bit words, one per item, in the registers of a warp.
 ///
 /// Reg-sort of the paper (section 3.2) with all data of an item in one word: lane t holds positions
-/// t*Items .. t*Items+Items-1 in registers 0 .. Items-1. The payload of an item is an index within
-/// the word (see tile_sort.cuh), so a comparator is one minimum and one maximum, and an exchange
-/// between lanes is one shuffle and one of the two. Three patterns:
+/// t*Items .. t*Items+Items-1 in registers 0 .. Items-1. Three patterns:
 ///   in a thread   Batcher's odd-even merge sort of the thread's own items, then half cleaners
 ///   mirrored      the first step of a merge between lanes (exch_intxn of the paper)
 ///   parallel      the later steps between lanes, partners at the same register (exch_paral)
 namespace sortie::segsort {
 
-namespace detail {
-
-/// Comparators of Batcher's odd-even merge sort of `Items` items, in a valid order of execution.
-template <int Items>
-struct OddEvenMergeSort {
-  static constexpr int most = Items * 6;
-  std::array<int, most> low{};
-  std::array<int, most> high{};
-  int count = 0;
-
-  constexpr OddEvenMergeSort() {
-    for (int p = 1; p < Items; p *= 2)
-      for (int k = p; k >= 1; k /= 2)
-        for (int j = k % p; j <= Items - 1 - k; j += 2 * k)
-          for (int i = 0; i < k && i + j + k < Items; ++i)
-            if ((i + j) / (2 * p) == (i + j + k) / (2 * p)) {
-              low[count] = i + j;
-              high[count] = i + j + k;
-              ++count;
-            }
-  }
-};
-
-template <int Low, int High, int Items>
-__device__ __forceinline__ void compare_exchange(std::uint32_t (&words)[Items]) {
-  const std::uint32_t smaller = min(words[Low], words[High]);
-  words[High] = max(words[Low], words[High]);
-  words[Low] = smaller;
+/// Leaves the lesser word in `low` and the greater in `high`.
+__device__ __forceinline__ void exchange(std::uint32_t& low, std::uint32_t& high) {
+  const std::uint32_t smaller = min(low, high);
+  high = max(low, high);
+  low = smaller;
 }
-
-template <int Items, int... Comparator>
-__device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items],
-                                               std::integer_sequence<int, Comparator...>) {
-  constexpr OddEvenMergeSort<Items> network;
-  (compare_exchange<network.low[Comparator], network.high[Comparator]>(words), ...);
-}
-
-}  // namespace detail
 
 /// Sorts the items of each thread independently.
+template <int Items, std::size_t... I>
+__device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items],
+                                               std::index_sequence<I...>) {
+  constexpr auto network = comparators<Items>;
+  (exchange(words[network[I].first], words[network[I].second]), ...);
+}
 template <int Items>
 __device__ __forceinline__ void sort_in_thread(std::uint32_t (&words)[Items]) {
-  constexpr int comparators = detail::OddEvenMergeSort<Items>().count;
-  detail::sort_in_thread(words, std::make_integer_sequence<int, comparators>{});
+  sort_in_thread(words, std::make_index_sequence<count_comparators<Items>()>());
 }
 
 /// Minimum in the lower lane of a pair, maximum in the upper.
@@ -75,12 +47,8 @@ __device__ __forceinline__ void clean_in_thread(std::uint32_t (&words)[Items]) {
 #pragma unroll
   for (int stride = Items / 2; stride > 0; stride /= 2) {
 #pragma unroll
-    for (int r = 0; r < Items; ++r) {
-      if ((r & stride) != 0) continue;
-      const std::uint32_t smaller = min(words[r], words[r + stride]);
-      words[r + stride] = max(words[r], words[r + stride]);
-      words[r] = smaller;
-    }
+    for (int r = 0; r < Items; ++r)
+      if ((r & stride) == 0) exchange(words[r], words[r + stride]);
   }
 }
 
@@ -128,28 +96,20 @@ __device__ __forceinline__ void sort_short_runs(std::uint32_t (&words)[Items], i
 #pragma unroll 1
   for (int round = 0; round < longest; round += 2) {
 #pragma unroll
-    for (int r = 0; r < Items; r += 2) {
-      const std::uint32_t smaller = min(words[r], words[r + 1]);
-      words[r + 1] = max(words[r], words[r + 1]);
-      words[r] = smaller;
-    }
+    for (int r = 0; r < Items; r += 2) exchange(words[r], words[r + 1]);
     const std::uint32_t next = __shfl_down_sync(full_warp, words[0], 1);
     const std::uint32_t previous = __shfl_up_sync(full_warp, words[Items - 1], 1);
 #pragma unroll
-    for (int r = 1; r + 1 < Items; r += 2) {
-      const std::uint32_t smaller = min(words[r], words[r + 1]);
-      words[r + 1] = max(words[r], words[r + 1]);
-      words[r] = smaller;
-    }
+    for (int r = 1; r + 1 < Items; r += 2) exchange(words[r], words[r + 1]);
     if (lane < 31) words[Items - 1] = min(words[Items - 1], next);
     if (lane > 0) words[0] = max(words[0], previous);
   }
 }
 
 /// As above, by threads: each thread sorts its own words; then neighbouring threads merge their
-/// words in alternating pairs, as in odd-even transposition, first threads 0 and 1, 2 and 3, and so
-/// on. The number of rounds is the number of threads that a run touches; one if each run lies
-/// within a pair of the first round, and none if each lies within a thread.
+/// words in alternating pairs, first threads 0 and 1, 2 and 3, and so on. The number of rounds is
+/// the number of threads that a run touches; one if each run lies within a pair of the first round,
+/// and none if each lies within a thread.
 template <int Items>
 __device__ __forceinline__ void sort_middle_runs(std::uint32_t (&words)[Items], int lane,
                                                  int rounds) {

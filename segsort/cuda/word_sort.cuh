@@ -3,15 +3,12 @@
 
 #include <cstdint>
 
-#include "segsort/cuda/short_numbers.cuh"
 #include "segsort/cuda/tile.cuh"
 
 /// Sorts the words of a tile: by distribution if they are evenly spread, otherwise by the networks
-/// of its warps and merges between them.
-///
-/// Before the sort, register r of thread t holds the word of item r * threads + t, or of any item.
-/// Afterwards shared memory holds all words in order, and register r of thread t the word of
-/// position t * items + r.
+/// of its warps and merges between them. Before the sort, register r of thread t holds the word of
+/// item r * threads + t, or of any item. Afterwards shared memory holds all words in order, and
+/// register r of thread t the word of position t * items + r.
 namespace sortie::segsort {
 
 /// Merges the runs of the warps in shared memory in pairs (paper, section 3.3). Thread i produces
@@ -108,11 +105,9 @@ __device__ __forceinline__ void exchange_with_neighbours(T& tile,
 /// on are all ones.
 ///
 /// Each word goes to one of at least half as many bins as the tile has items, by its highest bits.
-/// The words of a thread then consist of some whole bins, and a part of one bin at each end. If no
-/// bin has more words than a thread, then sorting within each thread and exchanging halves with the
-/// neighbours sorts all words: a bin spans at most two threads, and misplaced words are in the
-/// neighbouring halves. If all words of a bin count as equal, they are in order at once, regardless
-/// of the size of the bins.
+/// If no bin has more words than a thread, then sorting within each thread and exchanging halves
+/// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
+/// the neighbouring halves. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
 /// \return false, with the words unchanged, if a bin has more words than a thread, or is expected
 /// to after a quarter of the words

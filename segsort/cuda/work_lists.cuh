@@ -19,7 +19,7 @@ class Group {
   __device__ Group(std::uint64_t begin, std::uint32_t length, Buffer buffer)
       : bits_(begin << 16 | length << 2 | static_cast<std::uint64_t>(buffer)) {}
   [[nodiscard]] __device__ std::uint64_t begin() const { return bits_ >> 16; }
-  [[nodiscard]] __device__ int length() const { return static_cast<int>(bits_ >> 2 & 0x3fff); }
+  [[nodiscard]] __device__ std::uint32_t length() const { return bits_ >> 2 & 0x3fff; }
   [[nodiscard]] __device__ Buffer buffer() const { return static_cast<Buffer>(bits_ & 3); }
 
  private:
@@ -95,8 +95,7 @@ struct WorkLists {
     return longest_of_group_class(0);
   }
   __device__ void add_group(const Group& added) const {
-    const int group_class =
-        static_cast<std::uint32_t>(added.length()) <= longest_of_group_class(0) ? 0 : 1;
+    const int group_class = added.length() <= longest_of_group_class(0) ? 0 : 1;
     group(group_class, atomicAdd(&counters->groups[group_class], 1)) = added;
   }
   __device__ std::uint32_t& segment(int long_class, std::uint32_t i) const {

@@ -6,7 +6,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "primitives/simd/vector_unit.hpp"
 
@@ -43,28 +45,6 @@ inline constexpr std::size_t pages_at_once = 4;
          line % pages_at_once * prefetch_page_bytes + line / pages_at_once * prefetch_line_bytes;
 }
 
-/// Prefetches that line. It may lie outside of the array: a prefetch is not an access.
-[[gnu::always_inline]] inline void prefetch_pages_ahead(std::uintptr_t address) {
-  __builtin_prefetch(reinterpret_cast<const void*>(line_pages_ahead(address)));
-}
-
-/// Running sums over some offsets.
-struct OffsetSums {
-  std::uint64_t items = 0;
-  // Signed: valid lengths are below 2^63, and AVX2 only compares signed integers.
-  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
-  std::int64_t longest = 0;
-  std::uint64_t signs = 0;  ///< OR of begins, ends, lengths, and of bound - end
-
-  [[gnu::always_inline]] void add(std::uint64_t length, std::int64_t least, std::int64_t greatest,
-                                  std::uint64_t sign) {
-    items += length;
-    shortest = std::min(shortest, least);
-    longest = std::max(longest, greatest);
-    signs |= sign;
-  }
-};
-
 /// See summarise_offsets().
 template <class Offset>
 [[gnu::always_inline]] inline OffsetSummary summarise_offsets_body(const Offset* begins,
@@ -75,39 +55,40 @@ template <class Offset>
   // Mostly, each segment ends where the next begins. Prefetching the same lines twice would be
   // slower.
   const bool one_array = ends == begins + 1;
+  // A prefetch is not an access: the line may lie outside of the array.
+  const auto prefetch = [](const Offset* at) __attribute__((always_inline)) {
+    const std::uintptr_t ahead = line_pages_ahead(reinterpret_cast<std::uintptr_t>(at));
+    __builtin_prefetch(reinterpret_cast<const void*>(ahead));
+  };
   // One accumulator lane per offset of a line, so that lines can be prefetched one by one.
   std::array<std::uint64_t, line> items{};
+  // Signed: valid lengths are below 2^63, and AVX2 only compares signed integers.
   std::array<std::int64_t, line> shortest;
   std::array<std::int64_t, line> longest{};
-  std::array<std::uint64_t, line> signs{};
+  std::array<std::uint64_t, line> signs{};  // OR of begins, ends, lengths, and of bound - end
   shortest.fill(std::numeric_limits<std::int64_t>::max());
+  const auto add = [&](std::size_t i, std::size_t lane) __attribute__((always_inline)) {
+    const std::uint64_t begin = begins[i];
+    const std::uint64_t end = ends[i];
+    const std::uint64_t length = end - begin;
+    signs[lane] |= begin | end | length | (bound - end);
+    items[lane] += length;
+    shortest[lane] = std::min(shortest[lane], static_cast<std::int64_t>(length));
+    longest[lane] = std::max(longest[lane], static_cast<std::int64_t>(length));
+  };
   std::size_t first = 0;
   for (; first + line <= count; first += line) {
     // If all segments have one item, this pass is the whole sort.
-    prefetch_pages_ahead(reinterpret_cast<std::uintptr_t>(begins + first));
-    if (!one_array) prefetch_pages_ahead(reinterpret_cast<std::uintptr_t>(ends + first));
-    for (std::size_t lane = 0; lane < line; ++lane) {
-      const std::uint64_t begin = begins[first + lane];
-      const std::uint64_t end = ends[first + lane];
-      const std::uint64_t length = end - begin;
-      signs[lane] |= begin | end | length | (bound - end);
-      items[lane] += length;
-      shortest[lane] = std::min(shortest[lane], static_cast<std::int64_t>(length));
-      longest[lane] = std::max(longest[lane], static_cast<std::int64_t>(length));
-    }
+    prefetch(begins + first);
+    if (!one_array) prefetch(ends + first);
+    for (std::size_t lane = 0; lane < line; ++lane) add(first + lane, lane);
   }
-  OffsetSums sums;
-  for (std::size_t lane = 0; lane < line; ++lane)
-    sums.add(items[lane], shortest[lane], longest[lane], signs[lane]);
-  for (; first < count; ++first) {
-    const std::uint64_t begin = begins[first];
-    const std::uint64_t end = ends[first];
-    const std::uint64_t length = end - begin;
-    const auto signed_length = static_cast<std::int64_t>(length);
-    sums.add(length, signed_length, signed_length, begin | end | length | (bound - end));
-  }
-  return {sums.items, static_cast<std::uint64_t>(sums.shortest),
-          static_cast<std::uint64_t>(sums.longest), static_cast<std::int64_t>(sums.signs) >= 0};
+  for (; first < count; ++first) add(first, 0);
+  const std::uint64_t all_signs = std::reduce(signs.begin(), signs.end(), 0ULL, std::bit_or{});
+  return {std::reduce(items.begin(), items.end()),
+          static_cast<std::uint64_t>(*std::min_element(shortest.begin(), shortest.end())),
+          static_cast<std::uint64_t>(*std::max_element(longest.begin(), longest.end())),
+          static_cast<std::int64_t>(all_signs) >= 0};
 }
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS

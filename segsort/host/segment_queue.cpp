@@ -46,15 +46,15 @@ SegmentQueue::SegmentQueue(const Segments& segments, std::uint64_t threads) : se
     const std::size_t oversized_before = oversized_.size();
     if (summary.longest > longest_allowed_) {
       summary.longest = 0;
-      segments.for_each(first_of(block), first_of(block + 1),
-                        [&](std::uint64_t i, std::uint64_t, std::uint64_t length) {
-                          if (length <= longest_allowed_) {
-                            summary.longest = std::max(summary.longest, length);
-                          } else {
-                            oversized_.push_back(i);
-                            summary.items -= length;
-                          }
-                        });
+      for (std::uint64_t i = first_of(block); i < first_of(block + 1); ++i) {
+        const std::uint64_t length = segments.length(i);
+        if (length <= longest_allowed_) {
+          summary.longest = std::max(summary.longest, length);
+        } else {
+          oversized_.push_back(i);
+          summary.items -= length;
+        }
+      }
     }
     longest_ = std::max(longest_, summary.longest);
     kinds_.push_back(summary.longest <= 1                             ? BlockKind::idle

@@ -21,18 +21,7 @@ struct Segments {
   [[nodiscard]] std::uint64_t count() const { return begins.size; }
   [[nodiscard]] std::uint64_t length(std::uint64_t i) const { return ends[i] - begins[i]; }
 
-  /// Calls body(i, begin, length) for the segments [first, last). Dispatches on the offset width
-  /// once, not per segment.
-  template <class Body>
-  void for_each(std::uint64_t first, std::uint64_t last, Body body) const {
-    with_offsets([&](const auto* begin, const auto* end) {
-      for (std::uint64_t i = first; i < last; ++i)
-        body(i, std::uint64_t{begin[i]}, std::uint64_t{end[i]} - begin[i]);
-    });
-  }
-
-  /// Returns body(begins, ends), where the arguments are pointers to unsigned offsets of the actual
-  /// width.
+  /// Returns body(begins, ends), with pointers to unsigned offsets of the actual width.
   template <class Body>
   auto with_offsets(Body body) const {
     if (begins.bytes == 4)
@@ -45,12 +34,11 @@ struct Segments {
 
 /// Distributes the segments that single threads sort, in portions of about equal work.
 ///
-/// Portions are cut by items, not by number of segments, so a few long segments count as much as
-/// thousands of short ones. Oversized segments, those longer than a quarter of a thread's share,
-/// would occupy one thread while the others run out of work; they are listed separately.
+/// Portions are cut by items, so a few long segments count as much as thousands of short ones.
+/// Oversized segments, those longer than a quarter of a thread's share, are listed separately.
 ///
 /// Memory: 32 bytes per 1024 segments, and 8 bytes per oversized segment. The constructor reads and
-/// checks every offset once, in parallel. If no segment has two items, no further work remains.
+/// checks every offset once, in parallel.
 class SegmentQueue {
  public:
   /// \throws Error (input)  an offset beyond num_items, or an end before its begin

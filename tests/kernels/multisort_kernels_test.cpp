@@ -217,7 +217,7 @@ TYPED_TEST(PartitionKernelsOnHost, SampleKeysOfTheirRanges) {
 template <class Word, int ValueBytes, class Lookup>
 void expect_moves(std::size_t tiles, std::size_t missing, bool skewed, KeyOrder order,
                   const TreeTables<Word>* tables, std::uint32_t heavy_hitter = no_group) {
-  using Value = typename segsort::ValueWord<ValueBytes>::type;
+  using Value = segsort::ValueWord<ValueBytes>;
   constexpr MoveShape shape = move_shape<Word, ValueBytes>;
   constexpr auto tile = static_cast<std::uint32_t>(shape.tile());
   const std::size_t size = tiles * tile - missing;

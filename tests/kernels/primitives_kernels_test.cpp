@@ -12,14 +12,12 @@
 #include <functional>
 #include <numeric>
 #include <random>
-#include <set>
 #include <tuple>
 #include <vector>
 
 #include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/merge_path.cuh"
-#include "primitives/cuda/shared_memory.cuh"
 #include "primitives/cuda/warp.cuh"
 
 namespace sortie {
@@ -208,15 +206,6 @@ TYPED_TEST(BlockOfWarps, SumsTheThreadsBefore) {
     EXPECT_EQ(second[thread].total, total + threads);
     before += values[thread];
   }
-}
-
-TEST(SharedMemory, PaddedWordsAreDistinctAndSpreadStrides) {
-  std::set<int> places;
-  for (int i = 0; i < 1024; ++i) places.insert(banked(i));
-  EXPECT_EQ(places.size(), 1024U);
-  std::set<int> banks;  // of a column of a 32 x 32 array of words
-  for (int row = 0; row < 32; ++row) banks.insert(banked(32 * row) % 32);
-  EXPECT_EQ(banks.size(), 32U);
 }
 
 /// An item of a run: compared by its key; the second member tells the run.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <type_traits>
 #include <vector>
 
@@ -43,7 +44,7 @@ template <class WordType, int ValueBytes>
 class Problem {
  public:
   using Word = WordType;
-  using Value = typename ValueWord<ValueBytes>::type;
+  using Value = ValueWord<ValueBytes>;
 
   Problem(const Lengths& lengths, Keys kind, Order order = Order::ascending)
       : descending_(order == Order::descending) {
@@ -226,6 +227,15 @@ TEST(Kernels, ListsOfEachRowOfThePolicy) {
   }
 }
 
+TEST(Tile, PaddedWordsAreDistinctAndSpreadStrides) {
+  std::set<int> places;
+  for (int i = 0; i < 1024; ++i) places.insert(banked(i));
+  EXPECT_EQ(places.size(), 1024U);
+  std::set<int> banks;  // of a column of a 32 x 32 array of words
+  for (int row = 0; row < 32; ++row) banks.insert(banked(32 * row) % 32);
+  EXPECT_EQ(banks.size(), 32U);
+}
+
 template <class Word, int ValueBytes, int BlockWarps>
 void sort_classes_of_block(Keys kind = Keys::two_fields) {
   Lengths lengths;
@@ -266,8 +276,8 @@ void sort_by_three_teams() {
   with_keys([&](Keys kind, Order order) {
     Problem<Word, ValueBytes> problem(lengths, kind, order);
     cuda_on_host::run_block(T::threads * teams, [&] {
-      sort_by_teams<T>({dynamic_shared_memory(), 2 * sizeof(T)}, problem.arguments,
-                       problem.segments(), [&](unsigned int i) -> TileRange {
+      sort_by_teams<T>(2 * sizeof(T), problem.arguments, problem.segments(),
+                       [&](unsigned int i) -> TileRange {
                          const auto [begin, length] = extent(problem.arguments, i);
                          return {begin, static_cast<std::uint32_t>(length), Buffer::input};
                        });

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "segsort/cuda/registry.hpp"
+#include "segsort/cuda/device_request.hpp"
 #include "tests/segsort/device_sort_case.hpp"
 
 namespace sortie::test {

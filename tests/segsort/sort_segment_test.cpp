@@ -11,7 +11,7 @@
 
 #include "core/host_runtime.hpp"
 #include "core/random.hpp"
-#include "segsort/host/oversized_segment.hpp"
+#include "segsort/host/segment_sorter.hpp"
 #include "segsort/host/sort_segment.hpp"
 #include "tests/segsort/key_patterns.hpp"
 
@@ -64,7 +64,8 @@ void check(const std::vector<Key>& keys_in) {
   std::vector<Value> values;
   for (std::size_t i = 0; i < n; ++i) values.push_back(make_value<Value>(i));
   std::vector<Value> value_scratch(values);
-  sort_segment(keys.data(), values.data(), n, key_scratch.data(), value_scratch.data());
+  sort_segment(Items{keys.data(), values.data()}, n,
+               Items{key_scratch.data(), value_scratch.data()});
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t item = item_of(values[i]);
     ASSERT_LT(item, n);

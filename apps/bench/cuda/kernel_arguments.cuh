@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "segsort/cuda/device_request.cuh"
+#include "segsort/cuda/arguments.cuh"
 
 namespace sortie::bench {
 

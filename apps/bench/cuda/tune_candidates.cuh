@@ -43,8 +43,7 @@ __global__ void __launch_bounds__(32 * BlockWarps, segsort::resident_warps / Blo
     if (count == 0) continue;
     __syncthreads();  // the teams of the previous class no longer use the shared memory
     segsort::sort_by_teams<T>(
-        {dynamic_shared_memory(), shared_size}, arguments, count,
-        [&](unsigned int i) -> segsort::TileRange {
+        shared_size, arguments, count, [&](unsigned int i) -> segsort::TileRange {
           const auto [begin, length] = extent(arguments, lists.segment(block_class, i));
           return {begin, static_cast<std::uint32_t>(length), segsort::Buffer::input};
         });

@@ -110,9 +110,9 @@ cudaError_t sort_by_teams(std::size_t candidate, void* temporary, std::size_t& b
         if (listed != cudaSuccess) return listed;
         const std::size_t shared_bytes =
             std::min(chosen.shared_bytes, static_cast<std::size_t>(plan.limits.shared_bytes));
-        return segsort::launch_resident(chosen.kernel, plan, plan.num_segments, segsort::no_limit,
-                                        32 * chosen.shape.block_warps, shared_bytes, false,
-                                        arguments_of(request), lists,
+        return segsort::launch_resident(chosen.kernel, plan, plan.order, plan.num_segments,
+                                        segsort::no_limit, 32 * chosen.shape.block_warps,
+                                        shared_bytes, arguments_of(request), lists,
                                         static_cast<unsigned int>(shared_bytes));
       });
 }

@@ -71,7 +71,8 @@ class SortedRow {
       keys[n] = static_cast<Key>(column);
       products[n++] = product;
     });
-    segsort::sort_segment(keys, products, n, key_scratch_.data(), product_scratch_.data());
+    segsort::sort_segment(Items{keys, products}, n,
+                          Items{key_scratch_.data(), product_scratch_.data()});
     compress_run(
         keys, n, [&](std::int64_t i) { return products[i]; }, columns_out, values_out);
   }

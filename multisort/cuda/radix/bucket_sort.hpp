@@ -11,7 +11,7 @@
 #include "multisort/plan/moves.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/payload.hpp"
-#include "segsort/segment_range.hpp"
+#include "segsort/cuda/device_request.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/device_segmented_sort.hpp"
 #include "sortie/sort_chunks.hpp"

@@ -6,6 +6,7 @@
 
 #include "multisort/cuda/radix/count_kernels.cuh"
 #include "multisort/cuda/radix/group_lookup.cuh"
+#include "primitives/cuda/block_scan.cuh"
 #include "primitives/key_codec.hpp"
 #include "segsort/cuda/partition_tile.cuh"
 
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
   std::uint32_t sum = 0;
 #pragma unroll
   for (int c = 0; c < columns; ++c) sum += counts[c] = shared.counts[thread * columns + c];
-  std::uint32_t start = segsort::sum_before(sum, shared.warp_sums);
+  std::uint32_t start = prefix_sum_in_block<shape.threads / 32>(sum, shared.warp_sums).before;
 #pragma unroll
   for (int c = 0; c < columns; ++c) {
     const int group = thread * columns + c;
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(move_shape<Word, 0>.threads, move_shape<Word, 
 /// Shared memory of a block that moves keys with values.
 template <class Word, int ValueBytes, MoveShape Shape>
 struct MovePairTile {
-  using Value = typename segsort::ValueWord<ValueBytes>::type;
+  using Value = segsort::ValueWord<ValueBytes>;
   static constexpr int warps = Shape.threads / 32;
   static constexpr int columns = groups_of_thread<Shape.threads>;
   static constexpr int masks_bytes = warps * static_cast<int>(most_groups) * 4;
@@ -259,7 +260,7 @@ __global__ void __launch_bounds__(move_shape<Word, ValueBytes>.threads,
     for (int w = 0; w < Tile::warps; ++w) in_tile[c] += shared.counts[w][thread * columns + c];
     sum += in_tile[c];
   }
-  std::uint32_t start = segsort::sum_before(sum, shared.warp_sums);
+  std::uint32_t start = prefix_sum_in_block<Tile::warps>(sum, shared.warp_sums).before;
   const std::uint64_t row = tile * most_groups;
   const std::uint64_t batch_row = tile / arguments.tiles_per_batch * most_groups;
 #pragma unroll

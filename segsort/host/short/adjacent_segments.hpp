@@ -10,9 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "primitives/host/items.hpp"
-#include "primitives/key_codec.hpp"
-#include "segsort/host/short/key_words.hpp"
 #include "segsort/host/short/register_tile.hpp"
 
 SORTIE_BEGIN_INTRINSICS
@@ -22,14 +19,10 @@ namespace sortie::segsort::detail {
 /// Sorts adjacent segments of `Length` pairs each, eight at once in the registers of AVX-512.
 ///
 /// Keys and values are widened to 64-bit words in `Length` registers (rows) each. Row i holds item
-/// i of every segment. Rows are sorted by odd-even transposition, which only compares neighbours:
-/// equal keys keep their order, and all bits of a key count. For so few rows it has at most one
-/// comparator more than other networks.
-///
-/// RegisterTile, which accepts segments at any address, needs an address and a mask per segment.
-/// Here whole registers are read and written contiguously.
+/// i of every segment. Rows are sorted by odd-even transposition, which only compares neighbours,
+/// so equal keys keep their order. For so few rows it has at most one comparator more than other
+/// networks. Unlike RegisterTile, reads and writes whole registers contiguously.
 template <std::unsigned_integral UKey, class Value, std::size_t Length>
-requires fits_register_tile<Value>
 class AdjacentSegments {
   static_assert(Length >= 2 && Length <= 4);
 

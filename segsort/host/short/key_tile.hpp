@@ -14,8 +14,7 @@
 #include <limits>
 
 #include "primitives/key_codec.hpp"
-#include "primitives/simd/exchange_network.hpp"
-#include "segsort/host/short/key_words.hpp"
+#include "primitives/simd/wide_vector.hpp"
 
 SORTIE_BEGIN_INTRINSICS
 

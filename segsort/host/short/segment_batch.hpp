@@ -5,20 +5,63 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
-
-#include "segsort/host/short/short_segment_list.hpp"
 
 namespace sortie::segsort {
 
+/// Some segments of at least two items, in ascending order of length.
+struct ShortSegments {
+  const std::uint64_t* begins;
+  const std::uint32_t* lengths;
+  std::size_t count;
+
+  [[nodiscard]] ShortSegments from(std::size_t first) const {
+    return {begins + first, lengths + first, count - first};
+  }
+  [[nodiscard]] ShortSegments leading(std::size_t segments) const {
+    return {begins, lengths, segments};
+  }
+  /// Number of leading segments of `length` items.
+  [[nodiscard]] [[gnu::always_inline]] std::size_t count_leading(std::size_t length) const {
+    if (lengths[0] != length) return 0;
+    if (lengths[count - 1] == length) return count;
+    return static_cast<std::size_t>(std::upper_bound(lengths, lengths + count, length) - lengths);
+  }
+  /// Whether the segments, if they have `length` items each, follow each other without gaps.
+  [[nodiscard]] [[gnu::always_inline]] bool are_adjacent(std::size_t length) const {
+    std::uint64_t gaps = 0;
+    for (std::size_t i = 1; i < count; ++i) gaps |= begins[i] - begins[i - 1] - length;
+    return gaps == 0;
+  }
+  /// Whether sorting the segments, fewer than a tile has columns, is faster in a tile than one by
+  /// one. A tile takes as long as if every column had the length of the longest.
+  /// \param advantage  time per item one by one, relative to that in a full tile
+  [[nodiscard]] bool fill_tile(std::size_t columns, std::size_t advantage) const {
+    const auto items = std::accumulate(lengths, lengths + count, std::size_t{0});
+    return advantage * items >= columns * lengths[count - 1];
+  }
+};
+
+/// A list of fewer segments than a tile has columns, padded with leading empty segments.
+template <std::size_t Columns>
+struct PaddedSegments {
+  explicit PaddedSegments(const ShortSegments& segments) {
+    const std::size_t empty = Columns - segments.count;
+    begins.fill(segments.begins[0]);
+    lengths.fill(0);
+    std::copy_n(segments.begins, segments.count, begins.begin() + empty);
+    std::copy_n(segments.lengths, segments.count, lengths.begin() + empty);
+  }
+  std::array<std::uint64_t, Columns> begins;
+  std::array<std::uint32_t, Columns> lengths;
+};
+
 /// Neighbouring segments that one thread sorts, the short ones binned by length.
 ///
-/// The lengths of short segments vary from one segment to the next. Each change costs a
-/// mispredicted branch, as much time as sorting ten items. Moreover, segments of equal length can
-/// be sorted together. Longer segments keep their order. No branch in this class depends on a
-/// length.
-///
-/// Memory: 24 KiB.
+/// Each change of length from one segment to the next would cost a mispredicted branch, as much
+/// time as sorting ten items. Moreover, segments of equal length can be sorted together. Longer
+/// segments keep their order. No branch in this class depends on a length. Memory: 24 KiB.
 class SegmentBatch {
  public:
   /// Capacity in segments. Where most segments are short they average a few dozen items, so the
@@ -58,7 +101,7 @@ class SegmentBatch {
     }
     std::copy_n(begins, count, begins_.begin());
     std::fill_n(lengths_.begin(), count, length);
-    for (std::size_t i = 0; i < count; ++i) order_[i] = static_cast<std::uint16_t>(i);
+    std::iota(order_.begin(), order_.begin() + count, std::uint16_t{0});
     first_long_ = 0;
     num_short_ = 0;
     num_long_ = count;

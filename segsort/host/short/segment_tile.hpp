@@ -18,11 +18,8 @@
 
 namespace sortie::segsort::detail {
 
-/// Sorts sixteen segments at once, one per column, by a network over the rows.
-///
-/// Row r holds a word for item r of every segment, so comparing two rows takes a few vector
-/// instructions, independent of keys and lengths. Shorter segments are padded with words that sort
-/// last. Contents of a word:
+/// Sorts sixteen segments at once, one per column, by a network over the rows. Row r holds a word
+/// for item r of every segment; shorter segments are padded with words that sort last.
 ///
 ///   keys alone              the key
 ///   32-bit keys, values     64 bits: the key above the item's index in its segment
@@ -30,13 +27,12 @@ namespace sortie::segsort::detail {
 ///                           rows one word: the upper bits of the key above the item's index
 ///
 /// Indices make all items different, so the network, which is not stable by itself, sorts stably.
-/// Only words and indices move through it; values of any size are fetched once the order is known.
+/// Values are fetched once the order is known.
 ///
 /// Words of truncated 64-bit keys sort at twice the speed of keys with separate indices, but must
-/// be built, and keys must be fetched like values. They omit the bits in which all keys of a
-/// segment agree, and up to eight of the lowest bits, which do not fit beside the index. If items
-/// agree in all other bits, this tile and the next few are sorted by keys with separate indices
-/// instead.
+/// be built. They omit the bits in which all keys of a segment agree, and up to eight of the lowest
+/// bits. If items agree in all other bits, this tile and the next few are sorted by keys with
+/// separate indices instead.
 ///
 /// Memory: 16 KiB for 32-bit keys alone, 32 KiB for 64-bit keys alone; with values, 32 KiB for
 /// 32-bit keys and 66 KiB for 64-bit keys, plus 256 values.

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -15,9 +16,8 @@
 #include "segsort/host/short/adjacent_segments.hpp"
 #include "segsort/host/short/key_tile.hpp"
 #include "segsort/host/short/register_tile.hpp"
+#include "segsort/host/short/segment_batch.hpp"
 #include "segsort/host/short/segment_tile.hpp"
-#include "segsort/host/short/segments_of_two.hpp"
-#include "segsort/host/short/short_segment_list.hpp"
 #include "segsort/host/sort_segment.hpp"
 
 namespace sortie::segsort {
@@ -53,22 +53,96 @@ template <std::unsigned_integral UKey, class Value>
 
 namespace detail {
 
-/// Sorts one segment of raw keys.
+/// Two neighbouring items that can be exchanged without a branch.
+template <class Item>
+class Neighbours {
+  using Word =
+      std::conditional_t<sizeof(Item) == 4 || sizeof(Item) % 8 == 0, std::uint64_t, std::uint32_t>;
+  static constexpr std::size_t half = sizeof(Item) / sizeof(Word);
+
+ public:
+  [[gnu::always_inline]] explicit Neighbours(const Item* items) {
+    static_assert(std::endian::native == std::endian::little);
+    // Word by word: GCC does not split a copy of 16 bytes into words.
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      std::memcpy(&words_[i], reinterpret_cast<const char*>(items) + i * sizeof(Word),
+                  sizeof(Word));
+  }
+  /// The items, if they are keys, as words.
+  [[nodiscard]] [[gnu::always_inline]] std::uint64_t first() const {
+    return sizeof(Item) == 4 ? words_[0] & 0xffff'ffffU : words_[0];
+  }
+  [[nodiscard]] [[gnu::always_inline]] std::uint64_t second() const {
+    return sizeof(Item) == 4 ? words_[0] >> 32 : words_[half];
+  }
+  /// \param mask  all ones if the items are to be exchanged, else 0
+  [[gnu::always_inline]] void store(std::uint64_t mask, Item* items) {
+    if constexpr (sizeof(Item) == 4) words_[0] ^= (words_[0] ^ std::rotl(words_[0], 32)) & mask;
+    for (std::size_t i = 0; i < half; ++i) {
+      const Word changed = (words_[i] ^ words_[half + i]) & static_cast<Word>(mask);
+      words_[i] ^= changed;
+      words_[half + i] ^= changed;
+    }
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      std::memcpy(reinterpret_cast<char*>(items) + i * sizeof(Word), &words_[i], sizeof(Word));
+  }
+
+ private:
+  std::array<Word, 2 * sizeof(Item) / sizeof(Word)> words_;
+};
+
+/// Sorts two items by their raw keys. All arithmetic has 64 bits, so the compiler vectorises loops.
+///
+/// All reads precede all writes: keys and values mostly lie a multiple of 4 KiB apart, and on Intel
+/// processors a read stalls behind an earlier write at such a distance (4K aliasing).
 template <std::unsigned_integral UKey, class Value>
-inline void sort_alone(Items<UKey, Value> items, const KeyCodec<UKey>& codec, std::size_t n) {
+[[gnu::always_inline]] inline void sort_two(Items<UKey, Value> items, const KeyCodec<UKey>& codec) {
+  Neighbours<UKey> keys(items.keys);
+  std::uint64_t first = keys.first();
+  std::uint64_t second = keys.second();
+  if constexpr (sizeof(UKey) == 4) {
+    first = codec.encoded_word(first);
+    second = codec.encoded_word(second);
+  } else {
+    first = codec.encoded(first);
+    second = codec.encoded(second);
+  }
+  const std::uint64_t mask = second < first ? ~std::uint64_t{0} : 0;
+  if constexpr (has_values<Value>) Neighbours<Value>(items.values).store(mask, items.values);
+  keys.store(mask, items.keys);
+}
+
+/// Sorts the leading segments of two items, and returns their number. The codec is passed by value:
+/// the compiler must assume that stores to keys modify a codec in memory.
+template <std::unsigned_integral UKey, class Value>
+[[gnu::always_inline]] inline std::size_t sort_leading_twos(Items<UKey, Value> items,
+                                                            KeyCodec<UKey> codec,
+                                                            const ShortSegments& segments) {
+  const std::uint64_t* const begins = segments.begins;
+  const std::size_t count = segments.count_leading(2);
+  if (count == 0) return 0;
+  if (segments.leading(count).are_adjacent(2)) {
+    const Items<UKey, Value> adjacent = items.from(begins[0]);
+    SORTIE_INDEPENDENT_ITERATIONS
+    for (std::size_t i = 0; i < count; ++i) sort_two(adjacent.from(2 * i), codec);
+  } else if (codec.is_identity()) {
+    for (std::size_t i = 0; i < count; ++i) sort_two(items.from(begins[i]), KeyCodec<UKey>());
+  } else {
+    for (std::size_t i = 0; i < count; ++i) sort_two(items.from(begins[i]), codec);
+  }
+  return count;
+}
+
+/// Sorts segments one by one.
+template <std::unsigned_integral UKey, class Value>
+void sort_each_alone(Items<UKey, Value> items, KeyCodec<UKey> codec,
+                     const ShortSegments& segments) {
   constexpr std::size_t most = SegmentTile<UKey, Value>::most_rows;
   std::array<UKey, most> key_scratch;
   std::array<Value, has_values<Value> ? most : 1> value_scratch;
-  codec.encode(items.keys, n);
-  sort_segment(items.keys, items.values, n, key_scratch.data(), value_scratch.data());
-  codec.decode(items.keys, n);
-}
-
-template <std::unsigned_integral UKey, class Value>
-[[gnu::always_inline]] inline void sort_each_alone(Items<UKey, Value> items, KeyCodec<UKey> codec,
-                                                   const ShortSegments& segments) {
+  const Items<UKey, Value> scratch{key_scratch.data(), value_scratch.data()};
   for (std::size_t i = 0; i < segments.count; ++i)
-    sort_alone(items.from(segments.begins[i]), codec, segments.lengths[i]);
+    sort_segment(items.from(segments.begins[i]), segments.lengths[i], scratch, codec);
 }
 
 /// Sorts segments sixteen at a time.
@@ -81,8 +155,8 @@ template <std::unsigned_integral UKey, class Value>
   for (; i + columns <= segments.count; i += columns)
     tile.sort(items, codec, segments.begins + i, segments.lengths + i);
   if (i == segments.count) return;
-  const ShortSegments rest = drop_first(segments, i);
-  if (!fills_a_tile(rest, columns, 3)) return sort_each_alone(items, codec, rest);
+  const ShortSegments rest = segments.from(i);
+  if (!rest.fill_tile(columns, 3)) return sort_each_alone(items, codec, rest);
   const PaddedSegments<columns> padded(rest);
   tile.sort(items, codec, padded.begins.data(), padded.lengths.data());
 }
@@ -99,15 +173,15 @@ void for_each_height(Body body) {
 }
 
 /// Sorts the leading segments of `Length` items if they are adjacent and fill at least one tile.
-/// \return number of sorted segments
+/// Returns the number of sorted segments.
 template <std::size_t Length, std::unsigned_integral UKey, class Value>
 SORTIE_TARGET_AVX512 std::size_t sort_leading_adjacent(Items<UKey, Value> items,
                                                        const KeyCodec<UKey>& codec,
                                                        const ShortSegments& segments) {
   using Adjacent = AdjacentSegments<UKey, Value, Length>;
-  const std::size_t tiles = count_leading(segments, Length) / Adjacent::columns;
+  const std::size_t tiles = segments.count_leading(Length) / Adjacent::columns;
   const std::size_t count = tiles * Adjacent::columns;
-  if (tiles == 0 || !are_adjacent(segments.begins, count, Length)) return 0;
+  if (tiles == 0 || !segments.leading(count).are_adjacent(Length)) return 0;
   Adjacent::sort(items.from(segments.begins[0]), codec, tiles);
   return count;
 }
@@ -122,8 +196,8 @@ SORTIE_TARGET_AVX512 std::size_t sort_keys_in_registers(UKey* keys, const KeyCod
   constexpr std::size_t columns = Tile::columns;
   std::size_t i = 0;
   if constexpr (std::has_single_bit(Rows)) {
-    const std::size_t tiles = count_leading(segments, Rows) / columns;
-    if (tiles > 0 && are_adjacent(segments.begins, tiles * columns, Rows)) {
+    const std::size_t tiles = segments.count_leading(Rows) / columns;
+    if (tiles > 0 && segments.leading(tiles * columns).are_adjacent(Rows)) {
       Tile::sort_adjacent(keys + segments.begins[0], codec, tiles);
       i = tiles * columns;
     }
@@ -143,7 +217,7 @@ SORTIE_TARGET_AVX512 void sort_by_key_tiles(Items<UKey, Value> items, const KeyC
   const auto sort_all = [&](ShortSegments rest) {
     const auto sort_up_to = [&](auto rows) {
       if (rest.count > 0 && rest.lengths[0] <= rows)
-        rest = drop_first(rest, sort_keys_in_registers<rows()>(items.keys, codec, rest));
+        rest = rest.from(sort_keys_in_registers<rows()>(items.keys, codec, rest));
     };
     sort_up_to(std::integral_constant<std::size_t, 2>());
     for_each_height(sort_up_to);
@@ -151,7 +225,7 @@ SORTIE_TARGET_AVX512 void sort_by_key_tiles(Items<UKey, Value> items, const KeyC
   };
   const ShortSegments rest = sort_all(segments);
   if (rest.count == 0) return;
-  if (!fills_a_tile(rest, columns, 5)) return sort_each_alone(items, codec, rest);
+  if (!rest.fill_tile(columns, 5)) return sort_each_alone(items, codec, rest);
   const PaddedSegments<columns> padded(rest);
   sort_all({padded.begins.data(), padded.lengths.data(), columns});
 }
@@ -177,13 +251,13 @@ std::size_t sort_in_registers(Items<UKey, Value> items, KeyCodec<UKey> codec,
   std::size_t sorted = 0;
   const auto sort_adjacent = [&](auto length) {
     if (sorted < segments.count)
-      sorted += sort_leading_adjacent<length()>(items, codec, drop_first(segments, sorted));
+      sorted += sort_leading_adjacent<length()>(items, codec, segments.from(sorted));
   };
   sort_adjacent(std::integral_constant<std::size_t, 3>());
   sort_adjacent(std::integral_constant<std::size_t, 4>());
   for_each_height([&](auto rows) {
     if (sorted < segments.count && segments.lengths[sorted] <= rows)
-      sorted += sort_in_registers<rows()>(items, codec, drop_first(segments, sorted));
+      sorted += sort_in_registers<rows()>(items, codec, segments.from(sorted));
   });
   return sorted;
 }
@@ -200,14 +274,14 @@ SORTIE_INLINE_AVX512 void sort_by_register_tiles(Items<UKey, Value> items, KeyCo
   constexpr std::size_t columns = 8;
   ShortSegments rest = segments;
   while (rest.count >= columns) {
-    rest = drop_first(rest, sort_in_registers(items, codec, rest));
+    rest = rest.from(sort_in_registers(items, codec, rest));
     if (rest.count < columns) break;
     const std::size_t tied = std::min(rest.count, segments_after_ties);
-    sort_by_tiles(items, codec, {rest.begins, rest.lengths, tied}, tile);
-    rest = drop_first(rest, tied);
+    sort_by_tiles(items, codec, rest.leading(tied), tile);
+    rest = rest.from(tied);
   }
   if (rest.count == 0) return;
-  if (fills_a_tile(rest, columns, 5)) {
+  if (rest.fill_tile(columns, 5)) {
     const PaddedSegments<columns> padded(rest);
     const ShortSegments all{padded.begins.data(), padded.lengths.data(), columns};
     if (sort_in_registers(items, codec, all) == columns) return;
@@ -227,9 +301,9 @@ template <bool Tiles, std::unsigned_integral UKey, class Value>
   const std::size_t twos = sort_leading_twos(items, codec, segments);
   if (twos == segments.count) return;
   if constexpr (Tiles) {
-    sort_by_tiles(items, codec, drop_first(segments, twos), tile);
+    sort_by_tiles(items, codec, segments.from(twos), tile);
   } else {
-    sort_each_alone(items, codec, drop_first(segments, twos));
+    sort_each_alone(items, codec, segments.from(twos));
   }
 }
 
@@ -243,21 +317,17 @@ SORTIE_TARGET_AVX512 void sort_short_segments_avx512(Items<UKey, Value> items,
   const auto few = static_cast<std::size_t>(
       std::upper_bound(segments.lengths, end, most_register_rows) - segments.lengths);
   if constexpr (!has_values<Value>) {
-    if (few > 0) sort_by_key_tiles(items, codec, {segments.begins, segments.lengths, few});
+    if (few > 0) sort_by_key_tiles(items, codec, segments.leading(few));
     // RegisterSort takes half as long as SegmentTile. Segments are binned, so neighbours have
     // similar lengths and its branches are predictable.
-    if (few < segments.count) sort_each_alone(items, codec, drop_first(segments, few));
-  } else if constexpr (fits_register_tile<Value>) {
+    if (few < segments.count) sort_each_alone(items, codec, segments.from(few));
+  } else {
     std::size_t twos = 0;
     // For 32-bit keys, sort_leading_twos() is as fast: its words hold two keys.
     if constexpr (sizeof(UKey) == 8) twos = sort_leading_adjacent<2>(items, codec, segments);
-    if (twos < segments.count) twos += sort_leading_twos(items, codec, drop_first(segments, twos));
-    if (few > twos)
-      sort_by_register_tiles(items, codec,
-                             {segments.begins + twos, segments.lengths + twos, few - twos}, tile);
-    if (few < segments.count) sort_by_tiles(items, codec, drop_first(segments, few), tile);
-  } else {
-    sort_short_segments_body<true>(items, codec, segments, tile);
+    if (twos < segments.count) twos += sort_leading_twos(items, codec, segments.from(twos));
+    if (few > twos) sort_by_register_tiles(items, codec, segments.leading(few).from(twos), tile);
+    if (few < segments.count) sort_by_tiles(items, codec, segments.from(few), tile);
   }
 }
 
@@ -276,11 +346,9 @@ SORTIE_TARGET_AVX2 void sort_short_segments_avx2(Items<UKey, Value> items,
 /// Sorts sixteen segments of similar length at once (SegmentTile) where that is faster; with
 /// AVX-512, sorts as many segments of up to most_register_rows items as registers hold
 /// (RegisterTile, KeyTile).
-///
-/// \param items         raw keys and values of all segments
-/// \param codec         maps keys to unsigned integers of the requested order
-/// \param unit          vector_unit(), or a lower one
-/// \param tile          overwritten
+/// \param items  raw keys and values of all segments
+/// \param unit   vector_unit(), or a lower one
+/// \param tile   overwritten
 template <std::unsigned_integral UKey, class Value>
 void sort_short_segments(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
                          const ShortSegments& segments, VectorUnit unit,
@@ -297,8 +365,8 @@ void sort_short_segments(Items<UKey, Value> items, const KeyCodec<UKey>& codec,
   detail::sort_short_segments_body<tiles>(items, codec, segments, tile);
 }
 
-// Instantiated in sources that CMake generates, one for each key width: half of the time that the
-// host's segmented sort takes to compile.
+// Instantiated in sources that CMake generates: they take most of the time that the host's
+// segmented sort takes to compile.
 #define SORTIE_EXTERN_SHORT_SEGMENTS(UKey, Value)                                     \
   extern template void sort_short_segments(Items<UKey, Value>, const KeyCodec<UKey>&, \
                                            const ShortSegments&, VectorUnit,          \

@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 
 #include "primitives/host/items.hpp"
 
@@ -107,31 +108,11 @@ inline void rank_sort(UKey* keys, Value* values) {
 /// Calls body(std::integral_constant of n) for n from 2 to Most.
 template <std::size_t Most, class Body>
 [[gnu::always_inline]] inline void with_size(std::size_t n, Body body) {
-  static_assert(Most <= 16);
-  switch (n) {
-#define SORTIE_CASE(size)                                                          \
-  case size:                                                                       \
-    if constexpr (size <= Most) body(std::integral_constant<std::size_t, size>{}); \
-    return;
-    SORTIE_CASE(2)
-    SORTIE_CASE(3)
-    SORTIE_CASE(4)
-    SORTIE_CASE(5)
-    SORTIE_CASE(6)
-    SORTIE_CASE(7)
-    SORTIE_CASE(8)
-    SORTIE_CASE(9)
-    SORTIE_CASE(10)
-    SORTIE_CASE(11)
-    SORTIE_CASE(12)
-    SORTIE_CASE(13)
-    SORTIE_CASE(14)
-    SORTIE_CASE(15)
-    SORTIE_CASE(16)
-#undef SORTIE_CASE
-    default:
-      return;
+  [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+    static_cast<void>(
+        ((n == I + 2 && (body(std::integral_constant<std::size_t, I + 2>{}), true)) || ...));
   }
+  (std::make_index_sequence<Most - 1>());
 }
 
 /// Item of the merges: a key, and a word of the same size that holds its value, or the index of the

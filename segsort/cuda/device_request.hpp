@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "sortie/device_segmented_sort.hpp"
 
-/// What a program or a test may set before it sorts. Not thread-safe.
+/// What requests refer to that is not installed, and what a program may set before it sorts.
 namespace sortie::segsort {
+
+/// Least and greatest key of a segment, as unsigned numbers that ascend in sort order:
+/// BitRangeCodec has encoded signed and floating-point keys, and all keys of a descending sort.
+struct SegmentRange {
+  std::uint64_t least;
+  std::uint64_t greatest;
+};
+
+/// Returns false for negative counts, bits outside of the key, and unsupported widths.
+[[nodiscard]] bool is_valid(const DeviceRequest& request);
 
 /// A two-phase sort with the conventions of sort_on_device().
 using DeviceSort = cudaError_t (*)(void* temp_storage, std::size_t& temp_storage_bytes,
                                    const DeviceRequest& request, cudaStream_t stream);
 
 /// Makes sort_on_device() call `sort` for requests with this policy. A second registration of the
-/// same policy is ignored. \pre policy != Policy::tuned
+/// same policy is ignored. Not thread-safe. \pre policy != Policy::tuned
 void register_policy(Policy policy, DeviceSort sort);
 
 /// Makes Policy::tuned choose its kernels as on a GPU that has at most `bytes` of shared memory per
 /// block; 0: as the GPU has. For tests of GPUs with less shared memory. Must not change between the
-/// two phases of a call.
+/// two phases of a call. Not thread-safe.
 void limit_shared_bytes(int bytes);
 
 }  // namespace sortie::segsort
