@@ -6,7 +6,7 @@
 #include <cub/device/device_scan.cuh>
 #include <type_traits>
 
-#include "core/cuda/storage_carver.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "primitives/key_dispatch.hpp"
 
 namespace sortie::baselines {

@@ -40,9 +40,4 @@ void ChunkCopier::copy(const void* device, std::size_t bytes, cudaStream_t strea
   }
 }
 
-void copy_in_chunks(const void* device, std::size_t bytes, cudaStream_t stream,
-                    const ChunkSink& sink) {
-  if (bytes != 0) ChunkCopier(bytes).copy(device, bytes, stream, sink);
-}
-
 }  // namespace sortie

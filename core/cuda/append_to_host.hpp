@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/cuda/handles.hpp"
-#include "core/cuda/pinned_buffer.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "core/host_memory.hpp"
 
 namespace sortie {
@@ -20,20 +20,17 @@ namespace sortie {
 /// Receives consecutive chunks of device memory as they arrive on the host.
 using ChunkSink = std::function<void(std::span<const std::byte>)>;
 
-/// Brings device memory to the host in chunks through page-locked buffers: while the caller takes
-/// one chunk, the next is on the bus. Chunk sizes are multiples of 16 bytes, except for the last.
-/// Waits for the stream. \throws Error (out_of_memory, device)
-void copy_in_chunks(const void* device, std::size_t bytes, cudaStream_t stream,
-                    const ChunkSink& sink);
-
-/// copy_in_chunks() with page-locked buffers that are reused by later copies. One copy at a time.
+/// Brings device memory to the host in chunks through page-locked buffers, which later copies reuse:
+/// while the caller takes one chunk, the next is on the bus. One copy at a time.
 class ChunkCopier {
  public:
   /// \param max_bytes  size of the largest copy; if it has less than two chunks, the buffers are
   ///                   smaller accordingly
+  /// \throws Error (out_of_memory, device)
   explicit ChunkCopier(std::size_t max_bytes);
 
-  /// See copy_in_chunks().
+  /// Waits for the stream. Chunk sizes are multiples of 16 bytes, except for the last.
+  /// \throws Error (device), or what `sink` throws
   void copy(const void* device, std::size_t bytes, cudaStream_t stream, const ChunkSink& sink);
 
  private:
@@ -57,13 +54,15 @@ template <class To, class From>
 void append_to_host(const From* device, std::size_t count, std::vector<To>& host,
                     cudaStream_t stream) {
   static_assert(sizeof(To) == sizeof(From) && std::is_trivially_copyable_v<To>);
+  if (count == 0) return;
+  const std::size_t bytes = count * sizeof(To);
   const std::size_t wanted = host.size() + count;
   if (wanted > host.capacity()) {
     // Exact for the first call, doubling for repeated calls.
     host.reserve(host.empty() ? wanted : std::max(wanted, 2 * host.capacity()));
-    touch_new_memory(host.data() + host.size(), count * sizeof(To));
+    touch_new_memory(host.data() + host.size(), bytes);
   }
-  copy_in_chunks(device, count * sizeof(To), stream, [&](std::span<const std::byte> chunk) {
+  ChunkCopier(bytes).copy(device, bytes, stream, [&](std::span<const std::byte> chunk) {
     const To* const items = reinterpret_cast<const To*>(chunk.data());
     host.insert(host.end(), items, items + chunk.size() / sizeof(To));
   });

@@ -12,7 +12,6 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/handles.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/run_report.hpp"
 

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "core/cuda/device_scope.hpp"
 
 namespace sortie {
 

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/cuda/storage_carver.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "segsort/cuda/device_request.cuh"
 #include "segsort/cuda/launch_partitions.cuh"
 #include "segsort/cuda/registry.hpp"

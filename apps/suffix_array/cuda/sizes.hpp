@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "sortie/error.hpp"
 #include "sortie/suffix_array.hpp"
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "apps/spgemm/cuda/fused/kernel_group.hpp"
-#include "core/cuda/pinned_mailbox.hpp"
+#include "core/cuda/pinned_memory.hpp"
 
 namespace sortie::spgemm::cuda {
 

@@ -5,7 +5,7 @@
 #include "apps/spgemm/cuda/fused/large_rows.hpp"
 #include "apps/spgemm/cuda/fused/make_large_rows.cuh"
 #include "core/cuda/check.hpp"
-#include "core/cuda/storage_carver.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/launch.cuh"
 

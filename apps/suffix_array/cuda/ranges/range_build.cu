@@ -12,7 +12,6 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "core/cuda/device_scope.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array::cuda {

@@ -10,7 +10,6 @@
 #include "apps/suffix_array/cuda/samples/sampling.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cuda/pinned_mailbox.hpp"
+#include "core/cuda/pinned_memory.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include "core/host_memory.hpp"
 
 namespace sortie::detail {
 namespace {
@@ -23,6 +25,17 @@ IdleMailboxes& idle_mailboxes() {
 }
 
 }  // namespace
+
+void* allocate_pinned(std::size_t bytes) {
+  void* data = nullptr;
+  const cudaError_t status = cudaMallocHost(&data, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    throw out_of_memory_error("a page-locked host buffer", bytes, host_memory_available());
+  }
+  check_cuda(status);
+  return data;
+}
 
 Mailbox take_mailbox() {
   int device = 0;
