@@ -21,38 +21,6 @@ inline constexpr unsigned int element_threads = 256;
   return static_cast<unsigned int>((items + items_per_block - 1) / items_per_block);
 }
 
-/// How a kernel is ordered after the preceding work of its stream.
-enum class LaunchOrder {
-  after,        ///< starts when that work has ended
-  overlapping,  ///< programmatic dependent launch: starts early; the kernel itself waits
-  cooperative,  ///< as `after`; all blocks are resident at once and may wait for each other
-};
-
-/// Launches `kernel` with `shared_bytes` of dynamic shared memory per block.
-/// \pre allow_shared_memory() was called if shared_bytes is more than 48 KiB
-template <class... Parameters, class... Arguments>
-[[nodiscard]] cudaError_t launch(void (*kernel)(Parameters...), unsigned int blocks,
-                                 unsigned int threads, std::size_t shared_bytes,
-                                 cudaStream_t stream, LaunchOrder order,
-                                 const Arguments&... arguments) {
-  cudaLaunchAttribute attribute{};
-  if (order == LaunchOrder::cooperative) {
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-  } else {
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-  }
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = order == LaunchOrder::after ? 0 : 1;
-  return cudaLaunchKernelEx(&config, kernel, arguments...);
-}
-
 /// Lets blocks of `kernel` have up to `bytes` of dynamic shared memory on the current device.
 template <class... Parameters>
 [[nodiscard]] cudaError_t allow_shared_memory(void (*kernel)(Parameters...), std::size_t bytes) {

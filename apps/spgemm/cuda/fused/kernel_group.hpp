@@ -28,9 +28,17 @@ class KernelGroup {
   void launch(void (*kernel)(Parameters...), unsigned blocks, int threads, std::size_t bytes,
               const Arguments&... arguments) {
     if (bytes != 0) prepare(kernel);
-    check_cuda(sortie::launch(kernel, blocks, static_cast<unsigned int>(threads), bytes, stream_,
-                              is_first_ ? LaunchOrder::after : LaunchOrder::overlapping,
-                              arguments...));
+    cudaLaunchAttribute overlapping{};
+    overlapping.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlapping.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(static_cast<unsigned int>(threads));
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream_;
+    config.attrs = &overlapping;
+    config.numAttrs = is_first_ ? 0 : 1;
+    check_cuda(cudaLaunchKernelEx(&config, kernel, arguments...));
     is_first_ = false;
   }
 
