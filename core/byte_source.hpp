@@ -24,8 +24,6 @@ class ByteSource {
   /// \throws Error (input) if it cannot be opened or is a folder
   explicit ByteSource(const std::string& path, Content content = Content::any);
   ~ByteSource();
-  ByteSource(ByteSource&&) noexcept;
-  ByteSource& operator=(ByteSource&&) noexcept;
 
   /// Reads up to `into.size()` bytes. Returns the number of bytes read, which is smaller only at
   /// the end.

@@ -18,10 +18,6 @@ namespace sortie {
 /// control group).
 [[nodiscard]] std::uint64_t host_memory_available();
 
-/// Bytes that a call may allocate: the memory budget of its context, or without one what is
-/// available.
-[[nodiscard]] std::uint64_t host_memory_limit(const HostContext& context);
-
 /// `count` elements of `bytes_each` bytes.
 struct MemoryNeed {
   std::int64_t count = 0;
@@ -30,14 +26,6 @@ struct MemoryNeed {
 
 /// Bytes of all needs; the greatest number if these are more.
 [[nodiscard]] std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs);
-
-/// Checks before an allocation that `bytes` are within host_memory_limit(): an input that asks for
-/// 10^12 elements must result in an error message, not in the system killing the program.
-/// \throws Error (out_of_memory) naming `what`
-void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes);
-
-/// The same for a budget only; without one, the allocation itself has to fail.
-void require_budget(const HostContext& context, std::string_view what, std::uint64_t bytes);
 
 /// The host memory that a call may take, and what it holds of it: the memory budget of its context,
 /// or all memory that is available.
@@ -64,6 +52,24 @@ class HostMemoryBudget {
   std::uint64_t held_ = 0;
 };
 
+/// Bytes that a call may allocate: the memory budget of its context, or without one what is
+/// available.
+[[nodiscard]] inline std::uint64_t host_memory_limit(const HostContext& context) {
+  return HostMemoryBudget(context).left();
+}
+
+/// Checks before an allocation that `bytes` are within host_memory_limit(): an input that asks for
+/// 10^12 elements must result in an error message, not in the system killing the program.
+/// \throws Error (out_of_memory) naming `what`
+inline void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  HostMemoryBudget(context).require(what, bytes);
+}
+
+/// The same for a budget only; without one, the allocation itself has to fail.
+inline void require_budget(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  if (context.memory_budget != 0) require_memory(context, what, bytes);
+}
+
 /// Highest resident size of this process so far, in bytes.
 [[nodiscard]] std::uint64_t peak_host_memory();
 
@@ -84,11 +90,9 @@ void advise_large_pages(void* storage, std::size_t bytes);
 /// for requests of the same size, so each of several calls takes all page faults anew.
 [[nodiscard]] void* allocate_lines(std::size_t bytes);
 
-/// Frees memory of allocate_lines(), or null.
-void free_lines(void* memory);
-
+/// Frees memory of allocate_lines().
 struct FreeMemory {
-  void operator()(void* memory) const { free_lines(memory); }
+  void operator()(void* memory) const;
 };
 
 /// An array whose elements are numbers, or other types without constructors.
