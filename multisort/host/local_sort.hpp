@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "primitives/host/digits.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/line_scatter.hpp"
 #include "primitives/host/radix_pass.hpp"

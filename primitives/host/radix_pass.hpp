@@ -3,17 +3,105 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
-#include "primitives/host/digits.hpp"
 #include "primitives/host/items.hpp"
 
-/// The steps of a radix sort: count the items of each bucket, turn the counts into starts, move the
+/// The digits of keys, and the steps of a radix sort: count the items of each bucket, turn the counts into starts, move the
 /// items. A bucket is a digit of the key, or another monotonic function of it.
 
 namespace sortie {
+
+__extension__ typedef unsigned __int128 DoubleWord;
+
+/// std::bit_width(), also of two words.
+template <class Key>
+[[nodiscard]] constexpr int width_of(Key key) {
+  if constexpr (sizeof(Key) > sizeof(std::uint64_t)) {
+    const auto high = static_cast<std::uint64_t>(key >> 64);
+    return high != 0 ? 64 + width_of(high) : width_of(static_cast<std::uint64_t>(key));
+  } else {
+    return static_cast<int>(std::bit_width(key));
+  }
+}
+
+/// A digit of an unsigned key: some neighbouring bits.
+struct Digit {
+  int shift = 0;
+  std::size_t mask = 0;
+
+  /// The digit of `width` bits that starts at the lowest bit set in `differing`.
+  template <std::unsigned_integral Key>
+  [[nodiscard]] static Digit lowest(Key differing, int width) {
+    return {std::countr_zero(differing), (std::size_t{1} << width) - 1};
+  }
+  /// The digit of up to `width` bits that ends at the highest bit set in `differing`.
+  /// \param low  bits that it leaves out; fewer than `differing` has
+  template <class Key>
+  [[nodiscard]] static Digit highest(Key differing, int width, int low = 0) {
+    const int bits = width_of(differing);
+    const int shift = std::max(low, bits - width);
+    return {shift, (std::size_t{1} << (bits - shift)) - 1};
+  }
+
+  [[nodiscard]] std::size_t values() const { return mask + 1; }
+
+  template <class Key>
+  [[nodiscard]] [[gnu::always_inline]] std::size_t operator()(Key key) const {
+    return static_cast<std::size_t>(key >> shift) & mask;
+  }
+  /// `bits` without those of the digit.
+  template <class Key>
+  [[nodiscard]] Key removed_from(Key bits) const {
+    return static_cast<Key>(bits & ~(static_cast<Key>(mask) << shift));
+  }
+  bool operator==(const Digit&) const = default;
+};
+
+/// The bits in which any of n keys differs from `sample`.
+template <class Key>
+[[nodiscard]] Key differing_bits(const Key* keys, std::uint64_t n, Key sample) {
+  Key differing = 0;
+  for (std::uint64_t i = 0; i < n; ++i) differing |= static_cast<Key>(keys[i] ^ sample);
+  return differing;
+}
+
+/// The bits in which n keys differ.
+template <class Key>
+[[nodiscard]] Key differing_bits(const Key* keys, std::uint64_t n) {
+  return n == 0 ? Key{0} : differing_bits(keys, n, keys[0]);
+}
+
+/// Histogram of a digit over any number of ranges of keys.
+/// \tparam Values  most values of the digit
+template <std::size_t Values>
+class DigitCounts {
+ public:
+  template <std::unsigned_integral Key>
+  void add(const Key* keys, std::uint64_t n, Digit digit) {
+    std::uint64_t i = 0;
+    for (; i + tables <= n; i += tables)
+      for (std::size_t t = 0; t < tables; ++t) ++table_[t][digit(keys[i + t])];
+    for (; i < n; ++i) ++table_[0][digit(keys[i])];
+  }
+
+  /// Writes the counts of the lowest `values` values.
+  void store(std::uint64_t* counts, std::size_t values) const {
+    for (std::size_t value = 0; value < values; ++value) {
+      counts[value] = 0;
+      for (const auto& part : table_) counts[value] += part[value];
+    }
+  }
+
+ private:
+  // Two tables: increments of one counter by neighbours with equal digits would be serialised.
+  static constexpr std::size_t tables = 2;
+  std::array<std::array<std::uint64_t, Values>, tables> table_{};
+};
 
 template <class Key, class BucketOf, class Count>
 void count_keys(const Key* keys, std::uint64_t n, BucketOf bucket_of, Count* counts) {

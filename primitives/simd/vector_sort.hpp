@@ -45,12 +45,4 @@ template <std::unsigned_integral Word>
 template <std::unsigned_integral Word>
 void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth);
 
-// Compiled once, in vector_sort.cpp.
-extern template void sort_words(std::uint32_t*, std::size_t, int);
-extern template void sort_words(std::uint64_t*, std::size_t, int);
-extern template std::size_t divide_words(std::uint32_t*, std::size_t);
-extern template std::size_t divide_words(std::uint64_t*, std::size_t);
-extern template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int);
-extern template void sort_words_to_depth(std::uint64_t*, std::size_t, int, int);
-
 }  // namespace sortie

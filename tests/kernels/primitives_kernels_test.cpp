@@ -16,7 +16,6 @@
 #include <tuple>
 #include <vector>
 
-#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/merge_path.cuh"
 #include "primitives/cuda/shared_memory.cuh"

@@ -6,8 +6,8 @@
 #include "apps/spgemm/cuda/fused/make_large_rows.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {

@@ -7,7 +7,6 @@
 #include "apps/spgemm/cuda/fused/block_walk.cuh"
 #include "apps/spgemm/cuda/fused/large_rows.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
-#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/warp.cuh"
 

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "primitives/host/digits.hpp"
 #include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
