@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <mutex>
@@ -89,11 +90,9 @@ void lower_cores(ControlGroupLimits& limits, std::optional<std::uint64_t> quota,
 
 /// The first number of OMP_NUM_THREADS ("8", "8,2"); 0 if it is not set or not a number.
 int threads_from_environment() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  if (text == nullptr) return 0;
-  const std::string_view list = text;
+  const char* const list = std::getenv("OMP_NUM_THREADS");
   int threads = 0;
-  std::from_chars(list.data(), list.data() + list.size(), threads);
+  if (list != nullptr) std::from_chars(list, list + std::strlen(list), threads);
   return std::max(threads, 0);
 }
 
@@ -113,10 +112,6 @@ int default_threads() {
   return threads > 0 ? threads : usable_cores();
 }
 
-bool has_threads() {
-  return std::string_view(Kokkos::DefaultHostExecutionSpace::name()) != "Serial";
-}
-
 int running_threads() {
   return Kokkos::DefaultHostExecutionSpace().concurrency();
 }
@@ -132,15 +127,6 @@ void initialize(int threads) {
   arguments.disable_warnings = true;
   Kokkos::initialize(arguments);
 #endif
-}
-
-void finalize_at_exit() {
-  if (Kokkos::is_initialized()) Kokkos::finalize();
-}
-
-std::mutex& start_mutex() {
-  static std::mutex mutex;
-  return mutex;
 }
 
 }  // namespace
@@ -164,16 +150,19 @@ ControlGroupLimits control_group_limits(const std::string& root) {
 void start_host_runtime(int threads) {
   if (threads < 0)
     throw Error(ErrorKind::usage, fmt::format("found {} threads, expected 1 or more", threads));
-  if (threads > 1 && !has_threads())
+  if (threads > 1 && std::string_view(Kokkos::DefaultHostExecutionSpace::name()) == "Serial")
     throw Error(ErrorKind::unavailable,
                 fmt::format("found {}, which has one thread, expected one with OpenMP for the {} "
                             "requested threads",
                             host_runtime_version(), threads));
-  const std::lock_guard lock(start_mutex());
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   if (!Kokkos::is_initialized()) {
     initialize(threads > 0 ? threads : default_threads());
     // Registered after Kokkos has constructed its statics, hence run before they are destroyed.
-    std::atexit(finalize_at_exit);
+    std::atexit([] {
+      if (Kokkos::is_initialized()) Kokkos::finalize();
+    });
   }
   if (threads > 0 && threads != running_threads())
     throw Error(ErrorKind::usage,
