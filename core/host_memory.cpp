@@ -49,10 +49,10 @@ int unit_exponent(std::string_view unit) {
   static constexpr std::string_view letters = "BKMGTP";
   const std::size_t exponent =
       letters.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front()))));
-  if (exponent == std::string_view::npos) return -1;
   unit.remove_prefix(1);
-  if (exponent == 0) return unit.empty() ? 0 : -1;
-  const bool known = unit.empty() || unit == "B" || unit == "b" || unit == "iB" || unit == "ib";
+  const bool power = unit == "B" || unit == "b" || unit == "iB" || unit == "ib";
+  const bool known =
+      exponent != std::string_view::npos && (unit.empty() || (power && exponent > 0));
   return known ? static_cast<int>(exponent) : -1;
 }
 

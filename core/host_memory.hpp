@@ -81,8 +81,7 @@ inline void require_budget(const HostContext& context, std::string_view what, st
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
 
 /// Advises the system to back memory that has not been touched yet with pages of 2 MiB, for fewer
-/// page faults and fewer TLB misses. If the system ignores the advice, the pages are small and
-/// nothing else changes.
+/// page faults and fewer TLB misses.
 void advise_large_pages(void* storage, std::size_t bytes);
 
 /// Allocates memory that begins at a cache line, in large pages where it contains whole ones; null
@@ -99,9 +98,8 @@ struct FreeMemory {
 template <class T>
 using HostArray = std::unique_ptr<T[], FreeMemory>;
 
-/// An array whose elements are not initialised, aligned to cache lines, in large pages: threads that
-/// access large arrays at random positions miss the TLB less often. Pages are faulted in by the
-/// threads that use them. \throws std::bad_alloc
+/// An array whose elements are not initialised, aligned to cache lines, in large pages. Pages are
+/// faulted in by the threads that use them. \throws std::bad_alloc
 template <class T>
 [[nodiscard]] HostArray<T> allocate_array(std::uint64_t size) {
   static_assert(alignof(T) <= 64);

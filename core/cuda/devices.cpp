@@ -72,7 +72,6 @@ int cuda_device_count() {
 
 std::vector<DeviceInfo> cuda_devices() {
   const int count = cuda_device_count();
-  if (count == 0) return {};
   std::vector<DeviceInfo> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) devices.push_back(info_of(ordinal));
   return devices;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Detects the vector instructions of the processor at run time, and supports compiling functions
-/// for them.
+/// Detects the vector instructions of the processor at run time, and compiles functions for them.
 ///
 /// A function is compiled for several kinds of processor by an always-inlined body, written as
 /// plain loops that the compiler vectorises, and one wrapper per kind that calls the body. (Loops
@@ -63,7 +62,7 @@ enum class VectorUnit {
   avx512,  ///< with its VL, BW and DQ extensions
 };
 
-/// Returns the kind of the processor that runs the program.
+/// The kind of the processor that runs the program.
 [[nodiscard]] inline VectorUnit vector_unit() {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
   static const VectorUnit unit = [] {
