@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "baselines/segment_key_type.hpp"
 #include "primitives/key_dispatch.hpp"
 #include "sortie/key_types.hpp"
 

@@ -15,7 +15,6 @@
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
-#include "primitives/host/shares.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 

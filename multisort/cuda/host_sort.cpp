@@ -19,7 +19,7 @@
 #include "multisort/cuda/chunked_sort.hpp"
 #include "multisort/cuda/exchange/host_link.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {

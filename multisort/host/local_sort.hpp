@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "primitives/host/items.hpp"
-#include "primitives/host/line_scatter.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/short/packed_sort.hpp"

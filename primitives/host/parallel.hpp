@@ -6,17 +6,46 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 #include "core/host_runtime.hpp"
-#include "primitives/host/shares.hpp"
 
-/// Parallel loops over the threads of the host runtime.
+/// Shares of indices, and parallel loops over the threads of the host runtime.
 ///
 /// If the runtime has not been started (start_host_runtime()), they run on the calling thread. If
 /// calls throw, the exception of the lowest index is rethrown after all calls have returned.
 
 namespace sortie {
+
+/// [0, items) in `count` shares whose sizes differ by at most one; the larger ones are spread
+/// evenly. \pre count > 0
+struct EqualShares {
+  std::uint64_t items = 0;
+  std::uint64_t count = 1;
+
+  [[nodiscard]] std::uint64_t begin(std::uint64_t share) const {
+    // share * items / count, which could overflow
+    return share * (items / count) + share * (items % count) / count;
+  }
+  [[nodiscard]] std::uint64_t size(std::uint64_t share) const {
+    return begin(share + 1) - begin(share);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> sizes() const {
+    std::vector<std::uint64_t> all(count);
+    for (std::uint64_t share = 0; share < count; ++share) all[share] = size(share);
+    return all;
+  }
+};
+
+/// Exclusive prefix sums: the begin of each share, and the end of the last one.
+[[nodiscard]] inline std::vector<std::uint64_t> begins_of(std::span<const std::uint64_t> sizes) {
+  std::vector<std::uint64_t> begins{0};
+  begins.reserve(sizes.size() + 1);
+  for (const std::uint64_t size : sizes) begins.push_back(begins.back() + size);
+  return begins;
+}
 
 /// Threads of the host runtime; 1 before it is started.
 [[nodiscard]] inline std::uint64_t worker_threads() {

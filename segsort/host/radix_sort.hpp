@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "primitives/host/line_scatter.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/short/packed_sort.hpp"

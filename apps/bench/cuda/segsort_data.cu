@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apps/bench/cuda/segsort_data.hpp"
+#include "baselines/segment_key_type.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
-#include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {

@@ -17,7 +17,7 @@
 #include "core/cuda/pinned_memory.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "baselines/segment_key_type.hpp"
 #include "core/random.hpp"
 #include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "apps/bench/sort/host_copy.hpp"
+#include "baselines/segment_key_type.hpp"
 #include "core/host_runtime.hpp"
 #include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"

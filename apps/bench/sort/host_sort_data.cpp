@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "apps/sort/record_generator.hpp"
+#include "baselines/segment_key_type.hpp"
 #include "core/checksum.hpp"
 #include "core/random.hpp"
 #include "primitives/key_dispatch.hpp"

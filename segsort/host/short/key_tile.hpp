@@ -14,7 +14,7 @@
 #include <limits>
 
 #include "primitives/key_codec.hpp"
-#include "primitives/simd/exchange_network.hpp"
+#include "primitives/simd/register_sort.hpp"
 #include "segsort/host/short/key_words.hpp"
 
 SORTIE_BEGIN_INTRINSICS

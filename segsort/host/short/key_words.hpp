@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "primitives/simd/wide_vector.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 

@@ -14,7 +14,7 @@
 
 #include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
-#include "primitives/simd/exchange_network.hpp"
+#include "primitives/simd/register_sort.hpp"
 #include "segsort/host/short/key_words.hpp"
 #include "segsort/host/short/register_layout.hpp"
 #include "segsort/host/short/short_sort.hpp"
