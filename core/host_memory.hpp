@@ -27,8 +27,7 @@ struct MemoryNeed {
 /// Bytes of all needs; the greatest number if these are more.
 [[nodiscard]] std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs);
 
-/// The host memory that a call may take, and what it holds of it: the memory budget of its context,
-/// or all memory that is available.
+/// The host memory that a call may take, its budget or all that is available, and what it holds.
 class HostMemoryBudget {
  public:
   HostMemoryBudget() = default;
@@ -58,8 +57,8 @@ class HostMemoryBudget {
   return HostMemoryBudget(context).left();
 }
 
-/// Checks before an allocation that `bytes` are within host_memory_limit(): an input that asks for
-/// 10^12 elements must result in an error message, not in the system killing the program.
+/// Checks before an allocation that `bytes` are within host_memory_limit(), so that an input that
+/// asks for 10^12 elements results in an error message, not in the system killing the program.
 /// \throws Error (out_of_memory) naming `what`
 inline void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes) {
   HostMemoryBudget(context).require(what, bytes);
@@ -121,8 +120,8 @@ template <class T>
   }
 }
 
-/// Takes the page faults of allocated but unused memory on several threads, with large pages where
-/// the system grants them. Overwrites the memory. Does nothing for small blocks.
+/// Takes the page faults of unused memory, which is overwritten, on several threads, with large
+/// pages where the system grants them. Does nothing for small blocks.
 void touch_new_memory(void* storage, std::size_t bytes);
 
 }  // namespace sortie

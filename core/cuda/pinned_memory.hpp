@@ -62,16 +62,14 @@ void return_mailbox(Mailbox mailbox) noexcept;
 
 }  // namespace detail
 
-/// A small result that a kernel writes directly to page-locked host memory. No copy follows the
-/// kernel, and wait() does not wait for work launched after mark().
+/// A small result that a kernel writes directly to page-locked host memory: without a copy, and
+/// without waiting for later work. Belongs to one device and one host thread.
 ///
 ///     PinnedMailbox<Counts> counts(stream);
 ///     kernel<<<..., stream>>>(..., counts.on_device());
 ///     counts.mark();
 ///     further_kernel<<<..., stream>>>(...);
 ///     const Counts& found = counts.wait();  // waits for `kernel` only
-///
-/// Belongs to one device and one host thread.
 template <class T>
 class PinnedMailbox {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::Mailbox::bytes);
@@ -93,9 +91,7 @@ class PinnedMailbox {
   /// Records that the writing kernel has been launched.
   void mark() { check_cuda(cudaEventRecord(mailbox_.written.get(), stream_)); }
 
-  /// Waits for the work that was in the stream at mark().
-  /// \pre mark()
-  /// \throws Error (device)
+  /// Waits for the work that was in the stream at mark(). \pre mark() \throws Error (device)
   [[nodiscard]] const T& wait() {
     check_cuda(cudaEventSynchronize(mailbox_.written.get()));
     is_written_ = true;

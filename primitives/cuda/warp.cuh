@@ -5,8 +5,8 @@
 
 #include "primitives/payload.hpp"
 
-/// Collective operations of a warp, and the prefix sum over a block. All 32 lanes call them together,
-/// unless stated otherwise. Those of a warp exchange registers only and order no memory accesses.
+/// Collective operations of a warp, and the prefix sum over a block. All 32 lanes call them
+/// together, unless stated otherwise. Those of a warp order no memory accesses.
 namespace sortie {
 
 inline constexpr unsigned int full_warp = 0xffffffffu;

@@ -57,8 +57,7 @@ struct EqualShares {
 /// task, and milliseconds if other programs occupy the cores.
 void for_each_task(std::uint64_t tasks, const std::function<void(std::uint64_t)>& work);
 
-/// Runs work(0), ..., work(threads - 1), each on a thread of its own. For work that waits for
-/// devices, not for that of the host runtime.
+/// Runs work(0), ..., work(threads - 1), each on its own thread: for work that waits for devices.
 void run_on_threads(std::size_t threads, const std::function<void(std::size_t)>& work);
 
 /// Calls work(begin, end) for consecutive ranges of [0, size) of `length` indices (the last may be

@@ -15,10 +15,9 @@ namespace sortie {
 /// Batcher's odd-even merge sort of `rows` rows. Calls exchange(first, second, count) to compare
 /// rows first + i and second + i, for i < count, and to move the lesser to the former.
 ///
-/// The comparators of a step form runs of neighbouring rows, so one call handles a run. Any number
-/// of rows is supported: comparators of the next larger power of two that involve missing rows,
-/// which count as the greatest, are omitted.
-///
+/// The comparators of a step form runs of neighbouring rows, so one call handles a run. Comparators
+/// of the next larger power of two that involve missing rows, which count as the greatest, are
+/// omitted.
 /// Source: Batcher, Sorting networks and their applications (1968); as loops, Knuth, The Art of
 /// Computer Programming 3, 5.2.2 M.
 template <class Exchange>
