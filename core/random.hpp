@@ -35,9 +35,6 @@ class Random {
   /// Uniform in [0, 1): a multiple of 2^-53.
   constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  /// Uniform in [low, high).
-  constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
-
   /// Uniform integer in [0, bound), without bias. \pre bound > 0
   /// Source: Lemire: Fast Random Integer Generation in an Interval (ACM TOMACS 2019).
   constexpr std::uint64_t below(std::uint64_t bound) {

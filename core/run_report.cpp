@@ -49,12 +49,6 @@ std::string cpu_model() {
   return "unknown";
 }
 
-Json machine_json() {
-  return {{"hostname", host_name()},
-          {"cpu", cpu_model()},
-          {"cores", std::thread::hardware_concurrency()}};
-}
-
 Json gpu_json(int device) {
   for (const auto& info : cuda_devices()) {
     if (info.ordinal != device) continue;
@@ -125,7 +119,10 @@ std::string RunReport::to_json(const std::vector<std::string>& command,
       {"version", version()},
       {"commit", commit()},
       {"command", command},
-      {"machine", machine_json()},
+      {"machine",
+       {{"hostname", host_name()},
+        {"cpu", cpu_model()},
+        {"cores", std::thread::hardware_concurrency()}}},
       {"backend", name(backend)},
       {"gpu", on_gpu ? gpu_json(context.device) : Json(nullptr)},
       {"host_runtime", host_runtime_version()},

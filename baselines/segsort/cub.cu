@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "core/cuda/device_pool.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 
 namespace sortie::baselines {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "baselines/segment_key_type.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/key_types.hpp"
 
 /// Array sorts of other libraries on the host, used as baselines.

@@ -41,7 +41,7 @@ __device__ Key random_key(std::uint64_t seed, std::uint64_t index) {
   Random random(seed);
   random.discard(index);
   if constexpr (std::is_floating_point_v<Key>) {
-    return static_cast<Key>(random.uniform(-1, 1));
+    return static_cast<Key>(2 * random.uniform() - 1);
   } else {
     return static_cast<Key>(random.next());
   }

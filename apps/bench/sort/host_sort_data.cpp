@@ -10,7 +10,7 @@
 #include "baselines/segment_key_type.hpp"
 #include "core/checksum.hpp"
 #include "core/random.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 #include "sortie/key_types.hpp"
 
