@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/cuda/append_to_host.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie {
