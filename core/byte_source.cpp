@@ -60,22 +60,140 @@ class Descriptor {
 }  // namespace
 
 struct ByteSource::State {
-  State(const std::string& path, Content content);
+  State(const std::string& path, Content content)
+      : name(path == "-" ? "<stdin>" : path), descriptor(path) {
+    struct stat status = {};
+    if (::fstat(descriptor.number(), &status) == 0) {
+      if (S_ISDIR(status.st_mode)) throw input_error(name, 0, "a folder", "a file");
+      if (S_ISREG(status.st_mode)) {
+        size_hint = static_cast<std::uint64_t>(status.st_size);
+        // Advice only: correctness does not depend on it.
+        static_cast<void>(::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_SEQUENTIAL));
+      }
+    }
+    if (content == Content::raw) return;
+    head.resize(gzip_magic.size());
+    head.resize(read_raw(head));
+    compressed = std::string_view(head.data(), head.size()) == gzip_magic;
+    if (compressed) start_gzip();
+  }
   ~State() {
     if (compressed) inflateEnd(&stream);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  std::size_t read_raw(std::span<char> into) const;
-  std::size_t read_plain(std::span<char> into);
-  std::size_t read_gzip(std::span<char> into);
+  /// Fills `into` from the file. Returns fewer bytes only at the end of the file.
+  std::size_t read_raw(std::span<char> into) const {
+    std::size_t filled = 0;
+    while (filled < into.size()) {
+      const ssize_t got = ::read(descriptor.number(), into.data() + filled, into.size() - filled);
+      if (got == 0) break;
+      if (got < 0) {
+        if (errno == EINTR) continue;
+        throw Error(ErrorKind::input,
+                    fmt::format("{}: cannot be read: {}, expected a readable file", name,
+                                std::strerror(errno)));
+      }
+      filled += static_cast<std::size_t>(got);
+    }
+    return filled;
+  }
 
-  void start_gzip();
-  bool refill();
-  void end_member();
-  bool only_zeros_left();
-  [[nodiscard]] Error damaged(std::string_view why) const;
+  std::size_t read_plain(std::span<char> into) {
+    const std::size_t from_head = std::min(head.size(), into.size());
+    std::copy_n(head.begin(), from_head, into.begin());
+    head.erase(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(from_head));
+    return from_head + read_raw(into.subspan(from_head));
+  }
+
+  void start_gzip() {
+    constexpr int gzip_window = 15 + 16;  // largest window, gzip wrapper only
+    if (inflateInit2(&stream, gzip_window) != Z_OK)
+      throw out_of_memory_error("the gzip decoder", compressed_chunk, host_memory_available());
+    buffer.resize(compressed_chunk);
+    std::copy(head.begin(), head.end(), buffer.begin());
+    fetched = head.size();
+    stream.next_in = reinterpret_cast<Bytef*>(buffer.data());
+    stream.avail_in = static_cast<uInt>(head.size());
+    head.clear();
+    first_header.extra = extra_field.data();
+    first_header.extra_max = static_cast<uInt>(extra_field.size());
+    inflateGetHeader(&stream, &first_header);
+  }
+
+  /// Reads compressed bytes when the buffer is empty. Returns false at the end of the file.
+  bool refill() {
+    if (stream.avail_in > 0) return true;
+    const std::size_t got = read_raw(buffer);
+    fetched += got;
+    stream.next_in = reinterpret_cast<Bytef*>(buffer.data());
+    stream.avail_in = static_cast<uInt>(got);
+    return got > 0;
+  }
+
+  [[nodiscard]] Error damaged(std::string_view why) const {
+    return input_error(
+        name, 0, fmt::format("damaged gzip stream at byte {} ({})", fetched - stream.avail_in, why),
+        "valid deflate data");
+  }
+
+  /// True if only zero bytes follow: padding of tapes and blocks, which gzip accepts as well.
+  bool only_zeros_left() {
+    while (refill()) {
+      const auto* const end = stream.next_in + stream.avail_in;
+      const auto* const other = std::find_if(stream.next_in, stream.next_in + stream.avail_in,
+                                             [](Bytef b) { return b != 0; });
+      stream.avail_in = static_cast<uInt>(end - other);
+      if (other != end) return false;
+    }
+    return true;
+  }
+
+  /// Handles the bytes after a complete member: another member, zero padding or the end of the file.
+  void end_member() {
+    const bool last_was_empty = member_size == 0;
+    // The extra field "BC" (which holds the block size) identifies bgzf.
+    if (first_header.done == 1 && first_header.extra_len >= 2)
+      blocked = extra_field[0] == 'B' && extra_field[1] == 'C';
+    member_size = 0;
+    if (!refill() || *stream.next_in == 0) {
+      if (!only_zeros_left()) throw damaged("data after the zero padding");
+      // A bgzf file truncated between two blocks is valid gzip. Only the missing end marker shows it.
+      if (blocked && !last_was_empty)
+        throw input_error(name, 0, fmt::format("bgzf stream cut off after {} bytes", fetched),
+                          "its end marker, an empty block");
+      finished = true;
+      return;
+    }
+    if (*stream.next_in != static_cast<Bytef>(gzip_magic[0]))
+      throw damaged("trailing bytes that are not gzip");
+    inflateReset(&stream);
+  }
+
+  std::size_t read_gzip(std::span<char> into) {
+    std::size_t filled = 0;
+    while (filled < into.size() && !finished) {
+      if (!refill()) {
+        throw input_error(name, 0, fmt::format("gzip stream cut off after {} bytes", fetched),
+                          "its end with checksum and length");
+      }
+      const std::size_t room =
+          std::min<std::size_t>(into.size() - filled, std::numeric_limits<uInt>::max());
+      stream.next_out = reinterpret_cast<Bytef*>(into.data() + filled);
+      stream.avail_out = static_cast<uInt>(room);
+      const int status = inflate(&stream, Z_NO_FLUSH);
+      const std::size_t got = room - stream.avail_out;
+      filled += got;
+      member_size += got;
+      if (status == Z_STREAM_END) {
+        end_member();
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        throw damaged(stream.msg != nullptr ? stream.msg : "unreadable");
+      }
+    }
+    return filled;
+  }
 
   std::string name;
   Descriptor descriptor;
@@ -94,140 +212,9 @@ struct ByteSource::State {
   bool blocked = false;  ///< the file is bgzf, which ends with an empty member
 };
 
-ByteSource::State::State(const std::string& path, Content content)
-    : name(path == "-" ? "<stdin>" : path), descriptor(path) {
-  struct stat status = {};
-  if (::fstat(descriptor.number(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) throw input_error(name, 0, "a folder", "a file");
-    if (S_ISREG(status.st_mode)) {
-      size_hint = static_cast<std::uint64_t>(status.st_size);
-      // Advice only: correctness does not depend on it.
-      static_cast<void>(::posix_fadvise(descriptor.number(), 0, 0, POSIX_FADV_SEQUENTIAL));
-    }
-  }
-  if (content == Content::raw) return;
-  head.resize(gzip_magic.size());
-  head.resize(read_raw(head));
-  compressed = std::string_view(head.data(), head.size()) == gzip_magic;
-  if (compressed) start_gzip();
-}
-
-/// Fills `into` from the file. Returns fewer bytes only at the end of the file.
-std::size_t ByteSource::State::read_raw(std::span<char> into) const {
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const ssize_t got = ::read(descriptor.number(), into.data() + filled, into.size() - filled);
-    if (got == 0) break;
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      throw Error(ErrorKind::input, fmt::format("{}: cannot be read: {}, expected a readable file",
-                                                name, std::strerror(errno)));
-    }
-    filled += static_cast<std::size_t>(got);
-  }
-  return filled;
-}
-
-std::size_t ByteSource::State::read_plain(std::span<char> into) {
-  const std::size_t from_head = std::min(head.size(), into.size());
-  std::copy_n(head.begin(), from_head, into.begin());
-  head.erase(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(from_head));
-  return from_head + read_raw(into.subspan(from_head));
-}
-
-void ByteSource::State::start_gzip() {
-  constexpr int gzip_window = 15 + 16;  // largest window, gzip wrapper only
-  if (inflateInit2(&stream, gzip_window) != Z_OK)
-    throw out_of_memory_error("the gzip decoder", compressed_chunk, host_memory_available());
-  buffer.resize(compressed_chunk);
-  std::copy(head.begin(), head.end(), buffer.begin());
-  fetched = head.size();
-  stream.next_in = reinterpret_cast<Bytef*>(buffer.data());
-  stream.avail_in = static_cast<uInt>(head.size());
-  head.clear();
-  first_header.extra = extra_field.data();
-  first_header.extra_max = static_cast<uInt>(extra_field.size());
-  inflateGetHeader(&stream, &first_header);
-}
-
-/// Reads compressed bytes when the buffer is empty. Returns false at the end of the file.
-bool ByteSource::State::refill() {
-  if (stream.avail_in > 0) return true;
-  const std::size_t got = read_raw(buffer);
-  fetched += got;
-  stream.next_in = reinterpret_cast<Bytef*>(buffer.data());
-  stream.avail_in = static_cast<uInt>(got);
-  return got > 0;
-}
-
-Error ByteSource::State::damaged(std::string_view why) const {
-  return input_error(
-      name, 0, fmt::format("damaged gzip stream at byte {} ({})", fetched - stream.avail_in, why),
-      "valid deflate data");
-}
-
-/// True if only zero bytes follow: padding of tapes and blocks, which gzip accepts as well.
-bool ByteSource::State::only_zeros_left() {
-  while (refill()) {
-    const auto* const end = stream.next_in + stream.avail_in;
-    const auto* const other = std::find_if(stream.next_in, stream.next_in + stream.avail_in,
-                                           [](Bytef b) { return b != 0; });
-    stream.avail_in = static_cast<uInt>(end - other);
-    if (other != end) return false;
-  }
-  return true;
-}
-
-/// Handles the bytes after a complete member: another member, zero padding or the end of the file.
-void ByteSource::State::end_member() {
-  const bool last_was_empty = member_size == 0;
-  // The extra field "BC" (which holds the block size) identifies bgzf.
-  if (first_header.done == 1 && first_header.extra_len >= 2)
-    blocked = extra_field[0] == 'B' && extra_field[1] == 'C';
-  member_size = 0;
-  if (!refill() || *stream.next_in == 0) {
-    if (!only_zeros_left()) throw damaged("data after the zero padding");
-    // A bgzf file truncated between two blocks is valid gzip. Only the missing end marker shows it.
-    if (blocked && !last_was_empty)
-      throw input_error(name, 0, fmt::format("bgzf stream cut off after {} bytes", fetched),
-                        "its end marker, an empty block");
-    finished = true;
-    return;
-  }
-  if (*stream.next_in != static_cast<Bytef>(gzip_magic[0]))
-    throw damaged("trailing bytes that are not gzip");
-  inflateReset(&stream);
-}
-
-std::size_t ByteSource::State::read_gzip(std::span<char> into) {
-  std::size_t filled = 0;
-  while (filled < into.size() && !finished) {
-    if (!refill()) {
-      throw input_error(name, 0, fmt::format("gzip stream cut off after {} bytes", fetched),
-                        "its end with checksum and length");
-    }
-    const std::size_t room =
-        std::min<std::size_t>(into.size() - filled, std::numeric_limits<uInt>::max());
-    stream.next_out = reinterpret_cast<Bytef*>(into.data() + filled);
-    stream.avail_out = static_cast<uInt>(room);
-    const int status = inflate(&stream, Z_NO_FLUSH);
-    const std::size_t got = room - stream.avail_out;
-    filled += got;
-    member_size += got;
-    if (status == Z_STREAM_END) {
-      end_member();
-    } else if (status != Z_OK && status != Z_BUF_ERROR) {
-      throw damaged(stream.msg != nullptr ? stream.msg : "unreadable");
-    }
-  }
-  return filled;
-}
-
 ByteSource::ByteSource(const std::string& path, Content content)
     : state_(std::make_unique<State>(path, content)) {}
 ByteSource::~ByteSource() = default;
-ByteSource::ByteSource(ByteSource&&) noexcept = default;
-ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
 
 std::size_t ByteSource::read(std::span<char> into) {
   return state_->compressed ? state_->read_gzip(into) : state_->read_plain(into);

@@ -9,10 +9,8 @@
 
 namespace sortie {
 
-/// Reads a file or standard input from front to back. Gzip is recognised by its content.
-///
-/// Handles single- and multi-member gzip and bgzf. A truncated or damaged gzip stream is an error,
-/// never a short result.
+/// Reads a file or standard input from front to back. Gzip, also of several members, and bgzf are
+/// recognised by content. A truncated or damaged gzip stream is an error, never a short result.
 class ByteSource {
  public:
   enum class Content {
@@ -24,11 +22,8 @@ class ByteSource {
   /// \throws Error (input) if it cannot be opened or is a folder
   explicit ByteSource(const std::string& path, Content content = Content::any);
   ~ByteSource();
-  ByteSource(ByteSource&&) noexcept;
-  ByteSource& operator=(ByteSource&&) noexcept;
 
-  /// Reads up to `into.size()` bytes. Returns the number of bytes read, which is smaller only at
-  /// the end.
+  /// Returns the number of bytes read, which is less than `into.size()` only at the end.
   /// \throws Error (input) naming the file and the compressed byte at which the stream is damaged
   [[nodiscard]] std::size_t read(std::span<char> into);
 

@@ -27,12 +27,7 @@ inline constexpr std::uint64_t checksum_seed = 0xcbf29ce484222325ULL;
   return digits;
 }
 
-/// 64-bit FNV-1a over bytes: the checksum of results in reports.
-[[nodiscard]] inline std::string checksum(const void* data, std::size_t bytes) {
-  return checksum_text(extend_checksum(checksum_seed, data, bytes));
-}
-
-/// The checksum of the elements of several arrays, one after the other.
+/// The checksum of results in reports: of the elements of several arrays, one after the other.
 template <class... Arrays>
 [[nodiscard]] std::string checksum_of(const Arrays&... arrays) {
   std::uint64_t sum = checksum_seed;

@@ -35,18 +35,13 @@ Error out_of_memory_error(std::string_view what, std::uint64_t bytes_wanted,
 }
 
 std::string quoted(std::string_view text) {
+  constexpr std::string_view specials = "\"\\\t\r\n";
   std::string result = "\"";
   for (const char byte : text.substr(0, max_quoted_bytes)) {
     const auto code = static_cast<unsigned char>(byte);
-    if (byte == '"' || byte == '\\') {
+    if (const auto special = specials.find(byte); special != std::string_view::npos) {
       result += '\\';
-      result += byte;
-    } else if (byte == '\t') {
-      result += "\\t";
-    } else if (byte == '\r') {
-      result += "\\r";
-    } else if (byte == '\n') {
-      result += "\\n";
+      result += "\"\\trn"[special];
     } else if (code < 0x20 || code >= 0x7f) {
       result += fmt::format("\\x{:02x}", code);
     } else {

@@ -49,10 +49,10 @@ int unit_exponent(std::string_view unit) {
   static constexpr std::string_view letters = "BKMGTP";
   const std::size_t exponent =
       letters.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front()))));
-  if (exponent == std::string_view::npos) return -1;
   unit.remove_prefix(1);
-  if (exponent == 0) return unit.empty() ? 0 : -1;
-  const bool known = unit.empty() || unit == "B" || unit == "b" || unit == "iB" || unit == "ib";
+  const bool power = unit == "B" || unit == "b" || unit == "iB" || unit == "ib";
+  const bool known =
+      exponent != std::string_view::npos && (unit.empty() || (power && exponent > 0));
   return known ? static_cast<int>(exponent) : -1;
 }
 
@@ -61,19 +61,11 @@ constexpr std::size_t page_bytes = 4096;
 /// Bytes per thread: their page faults take about as long as starting a thread.
 constexpr std::size_t bytes_per_thread = std::size_t{16} << 20;
 
-void touch_pages(char* begin, char* end) {
-  for (char* page = begin; page < end; page += page_bytes) *static_cast<volatile char*>(page) = 0;
-}
-
 }  // namespace
 
 std::uint64_t host_memory_available() {
   const std::uint64_t machine = proc_value("/proc/meminfo", "MemAvailable:");
   return std::min(machine, control_group_limits().memory_left.value_or(machine));
-}
-
-std::uint64_t host_memory_limit(const HostContext& context) {
-  return context.memory_budget != 0 ? context.memory_budget : host_memory_available();
 }
 
 std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs) {
@@ -85,15 +77,6 @@ std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs) {
       return std::numeric_limits<std::uint64_t>::max();
   }
   return bytes;
-}
-
-void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes) {
-  const std::uint64_t limit = host_memory_limit(context);
-  if (bytes > limit) throw out_of_memory_error(what, bytes, limit);
-}
-
-void require_budget(const HostContext& context, std::string_view what, std::uint64_t bytes) {
-  if (context.memory_budget != 0) require_memory(context, what, bytes);
 }
 
 std::uint64_t peak_host_memory() {
@@ -127,10 +110,7 @@ std::string format_bytes(std::uint64_t bytes) {
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
   // From 1023.995, two decimals would round to 1024.00 of the smaller unit.
-  while (value >= 1023.995 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
+  for (; value >= 1023.995 && unit + 1 < units.size(); ++unit) value /= 1024;
   return fmt::format("{:.2f} {}", value, units[unit]);
 }
 
@@ -159,8 +139,7 @@ void* allocate_lines(std::size_t bytes) {
   return memory;
 }
 
-void free_lines(void* memory) {
-  if (memory == nullptr) return;
+void FreeMemory::operator()(void* memory) const {
   void* block = nullptr;
   std::memcpy(&block, static_cast<char*>(memory) - sizeof(void*), sizeof(void*));
   std::free(block);
@@ -180,7 +159,10 @@ void touch_new_memory(void* storage, std::size_t bytes) {
   for (std::size_t t = 0; t < threads; ++t) {
     const std::size_t first = std::min(bytes, t * share);
     char* const last = t + 1 == threads ? end : begin + std::min(bytes, first + share);
-    team.emplace_back([=] { touch_pages(begin + first, last); });
+    team.emplace_back([=] {
+      for (char* page = begin + first; page < last; page += page_bytes)
+        *static_cast<volatile char*>(page) = 0;
+    });
   }
 }
 

@@ -19,10 +19,6 @@ namespace sortie {
 /// control group).
 [[nodiscard]] std::uint64_t host_memory_available();
 
-/// Bytes that a call may allocate: the memory budget of its context, or without one what is
-/// available.
-[[nodiscard]] std::uint64_t host_memory_limit(const HostContext& context);
-
 /// `count` elements of `bytes_each` bytes.
 struct MemoryNeed {
   std::int64_t count = 0;
@@ -32,16 +28,7 @@ struct MemoryNeed {
 /// Bytes of all needs; the greatest number if these are more.
 [[nodiscard]] std::uint64_t bytes_of(std::initializer_list<MemoryNeed> needs);
 
-/// Checks before an allocation that `bytes` are within host_memory_limit(): an input that asks for
-/// 10^12 elements must result in an error message, not in the system killing the program.
-/// \throws Error (out_of_memory) naming `what`
-void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes);
-
-/// The same for a budget only; without one, the allocation itself has to fail.
-void require_budget(const HostContext& context, std::string_view what, std::uint64_t bytes);
-
-/// The host memory that a call may take, and what it holds of it: the memory budget of its context,
-/// or all memory that is available.
+/// The host memory that a call may take, its budget or all that is available, and what it holds.
 class HostMemoryBudget {
  public:
   HostMemoryBudget() = default;
@@ -65,6 +52,24 @@ class HostMemoryBudget {
   std::uint64_t held_ = 0;
 };
 
+/// Bytes that a call may allocate: the memory budget of its context, or without one what is
+/// available.
+[[nodiscard]] inline std::uint64_t host_memory_limit(const HostContext& context) {
+  return HostMemoryBudget(context).left();
+}
+
+/// Checks before an allocation that `bytes` are within host_memory_limit(), so that an input that
+/// asks for 10^12 elements results in an error message, not in the system killing the program.
+/// \throws Error (out_of_memory) naming `what`
+inline void require_memory(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  HostMemoryBudget(context).require(what, bytes);
+}
+
+/// The same for a budget only; without one, the allocation itself has to fail.
+inline void require_budget(const HostContext& context, std::string_view what, std::uint64_t bytes) {
+  if (context.memory_budget != 0) require_memory(context, what, bytes);
+}
+
 /// Highest resident size of this process so far, in bytes.
 [[nodiscard]] std::uint64_t peak_host_memory();
 
@@ -76,8 +81,7 @@ class HostMemoryBudget {
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
 
 /// Advises the system to back memory that has not been touched yet with pages of 2 MiB, for fewer
-/// page faults and fewer TLB misses. If the system ignores the advice, the pages are small and
-/// nothing else changes.
+/// page faults and fewer TLB misses.
 void advise_large_pages(void* storage, std::size_t bytes);
 
 /// Allocates memory that begins at a cache line, in large pages where it contains whole ones; null
@@ -85,20 +89,17 @@ void advise_large_pages(void* storage, std::size_t bytes);
 /// for requests of the same size, so each of several calls takes all page faults anew.
 [[nodiscard]] void* allocate_lines(std::size_t bytes);
 
-/// Frees memory of allocate_lines(), or null.
-void free_lines(void* memory);
-
+/// Frees memory of allocate_lines().
 struct FreeMemory {
-  void operator()(void* memory) const { free_lines(memory); }
+  void operator()(void* memory) const;
 };
 
 /// An array whose elements are numbers, or other types without constructors.
 template <class T>
 using HostArray = std::unique_ptr<T[], FreeMemory>;
 
-/// An array whose elements are not initialised, aligned to cache lines, in large pages: threads that
-/// access large arrays at random positions miss the TLB less often. Pages are faulted in by the
-/// threads that use them. \throws std::bad_alloc
+/// An array whose elements are not initialised, aligned to cache lines, in large pages. Pages are
+/// faulted in by the threads that use them. \throws std::bad_alloc
 template <class T>
 [[nodiscard]] HostArray<T> allocate_array(std::uint64_t size) {
   static_assert(alignof(T) <= 64);
@@ -120,8 +121,8 @@ template <class T>
   }
 }
 
-/// Takes the page faults of allocated but unused memory on several threads, with large pages where
-/// the system grants them. Overwrites the memory. Does nothing for small blocks.
+/// Takes the page faults of unused memory, which is overwritten, on several threads, with large
+/// pages where the system grants them. Does nothing for small blocks.
 void touch_new_memory(void* storage, std::size_t bytes);
 
 /// A vector of zeros, in large pages.

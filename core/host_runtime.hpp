@@ -7,14 +7,10 @@
 
 namespace sortie {
 
-/// Starts Kokkos with `threads` host threads unless it is already running.
-///
-/// Every host implementation calls this first. The first call fixes the number of threads; Kokkos
-/// is finalised at the end of the program. If the embedding program has started Kokkos itself,
-/// Sortie uses that runtime and never finalises it. Thread-safe. However, Kokkos before 4.0 accepts
-/// parallel work only from the thread that started it, so with these versions all host algorithms
-/// must be called from that thread.
-///
+/// Starts Kokkos with `threads` host threads unless it is already running. Every host algorithm
+/// calls this first. Kokkos is finalised at the end of the program, unless the embedding program
+/// has started it itself. Thread-safe, but Kokkos before 4.0 accepts parallel work only from the
+/// thread that started it: with these versions, call all host algorithms from that thread.
 /// \param threads  host threads; 0: OMP_NUM_THREADS if set, else the cores of this process's
 ///                 affinity mask within the quota of its control group
 /// \throws Error (usage) if Kokkos already runs with a different number of threads
@@ -38,7 +34,6 @@ struct ControlGroupLimits {
 };
 
 /// Reads the limits of control groups version 2 or 1. A member is empty if there is no limit.
-///
 /// \param root  folder in which the control groups are mounted
 [[nodiscard]] ControlGroupLimits control_group_limits(const std::string& root = "/sys/fs/cgroup");
 

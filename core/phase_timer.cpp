@@ -2,7 +2,6 @@
 #include "core/phase_timer.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,14 +11,7 @@ namespace sortie {
 
 namespace {
 
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
-constexpr auto shortest_interval = std::chrono::milliseconds(100);
-
-/// The line on the terminal. The destructor erases it when the last copy of the callback is
-/// destroyed.
+/// The line on the terminal, erased when the last copy of the callback is destroyed.
 class ProgressLine {
  public:
   ProgressLine() = default;
@@ -30,7 +22,7 @@ class ProgressLine {
   void update(std::string_view phase, std::uint64_t done, std::uint64_t total) {
     if (total != 0 && done >= total) return wipe();
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_drawn_ < shortest_interval) return;
+    if (now - last_drawn_ < std::chrono::milliseconds(100)) return;
     last_drawn_ = now;
     const std::string amount =
         total == 0
@@ -57,14 +49,8 @@ class ProgressLine {
 
 }  // namespace
 
-double process_cpu_seconds() {
-  rusage usage = {};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
-}
-
 double PhaseTimer::stop() {
-  const double seconds = seconds_between(start_, std::chrono::steady_clock::now());
+  const double seconds = seconds_since(start_);
   if (!stopped_ && report_ != nullptr) report_->add_phase(name_, seconds, bytes_);
   stopped_ = true;
   return seconds;

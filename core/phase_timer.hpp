@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -12,11 +13,12 @@
 namespace sortie {
 
 /// CPU seconds (user and system) used so far by all threads of this process.
-[[nodiscard]] double process_cpu_seconds();
+[[nodiscard]] inline double process_cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
 
-[[nodiscard]] inline double seconds_between(std::chrono::steady_clock::time_point from,
-                                            std::chrono::steady_clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
+[[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Times a scope and adds it to the context's report, if there is one. Asynchronous work on a CUDA
@@ -47,9 +49,8 @@ inline void report_progress(const HostContext& context, std::string_view phase, 
   if (context.progress) context.progress(phase, done, total);
 }
 
-/// Returns a callback that updates one line on standard error at most ten times a second and erases
-/// it when a phase ends. The callback is empty if standard error is not a terminal or `quiet` is
-/// set.
+/// A callback that updates one line on standard error at most ten times a second and erases it when
+/// a phase ends. Empty if standard error is not a terminal or `quiet` is set.
 [[nodiscard]] ProgressCallback terminal_progress(bool quiet);
 
 }  // namespace sortie

@@ -5,16 +5,15 @@
 
 namespace sortie {
 
-/// A random number generator with the same sequence on every machine and compiler.
+/// A random number generator with the same sequence on every machine and compiler: SplitMix64.
 ///
-/// SplitMix64: the state is a counter with a fixed stride, and each number is a bijective mix of
+/// The state is a counter with a fixed stride, and each number is a bijective mix of
 /// the counter. The period is 2^64, and the generator passes BigCrush. Construction is cheap enough
 /// for one generator per matrix row: Random(seed, row) is an independent stream, so rows can be
 /// generated in parallel and in any order with the same result. Not suitable for cryptography.
 ///
 /// Satisfies std::uniform_random_bit_generator. The distributions of <random> differ between
 /// standard libraries; use uniform() and below() instead.
-///
 /// Source: Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (OOPSLA 2014).
 class Random {
  public:
@@ -36,19 +35,17 @@ class Random {
   /// Uniform in [0, 1): a multiple of 2^-53.
   constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  /// Uniform in [low, high).
-  constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
-
   /// Uniform integer in [0, bound), without bias. \pre bound > 0
   /// Source: Lemire: Fast Random Integer Generation in an Interval (ACM TOMACS 2019).
   constexpr std::uint64_t below(std::uint64_t bound) {
-    Wide product = multiply(next(), bound);
-    if (product.low < bound) {
+    __extension__ using Wide = unsigned __int128;
+    Wide product = Wide{next()} * bound;
+    if (static_cast<std::uint64_t>(product) < bound) {
       // 2^64 mod bound of the low halves would bias the result; draw again for those.
       const std::uint64_t surplus = (0 - bound) % bound;
-      while (product.low < surplus) product = multiply(next(), bound);
+      while (static_cast<std::uint64_t>(product) < surplus) product = Wide{next()} * bound;
     }
-    return product.high;
+    return static_cast<std::uint64_t>(product >> 64);
   }
 
   constexpr std::uint64_t operator()() { return next(); }
@@ -57,17 +54,6 @@ class Random {
 
  private:
   static constexpr std::uint64_t stride = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio, odd
-
-  struct Wide {
-    std::uint64_t high;
-    std::uint64_t low;
-  };
-
-  static constexpr Wide multiply(std::uint64_t a, std::uint64_t b) {
-    __extension__ using Product = unsigned __int128;
-    const Product product = static_cast<Product>(a) * b;
-    return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
-  }
 
   static constexpr std::uint64_t mix(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -15,8 +15,17 @@
 #include "sortie/devices.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/version.hpp"
+#include "version_config.hpp"
 
 namespace sortie {
+
+std::string_view version() {
+  return SORTIE_VERSION_STRING;
+}
+
+std::string_view commit() {
+  return SORTIE_COMMIT_STRING;
+}
 
 namespace {
 
@@ -40,12 +49,6 @@ std::string cpu_model() {
   return "unknown";
 }
 
-Json machine_json() {
-  return {{"hostname", host_name()},
-          {"cpu", cpu_model()},
-          {"cores", std::thread::hardware_concurrency()}};
-}
-
 Json gpu_json(int device) {
   for (const auto& info : cuda_devices()) {
     if (info.ordinal != device) continue;
@@ -63,8 +66,7 @@ Json gpu_json(int device) {
 }  // namespace
 
 RunReport::Phase& RunReport::phase_named(std::string_view name) {
-  const auto phase = std::find_if(phases_.begin(), phases_.end(),
-                                  [name](const Phase& known) { return known.name == name; });
+  const auto phase = std::ranges::find(phases_, name, &Phase::name);
   return phase == phases_.end() ? phases_.emplace_back(Phase{std::string(name), 0, 0}) : *phase;
 }
 
@@ -81,15 +83,14 @@ void RunReport::add_pending_phase(std::string_view name, std::function<double()>
 }
 
 const std::vector<RunReport::Phase>& RunReport::phases() const {
-  for (const Pending& pending : std::exchange(pending_, {})) {
+  for (const Pending& pending : std::exchange(pending_, {}))
     phases_[pending.phase].seconds += pending.seconds();
-  }
   return phases_;
 }
 
 void RunReport::set(std::string_view key, Value value) {
-  const auto figure = std::find_if(figures_.begin(), figures_.end(),
-                                   [key](const auto& known) { return known.first == key; });
+  const auto figure = std::ranges::find(
+      figures_, key, [](const auto& known) { return std::string_view(known.first); });
   if (figure == figures_.end())
     figures_.emplace_back(key, std::move(value));
   else
@@ -97,7 +98,7 @@ void RunReport::set(std::string_view key, Value value) {
 }
 
 double RunReport::seconds_since_start() const {
-  return seconds_between(start_, std::chrono::steady_clock::now());
+  return seconds_since(start_);
 }
 
 std::string RunReport::to_json(const std::vector<std::string>& command,
@@ -118,7 +119,10 @@ std::string RunReport::to_json(const std::vector<std::string>& command,
       {"version", version()},
       {"commit", commit()},
       {"command", command},
-      {"machine", machine_json()},
+      {"machine",
+       {{"hostname", host_name()},
+        {"cpu", cpu_model()},
+        {"cores", std::thread::hardware_concurrency()}}},
       {"backend", name(backend)},
       {"gpu", on_gpu ? gpu_json(context.device) : Json(nullptr)},
       {"host_runtime", host_runtime_version()},

@@ -12,9 +12,8 @@ namespace sortie {
 /// An output file that is created atomically: written to a temporary file in the same folder,
 /// renamed by commit(), removed by the destructor if commit() was not called. If the file system
 /// supports it, the file has no name before commit(), so a killed process leaves nothing behind.
-/// "-" writes to standard output. Existing devices and pipes are written directly.
-///
-/// Small writes are buffered, so writing line by line does not cost one system call per line.
+/// "-" writes to standard output. Existing devices and pipes are written directly. Small writes are
+/// buffered.
 class WholeFile {
  public:
   /// \throws Error (output) if the folder cannot be written
@@ -30,8 +29,7 @@ class WholeFile {
   void write(const std::string& text) { write(std::string_view(text)); }
   void write(const char* text) { write(std::string_view(text)); }
 
-  /// True if rewrite() works for this path: regular files and new files, but not standard output,
-  /// devices or pipes.
+  /// Whether rewrite() works for this path: regular and new files; not pipes, devices, "-".
   [[nodiscard]] static bool takes_rewrites(const std::string& path);
 
   /// Overwrites bytes that were written before, e.g. a header whose content is known only later.

@@ -81,8 +81,7 @@ class KeyCodec {
   Word flip_ = 0;
 };
 
-/// Kind and direction of keys in the type-erased arguments of kernels. The kernel, which is
-/// compiled for a key width, makes a KeyCodec of it.
+/// Kind and direction of keys in the type-erased arguments of kernels, which make a KeyCodec of it.
 struct KeyOrder {
   KeyKind kind = KeyKind::unsigned_integer;
   Order direction = Order::ascending;

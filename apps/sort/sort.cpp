@@ -22,7 +22,7 @@
 #include "core/whole_file.hpp"
 #include "multisort/backends.hpp"
 #include "multisort/plan/memory.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 

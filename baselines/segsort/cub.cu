@@ -6,8 +6,8 @@
 #include <cub/device/device_scan.cuh>
 #include <type_traits>
 
-#include "core/cuda/storage_carver.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "core/cuda/device_pool.hpp"
+#include "primitives/payload.hpp"
 
 namespace sortie::baselines {
 

@@ -8,7 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "primitives/key_dispatch.hpp"
+#include "baselines/segment_key_type.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/key_types.hpp"
 
 /// Array sorts of other libraries on the host, used as baselines.

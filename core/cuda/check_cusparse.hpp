@@ -3,17 +3,12 @@
 
 #include <cusparse.h>
 
-#include <source_location>
-#include <string>
-
 #include "core/cuda/check.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie {
 
-/// Throws if a cuSPARSE call failed. The message contains the source location of the call, the name
-/// of the error and its description. Lack of memory or resources becomes ErrorKind::out_of_memory,
-/// every other error ErrorKind::device. In a separate header, so that only its users link cuSPARSE.
+/// check_cuda() for cuSPARSE. In a header of its own, so that only its users link cuSPARSE.
 inline void check_cusparse(cusparseStatus_t status,
                            std::source_location where = std::source_location::current()) {
   if (status == CUSPARSE_STATUS_SUCCESS) return;

@@ -12,11 +12,9 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/handles.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/run_report.hpp"
 
-/// Times of work on a stream.
 namespace sortie {
 
 /// Two CUDA events around work on a stream.
@@ -44,10 +42,9 @@ class EventPair {
   CudaEvent stop_ = make_event(cudaEventDefault);
 };
 
-/// Times a phase of work on the context's stream with two CUDA events. Does nothing if the context
-/// has no report. Nothing waits for the device before the report is read, so a report does not
-/// change the time of the phases. Phases that follow each other on the host without a gap add up to
-/// the stream's whole time.
+/// Times a phase of work on the context's stream with two CUDA events, if the context has a report.
+/// Nothing waits for the device before the report is read, so a report does not change the time of
+/// the phases. Phases without a gap between them on the host add up to the stream's whole time.
 class DevicePhase {
  public:
   DevicePhase(const DeviceContext& context, std::string_view name)

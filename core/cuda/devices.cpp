@@ -6,10 +6,12 @@
 
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie {
 
@@ -62,6 +64,25 @@ DeviceInfo info_of(int ordinal) {
 
 }  // namespace
 
+std::string describe(std::source_location where) {
+  // The folder is that of the build machine, which is of no use in a message.
+  std::string_view file = where.file_name();
+  if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
+    file.remove_prefix(slash + 1);
+  return fmt::format("{}:{}", file, where.line());
+}
+
+void check_cuda(cudaError_t status, std::source_location where) {
+  if (status == cudaSuccess) return;
+  // Clears errors that are not sticky, which the next unrelated check would report again.
+  static_cast<void>(cudaGetLastError());
+  const ErrorKind kind =
+      status == cudaErrorMemoryAllocation ? ErrorKind::out_of_memory : ErrorKind::device;
+  throw Error(kind,
+              fmt::format("{}: found {} ({}), expected the CUDA call to succeed", describe(where),
+                          cudaGetErrorName(status), cudaGetErrorString(status)));
+}
+
 bool built_with_cuda() {
   return true;
 }
@@ -72,7 +93,6 @@ int cuda_device_count() {
 
 std::vector<DeviceInfo> cuda_devices() {
   const int count = cuda_device_count();
-  if (count == 0) return {};
   std::vector<DeviceInfo> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) devices.push_back(info_of(ordinal));
   return devices;

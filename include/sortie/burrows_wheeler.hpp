@@ -12,9 +12,9 @@ namespace sortie::suffix_array {
 
 /// The Burrows-Wheeler transform of a text: entry i is the symbol before suffix i of the suffix
 /// array. The entry of the suffix at position 0 is the last symbol of the text, so the result is a
-/// permutation of the text's bytes, separators included. The suffix array has no entry for the bare
-/// end of the text. For the transform of the text with an end symbol, insert the text's last symbol
-/// after the entries of the separators, and replace the entry of position 0 by the end symbol.
+/// permutation of the text's bytes, separators included. For the transform of the text with an end
+/// symbol, insert the text's last symbol after the entries of the separators, and replace the entry
+/// of position 0 by the end symbol.
 ///
 /// \param context   backend, device, threads, memory budget, progress on the host, report (phase
 ///                  "bwt"; on a GPU also "copy in" and "copy out")

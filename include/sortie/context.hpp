@@ -55,8 +55,7 @@ struct Context : HostContext {
   int device = 0;  ///< CUDA device ordinal; the first one in calls that use several GPUs.
 };
 
-/// Resolves `automatic` to the backend that will be used, and checks that a requested one is
-/// available.
+/// Resolves `automatic` to the backend that will be used.
 /// \throws Error (unavailable) when CUDA is requested but this build lacks it or finds no GPU, or
 ///         there is no such device.
 [[nodiscard]] SORTIE_API Backend resolve_backend(const Context& context);

@@ -11,13 +11,13 @@ struct cusparseSpMatDescr;  // cusparseConstSpMatDescr_t is a pointer to a const
 
 /// Sparse matrices in device memory: matrices that own their arrays, views of the caller's arrays,
 /// and adapters for arrays of other index types. Only in builds with CUDA.
+///
+/// Value is float, double or std::complex<double>; Column is std::uint32_t, or std::uint64_t for
+/// matrices of more than 2^32 columns.
 namespace sortie::spgemm::cuda {
 
 /// A sparse matrix in device memory, in compressed sparse row form like matrices::Csr. It owns its
 /// arrays, which are allocated from Sortie's pool and freed in the order of their stream.
-///
-/// \tparam Value   float, double or std::complex<double>
-/// \tparam Column  std::uint32_t, or std::uint64_t for matrices of more than 2^32 columns
 template <class Value, class Column = std::uint32_t>
 struct DeviceCsr {
   std::int64_t rows = 0;
@@ -31,11 +31,8 @@ struct DeviceCsr {
 
 /// A view of a sparse matrix in device memory, in compressed sparse row form: the operand type of
 /// all products on the device. The caller owns the arrays; nothing is copied or freed. The arrays
-/// must stay valid until all work that uses the view has finished.
-///
-/// \tparam Value   float, double or std::complex<double> (a cuDoubleComplex has the same bytes)
-/// \tparam Column  std::uint32_t, or std::uint64_t for matrices of more than 2^32 columns; signed
-///                 columns of the same width have the same representation (see BorrowedCsr)
+/// must stay valid until all work that uses the view has finished. A cuDoubleComplex has the bytes
+/// of a std::complex<double>, and signed columns those of unsigned ones (see BorrowedCsr).
 /// \pre row_ptr[0] == 0 and row_ptr[rows] == nnz; columns ascend strictly in every row and are
 ///      below cols. Empty arrays may be null; row_ptr always has rows + 1 elements
 template <class Value, class Column = std::uint32_t>
@@ -64,8 +61,7 @@ DeviceCsrView<Value, Column> view(const DeviceCsr<Value, Column>&& matrix) = del
 }
 
 /// Copies a host matrix to the current device, which must be the stream's. Synchronises the stream.
-/// Instantiated for float, double and std::complex<double>, with 32-bit Column for both types of
-/// Idx, and with 64-bit Column for 64-bit Idx.
+/// Instantiated with 32-bit Column for both types of Idx, and with 64-bit Column for 64-bit Idx.
 /// \pre the column numbers fit Column (see needs_wide_columns)
 /// \throws Error (out_of_memory, device)
 template <class Column, class Value, class Idx>
@@ -99,8 +95,6 @@ template <class Idx, class Column, class Value>
 /// stream when the object is destroyed. Arrays that are used in place must stay valid as long as
 /// this object is used.
 ///
-/// \tparam Value   float, double or std::complex<double>
-/// \tparam Column  std::uint32_t, or std::uint64_t for matrices of more than 2^32 columns
 /// \pre the preconditions of DeviceCsrView: offsets from 0, columns that ascend in every row. The
 ///      order of columns is not checked; results of cuSPARSE may have another order
 template <class Value, class Column = std::uint32_t>

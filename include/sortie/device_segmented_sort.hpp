@@ -29,11 +29,9 @@ namespace segsort {
 /// Least and greatest key of a segment. Internal: defined in segsort/cuda/device_request.hpp.
 struct SegmentRange;
 
-/// Algorithm by which segments are sorted.
-///
-/// The library has one. A program may register others, which then are further values of this type:
-/// Sortie's own program registers the design of the ICS 2017 paper as papers::ics17
-/// (papers/ics17/, not installed).
+/// Algorithm by which segments are sorted. A program may register others, which then are further
+/// values of this type: Sortie's own program registers the design of the ICS 2017 paper as
+/// papers::ics17 (papers/ics17/, not installed).
 enum class Policy : int {
   /// Sortie's own design. Tiles are chosen by the shared memory of the GPU: those for data-centre
   /// GPUs take up to 187 KiB per block, those for all others at most 48 KiB.
@@ -54,8 +52,7 @@ struct DeviceRequest {
   bool input_is_scratch = false;
   std::int64_t num_items = 0;
   std::int64_t num_segments = 0;
-  /// If set, points to the number of segments in device memory, which only kernels read.
-  /// num_segments is then an upper bound, and offsets beyond the number are not read.
+  /// See DeviceSortOptions::d_num_segments.
   const std::int64_t* device_num_segments = nullptr;
   const void* begin_offsets = nullptr;
   const void* end_offsets = nullptr;
@@ -83,10 +80,9 @@ struct DeviceSortOptions {
   bool stable = false;
   int begin_bit = 0;  ///< lowest bit compared; other than 0 only for unsigned keys
   int end_bit = -1;   ///< one past the highest bit compared, -1: all bits; unsigned keys only
-  /// Number of segments in device memory. Only kernels read it, never the host, so a preceding
-  /// kernel may write it. The argument `num_segments` is then an upper bound that determines the
-  /// size of temporary storage; offsets beyond the number may hold anything. \pre 0 <=
-  /// *d_num_segments <= num_segments
+  /// Number of segments in device memory, read by kernels only, so a preceding kernel may write it.
+  /// The argument `num_segments` is then an upper bound that determines the size of temporary
+  /// storage; offsets beyond the number may hold anything. \pre from 0 to num_segments
   const std::int64_t* d_num_segments = nullptr;
   segsort::Policy policy = segsort::Policy::tuned;
 };
@@ -97,10 +93,9 @@ struct DeviceSortOptions {
 /// bytes to `temp_storage_bytes`. The second call receives that much device memory, aligned to 16
 /// bytes. The size depends only on counts, types and options, never on data.
 ///
-/// Offsets, and optionally their number, are read in device memory only. A call copies nothing to
-/// the host, allocates nothing and does not synchronise with the host. All work is enqueued on
-/// `stream`. The second call can be captured in a CUDA graph; each replay sorts the current
-/// contents of the arrays under the current offsets.
+/// A call copies nothing to the host, allocates nothing and does not synchronise with the host. All
+/// work is enqueued on `stream`. The second call can be captured in a CUDA graph; each replay sorts
+/// the current contents of the arrays under the current offsets.
 ///
 /// The functions are SortKeys and SortPairs, each with and without the prefix Stable and the suffix
 /// Descending, and each for arrays or for DoubleBuffers. SortKeys and SortPairs also accept
@@ -108,7 +103,6 @@ struct DeviceSortOptions {
 /// in device memory. With DoubleBuffers the sort uses the current buffer as scratch and flips the
 /// selector, as CUB does.
 ///
-/// Parameters common to all:
 /// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. Items outside
 ///                               of all segments are not written to the output.
 /// \param d_values_in, d_values_out  values of 4 or 8 bytes that move with the keys
@@ -128,7 +122,7 @@ struct DeviceSortOptions {
 /// end_bit - 1 form; whole keys are moved.
 ///
 /// Stability: under Policy::tuned, the default, every sort is stable and deterministic regardless
-/// of `stable`. Internal padding never mixes with data, whatever the keys are.
+/// of `stable`.
 ///
 /// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 20 + 16 bytes per
 /// segment + 36 MiB. With DoubleBuffer, num_items / 3 replaces the first two terms. On GPUs with less
@@ -150,8 +144,9 @@ struct DeviceSegmentedSort {
                               std::int64_t num_segments, const Offset* d_begin_offsets,
                               const Offset* d_end_offsets, const DeviceSortOptions& options,
                               cudaStream_t stream = nullptr) {
-    return keys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out,
-                request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+    const auto r = request(d_keys_in, d_keys_out, num_items, num_segments, d_begin_offsets,
+                           d_end_offsets, options);
+    return segsort::sort_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
 
   template <SegmentKey Key, SegmentOffset Offset>
@@ -160,8 +155,9 @@ struct DeviceSegmentedSort {
                               std::int64_t num_segments, const Offset* d_begin_offsets,
                               const Offset* d_end_offsets, const DeviceSortOptions& options,
                               cudaStream_t stream = nullptr) {
-    return keys(d_temp_storage, temp_storage_bytes, d_keys,
-                request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+    const auto r = request(d_keys.Current(), d_keys.Alternate(), num_items, num_segments,
+                           d_begin_offsets, d_end_offsets, options);
+    return sort_and_flip(d_temp_storage, temp_storage_bytes, r, stream, d_keys);
   }
 
   template <SegmentKey Key, SegmentOffset Offset>
@@ -170,8 +166,7 @@ struct DeviceSegmentedSort {
                               std::int64_t num_segments, const Offset* d_begin_offsets,
                               const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
     return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
-                    num_segments, d_begin_offsets, d_end_offsets,
-                    DeviceSortOptions{Order::ascending, false}, stream);
+                    num_segments, d_begin_offsets, d_end_offsets, {}, stream);
   }
 
   template <SegmentKey Key, SegmentOffset Offset>
@@ -180,8 +175,7 @@ struct DeviceSegmentedSort {
                               std::int64_t num_segments, const Offset* d_begin_offsets,
                               const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
     return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
-                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
-                    stream);
+                    d_begin_offsets, d_end_offsets, {}, stream);
   }
 
   template <SegmentKey Key, SegmentOffset Offset>
@@ -191,8 +185,7 @@ struct DeviceSegmentedSort {
                                         const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                         cudaStream_t stream = nullptr) {
     return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
-                    num_segments, d_begin_offsets, d_end_offsets,
-                    DeviceSortOptions{Order::descending, false}, stream);
+                    num_segments, d_begin_offsets, d_end_offsets, {Order::descending}, stream);
   }
 
   template <SegmentKey Key, SegmentOffset Offset>
@@ -202,14 +195,13 @@ struct DeviceSegmentedSort {
                                         const Offset* d_end_offsets,
                                         cudaStream_t stream = nullptr) {
     return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
-                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
-                    stream);
+                    d_begin_offsets, d_end_offsets, {Order::descending}, stream);
   }
 
   /// @}
 
   /// @name StableSortKeys
-  /// Whole keys that are equal cannot be told apart, so these are SortKeys by another name.
+  /// SortKeys by another name: whole keys that are equal cannot be told apart.
   /// @{
   template <SegmentKey Key, SegmentOffset Offset>
   static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
@@ -217,8 +209,7 @@ struct DeviceSegmentedSort {
                                     std::int64_t num_segments, const Offset* d_begin_offsets,
                                     const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
     return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
-                    num_segments, d_begin_offsets, d_end_offsets,
-                    DeviceSortOptions{Order::ascending, false}, stream);
+                    num_segments, d_begin_offsets, d_end_offsets, {}, stream);
   }
 
   template <SegmentKey Key, SegmentOffset Offset>
@@ -227,8 +218,7 @@ struct DeviceSegmentedSort {
                                     std::int64_t num_segments, const Offset* d_begin_offsets,
                                     const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
     return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
-                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
-                    stream);
+                    d_begin_offsets, d_end_offsets, {}, stream);
   }
 
   template <SegmentKey Key, SegmentOffset Offset>
@@ -239,8 +229,7 @@ struct DeviceSegmentedSort {
                                               const Offset* d_end_offsets,
                                               cudaStream_t stream = nullptr) {
     return SortKeys(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, num_items,
-                    num_segments, d_begin_offsets, d_end_offsets,
-                    DeviceSortOptions{Order::descending, false}, stream);
+                    num_segments, d_begin_offsets, d_end_offsets, {Order::descending}, stream);
   }
 
   template <SegmentKey Key, SegmentOffset Offset>
@@ -251,8 +240,7 @@ struct DeviceSegmentedSort {
                                               const Offset* d_end_offsets,
                                               cudaStream_t stream = nullptr) {
     return SortKeys(d_temp_storage, temp_storage_bytes, d_keys, num_items, num_segments,
-                    d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
-                    stream);
+                    d_begin_offsets, d_end_offsets, {Order::descending}, stream);
   }
 
   /// @}
@@ -266,9 +254,10 @@ struct DeviceSegmentedSort {
                                std::int64_t num_segments, const Offset* d_begin_offsets,
                                const Offset* d_end_offsets, const DeviceSortOptions& options,
                                cudaStream_t stream = nullptr) {
-    return pairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
-                 d_values_out,
-                 request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+    auto r = request(d_keys_in, d_keys_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
+                     options);
+    add_values(r, d_values_in, d_values_out);
+    return segsort::sort_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
 
   template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
@@ -277,8 +266,10 @@ struct DeviceSegmentedSort {
                                std::int64_t num_items, std::int64_t num_segments,
                                const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                const DeviceSortOptions& options, cudaStream_t stream = nullptr) {
-    return pairs(d_temp_storage, temp_storage_bytes, d_keys, d_values,
-                 request(num_items, num_segments, d_begin_offsets, d_end_offsets, options), stream);
+    auto r = request(d_keys.Current(), d_keys.Alternate(), num_items, num_segments, d_begin_offsets,
+                     d_end_offsets, options);
+    add_values(r, d_values.Current(), d_values.Alternate());
+    return sort_and_flip(d_temp_storage, temp_storage_bytes, r, stream, d_keys, d_values);
   }
 
   template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
@@ -288,8 +279,8 @@ struct DeviceSegmentedSort {
                                std::int64_t num_segments, const Offset* d_begin_offsets,
                                const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
     return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
-                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
-                     DeviceSortOptions{Order::ascending, false}, stream);
+                     d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets, {},
+                     stream);
   }
 
   template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
@@ -299,8 +290,7 @@ struct DeviceSegmentedSort {
                                const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                cudaStream_t stream = nullptr) {
     return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
-                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, false},
-                     stream);
+                     d_begin_offsets, d_end_offsets, {}, stream);
   }
 
   template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
@@ -312,7 +302,7 @@ struct DeviceSegmentedSort {
                                          cudaStream_t stream = nullptr) {
     return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
                      d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
-                     DeviceSortOptions{Order::descending, false}, stream);
+                     {Order::descending}, stream);
   }
 
   template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
@@ -322,8 +312,7 @@ struct DeviceSegmentedSort {
                                          const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                          cudaStream_t stream = nullptr) {
     return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
-                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, false},
-                     stream);
+                     d_begin_offsets, d_end_offsets, {Order::descending}, stream);
   }
 
   /// @}
@@ -339,7 +328,7 @@ struct DeviceSegmentedSort {
                                      cudaStream_t stream = nullptr) {
     return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
                      d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
-                     DeviceSortOptions{Order::ascending, true}, stream);
+                     {.stable = true}, stream);
   }
 
   template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
@@ -349,8 +338,7 @@ struct DeviceSegmentedSort {
                                      const Offset* d_begin_offsets, const Offset* d_end_offsets,
                                      cudaStream_t stream = nullptr) {
     return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
-                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::ascending, true},
-                     stream);
+                     d_begin_offsets, d_end_offsets, {.stable = true}, stream);
   }
 
   template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
@@ -361,7 +349,7 @@ struct DeviceSegmentedSort {
       cudaStream_t stream = nullptr) {
     return SortPairs(d_temp_storage, temp_storage_bytes, d_keys_in, d_keys_out, d_values_in,
                      d_values_out, num_items, num_segments, d_begin_offsets, d_end_offsets,
-                     DeviceSortOptions{Order::descending, true}, stream);
+                     {Order::descending, true}, stream);
   }
 
   template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
@@ -370,21 +358,24 @@ struct DeviceSegmentedSort {
       DoubleBuffer<Value>& d_values, std::int64_t num_items, std::int64_t num_segments,
       const Offset* d_begin_offsets, const Offset* d_end_offsets, cudaStream_t stream = nullptr) {
     return SortPairs(d_temp_storage, temp_storage_bytes, d_keys, d_values, num_items, num_segments,
-                     d_begin_offsets, d_end_offsets, DeviceSortOptions{Order::descending, true},
-                     stream);
+                     d_begin_offsets, d_end_offsets, {Order::descending, true}, stream);
   }
 
   /// @}
 
  private:
-  /// A request without the arrays of keys and values.
-  template <class Offset>
-  static segsort::DeviceRequest request(std::int64_t num_items, std::int64_t num_segments,
-                                        const Offset* begin_offsets, const Offset* end_offsets,
+  /// A request without values.
+  template <class Key, class Offset>
+  static segsort::DeviceRequest request(const Key* keys_in, Key* keys_out, std::int64_t num_items,
+                                        std::int64_t num_segments, const Offset* begin_offsets,
+                                        const Offset* end_offsets,
                                         const DeviceSortOptions& options) {
     segsort::DeviceRequest r;
     r.policy = options.policy;
+    r.key_type = key_type_of<Key>();
     r.offset_bytes = static_cast<int>(sizeof(Offset));
+    r.keys_in = keys_in;
+    r.keys_out = keys_out;
     r.num_items = num_items;
     r.num_segments = num_segments;
     r.device_num_segments = options.d_num_segments;
@@ -397,45 +388,20 @@ struct DeviceSegmentedSort {
     return r;
   }
 
-  template <class Key>
-  static cudaError_t keys(void* temp, std::size_t& temp_bytes, const Key* in, Key* out,
-                          segsort::DeviceRequest r, cudaStream_t stream) {
-    r.key_type = key_type_of<Key>();
-    r.keys_in = in;
-    r.keys_out = out;
-    return segsort::sort_on_device(temp, temp_bytes, r, stream);
-  }
-
-  template <class Key, class Value>
-  static cudaError_t pairs(void* temp, std::size_t& temp_bytes, const Key* keys_in, Key* keys_out,
-                           const Value* values_in, Value* values_out, segsort::DeviceRequest r,
-                           cudaStream_t stream) {
+  template <class Value>
+  static void add_values(segsort::DeviceRequest& r, const Value* values_in, Value* values_out) {
     r.value_bytes = static_cast<int>(sizeof(Value));
     r.values_in = values_in;
     r.values_out = values_out;
-    return keys(temp, temp_bytes, keys_in, keys_out, r, stream);
   }
 
-  /// The result is always in the alternate buffer; the current buffer is scratch.
-  template <class Key>
-  static cudaError_t keys(void* temp, std::size_t& temp_bytes, DoubleBuffer<Key>& buffer,
-                          segsort::DeviceRequest r, cudaStream_t stream) {
+  /// The result is always in the alternate buffers; the current ones are scratch.
+  template <class... T>
+  static cudaError_t sort_and_flip(void* temp, std::size_t& temp_bytes, segsort::DeviceRequest r,
+                                   cudaStream_t stream, DoubleBuffer<T>&... buffers) {
     r.input_is_scratch = true;
-    const cudaError_t status =
-        keys(temp, temp_bytes, buffer.Current(), buffer.Alternate(), r, stream);
-    if (temp != nullptr && status == cudaSuccess) buffer.selector ^= 1;
-    return status;
-  }
-
-  template <class Key, class Value>
-  static cudaError_t pairs(void* temp, std::size_t& temp_bytes, DoubleBuffer<Key>& key_buffer,
-                           DoubleBuffer<Value>& value_buffer, segsort::DeviceRequest r,
-                           cudaStream_t stream) {
-    r.value_bytes = static_cast<int>(sizeof(Value));
-    r.values_in = value_buffer.Current();
-    r.values_out = value_buffer.Alternate();
-    const cudaError_t status = keys(temp, temp_bytes, key_buffer, r, stream);
-    if (temp != nullptr && status == cudaSuccess) value_buffer.selector ^= 1;
+    const cudaError_t status = segsort::sort_on_device(temp, temp_bytes, r, stream);
+    if (temp != nullptr && status == cudaSuccess) ((buffers.selector ^= 1), ...);
     return status;
   }
 };

@@ -8,10 +8,9 @@
 
 namespace sortie::spgemm::cuda {
 
-/// C = A * B from device memory to device memory. All work is ordered on `stream`: it starts after
-/// the work already in the stream, and A and B must stay valid until the product has finished. The
-/// call makes context.device current while it runs; `stream` must belong to that device. Only in
-/// builds with CUDA. Value types: float, double, std::complex<double>; columns: 32 or 64 bits.
+/// C = A * B from device memory to device memory. All work is ordered on `stream`, which must be of
+/// context.device; the call makes that device current while it runs. A and B must stay valid until
+/// the product has finished. Only in builds with CUDA.
 ///
 /// A and B are view() of a DeviceCsr, a DeviceCsrView of any arrays, or view() of a BorrowedCsr,
 /// which accepts other index types and cuSPARSE descriptors.
@@ -22,12 +21,11 @@ namespace sortie::spgemm::cuda {
 /// reads C, and `stream` must wait for that work before C is destroyed. With the default stream,
 /// the device must be current when C is destroyed.
 ///
-/// Host synchronisation: the host waits for the stream to read the number of products once, and the
-/// number of entries of C once per chunk of rows. It does not wait for the entries themselves, so C
-/// may be incomplete on the device when the call returns.
+/// The host waits for the stream to read the number of products once, and the number of entries of
+/// C once per chunk of rows, but not for the entries: C may be incomplete when the call returns.
 ///
-/// Allocation: the work space and C come from Sortie's pool. In addition, the first calls allocate
-/// a few bytes of page-locked memory for sizes, which are kept for reuse.
+/// Allocation: the work space and C come from Sortie's pool. The first calls also allocate a few
+/// bytes of page-locked memory, which are kept for reuse.
 ///
 /// | algorithm    | selected by automatic     | approximate work space in addition to C           |
 /// |--------------|---------------------------|---------------------------------------------------|
@@ -40,7 +38,6 @@ namespace sortie::spgemm::cuda {
 /// |              |                           | keys and values of the products of a chunk        |
 ///
 /// Algorithms that the program has registered for CUDA are never selected by automatic.
-///
 /// fused and essc compute C in chunks of rows if the work space does not fit the budget. fused
 /// computes a C of at most 2^23 columns and fewer than 2^32 rows, with 32-bit columns, on a GPU
 /// with enough shared memory for a bitmap of the columns.

@@ -21,9 +21,9 @@ namespace sortie::spgemm::cuda {
 ///     DeviceBuffer<double> c_values(plan.nnz(), stream);
 ///     while (...) plan.multiply(a_values, b_values, c_values.data());
 ///
-/// Only in builds with CUDA; instantiated for float, double and std::complex<double>. All work is
-/// ordered on the stream given to the constructor. Every call, including the destructor, makes the
-/// context's device current while it runs. Not thread-safe: one host thread at a time.
+/// For float, double and std::complex<double>. All work is ordered on the stream given to the
+/// constructor. Every call, including the destructor, makes the context's device current while it
+/// runs. Not thread-safe: one host thread at a time.
 ///
 /// Device memory (rows: rows of A, n: products, V: bytes per value; C is never computed in chunks):
 ///
@@ -91,9 +91,7 @@ class SORTIE_API SpgemmPlan {
   /// Complexity: O(n log n') for rows of n' <= 512 products, O(n) for others. Extra memory: none.
   void multiply(const Value* a_values, const Value* b_values, Value* c_values);
 
-  /// The same, returned as a matrix with its own copy of the structure. The matrix belongs to the
-  /// caller and may outlive the plan. Its memory comes from Sortie's pool and is freed in the order
-  /// of the stream.
+  /// The same, returned as a matrix with its own copy of the structure, which may outlive the plan.
   /// \throws Error (out_of_memory, device)
   [[nodiscard]] DeviceCsr<Value> multiply(const Value* a_values, const Value* b_values) const;
 

@@ -28,8 +28,8 @@
 ///     at the end of each phase, to time it.
 ///   - `context.backend` and `context.threads` are not read. `context.progress` is called by
 ///     build_on_device() only: the other calls do not wait for their work.
-/// All throw Error (unavailable) without CUDA or without such a device, and Error (device) where a
-/// CUDA call fails.
+/// All throw Error (unavailable) without CUDA or without such a device, Error (device) where a CUDA
+/// call fails, and Error (out_of_memory) for the extra memory that each documents.
 ///
 /// Index, the type of positions and ranks, is std::uint32_t or std::uint64_t.
 namespace sortie::suffix_array::cuda {
@@ -52,10 +52,9 @@ struct DeviceText {
 ///                                known)
 /// Complexity: O(n) for the first sort and for each of at most four rounds that compare text;
 /// O(s log r) for s samples in repeats of r samples. Samples are 4 to 11 % of the suffixes that the
-/// text rounds leave for DNA, and up to n / 2 in texts of short periods.
-/// Extra memory: at most 8 sizeof(Index) bytes a symbol, result included.
-/// Waits once for the letters of the text, one to four times for runs of one letter, and once for
-/// each round.
+/// text rounds leave for DNA, and up to n / 2 in texts of short periods. Extra memory: at most 8
+/// sizeof(Index) bytes a symbol, result included. Waits once for the letters of the text, one to
+/// four times for runs of one letter, and once for each round.
 /// Source: Hou, Liu, Wang, Feng (ICS 2017), section 5.1; Manber, Myers (SIAM J. Comput. 1993);
 /// Larsson, Sadakane (Theoretical Computer Science 387, 2007).
 template <Position Index>
@@ -66,7 +65,6 @@ template <Position Index>
 /// Checks that `suffixes` is the suffix array of `text` (suffix_array::check).
 /// \param context  device, memory budget
 /// \throws Error (check)  names the first wrong entry
-/// \throws Error (out_of_memory)
 /// Complexity: O(n). Extra memory: sizeof(Index) bytes a symbol, and a bit if there are separators.
 /// Waits twice; the check is complete when the call returns.
 /// Source: Burkhardt, Karkkainen (CPM 2003), section 8.
@@ -77,7 +75,6 @@ SORTIE_API void check_on_device(const Context& context, const DeviceText& text,
 /// The inverse of a suffix array (suffix_array::inverse_suffix_array).
 /// \param context   device, memory budget, report (phase "inverse")
 /// \param suffixes  a permutation of 0 .. suffixes.size() - 1; not checked
-/// \throws Error (out_of_memory)
 /// Complexity: n writes to random addresses. Extra memory: the result. Does not wait.
 template <Position Index>
 [[nodiscard]] SORTIE_API DeviceBuffer<Index> inverse_on_device(const Context& context,
@@ -87,7 +84,6 @@ template <Position Index>
 /// The Burrows-Wheeler transform (burrows_wheeler.hpp).
 /// \param context   device, memory budget, report (phase "bwt")
 /// \param suffixes  the suffix array of `text`; not checked
-/// \throws Error (out_of_memory)
 /// Complexity: n reads of a byte at random addresses. Extra memory: the result. Does not wait.
 template <Position Index>
 [[nodiscard]] SORTIE_API DeviceBuffer<std::uint8_t> burrows_wheeler_on_device(
@@ -112,7 +108,6 @@ template <Position Index>
 /// The document array (documents.hpp).
 /// \param context        device, memory budget, report (phase "documents")
 /// \param record_begins  ascending, the first 0; not empty unless `suffixes` is. Not checked
-/// \throws Error (out_of_memory)
 /// Complexity: O(log r) reads for each entry, for r records. Extra memory: the result, 4 bytes an
 /// entry. Does not wait.
 template <Position Index>
@@ -126,7 +121,6 @@ template <Position Index>
 /// \param patterns  arrays in device memory; begins must ascend within letters, which is not
 ///                  checked
 /// \return one range for each pattern
-/// \throws Error (out_of_memory)
 /// Complexity: one thread for each pattern; comparisons as suffix_array::find(). Extra memory: the
 /// result, 16 bytes a pattern, and a bit a symbol if there are separators. Does not wait.
 template <Position Index>

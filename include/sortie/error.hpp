@@ -21,10 +21,8 @@ enum class ErrorKind {
   check,          ///< A result failed its verification.
 };
 
-/// The only exception type that Sortie throws.
-///
-/// `what()` is a single line without a trailing newline: "PLACE: what was found, what was
-/// expected".
+/// The only exception type that Sortie throws. `what()` is a single line without its newline:
+/// "PLACE: what was found, what was expected".
 class SORTIE_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
@@ -36,7 +34,6 @@ class SORTIE_API Error : public std::runtime_error {
 };
 
 /// Builds the error for bad input: "FILE:LINE: found FOUND, expected EXPECTED".
-///
 /// \param file      name of the input as the user gave it ("-" reads "<stdin>")
 /// \param line      1-based line number; 0 when the error has no line (then "FILE: found ...")
 /// \param found     what the file contains, e.g. "row index 0"

@@ -21,9 +21,7 @@ struct ReadOptions {
 ///
 /// Accepts one or many records, lines of any length, LF or CRLF, empty lines, empty names and empty
 /// records. White space inside sequence lines is dropped. FASTQ qualities are checked for length
-/// and dropped; sequence and quality may span several lines.
-///
-/// Sequential.
+/// and dropped; sequence and quality may span several lines. Sequential.
 ///
 /// \param context  memory budget: of the text; progress: "read", in bytes of the file (the total is
 ///                 0, unknown, for a compressed file); report: phase "read"

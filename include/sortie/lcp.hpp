@@ -15,18 +15,16 @@ namespace sortie::suffix_array {
 ///
 /// \param context   backend, device, threads, memory budget, progress on the host, report (phase
 ///                  "lcp"; on a GPU also "copy in" and "copy out")
-/// \param suffixes  the suffix array of `text`. Not checked here; check() does that. For another
-///                  permutation the result is meaningless, but the call does not fail.
+/// \param suffixes  the suffix array of `text`, not checked (check() does that): for another
+///                  permutation the result is meaningless
 /// \throws Error (usage)  suffixes.size() is not text.size(), or an entry is not one of its
 ///                        positions (checked on the host only)
 /// \throws Error (out_of_memory, unavailable, device)
-///
 /// Complexity: on the host O(n) letters for n symbols, O(t n) for texts with long repeats on t
 /// threads; on a GPU O(n log n) letters in the worst case, 21 bases at a time. Extra memory: on the
 /// host sizeof(Pos) bytes a symbol; on a GPU the text, the suffix array and the memory of
 /// lcp_on_device(). If that exceeds the budget or the free device memory, the host computes the
 /// result, and the report has the figure "lcp_on_host".
-///
 /// Source: Karkkainen, Manzini, Puglisi: Permuted Longest-Common-Prefix Array (CPM 2009).
 template <Position Pos>
 [[nodiscard]] SORTIE_API std::vector<Pos> lcp_array(const Context& context, const TextView& text,
@@ -39,8 +37,7 @@ template <Position Pos>
 /// the host.
 /// \param context  threads, memory budget, progress, report (phase "check lcp")
 /// \throws Error (check)  names a wrong entry
-/// \throws Error (usage)  suffixes.size() is not text.size(), or an entry is not one of its
-///                        positions
+/// \throws Error (usage)  as lcp_array()
 /// Complexity: O(n log n) letters (Karkkainen, Manzini, Puglisi, theorem 1). Extra memory:
 /// sizeof(Pos) bytes a symbol.
 template <Position Pos>

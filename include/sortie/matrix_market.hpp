@@ -46,16 +46,15 @@ struct MatrixMarketHeader {
 ///         on the diagonal of a skew-symmetric one), complex entries for a real Value
 /// \throws Error (out_of_memory) "FILE: ..." if the budget, or the free memory, cannot hold the
 ///         matrix
-/// Complexity: O(bytes); chunks of lines are parsed in parallel. Memory: the text, the entries and
-/// the result at the same time.
+/// Complexity: O(bytes), in parallel. Memory: the text, the entries and the result.
 /// Source: Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935 (1996).
 template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] SORTIE_API Csr<Value, Idx> read_matrix_market(const HostContext& context,
                                                             const std::string& path,
                                                             MatrixMarketHeader* header = nullptr);
 
-/// Reads only the header, e.g. to choose Value and Idx before reading the matrix. Not suited to
-/// standard input: this consumes bytes that read_matrix_market() would need.
+/// Reads only the header, e.g. to choose Value and Idx. Not suited to standard input: this consumes
+/// bytes that read_matrix_market() would need.
 /// \throws Error (input)
 [[nodiscard]] SORTIE_API MatrixMarketHeader read_matrix_market_header(const std::string& path);
 
@@ -74,23 +73,20 @@ template <Index Idx>
 SORTIE_API void write_matrix_market(const HostContext& context, const std::string& path,
                                     const Pattern<Idx>& pattern);
 
-/// Writes a matrix to a Matrix Market file in chunks of rows, without holding the whole matrix in
-/// memory. The number of entries need not be known before the end. Example:
+/// Writes a matrix to a Matrix Market file in chunks of rows. The number of entries need not be
+/// known before the end:
 ///
 ///     MatrixMarketRows<double, std::int32_t> file(context, "C.mtx", rows, cols);
 ///     while (...) file.append(next_rows);
 ///     file.commit();
 ///
-/// The file equals that of write_matrix_market() except for a comment line before the size line.
-/// The format places the size line before the entries, so space for any number is reserved there;
-/// commit() writes the size line and fills the unused space with the comment. The file is created
-/// atomically.
+/// The file, created atomically, equals that of write_matrix_market() but for a comment line before
+/// the size line: commit() fills with it the unused part of the space reserved for any number.
 template <Scalar Value, Index Idx>
 class SORTIE_API MatrixMarketRows {
  public:
-  /// \param context  threads; progress and report of append(): phase "write matrix", in rows. Its
-  ///                 report must outlive this object. Takes some MiB per thread, which do not count
-  ///                 against the budget.
+  /// \param context  as write_matrix_market(); progress of append() in rows. Its report must
+  ///                 outlive this object
   /// \param path     a regular file; pipes, devices and standard output cannot be rewritten
   /// \throws Error (output) the path is not a regular file or cannot be written
   MatrixMarketRows(const HostContext& context, const std::string& path, std::int64_t rows,

@@ -30,12 +30,9 @@ struct EntryRange {
   friend bool operator==(const EntryRange&, const EntryRange&) = default;
 };
 
-/// Finds each pattern by binary search in a suffix array. Occurrences lie within one record. The
-/// empty pattern occurs at every position, separators included.
-///
-/// The positions of the occurrences are suffixes[range.begin .. range.end), in the order of the
-/// suffix array, not of the text.
-///
+/// Finds each pattern by binary search in a suffix array. Occurrences lie within one record; their
+/// positions are suffixes[range.begin .. range.end), in the order of the suffix array. The empty
+/// pattern occurs at every position, separators included.
 /// \param context   backend, device, threads, memory budget, progress on the host, report (phase
 ///                  "query"; on a GPU also "copy in" and "copy out")
 /// \param suffixes  the suffix array of `text`; not checked
@@ -67,7 +64,6 @@ struct Occurrences {
 
 /// Finds each pattern as find() does, and returns the positions where it occurs, at most
 /// `most_hits` for each pattern: those of the first entries of its range.
-///
 /// \param context  as for find(); also phase "locate", and on a GPU the figure
 ///                 "device_search_seconds": time of the search and of the gathering of positions,
 ///                 measured by CUDA events, copies excluded

@@ -16,10 +16,9 @@
 
 namespace sortie {
 
-/// Record of a run and its cost: the content of `--json`.
-///
-/// Holds the version, commit, command line, machine, GPU and driver, thread count, phases in order
-/// with seconds and bytes, named figures, checksums of results, and peak host and device memory.
+/// Record of a run and its cost, the content of `--json`: version, commit, command line, machine,
+/// GPU and driver, thread count, phases in order with seconds and bytes, named figures, checksums
+/// of results, and peak host and device memory.
 class SORTIE_API RunReport {
  public:
   using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;

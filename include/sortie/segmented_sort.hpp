@@ -69,18 +69,14 @@ template <SegmentOffset Offset>
 ///                        a bit range is given for a signed or floating-point key
 /// \throws Error (input)  an offset exceeds keys.size(), or an end precedes its begin
 /// \throws Error (out_of_memory, unavailable, device)
-///
 /// Complexity: O(sum n_i log n_i) on CUDA (sorting networks and merges). On the host, longer
 /// segments are radix sorted in O(n_i).
-///
 /// Extra memory, host: one copy of the longest segment per thread, except that an oversized
 /// segment, which all threads sort together, takes one copy. A bit range additionally takes 2
 /// copies of the keys for keys alone, 12 bytes per item for pairs of 4-byte keys and values, and
 /// otherwise 8 bytes per item and a copy of keys and values. Extra memory, CUDA: two copies on the
 /// device, and about 4 bytes per segment.
-///
 /// On the host the sort is always stable, and its result does not depend on the number of threads.
-///
 /// Source: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3.
 template <SegmentKey Key, SegmentOffset Offset>
 void segmented_sort(const Context& context, std::span<Key> keys,

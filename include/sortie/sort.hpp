@@ -13,11 +13,10 @@
 
 namespace sortie {
 
-/// How an array sort divides its work among devices.
-///
-/// These are the algorithms of the library. A program may register others, which then are further
-/// values of this type: Sortie's own program registers the designs of papers/ (papers/papers.hpp,
-/// not installed), where `options.algorithm = papers::rmg` is written like SortAlgorithm::merge.
+/// How an array sort divides its work among devices. A program may register further algorithms,
+/// which then are values of this type: Sortie's own program registers the designs of papers/
+/// (papers/papers.hpp, not installed), where `options.algorithm = papers::rmg` is written like
+/// SortAlgorithm::merge.
 enum class SortAlgorithm : int {
   automatic,  ///< radix
   /// Divides keys by leading digits, exchanges them, and sorts; no merging. Host data beyond GPU
@@ -79,10 +78,8 @@ SORTIE_API void sort(const Context& context, const Request& request);
 
 }  // namespace multisort
 
-/// Sorts the keys of one array, in place.
-///
-/// Use it for one long array. For many short arrays use segmented_sort(); for an array that is in
-/// GPU memory already use sort_chunks() (sort_chunks.hpp).
+/// Sorts the keys of one array, in place. For many short arrays use segmented_sort(); for an array
+/// that is in GPU memory already use sort_chunks() (sort_chunks.hpp).
 ///
 /// \param context  backend, threads, progress;
 ///                 memory budget: bytes of work space, on CUDA of each GPU;
@@ -97,14 +94,12 @@ SORTIE_API void sort(const Context& context, const Request& request);
 ///
 /// Complexity: radix O(n * key bits / 8) at most, less if keys differ in their leading bits; on the
 /// host O(n) if the input is sorted or reversed. Merge: O(n log G) more for G devices.
-///
 /// Extra memory, host: keys alone a few MiB; with values one copy if `stable` is set, else some
 /// MiB. CUDA: on each GPU the chunk and what sort_chunks() takes; in host memory none, or one copy
 /// beyond GPU memory.
 ///
 /// Page-locked host memory is copied at bus speed, and the radix sort overlaps these copies with
 /// its work. Pageable memory is copied through page-locked blocks.
-///
 /// Stability, with values: on the host every sort is stable if `stable` is set, and merge always
 /// is. On CUDA every sort is stable. The result does not depend on the number of threads or devices.
 ///

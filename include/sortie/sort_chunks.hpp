@@ -53,11 +53,9 @@ SORTIE_API void sort_chunks(const Context& context, const ChunkRequest& request)
 
 /// Sorts an array that is stored in chunks in GPU memory, in place: afterwards the concatenation of
 /// the chunks is the sorted array. Each chunk keeps its size.
-///
 /// Chunks may differ in size and may be empty. Each chunk is a logical device; several may share a
-/// GPU. Work of other streams on the chunks must have finished before the call. The sort has
+/// GPU. Work of other streams on the chunks must have finished before the call; the sort has
 /// finished on return.
-///
 /// \param context  memory budget: bytes of work space on each GPU;
 ///                 report: radix has phases "histogram", "scatter", "exchange", "local sort",
 ///                 "borders"; the other algorithms have their own. With a report the host waits for
@@ -66,13 +64,8 @@ SORTIE_API void sort_chunks(const Context& context, const ChunkRequest& request)
 /// \throws Error (usage)          a null pointer, or an algorithm that does not sort these chunks
 /// \throws Error (out_of_memory)  names the bytes wanted and free; the chunks are unchanged
 /// \throws Error (unavailable)    no CUDA, no such device, or no peer access with Transport::peer
-///
-/// Extra memory on each GPU:
-///
-/// | algorithm | extra memory | stable with values |
-/// |---|---|---|
-/// | radix | one copy of the chunk and 1/12 of it, 1/3 byte per item, about 60 MiB | yes |
-/// | merge | one copy of the chunk and about 0.1 % | yes |
+/// Stable with values. Extra memory on each GPU: one copy of the chunk, and with radix 1/12 of it,
+/// 1/3 byte per item and about 60 MiB, with merge about 0.1 %.
 template <SortKey Key>
 void sort_chunks(const Context& context, std::span<const ArrayChunk<Key>> chunks,
                  const SortOptions& options = {}) {

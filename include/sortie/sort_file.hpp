@@ -16,8 +16,7 @@
 namespace sortie::sorting {
 
 /// Layout of a record in a file: a key, followed by its value if there is one; both little-endian,
-/// without padding. A `u32` key with a `u64` value has 12 bytes, NumPy's
-/// dtype([("key", "<u4"), ("value", "<u8")]).
+/// without padding, as NumPy's dtype([("key", "<u4"), ("value", "<u8")]).
 struct RecordFormat {
   KeyType key = KeyType::u32;
   std::optional<KeyType> value;
@@ -83,13 +82,11 @@ struct SortResult {
 /// little memory take several rounds. The output is complete or absent, and no temporary file
 /// outlives the process.
 ///
-/// On CUDA the GPUs sort the chunks, also those beyond GPU memory, and the host merges. The budget
-/// is of host memory.
+/// On CUDA the GPUs sort the chunks, also those beyond GPU memory, and the host merges.
 ///
-/// \param context  backend, threads, memory budget;
-///                 progress: "sort", or "sort chunks" and "merge";
-///                 report: phases "read", "sort" and those of sort(), "spill", "merge", "verify",
-///                 "write"
+/// \param context  backend, threads, memory budget (of host memory);
+///                 progress: "sort", or "sort chunks" and "merge"; report: phases "read", "sort"
+///                 and those of sort(), "spill", "merge", "verify", "write"
 /// \throws Error (input) from the source; (output) the output or a temporary file cannot be
 ///         written; (out_of_memory) the budget is below 64 KiB; (usage) `repeat` is not 1 and the
 ///         records do not fit; (unavailable) as sort(); (check) `verify` failed

@@ -84,7 +84,6 @@ void sort_share(Record* records, Record* scratch, std::uint64_t n, Before& befor
 
 /// Merges sorted runs with a loser tree: each inner node stores the loser of its match, so each
 /// record costs one comparison per level. An exhausted run loses every match.
-///
 /// Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 template <class Record, class Before>
 void merge_record_runs(std::span<const RecordRun> runs, Record* out, Before& before) {
@@ -98,14 +97,10 @@ void merge_record_runs(std::span<const RecordRun> runs, Record* out, Before& bef
     if (run.size > 0) ranges.push_back({begin, begin + run.size});
   }
   const std::size_t count = ranges.size();
-  if (count == 0) return;
-  if (count == 1) {
-    std::copy(ranges[0].next, ranges[0].end, out);
-    return;
-  }
-  if (count == 2) {
-    merge_two_runs(ranges[0].next, ranges[0].end, ranges[1].next, ranges[1].end, out, before);
-    return;
+  if (count <= 2) {
+    ranges.resize(2);  // with empty ones
+    return merge_two_runs(ranges[0].next, ranges[0].end, ranges[1].next, ranges[1].end, out,
+                          before);
   }
   const auto beats = [&](std::size_t a, std::size_t b) {
     if (ranges[a].next == ranges[a].end) return false;
@@ -144,7 +139,6 @@ void merge_record_runs(std::span<const RecordRun> runs, Record* out, Before& bef
 /// \throws Error (usage)          the number of devices is out of range
 /// \throws Error (out_of_memory)  one copy of the records does not fit the budget or the memory
 /// \throws Error (unavailable)    the context asks for the cuda backend
-///
 /// Complexity: O(n log n) comparisons. Extra memory: one copy of the records. Stable; the result
 /// does not depend on the number of threads or devices. Report: phases "local sort", "pivots",
 /// "exchange", "merge". Source: Tanasic et al. (GPGPU 2013), section 3; multisort/README.md lists

@@ -39,16 +39,14 @@ template <matrices::Scalar Value, matrices::Index Idx>
 /// Columns ascend in every row of the result. The result is bitwise reproducible for the same
 /// algorithm, backend and machine, for any thread count and memory budget. Entries that become zero
 /// by cancellation are kept, so the structure of C depends only on the structures of A and B;
-/// matrices::drop_zeros() removes them. multiply_structure() computes the structure without values.
-/// multiply_in_chunks() (spgemm_chunks.hpp) returns C in chunks of rows if C is too large for
-/// memory. compare() and ProductCheck (spgemm_check.hpp) check results.
+/// matrices::drop_zeros() removes them. multiply_in_chunks() (spgemm_chunks.hpp) returns C in
+/// chunks of rows, for a C too large for memory. ProductCheck (spgemm_check.hpp) checks results.
 ///
 /// \param context  backend, device, threads, progress; memory budget of the work space, excluding
 ///                 the result; report: figures "products" and "nnz_c"; phases "analysis",
 ///                 "expansion", "sort", "compression" of essc; "analysis", "counting", "making" of
-///                 fused; "analysis", "accumulation" of row_wise.
-///                 Backend::automatic selects the backend that has the algorithm if only one has
-///                 it.
+///                 fused; "analysis", "accumulation" of row_wise. Backend::automatic selects the
+///                 backend that has the algorithm if only one has it.
 /// \param a,b      operands with columns ascending in each row; a.cols must equal b.rows
 /// \throws Error (input)         a.cols != b.rows
 /// \throws Error (unavailable)   algorithm not on this backend

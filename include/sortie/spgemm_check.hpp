@@ -12,14 +12,13 @@
 namespace sortie::spgemm {
 
 /// Compares a result with an expected matrix without the operands: same shape, same structure, and
-/// every value within `tolerance` times the largest finite |expected| of its row.
+/// every value within `tolerance` times the largest finite |expected| of its row. NaN equals NaN,
+/// and an infinity equals only itself. Rows and columns in messages count from 1, as in Matrix
+/// Market files.
 ///
 /// This scale is coarse: errors in entries that are much smaller than the largest of their row
 /// pass, and a row in which all entries cancel fails. If A and B are available, use the overload
 /// that takes them; to compare several results, use ProductCheck.
-///
-/// NaN equals NaN, and an infinity equals only itself. Rows and columns in messages count from 1,
-/// as in Matrix Market files.
 /// \throws Error (check) naming the first row and column that differ
 /// Complexity: O(nnz(C)), sequential.
 template <matrices::Scalar Value, matrices::Index Idx>
@@ -58,10 +57,9 @@ SORTIE_API void compare(const matrices::Pattern<Idx>& result,
 /// Checks any number of results for C = A * B against one product that another algorithm computed
 /// on the host, with a rounding-error bound per entry.
 ///
-/// The caller names that algorithm, so that a check can be independent of what it checks without
-/// making the library depend on another one. The program `sortie` registers Eigen and compares with
-/// it. With the library alone, use row_wise for results of a GPU and of essc: its long rows are
-/// summed by accumulators, without segmented sort.
+/// The caller names that algorithm, so that a check can be independent of what it checks. The
+/// program `sortie` registers Eigen and compares with it. With the library alone, use row_wise for
+/// results of a GPU and of essc: its long rows are summed without segmented sort.
 ///
 /// An entry of row i may differ by 4 (n + 2) u (|A| * |B|)_ij plus n times the smallest denormal
 /// number. Here n is the number of entries of row i of A, each of which contributes at most one
@@ -80,8 +78,7 @@ class SORTIE_API ProductCheck {
   /// \param a,b        with columns ascending in each row
   /// \param algorithm  a host algorithm
   /// \param first_row  row number of the first row of `a` in messages, from 0
-  /// \throws Error (input) a.cols != b.rows; (unavailable) not a host algorithm;
-  ///         (out_of_memory)
+  /// \throws Error (input) a.cols != b.rows; (unavailable) not a host algorithm; (out_of_memory)
   /// Complexity: that of the algorithm, and O(products). Memory: C, 8 bytes per entry of C, and 8
   /// bytes per column of C and thread.
   ProductCheck(const HostContext& context, const Matrix& a, const Matrix& b, Algorithm algorithm,

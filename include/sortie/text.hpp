@@ -19,11 +19,9 @@ struct Record {
   std::uint64_t length = 0;  ///< number of symbols; may be 0
 };
 
-/// Records joined into one text: record 0, separator, record 1, separator, ..., last record.
-///
-/// The separator is the byte 0, which is not a valid letter; a text of r records has r - 1
-/// separators. In every order that Sortie computes, a separator sorts before every letter, and
-/// separators sort by position.
+/// Records joined into one text: record 0, separator, record 1, separator, ..., last record. The
+/// separator is the byte 0, which is not a valid letter. In every order that Sortie computes, a
+/// separator sorts before every letter, and separators sort by position.
 struct SORTIE_API Text {
   static constexpr std::uint8_t separator = 0;
 
@@ -75,7 +73,7 @@ enum class Ambiguity {
 
 /// "keep", "unify" or "separate".
 [[nodiscard]] SORTIE_API std::string_view name(Ambiguity ambiguity);
-/// The inverse of name(). \throws Error (usage)
+/// \throws Error (usage)
 [[nodiscard]] SORTIE_API Ambiguity parse_ambiguity(std::string_view text);
 
 /// True for A, C, G, T, U and their lower case.
@@ -85,8 +83,7 @@ enum class Ambiguity {
 /// Complexity: O(n), in place.
 SORTIE_API void unify_ambiguous(std::span<std::uint8_t> symbols);
 
-/// Replaces every letter that is not a base by Text::separator. Records keep their offsets and
-/// lengths.
+/// Replaces every letter that is not a base by Text::separator. Records keep offsets and lengths.
 /// \return the positions of all separators in the text, ascending, including those between records
 /// Complexity: O(n), in place. Memory: 8 bytes per separator.
 [[nodiscard]] SORTIE_API std::vector<std::uint64_t> separate_ambiguous(Text& text);

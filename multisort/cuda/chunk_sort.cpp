@@ -11,7 +11,7 @@
 
 #include "core/phase_timer.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {

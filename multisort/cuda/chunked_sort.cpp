@@ -8,13 +8,13 @@
 #include <map>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
-#include "primitives/host/shares.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 

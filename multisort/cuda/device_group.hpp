@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cuda/device_scope.hpp"
-#include "core/cuda/handles.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/context.hpp"
 #include "sortie/sort.hpp"

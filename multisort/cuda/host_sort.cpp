@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"
@@ -18,7 +19,7 @@
 #include "multisort/cuda/chunked_sort.hpp"
 #include "multisort/cuda/exchange/host_link.hpp"
 #include "multisort/cuda/radix/radix_sort.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "multisort/host/buffer_blocks.hpp"
-#include "primitives/host/digits.hpp"
 #include "primitives/host/items.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 namespace sortie::multisort {
 

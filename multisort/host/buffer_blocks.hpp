@@ -9,8 +9,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "primitives/host/digits.hpp"
 #include "primitives/host/items.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 namespace sortie::multisort {
 

@@ -15,7 +15,6 @@
 #include "core/phase_timer.hpp"
 #include "multisort/host/block_partition.hpp"
 #include "multisort/host/local_sort.hpp"
-#include "primitives/host/digits.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/host/radix_pass.hpp"

@@ -9,9 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "primitives/host/digits.hpp"
 #include "primitives/host/items.hpp"
-#include "primitives/host/line_scatter.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/sort_segment.hpp"

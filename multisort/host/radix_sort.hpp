@@ -11,9 +11,7 @@
 
 #include "core/phase_timer.hpp"
 #include "multisort/host/local_sort.hpp"
-#include "primitives/host/digits.hpp"
 #include "primitives/host/items.hpp"
-#include "primitives/host/line_scatter.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"

@@ -10,7 +10,7 @@
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "multisort/backends.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {

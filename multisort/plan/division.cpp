@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::multisort::plan {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "multisort/plan/borders.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::multisort::plan {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "multisort/plan/borders.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort::plan {

@@ -9,7 +9,7 @@
 #include <queue>
 #include <utility>
 
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::multisort::plan {
 

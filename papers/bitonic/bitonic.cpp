@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::papers {

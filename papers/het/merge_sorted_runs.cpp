@@ -9,7 +9,7 @@
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 
 namespace sortie::papers {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/cuda/storage_carver.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "papers/ics17/launch.cuh"
 #include "segsort/cuda/arguments.cuh"
 

@@ -13,7 +13,7 @@
 #include "multisort/plan/moves.hpp"
 #include "multisort/plan/radix_partition.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/pinned_buffer.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "multisort/cuda/merge/devices_sort.cuh"
 #include "papers/tanasic/tanasic.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 
 // One source file for all types: CUB's headers take longer to compile than its kernels.
 

@@ -24,7 +24,6 @@ struct RadixBuffers {
 
 /// CUB's radix sort on one device, ascending and stable, type erased. Sorts keys that segsort does
 /// not take (1 and 2 bytes) and RMG's buckets; the benchmarks measure it as a peer.
-///
 /// Two-phase call: with a null `temp_storage` it only writes the bytes wanted. Afterwards
 /// `buffers.keys` and `buffers.values` point to the result.
 /// \param key_bytes    keys are unsigned integers of 1, 2, 4 or 8 bytes

@@ -14,9 +14,8 @@ __device__ __forceinline__ void prefetch_line(const void* byte) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(byte));
 }
 
-/// Waits until all writes of the preceding kernels are visible. With programmatic dependent launch,
-/// the kernels of a sort start before their predecessors have ended, so each kernel calls this
-/// first.
+/// Waits until all writes of the preceding kernels are visible. Each kernel of a sort calls this
+/// first: with programmatic dependent launch, it starts before its predecessors have ended.
 __device__ __forceinline__ void wait_for_preceding_kernels() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -72,8 +71,7 @@ __device__ __forceinline__ void trigger_dependent_launch() {
 }
 
 /// Called last in a kernel of a KernelGroup: the kernel ends only after the prior kernels have
-/// ended.
-/// Block 0 waits; the others exit and free their resources for the next kernel.
+/// ended. Block 0 waits; the others exit and free their resources for the next kernel.
 __device__ __forceinline__ void wait_for_prior_kernels() {
 #if __CUDA_ARCH__ >= 900
   if (blockIdx.x == 0) asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -87,7 +87,6 @@ void call_with_scratch(cudaStream_t stream, Call call) {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// One thread per item.
 template <class Index, class Function>
 __global__ void __launch_bounds__(element_threads)
     for_each_item_kernel(std::uint64_t count, Function function) {
@@ -97,8 +96,7 @@ __global__ void __launch_bounds__(element_threads)
 
 /// Calls function(i) on the device for every i in [0, count), one thread each. Launches nothing for
 /// count 0.
-/// \tparam Index     type of i
-/// \tparam Function  callable on the device; passed by value
+/// \tparam Index  type of i
 /// \throws Error (device)
 template <class Index, class Function>
 void for_each_item(std::uint64_t count, const Function& function, cudaStream_t stream) {

@@ -5,8 +5,8 @@
 
 #include "primitives/payload.hpp"
 
-/// Collective operations of a warp. All 32 lanes call them together, unless stated otherwise. They
-/// exchange registers only and order no memory accesses.
+/// Collective operations of a warp, and the prefix sum over a block. All 32 lanes call them
+/// together, unless stated otherwise. Those of a warp order no memory accesses.
 namespace sortie {
 
 inline constexpr unsigned int full_warp = 0xffffffffu;
@@ -115,6 +115,31 @@ __device__ __forceinline__ std::uint32_t or_in_warp(std::uint32_t value) {
 #else
   return reduce_in_warp(value, [](std::uint32_t a, std::uint32_t b) { return a | b; });
 #endif
+}
+
+/// A prefix sum over the threads of a block: the sum over the threads before, and over all.
+template <class Number>
+struct BlockPrefix {
+  Number before;
+  Number total;
+};
+
+/// Prefix sum of one number per thread over a block of Warps warps. Two barriers.
+/// \param warp_sums  shared memory, Warps elements, reusable after the call; may be wider numbers
+template <int Warps, class Number, class Sum>
+__device__ __forceinline__ BlockPrefix<Number> prefix_sum_in_block(Number value, Sum* warp_sums) {
+  const auto warp = static_cast<int>(threadIdx.x / 32);
+  const Number up_to = inclusive_sum_in_warp(value);
+  if (threadIdx.x % 32 == 31) warp_sums[warp] = up_to;
+  __syncthreads();
+  BlockPrefix<Number> sum{up_to - value, 0};
+#pragma unroll
+  for (int w = 0; w < Warps; ++w) {
+    if (w == warp) sum.before += sum.total;
+    sum.total += static_cast<Number>(warp_sums[w]);
+  }
+  __syncthreads();
+  return sum;
 }
 
 /// Takes a place in a list of `counters[list]` items for every lane with list >= 0: one atomic

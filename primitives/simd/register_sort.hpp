@@ -1,18 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "primitives/simd/wide_vector.hpp"
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "primitives/key_codec.hpp"
+#include "primitives/simd/exchange_network.hpp"
+#include "primitives/simd/vector_unit.hpp"
+
+/// Words in AVX-512 registers: sorted by networks, and keys encoded.
+namespace sortie {
+
+/// Sorts `Rows` rows of one register each by the network: Exchange::exchange(first, second) leaves
+/// the lesser words in the first row. No step depends on a word, and all indices are constants, so
+/// the rows stay in registers.
+template <class Exchange, std::size_t Rows, class Row, std::size_t... I>
+SORTIE_INLINE_AVX512 void sort_by_network([[maybe_unused]] Row* rows, std::index_sequence<I...>) {
+  (Exchange::exchange(rows[comparators<Rows>[I].first], rows[comparators<Rows>[I].second]), ...);
+}
+template <class Exchange, std::size_t Rows, class Row>
+SORTIE_INLINE_AVX512 void sort_by_network(Row* rows) {
+  sort_by_network<Exchange, Rows>(rows, std::make_index_sequence<count_comparators<Rows>()>());
+}
 
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 
-#include <array>
-#include <concepts>
-#include <cstddef>
-#include <limits>
+/// KeyCodec of all lanes of a register: of keys, or of 32-bit keys in 64-bit words whose upper halves
+/// are zero.
+template <std::unsigned_integral UKey, std::unsigned_integral Word = std::uint64_t>
+class KeyWords {
+ public:
+  SORTIE_INLINE_AVX512 explicit KeyWords(const KeyCodec<UKey>& codec)
+      : floating_(WideVector<Word>::all(codec.negative_flip()).words),
+        flipped_(WideVector<Word>::all(codec.flip()).words) {}
 
-#include "primitives/simd/exchange_network.hpp"
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i encoded(__m512i keys) const {
+    return _mm512_xor_si512(flipped_if_negative(keys), flipped_);
+  }
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i decoded(__m512i keys) const {
+    return flipped_if_negative(_mm512_xor_si512(keys, flipped_));
+  }
 
-namespace sortie {
+ private:
+  [[nodiscard]] SORTIE_INLINE_AVX512 __m512i flipped_if_negative(__m512i keys) const {
+    constexpr int xor_of_and = 0x78;
+    if constexpr (sizeof(Word) == 4) {
+      const __m512i negative = _mm512_srai_epi32(keys, 31);
+      return _mm512_ternarylogic_epi32(keys, negative, floating_, xor_of_and);
+    } else {
+      const __m512i highest = _mm512_slli_epi64(keys, 64 - 8 * sizeof(UKey));
+      const __m512i negative = _mm512_srai_epi64(highest, 63);
+      return _mm512_ternarylogic_epi64(keys, negative, floating_, xor_of_and);
+    }
+  }
+
+  __m512i floating_;
+  __m512i flipped_;
+};
 
 /// Sorts a few words in AVX-512 registers, by a network: no branch depends on a word.
 ///
@@ -182,6 +229,6 @@ class RegisterSort {
   }
 };
 
-}  // namespace sortie
-
 #endif
+
+}  // namespace sortie

@@ -18,7 +18,6 @@ SORTIE_BEGIN_INTRINSICS
 namespace {
 
 /// Partitions words by a pivot, in place.
-///
 /// Reads eight registers at a time, from that end of the unread range next to which less free space
 /// remains. Of each register, the lesser words are written to the front, the others to the back.
 /// (Bramas, A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake, 2017;
@@ -234,34 +233,18 @@ std::size_t divide_words(Word* words, std::size_t n) {
 
 #else
 
-namespace {
-
-[[noreturn]] void refuse() {
-  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX-512");
-}
-
-}  // namespace
-
 template <std::unsigned_integral Word>
 void sort_words_to_depth(Word*, std::size_t, int, int) {
-  refuse();
+  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX-512");
 }
 
 template <std::unsigned_integral Word>
 std::size_t divide_words(Word*, std::size_t) {
-  refuse();
+  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX-512");
 }
 
 #endif
 
-template <std::unsigned_integral Word>
-void sort_words(Word* words, std::size_t n, int low_bits) {
-  // Twice the depth that good pivots take.
-  sort_words_to_depth(words, n, low_bits, 2 * static_cast<int>(std::bit_width(n)));
-}
-
-template void sort_words(std::uint32_t*, std::size_t, int);
-template void sort_words(std::uint64_t*, std::size_t, int);
 template std::size_t divide_words(std::uint32_t*, std::size_t);
 template std::size_t divide_words(std::uint64_t*, std::size_t);
 template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int);

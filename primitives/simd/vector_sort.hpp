@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,11 @@ namespace sortie {
 [[nodiscard]] inline bool has_vector_sort() {
   return vector_unit() == VectorUnit::avx512;
 }
+
+/// sort_words() with an explicit depth limit. \param depth  nested divisions before std::sort takes
+/// over
+template <std::unsigned_integral Word>
+void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth);
 
 /// Sorts words of 32 or 64 bits. Not stable, does not allocate and does not throw.
 ///
@@ -31,7 +37,10 @@ namespace sortie {
 /// by radix sort 9.6 and 14, 10 and 11, 13 and 13, 17 and 18. Each level of the partition takes 0.2
 /// and 0.4 for words in the cache.
 template <std::unsigned_integral Word>
-void sort_words(Word* words, std::size_t n, int low_bits = 0);
+void sort_words(Word* words, std::size_t n, int low_bits = 0) {
+  // Twice the depth that good pivots take.
+  sort_words_to_depth(words, n, low_bits, 2 * static_cast<int>(std::bit_width(n)));
+}
 
 /// Partitions words in two parts of about equal size, the lesser words first, and returns the size
 /// of the first part: 0 if all words are equal. If most words equal the least, these form the first
@@ -39,18 +48,5 @@ void sort_words(Word* words, std::size_t n, int low_bits = 0);
 /// \pre has_vector_sort(), n > 2^10
 template <std::unsigned_integral Word>
 [[nodiscard]] std::size_t divide_words(Word* words, std::size_t n);
-
-/// sort_words() with an explicit depth limit.
-/// \param depth  nested divisions before std::sort takes over
-template <std::unsigned_integral Word>
-void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth);
-
-// Compiled once, in vector_sort.cpp.
-extern template void sort_words(std::uint32_t*, std::size_t, int);
-extern template void sort_words(std::uint64_t*, std::size_t, int);
-extern template std::size_t divide_words(std::uint32_t*, std::size_t);
-extern template std::size_t divide_words(std::uint64_t*, std::size_t);
-extern template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int);
-extern template void sort_words_to_depth(std::uint64_t*, std::size_t, int, int);
 
 }  // namespace sortie

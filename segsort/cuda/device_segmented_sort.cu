@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <map>
 
-#include "core/cuda/storage_carver.hpp"
+#include "core/cuda/device_pool.hpp"
+#include "segsort/cuda/device_request.cuh"
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "primitives/cuda/block_scan.cuh"
+#include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/digits.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"

@@ -9,7 +9,8 @@
 #include <span>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "core/phase_timer.hpp"
 #include "segsort/backends.hpp"
 #include "sortie/device_buffer.hpp"

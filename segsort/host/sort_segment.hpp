@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "primitives/host/line_scatter.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/vector_sort.hpp"

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/cuda/append_to_host.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie {
@@ -59,8 +59,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, AppendToHostTest,
 TEST(CopyInPiecesTest, AnExceptionOfTheSinkGetsThrough) {
   const std::vector<std::uint32_t> items = counted(3 * items_per_chunk);
   const DeviceBuffer<std::uint32_t> device(std::span<const std::uint32_t>(items), nullptr);
-  EXPECT_THROW(copy_in_chunks(device.data(), device.bytes(), nullptr,
-                              [](std::span<const std::byte>) { throw std::length_error("full"); }),
+  EXPECT_THROW(ChunkCopier(device.bytes())
+                   .copy(device.data(), device.bytes(), nullptr,
+                         [](std::span<const std::byte>) { throw std::length_error("full"); }),
                std::length_error);
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
-#include "core/cuda/pinned_buffer.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/devices.hpp"
 #include "tests/support/expect_error.hpp"

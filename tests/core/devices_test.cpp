@@ -6,7 +6,8 @@
 #include <limits>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/support/backend.hpp"

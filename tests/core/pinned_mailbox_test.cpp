@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/pinned_mailbox.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie {

@@ -123,9 +123,9 @@ TEST(PhaseTimer, WorksWithoutAReport) {
 
 TEST(Checksum, IsFnv1a) {
   // Test vectors of the authors of FNV.
-  EXPECT_EQ(sortie::checksum("", 0), "cbf29ce484222325");
-  EXPECT_EQ(sortie::checksum("a", 1), "af63dc4c8601ec8c");
-  EXPECT_EQ(sortie::checksum("foobar", 6), "85944171f73967e8");
+  EXPECT_EQ(sortie::checksum_of(std::string()), "cbf29ce484222325");
+  EXPECT_EQ(sortie::checksum_of(std::string("a")), "af63dc4c8601ec8c");
+  EXPECT_EQ(sortie::checksum_of(std::string("foobar")), "85944171f73967e8");
 }
 
 TEST(Checksum, CanBeContinued) {

@@ -15,7 +15,6 @@
 #include <tuple>
 #include <vector>
 
-#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/merge_path.cuh"
 #include "primitives/cuda/warp.cuh"

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "core/cuda/pinned_buffer.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "papers/papers.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/run_report.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "papers/papers.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/multisort/device_chunks.hpp"
 

@@ -10,8 +10,7 @@
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/check_cusparse.hpp"
-#include "core/cuda/device_scope.hpp"
-#include "core/cuda/handles.hpp"
+#include "core/cuda/device_context.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_spgemm.hpp"

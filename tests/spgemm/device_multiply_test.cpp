@@ -3,8 +3,7 @@
 
 #include "baselines/spgemm/cuda/sort_rows.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
-#include "core/cuda/handles.hpp"
+#include "core/cuda/device_context.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/devices.hpp"

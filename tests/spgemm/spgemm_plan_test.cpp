@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "core/cuda/device_scope.hpp"
-#include "core/cuda/handles.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/device_spgemm_plan.hpp"

@@ -10,8 +10,8 @@
 #include "apps/bench/timing.hpp"
 #include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
-#include "core/cuda/device_scope.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {

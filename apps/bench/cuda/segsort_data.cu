@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apps/bench/cuda/segsort_data.hpp"
+#include "baselines/segment_key_type.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
-#include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {
@@ -41,7 +41,7 @@ __device__ Key random_key(std::uint64_t seed, std::uint64_t index) {
   Random random(seed);
   random.discard(index);
   if constexpr (std::is_floating_point_v<Key>) {
-    return static_cast<Key>(random.uniform(-1, 1));
+    return static_cast<Key>(2 * random.uniform() - 1);
   } else {
     return static_cast<Key>(random.next());
   }

@@ -7,7 +7,7 @@
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/key_codec.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::bench {

@@ -7,7 +7,7 @@
 
 #include "apps/bench/cuda/kernel_arguments.cuh"
 #include "apps/bench/cuda/tune_candidates.cuh"
-#include "core/cuda/storage_carver.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "segsort/cuda/launch.cuh"
 
 namespace sortie::bench {

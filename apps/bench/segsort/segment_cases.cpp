@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "baselines/segment_key_type.hpp"
 #include "core/random.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {
@@ -121,7 +122,7 @@ bool parse_power_law(std::string_view name, SegmentShape& shape) {
 template <class Key>
 Key random_key(Random& random) {
   if constexpr (std::is_floating_point_v<Key>) {
-    return static_cast<Key>(random.uniform(-1, 1));
+    return static_cast<Key>(2 * random.uniform() - 1);
   } else {
     return static_cast<Key>(random.next());
   }

@@ -10,8 +10,9 @@
 #include <memory>
 
 #include "apps/bench/sort/host_copy.hpp"
+#include "baselines/segment_key_type.hpp"
 #include "core/host_runtime.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 #include "sortie/segmented_sort.hpp"
 

@@ -7,9 +7,10 @@
 #include <type_traits>
 
 #include "apps/sort/record_generator.hpp"
+#include "baselines/segment_key_type.hpp"
 #include "core/checksum.hpp"
 #include "core/random.hpp"
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 #include "sortie/key_types.hpp"
 

@@ -12,9 +12,10 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
-#include "core/cuda/append_to_host.hpp"
+#include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/check_cusparse.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {

@@ -13,7 +13,7 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "sortie/device_csr.hpp"
 
 /// What products on CUDA share: their memory, arrays of indices, copies of operands and results.

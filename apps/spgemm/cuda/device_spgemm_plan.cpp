@@ -10,7 +10,6 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
-#include "core/cuda/device_scope.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {

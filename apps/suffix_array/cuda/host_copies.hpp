@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "apps/suffix_array/cuda/sizes.hpp"
-#include "core/cuda/append_to_host.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "apps/suffix_array/backends.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "sortie/error.hpp"
 #include "sortie/suffix_array.hpp"
 

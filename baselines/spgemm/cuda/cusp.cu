@@ -17,7 +17,7 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::baselines {

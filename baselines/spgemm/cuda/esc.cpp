@@ -10,7 +10,6 @@
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/essc/chunked_product.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_scope.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/cuda/launch.cuh"
 

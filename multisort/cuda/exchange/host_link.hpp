@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/cuda/handles.hpp"
-#include "core/cuda/pinned_buffer.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "multisort/cuda/device_group.hpp"
 
 namespace sortie::multisort {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multisort/cuda/exchange/relay.hpp"
-#include "primitives/cuda/block_scan.cuh"
+#include "primitives/cuda/warp.cuh"
 
 namespace sortie::multisort {
 

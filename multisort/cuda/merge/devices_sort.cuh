@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/cuda/device_scope.hpp"
+#include "core/cuda/device_context.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"

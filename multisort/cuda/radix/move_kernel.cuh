@@ -6,7 +6,7 @@
 
 #include "multisort/cuda/radix/count_kernels.cuh"
 #include "multisort/cuda/radix/group_lookup.cuh"
-#include "primitives/cuda/block_scan.cuh"
+#include "primitives/cuda/warp.cuh"
 #include "primitives/key_codec.hpp"
 #include "segsort/cuda/partition_tile.cuh"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multisort/cuda/radix/partition_kernels.hpp"
 
-#include "primitives/key_dispatch.hpp"
+#include "primitives/payload.hpp"
 
 namespace sortie::multisort {
 

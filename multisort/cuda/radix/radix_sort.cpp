@@ -17,7 +17,7 @@
 #include "multisort/plan/key_tree.hpp"
 #include "multisort/plan/moves.hpp"
 #include "multisort/plan/sampled_groups.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {

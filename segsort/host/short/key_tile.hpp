@@ -14,7 +14,7 @@
 #include <limits>
 
 #include "primitives/key_codec.hpp"
-#include "primitives/simd/wide_vector.hpp"
+#include "primitives/simd/register_sort.hpp"
 
 SORTIE_BEGIN_INTRINSICS
 

@@ -12,7 +12,7 @@
 
 #include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
-#include "primitives/simd/exchange_network.hpp"
+#include "primitives/simd/register_sort.hpp"
 #include "primitives/simd/vector_unit.hpp"
 #include "segsort/host/short/short_sort.hpp"
 

@@ -14,7 +14,7 @@
 #include "multisort/plan/exchange.hpp"
 #include "multisort/plan/moves.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {

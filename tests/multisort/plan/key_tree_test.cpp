@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "multisort/plan/key_tree.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "multisort/plan/moves.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {

@@ -12,7 +12,7 @@
 
 #include "core/random.hpp"
 #include "multisort/plan/multi_sequence.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "tests/multisort/distributions.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "multisort/plan/division.hpp"
 #include "multisort/plan/radix_partition.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 #include "tests/support/expect_error.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "multisort/plan/division.hpp"
 #include "multisort/plan/sampled_groups.hpp"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {

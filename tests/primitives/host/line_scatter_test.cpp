@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "primitives/host/line_scatter.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 namespace sortie::test {
 namespace {

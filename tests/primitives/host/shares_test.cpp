@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 
 #include <gtest/gtest.h>
 

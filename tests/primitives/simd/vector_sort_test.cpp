@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "primitives/simd/exchange_network.hpp"
+#include "primitives/simd/register_sort.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "tests/segsort/key_patterns.hpp"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
-#include "core/cuda/pinned_buffer.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/devices.hpp"

@@ -15,7 +15,7 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_phase.hpp"
-#include "core/cuda/pinned_mailbox.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/error.hpp"
 #include "sortie/spgemm_estimate.hpp"

@@ -5,9 +5,9 @@
 #include "apps/spgemm/cuda/fused/make_large_rows.cuh"
 #include "apps/spgemm/cuda/fused/row_kernels.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/storage_carver.hpp"
-#include "primitives/cuda/block_scan.cuh"
+#include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/cuda/check.hpp"
-#include "core/cuda/pinned_mailbox.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {

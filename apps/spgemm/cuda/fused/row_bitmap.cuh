@@ -8,7 +8,6 @@
 #include "apps/spgemm/cuda/fused/row_kernels.hpp"
 #include "apps/spgemm/cuda/fused/row_walk.cuh"
 #include "apps/spgemm/cuda/fused/value.cuh"
-#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/warp.cuh"
 

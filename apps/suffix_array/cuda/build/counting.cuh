@@ -7,7 +7,6 @@
 
 #include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
-#include "primitives/cuda/block_scan.cuh"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 

@@ -15,7 +15,7 @@
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/cuda/launch.cuh"
-#include "primitives/host/shares.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 

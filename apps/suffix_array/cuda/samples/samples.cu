@@ -9,7 +9,6 @@
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_scope.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <vector>
 
-#include "primitives/host/digits.hpp"
 #include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {

@@ -1,7 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cuda/append_to_host.hpp"
+#include "core/cuda/pinned_memory.hpp"
+
+#include <iterator>
+#include <mutex>
+#include <new>
 
 namespace sortie {
+
+namespace detail {
+namespace {
+
+/// Mailboxes that are not in use. Never destroyed: the driver may already be unloaded when statics
+/// are destroyed.
+struct IdleMailboxes {
+  std::mutex mutex;
+  std::vector<Mailbox> mailboxes;
+};
+
+IdleMailboxes& idle_mailboxes() {
+  static auto& mailboxes = *new IdleMailboxes;
+  return mailboxes;
+}
+
+}  // namespace
+
+void* allocate_pinned(std::size_t bytes) {
+  void* data = nullptr;
+  const cudaError_t status = cudaMallocHost(&data, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    throw out_of_memory_error("a page-locked host buffer", bytes, host_memory_available());
+  }
+  check_cuda(status);
+  return data;
+}
+
+Mailbox take_mailbox() {
+  int device = 0;
+  check_cuda(cudaGetDevice(&device));
+  IdleMailboxes& idle = idle_mailboxes();
+  const std::lock_guard lock(idle.mutex);
+  // The mailbox returned last is the most likely to be in the cache.
+  const auto found =
+      std::ranges::find(idle.mailboxes.rbegin(), idle.mailboxes.rend(), device, &Mailbox::device);
+  if (found == idle.mailboxes.rend())
+    return {PinnedBuffer<std::byte>(Mailbox::bytes), make_event(), device};
+  Mailbox mailbox = std::move(*found);
+  idle.mailboxes.erase(std::next(found).base());
+  return mailbox;
+}
+
+void return_mailbox(Mailbox mailbox) noexcept {
+  IdleMailboxes& idle = idle_mailboxes();
+  const std::lock_guard lock(idle.mutex);
+  try {
+    idle.mailboxes.push_back(std::move(mailbox));
+  } catch (const std::bad_alloc&) {
+    // It is freed instead.
+  }
+}
+
+}  // namespace detail
 
 /// Large enough to keep the bus busy while the host processes the other chunk, small enough that
 /// locking the pages (about 1 ms for both buffers) pays off after a few chunks.
@@ -38,11 +97,6 @@ void ChunkCopier::copy(const void* device, std::size_t bytes, cudaStream_t strea
     static_cast<void>(cudaStreamSynchronize(stream));
     throw;
   }
-}
-
-void copy_in_chunks(const void* device, std::size_t bytes, cudaStream_t stream,
-                    const ChunkSink& sink) {
-  if (bytes != 0) ChunkCopier(bytes).copy(device, bytes, stream, sink);
 }
 
 }  // namespace sortie
