@@ -11,11 +11,14 @@ namespace sortie::matrices {
 
 namespace {
 
+[[noreturn]] void fail(const std::string& found, const std::string& expected) {
+  throw input_error("matrix", 0, found, expected);
+}
+
 void check_index(std::int64_t index, std::int64_t size, const char* kind, std::size_t entry) {
   if (index >= 0 && index < size) return;
-  throw Error(ErrorKind::input, fmt::format("matrix: found {} index {} in entry {}, expected an "
-                                            "index from 0 to {}",
-                                            kind, index, entry, size - 1));
+  fail(fmt::format("{} index {} in entry {}", kind, index, entry),
+       fmt::format("an index from 0 to {}", size - 1));
 }
 
 // The row index of every entry.
@@ -23,9 +26,8 @@ template <Scalar Value, Index Idx>
 std::vector<Idx> expand_rows(const Csr<Value, Idx>& csr) {
   std::vector<Idx> rows(csr.col_idx.size());
   for (std::int64_t row = 0; row < csr.rows; ++row) {
-    const auto begin = rows.begin() + csr.row_ptr[row];
-    const auto end = rows.begin() + csr.row_ptr[row + 1];
-    std::fill(begin, end, static_cast<Idx>(row));
+    std::fill(rows.begin() + csr.row_ptr[row], rows.begin() + csr.row_ptr[row + 1],
+              static_cast<Idx>(row));
   }
   return rows;
 }
@@ -37,10 +39,6 @@ Csr<Value, Idx> assemble(std::int64_t rows, std::int64_t cols, const std::vector
   const auto ranges = detail::even_ranges(std::ssize(row_idx), parts);
   const detail::EntryList<Value, Idx> list{row_idx.data(), col_idx.data(), values.data(), ranges};
   return detail::assemble_rows(rows, cols, list, Symmetry::general, parts);
-}
-
-[[noreturn]] void fail(const std::string& found, const std::string& expected) {
-  throw input_error("matrix", 0, found, expected);
 }
 
 }  // namespace
