@@ -89,16 +89,13 @@ std::int64_t drop_zeros(Csr<Value, Idx>& csr) {
 
 template <Scalar Value, Index Idx>
 void validate(const Csr<Value, Idx>& csr) {
-  if (csr.rows < 0 || csr.cols < 0) {
+  if (csr.rows < 0 || csr.cols < 0)
     fail(fmt::format("{} rows and {} columns", csr.rows, csr.cols), "sizes of at least 0");
-  }
   if (std::ssize(csr.row_ptr) != csr.rows + 1) {
     fail(fmt::format("{} row offsets", csr.row_ptr.size()),
          fmt::format("{} for {} rows", csr.rows + 1, csr.rows));
   }
-  if (csr.row_ptr.front() != 0) {
-    fail(fmt::format("first row offset {}", csr.row_ptr.front()), "0");
-  }
+  if (csr.row_ptr.front() != 0) fail(fmt::format("first row offset {}", csr.row_ptr.front()), "0");
   if (csr.values.size() != csr.col_idx.size() || csr.row_ptr.back() != csr.nnz()) {
     fail(fmt::format("{} columns, {} values and a last row offset of {}", csr.nnz(),
                      csr.values.size(), csr.row_ptr.back()),

@@ -123,18 +123,11 @@ using ChunkParser = void (*)(const LineFormat&, const EntryStore<Value, Idx>&, C
 
 template <Scalar Value, Index Idx>
 ChunkParser<Value, Idx> chunk_parser(Field field) {
-  switch (field) {
-    case Field::pattern:
-      return parse_chunk<Field::pattern, Value, Idx>;
-    case Field::integer:
-      return parse_chunk<Field::integer, Value, Idx>;
-    case Field::complex:
-      if constexpr (std::is_same_v<Value, std::complex<double>>) {
-        return parse_chunk<Field::complex, Value, Idx>;
-      }
-      break;  // check_types has rejected it
-    case Field::real:
-      break;
+  if (field == Field::pattern) return parse_chunk<Field::pattern, Value, Idx>;
+  if (field == Field::integer) return parse_chunk<Field::integer, Value, Idx>;
+  // check_types has rejected complex numbers for other values.
+  if constexpr (std::is_same_v<Value, std::complex<double>>) {
+    if (field == Field::complex) return parse_chunk<Field::complex, Value, Idx>;
   }
   return parse_chunk<Field::real, Value, Idx>;
 }
