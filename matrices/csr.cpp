@@ -11,11 +11,14 @@ namespace sortie::matrices {
 
 namespace {
 
+[[noreturn]] void fail(const std::string& found, const std::string& expected) {
+  throw input_error("matrix", 0, found, expected);
+}
+
 void check_index(std::int64_t index, std::int64_t size, const char* kind, std::size_t entry) {
   if (index >= 0 && index < size) return;
-  throw Error(ErrorKind::input, fmt::format("matrix: found {} index {} in entry {}, expected an "
-                                            "index from 0 to {}",
-                                            kind, index, entry, size - 1));
+  fail(fmt::format("{} index {} in entry {}", kind, index, entry),
+       fmt::format("an index from 0 to {}", size - 1));
 }
 
 // The row index of every entry.
@@ -23,9 +26,8 @@ template <Scalar Value, Index Idx>
 std::vector<Idx> expand_rows(const Csr<Value, Idx>& csr) {
   std::vector<Idx> rows(csr.col_idx.size());
   for (std::int64_t row = 0; row < csr.rows; ++row) {
-    const auto begin = rows.begin() + csr.row_ptr[row];
-    const auto end = rows.begin() + csr.row_ptr[row + 1];
-    std::fill(begin, end, static_cast<Idx>(row));
+    std::fill(rows.begin() + csr.row_ptr[row], rows.begin() + csr.row_ptr[row + 1],
+              static_cast<Idx>(row));
   }
   return rows;
 }
@@ -37,10 +39,6 @@ Csr<Value, Idx> assemble(std::int64_t rows, std::int64_t cols, const std::vector
   const auto ranges = detail::even_ranges(std::ssize(row_idx), parts);
   const detail::EntryList<Value, Idx> list{row_idx.data(), col_idx.data(), values.data(), ranges};
   return detail::assemble_rows(rows, cols, list, Symmetry::general, parts);
-}
-
-[[noreturn]] void fail(const std::string& found, const std::string& expected) {
-  throw input_error("matrix", 0, found, expected);
 }
 
 }  // namespace
@@ -91,16 +89,13 @@ std::int64_t drop_zeros(Csr<Value, Idx>& csr) {
 
 template <Scalar Value, Index Idx>
 void validate(const Csr<Value, Idx>& csr) {
-  if (csr.rows < 0 || csr.cols < 0) {
+  if (csr.rows < 0 || csr.cols < 0)
     fail(fmt::format("{} rows and {} columns", csr.rows, csr.cols), "sizes of at least 0");
-  }
   if (std::ssize(csr.row_ptr) != csr.rows + 1) {
     fail(fmt::format("{} row offsets", csr.row_ptr.size()),
          fmt::format("{} for {} rows", csr.rows + 1, csr.rows));
   }
-  if (csr.row_ptr.front() != 0) {
-    fail(fmt::format("first row offset {}", csr.row_ptr.front()), "0");
-  }
+  if (csr.row_ptr.front() != 0) fail(fmt::format("first row offset {}", csr.row_ptr.front()), "0");
   if (csr.values.size() != csr.col_idx.size() || csr.row_ptr.back() != csr.nnz()) {
     fail(fmt::format("{} columns, {} values and a last row offset of {}", csr.nnz(),
                      csr.values.size(), csr.row_ptr.back()),

@@ -11,19 +11,17 @@
 #include <vector>
 
 #include "core/byte_source.hpp"
-#include "matrices/text_lines.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::matrices::detail {
 
 namespace {
 
-constexpr std::array symmetry_names{std::string_view("general"), std::string_view("symmetric"),
-                                    std::string_view("skew-symmetric"),
-                                    std::string_view("hermitian")};
-constexpr std::array field_names{std::string_view("real"), std::string_view("integer"),
-                                 std::string_view("pattern"), std::string_view("complex")};
-constexpr std::array format_names{std::string_view("array"), std::string_view("coordinate")};
+// In the order of the enums.
+constexpr std::array<std::string_view, 4> symmetry_names{"general", "symmetric", "skew-symmetric",
+                                                         "hermitian"};
+constexpr std::array<std::string_view, 4> field_names{"real", "integer", "pattern", "complex"};
+constexpr std::array<std::string_view, 2> format_names{"array", "coordinate"};
 
 // True if a word in upper or lower case is `lower`.
 bool is_spelled(std::string_view word, std::string_view lower) {
@@ -93,7 +91,7 @@ class HeaderParser {
       fail(word.empty() ? "a blank line" : sortie::quoted(word),
            "the banner \"%%MatrixMarket matrix ...\"");
     }
-    take_choice(rest, std::array{std::string_view("matrix")});
+    take_choice(rest, std::array<std::string_view, 1>{"matrix"});
     header.coordinate = take_choice(rest, format_names) == 1;
     header.field = static_cast<Field>(take_choice(rest, field_names));
     header.symmetry = static_cast<Symmetry>(take_choice(rest, symmetry_names));

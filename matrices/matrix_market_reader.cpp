@@ -14,7 +14,6 @@
 #include "matrices/entry_parser.hpp"
 #include "matrices/matrix_market_text.hpp"
 #include "matrices/row_assembly.hpp"
-#include "matrices/text_lines.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -32,16 +31,18 @@ constexpr std::int64_t chunks_per_report = 16;
 class ChunkedText {
  public:
   ChunkedText(std::string_view text, std::int64_t first_line, std::size_t chunk_bytes) {
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (at != end) {
+    const std::string_view whole_lines = text.substr(0, text.rfind('\n') + 1);
+    const char* const end = whole_lines.data() + whole_lines.size();
+    for (const char* at = whole_lines.data(); at != end; at = chunks_.back().end) {
       const auto length = std::min<std::size_t>(chunk_bytes, end - at);
-      const char* const newline = find_newline(at + length - 1, end);
-      if (newline == end) break;
-      chunks_.emplace_back(at, newline + 1);
-      at = newline + 1;
+      chunks_.emplace_back(at, find_newline(at + length - 1, end) + 1);
     }
-    cut_tail(at, end);
+    if (whole_lines.size() < text.size()) {
+      // A copy of the last line gets a '\n', so the parser does not need to check for the end of
+      // the text.
+      last_line_ = fmt::format("{}\n", text.substr(whole_lines.size()));
+      chunks_.emplace_back(last_line_.data(), last_line_.data() + last_line_.size());
+    }
     number_lines(first_line);
   }
 
@@ -49,19 +50,6 @@ class ChunkedText {
   [[nodiscard]] std::int64_t lines() const { return lines_; }
 
  private:
-  // The rest may contain several lines, the last one without a '\n'. A copy of that line gets one,
-  // so the parser does not need to check for the end of the text.
-  void cut_tail(const char* at, const char* end) {
-    if (at == end) return;
-    const char* last_line = end;
-    while (last_line != at && last_line[-1] != '\n') --last_line;
-    if (last_line != at) chunks_.emplace_back(at, last_line);
-    if (last_line == end) return;
-    tail_.assign(last_line, end);
-    tail_.push_back('\n');
-    chunks_.emplace_back(tail_.data(), tail_.data() + tail_.size());
-  }
-
   void number_lines(std::int64_t first_line) {
     for_each_range(std::int64_t{std::ssize(chunks_)}, 1, [&](std::int64_t i, std::int64_t) {
       Chunk& chunk = chunks_[i];
@@ -74,7 +62,7 @@ class ChunkedText {
   }
 
   std::vector<Chunk> chunks_;
-  std::string tail_;
+  std::string last_line_;
   std::int64_t lines_ = 0;
 };
 
@@ -135,18 +123,11 @@ using ChunkParser = void (*)(const LineFormat&, const EntryStore<Value, Idx>&, C
 
 template <Scalar Value, Index Idx>
 ChunkParser<Value, Idx> chunk_parser(Field field) {
-  switch (field) {
-    case Field::pattern:
-      return parse_chunk<Field::pattern, Value, Idx>;
-    case Field::integer:
-      return parse_chunk<Field::integer, Value, Idx>;
-    case Field::complex:
-      if constexpr (std::is_same_v<Value, std::complex<double>>) {
-        return parse_chunk<Field::complex, Value, Idx>;
-      }
-      break;  // check_types has rejected it
-    case Field::real:
-      break;
+  if (field == Field::pattern) return parse_chunk<Field::pattern, Value, Idx>;
+  if (field == Field::integer) return parse_chunk<Field::integer, Value, Idx>;
+  // check_types has rejected complex numbers for other values.
+  if constexpr (std::is_same_v<Value, std::complex<double>>) {
+    if (field == Field::complex) return parse_chunk<Field::complex, Value, Idx>;
   }
   return parse_chunk<Field::real, Value, Idx>;
 }
@@ -214,10 +195,12 @@ Coo<Value, Idx> array_entries(const MatrixMarketHeader& header, const std::vecto
   return coo;
 }
 
+/// \param budget  what is left of the context's budget
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> parse_text(const HostContext& context, std::string_view name,
                            std::span<const char> text, MatrixMarketHeader* header,
-                           const TextPartition& partition, HostMemoryBudget budget) {
+                           const TextPartition& partition, HostMemoryBudget budget) try {
+  start_host_runtime(context.threads);
   const PhaseTimer timer(context, "parse matrix", text.size());
   const std::string_view whole(text.data(), text.size());
   const ParsedHeader parsed = parse_header(name, whole, true).value();
@@ -250,21 +233,10 @@ Csr<Value, Idx> parse_text(const HostContext& context, std::string_view name,
   }
   return assemble_rows(parsed.header.rows, parsed.header.cols, list, parsed.header.symmetry, parts,
                        budget);
-}
-
-/// \param budget  what is left of the context's budget
-template <Scalar Value, Index Idx>
-Csr<Value, Idx> parse_within(const HostContext& context, std::string_view name,
-                             std::span<const char> text, MatrixMarketHeader* header,
-                             const TextPartition& partition, const HostMemoryBudget& budget) {
-  start_host_runtime(context.threads);
-  try {
-    return parse_text<Value, Idx>(context, name, text, header, partition, budget);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::out_of_memory) throw;
-    // Input errors already begin with the name of the file; memory errors do not.
-    throw Error(error.kind(), fmt::format("{}: {}", name == "-" ? "<stdin>" : name, error.what()));
-  }
+} catch (const Error& error) {
+  if (error.kind() != ErrorKind::out_of_memory) throw;
+  // Input errors already begin with the name of the file; memory errors do not.
+  throw Error(error.kind(), fmt::format("{}: {}", name == "-" ? "<stdin>" : name, error.what()));
 }
 
 }  // namespace
@@ -273,8 +245,7 @@ template <Scalar Value, Index Idx>
 Csr<Value, Idx> parse_matrix_market(const HostContext& context, std::string_view name,
                                     std::span<const char> text, MatrixMarketHeader* header,
                                     const TextPartition& partition) {
-  return parse_within<Value, Idx>(context, name, text, header, partition,
-                                  HostMemoryBudget(context));
+  return parse_text<Value, Idx>(context, name, text, header, partition, HostMemoryBudget(context));
 }
 
 template <Scalar Value, Index Idx>
@@ -288,7 +259,7 @@ Csr<Value, Idx> read_matrix_market(const HostContext& context, const std::string
   report_progress(context, "read", text.size, text.size);
   HostMemoryBudget budget(context);
   budget.hold(text.size);
-  return parse_within<Value, Idx>(context, path, text.span(), header, {}, budget);
+  return parse_text<Value, Idx>(context, path, text.span(), header, {}, budget);
 }
 
 MatrixMarketHeader parse_matrix_market_header(std::string_view name, std::span<const char> text) {

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <complex>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "core/host_runtime.hpp"
@@ -32,23 +32,20 @@ constexpr std::int64_t entries_per_block = std::int64_t{1} << 15;
 constexpr std::size_t max_index_length = 20;
 constexpr std::size_t max_number_length = 25;
 
-/// The text form of the entries of a matrix type: the field name in the banner, and the numbers
-/// after the indices.
+/// Numbers after the indices of an entry.
 template <class Matrix>
-struct EntryForm;
-
-template <Scalar Value, Index Idx>
-struct EntryForm<Csr<Value, Idx>> {
-  static constexpr bool complex = std::is_same_v<Value, std::complex<double>>;
-  static constexpr const char* field = complex ? "complex" : "real";
-  static constexpr std::size_t numbers = complex ? 2 : 1;
-};
-
+constexpr std::size_t numbers_per_entry = 1;
 template <Index Idx>
-struct EntryForm<Pattern<Idx>> {
-  static constexpr const char* field = "pattern";
-  static constexpr std::size_t numbers = 0;
-};
+constexpr std::size_t numbers_per_entry<Pattern<Idx>> = 0;
+template <Index Idx>
+constexpr std::size_t numbers_per_entry<Csr<std::complex<double>, Idx>> = 2;
+
+template <class Matrix>
+std::string banner() {
+  constexpr std::array fields{"pattern", "real", "complex"};
+  return fmt::format("%%MatrixMarket matrix coordinate {} general\n",
+                     fields[numbers_per_entry<Matrix>]);
+}
 
 template <class Number>
 char* put(char* at, Number number, char separator) {
@@ -63,7 +60,7 @@ template <class Matrix>
 std::string_view format_entries(const Matrix& matrix, std::int64_t first_row, std::int64_t begin,
                                 std::int64_t end, std::vector<char>& buffer) {
   constexpr std::size_t max_entry_length =
-      2 * max_index_length + EntryForm<Matrix>::numbers * max_number_length;
+      2 * max_index_length + numbers_per_entry<Matrix> * max_number_length;
   buffer.resize(max_entry_length * (end - begin));
   char* at = buffer.data();
   const auto& row_ptr = matrix.row_ptr;
@@ -71,7 +68,7 @@ std::string_view format_entries(const Matrix& matrix, std::int64_t first_row, st
   for (std::int64_t i = begin; i < end; ++i) {
     while (row_ptr[row + 1] <= i) ++row;
     at = put(at, first_row + row + 1, ' ');
-    constexpr std::size_t numbers = EntryForm<Matrix>::numbers;
+    constexpr std::size_t numbers = numbers_per_entry<Matrix>;
     at = put(at, static_cast<std::int64_t>(matrix.col_idx[i]) + 1, numbers == 0 ? '\n' : ' ');
     if constexpr (numbers == 2) {
       at = put(at, matrix.values[i].real(), ' ');
@@ -119,8 +116,8 @@ void write(const HostContext& context, const std::string& path, const Matrix& ma
   start_host_runtime(context.threads);
   PhaseTimer timer(context, "write matrix");
   WholeFile file(path);
-  file.write(fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n",
-                         EntryForm<Matrix>::field, matrix.rows, matrix.cols, matrix.nnz()));
+  file.write(banner<Matrix>());
+  file.write(fmt::format("{} {} {}\n", matrix.rows, matrix.cols, matrix.nnz()));
   write_entries(file, matrix, 0, [&](std::int64_t done, std::int64_t blocks) {
     report_progress(context, "write matrix", done, blocks);
   });
@@ -172,8 +169,7 @@ MatrixMarketRows<Value, Idx>::MatrixMarketRows(const HostContext& context, const
                                                std::int64_t rows, std::int64_t cols)
     : state_(new State{context, path, rows, cols, WholeFile(require_rewritable(path))}) {
   start_host_runtime(context.threads);
-  state_->file.write(fmt::format("%%MatrixMarket matrix coordinate {} general\n",
-                                 EntryForm<Csr<Value, Idx>>::field));
+  state_->file.write(banner<Csr<Value, Idx>>());
   state_->sizes_at = state_->file.bytes_written();
   state_->file.write(state_->sizes());
 }

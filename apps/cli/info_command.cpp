@@ -58,20 +58,13 @@ Json devices() {
   return list;
 }
 
-template <class List, class NameOf>
-Json names(const List& algorithms, NameOf name_of) {
-  Json list = Json::array();
-  for (const auto& algorithm : algorithms) list.push_back(name_of(algorithm));
-  return list;
-}
-
 Json algorithms(Backend backend) {
-  const auto name_of = [](auto algorithm) { return name(algorithm); };
-  Json list = {{"spgemm", names(spgemm::algorithms(backend), name_of)},
-               {"suffix-array", names(suffix_array::algorithms_on(backend),
-                                      [](const auto& algorithm) { return algorithm.name; })}};
-  if (const auto sorts = sort_algorithms(backend); !sorts.empty())
-    list["sort"] = names(sorts, name_of);
+  Json list = {{"spgemm", Json::array()}, {"suffix-array", Json::array()}};
+  for (const auto algorithm : spgemm::algorithms(backend))
+    list["spgemm"].push_back(name(algorithm));
+  for (const auto& algorithm : suffix_array::algorithms_on(backend))
+    list["suffix-array"].push_back(algorithm.name);
+  for (const auto algorithm : sort_algorithms(backend)) list["sort"].push_back(name(algorithm));
   return list;
 }
 
@@ -129,7 +122,12 @@ Command add_info_command(CLI::App& program) {
   auto command = std::make_shared<InfoCommand>();
   CLI::App* parser =
       program.add_subcommand("info", "Show version, backends, devices and libraries");
-  add_report_options(*parser, command->common);
+  add_version_option(*parser);
+  parser
+      ->add_option("--json", command->common.json,
+                   "Write JSON to this file (default: standard output)")
+      ->expected(0, 1)
+      ->default_str("-");
   command->common.quiet = true;
   return make_command(parser, command, run_info);
 }

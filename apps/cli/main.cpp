@@ -134,7 +134,7 @@ ExitCode run(const Command& command, const std::vector<std::string>& arguments) 
 int run_program(int count, char** values) {
   CLI::App program(description, "sortie");
   program.set_help_flag("-h,--help", "Show this help and exit");
-  program.set_version_flag("-V,--version", program_version(), "Show the version and exit");
+  add_version_option(program);
   program.require_subcommand(1);
   const std::vector<Command> commands = add_commands(program);
   if (count <= 1) {

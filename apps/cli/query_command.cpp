@@ -6,13 +6,12 @@
 #include <string_view>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/indexed_text.hpp"
-#include "apps/cli/suffix_array_file.hpp"
+#include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/plain_search.hpp"
 #include "core/byte_source.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
-#include "sequences/record_parser.hpp"
+#include "sequences/fasta_text.hpp"
 #include "sortie/error.hpp"
 #include "sortie/query.hpp"
 
@@ -55,16 +54,6 @@ void add(QueryPatterns& patterns, std::string_view letters, std::string name) {
   patterns.names.push_back(std::move(name));
 }
 
-void add_words(QueryPatterns& patterns, const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
-    if (word.empty()) {
-      throw Error(ErrorKind::usage,
-                  "--pattern: found an empty pattern, expected at least one letter");
-    }
-    add(patterns, word, word);
-  }
-}
-
 void add_lines(QueryPatterns& patterns, const std::string& file, std::string_view bytes) {
   std::uint64_t number = 0;
   while (!bytes.empty()) {
@@ -87,10 +76,8 @@ void add_lines(QueryPatterns& patterns, const std::string& file, std::string_vie
 
 void add_records(QueryPatterns& patterns, const std::string& file, std::span<const char> bytes) {
   // Any letter is accepted: letters that do not occur in the text are simply not found.
-  sequences::RecordParser parser(file, {sequences::Case::keep, sequences::Alphabet::automatic},
-                                 bytes.size());
-  parser.feed(bytes);
-  const sequences::Text text = parser.finish();
+  const sequences::Text text =
+      sequences::parse_fasta(file, bytes, {sequences::Case::keep, sequences::Alphabet::automatic});
   for (std::size_t i = 0; i < text.records.size(); ++i) {
     const sequences::Record& record = text.records[i];
     if (record.length == 0) {
@@ -102,12 +89,9 @@ void add_records(QueryPatterns& patterns, const std::string& file, std::span<con
   }
 }
 
-/// Reads the patterns of the command line, in order, followed by those of a file: FASTA or FASTQ
-/// records if its first byte is '>' or '@', else one pattern per line. Files may be gzip; "-" is
-/// standard input; line ends may be LF or CRLF, and the last one may be missing.
-///
-/// \param words   patterns of the command line
-/// \param path    file name; "" for none
+/// Reads the patterns of the command line, in order, followed by those of a file ("": none): FASTA
+/// or FASTQ records if its first byte is '>' or '@', else one pattern per line. Line ends may be LF
+/// or CRLF, and the last one may be missing.
 /// \param policy  policy of the text; letters are mapped in the same way
 /// \throws Error (usage)  an empty pattern on the command line
 /// \throws Error (input)  no pattern, an empty one, or a control character in the file
@@ -115,7 +99,13 @@ QueryPatterns read_query_patterns(const Context& context, const std::vector<std:
                                   const std::string& path, const TextPolicy& policy) {
   PhaseTimer timer(context, "read patterns");
   QueryPatterns patterns;
-  add_words(patterns, words);
+  for (const std::string& word : words) {
+    if (word.empty()) {
+      throw Error(ErrorKind::usage,
+                  "--pattern: found an empty pattern, expected at least one letter");
+    }
+    add(patterns, word, word);
+  }
   if (!path.empty()) {
     const ByteBuffer bytes = read_all(path);
     const std::string file = path == "-" ? "<stdin>" : path;
@@ -130,18 +120,6 @@ QueryPatterns read_query_patterns(const Context& context, const std::vector<std:
   map_letters(policy, patterns.letters);
   timer.set_bytes(patterns.letters.size());
   return patterns;
-}
-
-/// \throws Error (input)  a pattern is longer than `most_letters`, naming the pattern
-void require_patterns_up_to(const QueryPatterns& patterns, std::uint64_t most_letters) {
-  for (std::uint64_t i = 0; i < patterns.size(); ++i) {
-    const std::uint64_t length = patterns.begins[i + 1] - patterns.begins[i];
-    if (length <= most_letters) continue;
-    throw Error(ErrorKind::input,
-                fmt::format("pattern {}: found {} letters, expected at most {}, the --max-context "
-                            "that the suffix array was built with",
-                            sortie::quoted(patterns.names[i]), length, most_letters));
-  }
 }
 
 /// Formats positions: RECORD:OFFSET if there are several records, else the offset alone.
@@ -179,7 +157,16 @@ class Query {
         text_(text),
         patterns_(read_query_patterns(job.context(), command.words, command.patterns,
                                       description.policy)) {
-    if (description.max_context != 0) require_patterns_up_to(patterns_, description.max_context);
+    const std::uint64_t most_letters = description.max_context;
+    for (std::uint64_t i = 0; most_letters != 0 && i < patterns_.size(); ++i) {
+      const std::uint64_t length = patterns_.begins[i + 1] - patterns_.begins[i];
+      if (length <= most_letters) continue;
+      throw Error(
+          ErrorKind::input,
+          fmt::format("pattern {}: found {} letters, expected at most {}, the --max-context "
+                      "that the suffix array was built with",
+                      sortie::quoted(patterns_.names[i]), length, most_letters));
+    }
   }
 
   void run() {

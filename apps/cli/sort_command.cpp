@@ -29,15 +29,12 @@ const std::map<std::string, Distribution> distributions = {
 struct SortCommand {
   CommonOptions common;
   std::string input;
-  std::string output;
   std::string type;
   std::string values;
-  int devices = 0;
   std::string algorithm = "auto";
   std::string transport = "auto";
   bool descending = false;
-  bool stable = false;
-  bool verify = false;
+  sorting::FileSortRequest request;  ///< the options above are put into it when the command runs
 };
 
 std::unique_ptr<sorting::RecordSource> open_source(const SortCommand& command,
@@ -69,7 +66,7 @@ void report(Job& job, const SortCommand& command, const sorting::SortResult& res
   report.set("merge_rounds", result.merge_rounds);
   report.set("sort_seconds", result.seconds);
   report.set("million_records_per_second", rate(result));
-  report.set("verified", command.verify);
+  report.set("verified", command.request.verify);
 }
 
 std::string summary(Backend backend, const SortCommand& command,
@@ -82,26 +79,22 @@ std::string summary(Backend backend, const SortCommand& command,
                         result.runs, result.merge_rounds,
                         result.merge_rounds == 1 ? "round" : "rounds");
   }
-  if (command.verify) text += "\nverified: the records are in order, and none is lost";
+  if (command.request.verify) text += "\nverified: the records are in order, and none is lost";
   return text;
 }
 
 void run_sort(Job& job, const SortCommand& command) {
-  job.announce_output(command.output);
-  sorting::FileSortRequest work;
+  job.announce_output(command.request.output);
+  sorting::FileSortRequest work = command.request;
   work.format = sorting::parse_record_format(command.type, command.values);
-  work.options.order = command.descending ? Order::descending : Order::ascending;
-  work.options.stable = command.stable;
+  if (command.descending) work.options.order = Order::descending;
   work.options.algorithm = parse_sort_algorithm(command.algorithm);
   work.options.transport = parse_transport(command.transport);
-  work.options.devices = command.devices;
-  work.output = command.output;
-  work.verify = command.verify;
   work.repeat = command.common.repeat;
   const auto source = open_source(command, work.format);
   const sorting::SortResult result = sorting::sort_records_of(job.context(), *source, work);
   report(job, command, result);
-  job.summarize(command.output, summary(job.context().backend, command, work.format, result));
+  job.summarize(work.output, summary(job.context().backend, command, work.format, result));
 }
 
 }  // namespace
@@ -118,7 +111,7 @@ Command add_sort_command(CLI::App& program) {
                       "normal (a fraction of the range) and of nearly (positions)",
                       generator_form))
       ->required();
-  parser->add_option("-o,--output", command->output,
+  parser->add_option("-o,--output", command->request.output,
                      "Write the sorted records in the format of the input (-: standard output)");
   parser
       ->add_option("--type", command->type,
@@ -130,7 +123,7 @@ Command add_sort_command(CLI::App& program) {
       "bytes");
   parser
       ->add_option(
-          "--gpus", command->devices,
+          "--gpus", command->request.options.devices,
           "Number of devices: GPUs, or logical devices if there are fewer GPUs or on the host "
           "(default: all GPUs, or one per thread)")
       ->check(CLI::Range(1, 1024));
@@ -143,8 +136,8 @@ Command add_sort_command(CLI::App& program) {
                    "Between GPUs: peer, staged (through the host) or auto")
       ->capture_default_str();
   parser->add_flag("--descending", command->descending, "Sort in descending order");
-  parser->add_flag("--stable", command->stable, "Equal keys keep their order");
-  parser->add_flag("--verify", command->verify, "Check order and records; exit 3 if wrong");
+  parser->add_flag("--stable", command->request.options.stable, "Equal keys keep their order");
+  parser->add_flag("--verify", command->request.verify, "Check order and records; exit 3 if wrong");
   return make_command(parser, command, run_sort);
 }
 

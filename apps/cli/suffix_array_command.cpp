@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/indexed_text.hpp"
-#include "apps/cli/suffix_array_file.hpp"
+#include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/bounded_order.hpp"
 #include "apps/suffix_array/construction.hpp"
 #include "core/phase_timer.hpp"
@@ -85,7 +84,6 @@ class Indexing {
       suffixes_ = suffix_array::build_by<Pos>(algorithm, job_.context(), view_);
     });
     report(seconds);
-    describe_build(seconds);
     derive_all();
     if (command_.verify) verify();
     write_all();
@@ -104,9 +102,7 @@ class Indexing {
     report.set("megabytes_per_second", rate(seconds));
     report.set("width_bits", std::int64_t{8} * width_bytes_);
     report.set("verified", command_.verify);
-  }
 
-  void describe_build(double seconds) {
     summary_ = fmt::format(
         "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
         text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
@@ -181,21 +177,17 @@ class Indexing {
       summary_ += ", the transform is right";
     }
     if (!command_.inverse.empty()) {
-      verify_inverse();
+      for (std::size_t entry = 0; entry < suffixes_.size(); ++entry) {
+        if (inverse_[suffixes_[entry]] == entry) continue;
+        throw Error(ErrorKind::check,
+                    fmt::format("inverse suffix array, position {}: found entry {}, expected {}",
+                                suffixes_[entry], inverse_[suffixes_[entry]], entry));
+      }
       summary_ += ", the inverse is right";
     }
     if (!command_.documents.empty()) {
       suffix_array::check_document_array<Pos>(context, suffixes_, record_begins_, documents_);
       summary_ += ", the document array is right";
-    }
-  }
-
-  void verify_inverse() const {
-    for (std::size_t entry = 0; entry < suffixes_.size(); ++entry) {
-      if (inverse_[suffixes_[entry]] == entry) continue;
-      throw Error(ErrorKind::check,
-                  fmt::format("inverse suffix array, position {}: found entry {}, expected {}",
-                              suffixes_[entry], inverse_[suffixes_[entry]], entry));
     }
   }
 
@@ -208,8 +200,9 @@ class Indexing {
     if (command_.text && !is_bwt) return write_array_text(path, array);
     const SuffixArraySource source{command_.input, command_.policy(), command_.max_context,
                                    &indexed_};
-    const std::optional first = is_bwt ? std::optional(primary()) : std::nullopt;
-    job_.report().set(checksum_key, write_array(path, kind, array, width_bytes, source, first));
+    std::optional<std::uint64_t> primary;
+    if (is_bwt) primary = std::find(suffixes_.begin(), suffixes_.end(), Pos{0}) - suffixes_.begin();
+    job_.report().set(checksum_key, write_array(path, kind, array, width_bytes, source, primary));
   }
 
   void write_all() {
@@ -219,12 +212,6 @@ class Indexing {
     write(command_.bwt, ArrayKind::burrows_wheeler, bwt_, 1, "bwt_checksum");
     write(command_.inverse, ArrayKind::inverse, inverse_, width_bytes_, "inverse_checksum");
     write(command_.documents, ArrayKind::documents, documents_, 4, "documents_checksum");
-  }
-
-  /// The entry of the suffix at position 0, the start of the first record.
-  [[nodiscard]] std::uint64_t primary() const {
-    const auto found = std::find(suffixes_.begin(), suffixes_.end(), Pos{0});
-    return static_cast<std::uint64_t>(found - suffixes_.begin());
   }
 
   [[nodiscard]] double rate(double seconds) const {

@@ -26,11 +26,35 @@ struct ParameterRange {
 constexpr std::array<ParameterRange, 7> parameter_ranges = {
     {{0, 0, 0}, {0.125, 0, 1}, {1, 0, 16}, {0, 0, 0}, {0, 0, 0}, {16, 0, 1e9}, {16, 0, 64}}};
 
-/// Draws the numbers that become keys.
-class NumberGenerator {
+/// Writes a number as the key of type `Key` with the same rank in the order of that type.
+template <class Key>
+void put_key(std::uint64_t number, char* into) {
+  Key key;
+  if constexpr (std::is_floating_point_v<Key>) {
+    key = static_cast<Key>(
+        std::ldexp(static_cast<double>(number), -static_cast<int>(8 * sizeof(Key))));
+  } else if constexpr (std::is_signed_v<Key>) {
+    key = static_cast<Key>(number ^ std::uint64_t{1} << (8 * sizeof(Key) - 1));
+  } else {
+    key = static_cast<Key>(number);
+  }
+  std::memcpy(into, &key, sizeof key);
+}
+
+/// Writes the index of a record as a value of a type.
+NumberWriter value_writer(KeyType type) {
+  return with_key_type(type, []<class Value>(Value) -> NumberWriter {
+    return [](std::uint64_t number, char* into) {
+      const auto value = static_cast<Value>(number);
+      std::memcpy(into, &value, sizeof value);
+    };
+  });
+}
+
+class RecordGenerator : public RecordSource {
  public:
-  NumberGenerator(const GeneratedRecords& wanted, int width)
-      : wanted_(wanted), width_(width), random_(wanted.seed) {
+  RecordGenerator(const GeneratedRecords& wanted, const RecordFormat& format)
+      : wanted_(wanted), format_(format), width_(8 * key_bytes(format.key)), random_(wanted.seed) {
     const ParameterRange& range =
         parameter_ranges.at(static_cast<std::size_t>(wanted.distribution));
     parameter_ = wanted.parameter.value_or(range.usual);
@@ -41,8 +65,25 @@ class NumberGenerator {
     }
   }
 
+  std::uint64_t read(std::span<char> into) override {
+    const std::uint64_t count =
+        std::min(into.size() / format_.record_bytes(), wanted_.records - next_);
+    const int value_at = key_bytes(format_.key);
+    const NumberWriter put_the_key = key_writer(format_.key);
+    const NumberWriter put_the_value = format_.value ? value_writer(*format_.value) : nullptr;
+    char* at = into.data();
+    for (std::uint64_t i = 0; i < count; ++i, ++next_, at += format_.record_bytes()) {
+      put_the_key(number(next_), at);
+      if (put_the_value != nullptr) put_the_value(next_, at + value_at);
+    }
+    return count;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> records() const override { return wanted_.records; }
+
+ private:
   /// The number of record `i`, below 2^width.
-  std::uint64_t operator()(std::uint64_t i) {
+  std::uint64_t number(std::uint64_t i) {
     switch (wanted_.distribution) {
       case Distribution::normal:
         return at_fraction(0.5 + parameter_ * normal());
@@ -66,7 +107,6 @@ class NumberGenerator {
     }
   }
 
- private:
   /// A random number of the part [place / records, (place + 1) / records) of the range; these
   /// ascend with the place.
   std::uint64_t in_place(std::uint64_t place) {
@@ -101,60 +141,10 @@ class NumberGenerator {
   }
 
   GeneratedRecords wanted_;
+  RecordFormat format_;
   int width_;
   double parameter_;
   Random random_;
-};
-
-/// Writes a number as the key of type `Key` with the same rank in the order of that type.
-template <class Key>
-void put_key(std::uint64_t number, char* into) {
-  Key key;
-  if constexpr (std::is_floating_point_v<Key>) {
-    key = static_cast<Key>(
-        std::ldexp(static_cast<double>(number), -static_cast<int>(8 * sizeof(Key))));
-  } else if constexpr (std::is_signed_v<Key>) {
-    key = static_cast<Key>(number ^ std::uint64_t{1} << (8 * sizeof(Key) - 1));
-  } else {
-    key = static_cast<Key>(number);
-  }
-  std::memcpy(into, &key, sizeof key);
-}
-
-/// Writes the index of a record as a value of a type.
-NumberWriter value_writer(KeyType type) {
-  return with_key_type(type, []<class Value>(Value) -> NumberWriter {
-    return [](std::uint64_t number, char* into) {
-      const auto value = static_cast<Value>(number);
-      std::memcpy(into, &value, sizeof value);
-    };
-  });
-}
-
-class RecordGenerator : public RecordSource {
- public:
-  RecordGenerator(const GeneratedRecords& wanted, const RecordFormat& format)
-      : records_(wanted.records), format_(format), numbers_(wanted, 8 * key_bytes(format.key)) {}
-
-  std::uint64_t read(std::span<char> into) override {
-    const std::uint64_t count = std::min(into.size() / format_.record_bytes(), records_ - next_);
-    const int value_at = key_bytes(format_.key);
-    const NumberWriter put_the_key = key_writer(format_.key);
-    const NumberWriter put_the_value = format_.value ? value_writer(*format_.value) : nullptr;
-    char* at = into.data();
-    for (std::uint64_t i = 0; i < count; ++i, ++next_, at += format_.record_bytes()) {
-      put_the_key(numbers_(next_), at);
-      if (put_the_value != nullptr) put_the_value(next_, at + value_at);
-    }
-    return count;
-  }
-
-  [[nodiscard]] std::optional<std::uint64_t> records() const override { return records_; }
-
- private:
-  std::uint64_t records_;
-  RecordFormat format_;
-  NumberGenerator numbers_;
   std::uint64_t next_ = 0;
 };
 

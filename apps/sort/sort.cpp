@@ -9,14 +9,17 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "apps/sort/order_check.hpp"
 #include "apps/sort/run_merger.hpp"
+#include "core/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
@@ -30,6 +33,39 @@ namespace sortie::sorting {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "records in files are little-endian");
+
+class RecordFile : public RecordSource {
+ public:
+  RecordFile(const std::string& path, const RecordFormat& format)
+      : source_(path, ByteSource::Content::raw), format_(format) {
+    // Standard input may have been read in part; its length is known only at its end.
+    if (path == "-" || !std::filesystem::is_regular_file(path)) return;
+    check_length(source_.size_hint());
+    records_ = source_.size_hint() / format_.record_bytes();
+  }
+
+  std::uint64_t read(std::span<char> into) override {
+    const std::size_t filled = source_.read(into);
+    bytes_ += filled;
+    if (filled < into.size()) check_length(bytes_);
+    return filled / format_.record_bytes();
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> records() const override { return records_; }
+
+ private:
+  void check_length(std::uint64_t bytes) const {
+    if (bytes % format_.record_bytes() == 0) return;
+    throw input_error(
+        source_.name(), 0, fmt::format("{} bytes", bytes),
+        fmt::format("a multiple of the {} bytes of {}", format_.record_bytes(), describe(format_)));
+  }
+
+  ByteSource source_;
+  RecordFormat format_;
+  std::optional<std::uint64_t> records_;
+  std::uint64_t bytes_ = 0;  ///< read so far
+};
 
 /// One call of sort_records_of() for a key width and a value size.
 template <std::unsigned_integral Key, class Value>
@@ -63,8 +99,6 @@ class RecordSorter {
 
  private:
   static constexpr std::uint64_t record_bytes = RecordPacker<Key, Value>::record_bytes;
-
-  using Storage = std::unique_ptr<ItemStorage<Key, Value>>;
 
   /// Records per chunk if the records do not fit: the most that fit, or less to make chunks equal.
   [[nodiscard]] std::uint64_t chunk_items(std::optional<std::uint64_t> records) const {
@@ -105,7 +139,7 @@ class RecordSorter {
   }
 
   /// \param storage  holds the first chunk, already read
-  void sort_beyond_memory(Storage storage, std::uint64_t chunk,
+  void sort_beyond_memory(std::unique_ptr<ItemStorage<Key, Value>> storage, std::uint64_t chunk,
                           std::optional<std::uint64_t> records) {
     if (request_.repeat > 1)
       throw Error(ErrorKind::usage,
@@ -130,10 +164,9 @@ class RecordSorter {
                                       std::optional<std::uint64_t> records) {
     std::vector<SpilledRun> runs;
     for (std::uint64_t n = chunk; n > 0; n = n == chunk ? read(items, chunk) : 0) {
-      {
-        const PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
-        sort(items, n);
-      }
+      PhaseTimer sorting(context_, "sort", 2 * n * record_bytes);
+      sort(items, n);
+      sorting.stop();
       const PhaseTimer timer(context_, "spill", n * record_bytes);
       packer_.pack(items, n, [&](std::span<const char> bytes) { file.append(bytes); });
       runs.push_back({result_.records, n});
@@ -253,6 +286,27 @@ SortResult sort_keys_of(const Context& context, RecordSource& source,
 }
 
 }  // namespace
+
+std::unique_ptr<RecordSource> open_record_file(const std::string& path,
+                                               const RecordFormat& format) {
+  return std::make_unique<RecordFile>(path, format);
+}
+
+RecordFormat parse_record_format(std::string_view key, std::string_view value) {
+  RecordFormat format{parse_key_type(key), std::nullopt};
+  if (value.empty()) return format;
+  format.value = parse_key_type(value);
+  if (format.value_bytes() < 4)
+    throw Error(ErrorKind::usage, fmt::format("values: found {}, expected a type of 4 or 8 bytes",
+                                              name(*format.value)));
+  return format;
+}
+
+std::string describe(const RecordFormat& format) {
+  std::string text = fmt::format("{} keys", name(format.key));
+  if (format.value) text += fmt::format(" with {} values", name(*format.value));
+  return text;
+}
 
 SortResult sort_records_of(const Context& context, RecordSource& source,
                            const FileSortRequest& request) {

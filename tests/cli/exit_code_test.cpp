@@ -4,7 +4,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "apps/cli/job.hpp"
+#include "apps/cli/command.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cli {

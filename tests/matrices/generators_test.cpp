@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "matrices/generators.hpp"
+#include "apps/bench/matrix_generators.hpp"
 #include "sortie/error.hpp"
 #include "tests/matrices/matrix_types.hpp"
 #include "tests/support/backend.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "matrices/number_parsing.hpp"
+#include "matrices/entry_parser.hpp"
 
 namespace sortie::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "matrices/generators.hpp"
+#include "apps/bench/matrix_generators.hpp"
 #include "tests/spgemm/products.hpp"
 
 namespace sortie::test {

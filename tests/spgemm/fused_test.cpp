@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "matrices/generators.hpp"
+#include "apps/bench/matrix_generators.hpp"
 #include "tests/spgemm/products.hpp"
 #include "tests/spgemm/stairs.hpp"
 

@@ -109,8 +109,7 @@ Command add_suffix_array(CLI::App& bench_parser) {
 std::vector<Command> add_bench_commands(CLI::App& program) {
   CLI::App* parser =
       program.add_subcommand("bench", "Benchmarks against the baselines in this build");
-  parser->set_help_flag("-h,--help", "Show this help and exit");
-  parser->set_version_flag("-V,--version", program_version(), "Show the version and exit");
+  add_version_option(*parser);
   parser->require_subcommand(1);
   return {add_bench_segsort_command(*parser), add_bench_sort_command(*parser),
           add_bench_tune_command(*parser),    add_spgemm(*parser),

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "apps/bench/bench.hpp"
-#include "apps/cli/common_options.hpp"
-#include "apps/cli/job.hpp"
+#include "apps/cli/command.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cli {

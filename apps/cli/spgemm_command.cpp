@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <complex>
 #include <optional>
 #include <type_traits>
@@ -8,7 +9,8 @@
 #include <vector>
 
 #include "apps/bench/timing.hpp"
-#include "apps/cli/spgemm/spgemm_operands.hpp"
+#include "apps/cli/spgemm_operands.hpp"
+#include "apps/spgemm/baseline.hpp"
 #include "core/checksum.hpp"
 #include "core/host_memory.hpp"
 #include "core/whole_file.hpp"
@@ -25,6 +27,21 @@ namespace {
 using matrices::Csr;
 using matrices::Pattern;
 using spgemm::Algorithm;
+
+/// The command line of `sortie spgemm`.
+struct SpgemmCommand {
+  CommonOptions common;
+  std::string path_a;
+  std::string path_b;
+  std::string output;
+  bool transpose_b = false;
+  std::string precision = "auto";
+  std::string algorithm = "auto";
+  bool verify = false;
+  bool dry_run = false;
+  bool structure_only = false;
+  bool drop_zeros = false;
+};
 
 /// "f32", "f64", "complex" or "pattern"
 template <class Value, class Idx>
@@ -272,25 +289,6 @@ std::string describe(const Context& context, const SpgemmCommand& command,
                      format_bytes(space->least));
 }
 
-void report_estimate(RunReport& report, const spgemm::ProductSize& size,
-                     const std::optional<spgemm::WorkSpace>& space) {
-  report.set("rows_c", size.rows);
-  report.set("cols_c", size.cols);
-  report.set("nnz_c_bound", size.nnz_c_bound);
-  report.set("products", size.products);
-  report.set("longest_row", size.longest_row + 1);
-  report.set("longest_row_products", size.longest_row_products);
-  report.set("bytes_a", size.bytes_a);
-  report.set("bytes_b", size.bytes_b);
-  report.set("bytes_c_bound", size.bytes_c_bound);
-  report.set("work_space_known", space.has_value());
-  if (!space) return;
-  report.set("work_space_least", space->least);
-  report.set("work_space_most", space->most);
-  report.set("work_space_limit", space->limit);
-  report.set("fits", space->least <= space->limit);
-}
-
 /// `--dry-run`: prints and reports the size and the memory requirement of the product without
 /// computing it. A product that would not fit in memory is reported, not an error.
 template <class Value, class Idx>
@@ -301,9 +299,25 @@ void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value,
                                                     spgemm::parse_algorithm(command.algorithm));
   timer.stop();
 
-  job.report().set("dry_run", true);
-  report_operands(job.report(), command, operands.a, operands.b());
-  report_estimate(job.report(), size, space);
+  RunReport& report = job.report();
+  report.set("dry_run", true);
+  report_operands(report, command, operands.a, operands.b());
+  report.set("rows_c", size.rows);
+  report.set("cols_c", size.cols);
+  report.set("nnz_c_bound", size.nnz_c_bound);
+  report.set("products", size.products);
+  report.set("longest_row", size.longest_row + 1);
+  report.set("longest_row_products", size.longest_row_products);
+  report.set("bytes_a", size.bytes_a);
+  report.set("bytes_b", size.bytes_b);
+  report.set("bytes_c_bound", size.bytes_c_bound);
+  report.set("work_space_known", space.has_value());
+  if (space) {
+    report.set("work_space_least", space->least);
+    report.set("work_space_most", space->most);
+    report.set("work_space_limit", space->limit);
+    report.set("fits", space->least <= space->limit);
+  }
 
   std::string text = line("A", size_of(operands.a), ", " + format_bytes(size.bytes_a));
   if (operands.other_b) text += line("B", size_of(operands.b()), ", " + format_bytes(size.bytes_b));
@@ -322,14 +336,13 @@ std::string choose_precision(const SpgemmCommand& command, bool any_complex) {
   return command.precision;
 }
 
-}  // namespace
-
+/// Multiplies the operands as the command line asks for, and writes and reports the product.
 void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (command.path_a == "-" && command.path_b == "-") {
     throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
   }
   if (!command.dry_run) job.announce_output(command.output);
-  OperandTexts texts(job.context(), command);
+  OperandTexts texts(job.context(), command.path_a, command.path_b, command.transpose_b);
   const std::string precision = choose_precision(command, texts.any_complex());
   const auto run_with_types = [&]<class Value, class Idx>(Value, Idx) {
     Operands<Value, Idx> operands(job, command.transpose_b, std::move(texts));
@@ -348,6 +361,39 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (precision == "f32") return run_with(float{});
   if (precision == "f64") return run_with(double{});
   run_with(std::complex<double>{});
+}
+
+}  // namespace
+
+Command add_spgemm_command(CLI::App& program) {
+  auto command = std::make_shared<SpgemmCommand>();
+  CLI::App* parser = program.add_subcommand("spgemm", "Multiply sparse matrices: C = A * B");
+  add_common_options(*parser, command->common);
+  parser->add_option("A", command->path_a, "Matrix Market file, plain or gzip; -: standard input")
+      ->required();
+  parser->add_option("B", command->path_b, "Second factor (default: A)");
+  parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");
+  parser->add_option("-o,--output", command->output,
+                     "Write C to this Matrix Market file (-: standard output)");
+  auto* precision =
+      parser->add_option("--precision", command->precision, "f32, f64, complex or auto")
+          ->check(CLI::IsMember({"auto", "f32", "f64", "complex"}))
+          ->capture_default_str();
+  parser->add_option("--algorithm", command->algorithm, spgemm::algorithm_names())
+      ->capture_default_str();
+  parser->add_flag("--verify", command->verify,
+                   "Compare C with the product of another algorithm; exit 3 if they differ");
+  auto* dry_run = parser->add_flag("--dry-run", command->dry_run,
+                                   "Show the size and memory of the product without computing it");
+  auto* drop_zeros =
+      parser->add_flag("--drop-zeros", command->drop_zeros, "Remove entries of C that are zero");
+  parser
+      ->add_flag("--structure-only", command->structure_only,
+                 "Compute only the structure of C, written as a pattern; values are not used")
+      ->excludes(precision)
+      ->excludes(dry_run)
+      ->excludes(drop_zeros);
+  return make_command(parser, command, run_spgemm);
 }
 
 }  // namespace sortie::cli

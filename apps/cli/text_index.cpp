@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/suffix_array_file.hpp"
+#include "apps/cli/text_index.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/common_options.hpp"
+#include "apps/cli/command.hpp"
 #include "core/byte_source.hpp"
 #include "core/checksum.hpp"
 #include "core/host_memory.hpp"
@@ -23,6 +23,8 @@ namespace sortie::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using sequences::Alphabet;
+using sequences::Ambiguity;
 
 constexpr std::size_t items_a_block = 1 << 16;
 
@@ -104,18 +106,6 @@ void convert(std::span<const Number> numbers, int width_bytes, std::vector<char>
   }
 }
 
-// An array without its description is useless, so it is removed if the description cannot be
-// written.
-void commit_or_remove(WholeFile& description, const std::string& array_path) {
-  try {
-    description.commit();
-  } catch (const Error&) {
-    std::error_code ignored;
-    std::filesystem::remove(array_path, ignored);
-    throw;
-  }
-}
-
 /// Much more work than starting the thread that computes the checksum of a block, and small
 /// compared to most arrays.
 constexpr std::size_t positions_a_block = 1 << 18;
@@ -165,13 +155,12 @@ TextPolicy described_policy(const Members& members) {
   TextPolicy policy;
   const auto letter_case =
       members.get<std::string>("case", "\"case\": upper or keep", {"upper", "keep"});
-  policy.letter_case = letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper;
+  if (letter_case == "keep") policy.letter_case = sequences::Case::keep;
   // The alphabet is the smallest that contains the text. The checksum verifies that the text is the
   // same; here the alphabet only determines whether control characters are symbols.
   const auto alphabet =
       sequences::parse_alphabet(members.get<std::string>("alphabet", "the name of an alphabet"));
-  policy.alphabet =
-      alphabet == sequences::Alphabet::bytes ? alphabet : sequences::Alphabet::automatic;
+  if (alphabet == Alphabet::bytes) policy.alphabet = alphabet;
   // Files of the first version contain neither field.
   if (members.has("ambiguous")) {
     policy.ambiguity = sequences::parse_ambiguity(
@@ -209,6 +198,39 @@ void convert_positions(const char* bytes, std::size_t count, std::size_t width, 
 
 }  // namespace
 
+IndexedText read_indexed_text(const Context& context, const std::string& path,
+                              const TextPolicy& policy) {
+  IndexedText result;
+  sequences::Text& text = result.text;
+  HostContext reading = context;
+  reading.memory_budget = 0;  // --max-memory is of the work space of the command's algorithm
+  text = sequences::read_fasta(reading, path, {policy.letter_case, policy.alphabet});
+  result.alphabet = sequences::detect_alphabet(text);
+  const bool nucleotides =
+      result.alphabet != Alphabet::protein && result.alphabet != Alphabet::bytes;
+  if (!nucleotides && (policy.ambiguity != Ambiguity::keep || policy.reverse_complement)) {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: found {} symbols, expected nucleotides, which --ambiguous and "
+                            "--reverse-complement require",
+                            path == "-" ? "<stdin>" : path, sequences::name(result.alphabet)));
+  }
+  // Reverse complements first: they are defined for letters, not for separators.
+  if (policy.reverse_complement) sequences::append_reverse_complements(text);
+  if (policy.ambiguity == Ambiguity::unify) sequences::unify_ambiguous(text.symbols);
+  result.separators = policy.ambiguity == Ambiguity::separate ? sequences::separate_ambiguous(text)
+                                                              : text.separators();
+  return result;
+}
+
+void map_letters(const TextPolicy& policy, std::span<std::uint8_t> letters) {
+  if (policy.letter_case == sequences::Case::upper) {
+    for (std::uint8_t& letter : letters) {
+      if (letter >= 'a' && letter <= 'z') letter = static_cast<std::uint8_t>(letter - 'a' + 'A');
+    }
+  }
+  if (policy.ambiguity == Ambiguity::unify) sequences::unify_ambiguous(letters);
+}
+
 std::uint64_t most_symbols(int width_bytes) {
   return (~std::uint64_t{0} >> (64 - 8 * width_bytes)) - 1;
 }
@@ -240,7 +262,14 @@ std::string write_array(const std::string& path, ArrayKind kind, const std::vect
     sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   file.commit();
-  if (sidecar) commit_or_remove(*sidecar, path);
+  try {
+    if (sidecar) sidecar->commit();
+  } catch (const Error&) {
+    // An array without its description is useless.
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    throw;
+  }
   return checksum_text(sum);
 }
 
@@ -339,9 +368,7 @@ std::vector<Pos> read_suffix_array(const Context& context,
     if (got < block.size()) break;
     report_progress(context, "read array", done, size);
   }
-  if (done != size) {
-    fail(path, fmt::format("{} positions", done), fmt::format("{}", size));
-  }
+  if (done != size) fail(path, fmt::format("{} positions", done), fmt::format("{}", size));
   const std::string sum_text = checksum_text(sum.get());
   if (sum_text != description.checksum) {
     fail(path, fmt::format("checksum {}", sum_text),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/job.hpp"
+#include "apps/cli/command.hpp"
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <new>
-#include <utility>
 
 #include "apps/bench/timing.hpp"
 #include "core/host_memory.hpp"
@@ -13,33 +14,10 @@
 #include "core/whole_file.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/error.hpp"
+#include "sortie/version.hpp"
 
 namespace sortie::cli {
 namespace {
-
-ExitCode exit_code(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::usage:
-      return ExitCode::wrong_usage;
-    case ErrorKind::check:
-      return ExitCode::check_failed;
-    case ErrorKind::input:
-    case ErrorKind::output:
-    case ErrorKind::out_of_memory:
-    case ErrorKind::unavailable:
-    case ErrorKind::device:
-      return ExitCode::failed;
-  }
-  return ExitCode::failed;
-}
-
-std::string describe(const RunReport::Phase& phase) {
-  std::string text = fmt::format("  {:<24} {:>9.4f} s", phase.name, phase.seconds);
-  if (phase.bytes != 0 && phase.seconds > 0) {
-    text += fmt::format("  {:>8.1f} MB/s", static_cast<double>(phase.bytes) / 1e6 / phase.seconds);
-  }
-  return text;
-}
 
 Context make_context(const CommonOptions& options) {
   Context context;
@@ -59,7 +37,57 @@ void require_writable(const std::string& path) {
   if (!path.empty() && !is_stream(path)) WholeFile probe(path);
 }
 
+void write_whole(const std::string& path, std::string_view text) {
+  WholeFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+std::string describe(const RunReport::Phase& phase) {
+  std::string text = fmt::format("  {:<24} {:>9.4f} s", phase.name, phase.seconds);
+  if (phase.bytes != 0 && phase.seconds > 0) {
+    text += fmt::format("  {:>8.1f} MB/s", static_cast<double>(phase.bytes) / 1e6 / phase.seconds);
+  }
+  return text;
+}
+
 }  // namespace
+
+void add_common_options(CLI::App& parser, CommonOptions& options) {
+  add_version_option(parser);
+  const std::string usual_group = parser.option_defaults()->get_group();
+  parser.option_defaults()->group("Options of every subcommand");
+  parser.add_option("--backend", options.backend, "Backend: auto, cuda or host")
+      ->check(CLI::IsMember({"auto", "cuda", "host"}))
+      ->capture_default_str();
+  parser.add_option("--device", options.device, "Number of the CUDA device")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  parser.add_option("-t,--threads", options.threads, "Host threads (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  parser.add_option("--max-memory", options.max_memory, "Maximum workspace, e.g. 4G");
+  parser.add_option("--seed", options.seed, "Seed of all random numbers")->capture_default_str();
+  parser.add_option("--repeat", options.repeat, "Repeat the work N times, report the median")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  parser.add_option("--json", options.json, "Write a report to this file (-: standard output)");
+  parser.add_flag("-q,--quiet", options.quiet, "No messages except errors");
+  parser.add_flag("-v,--verbose", options.verbose, "Show the seconds of every phase")
+      ->excludes("--quiet");
+  parser.option_defaults()->group(usual_group);
+}
+
+void add_version_option(CLI::App& parser) {
+  parser.set_version_flag("-V,--version", program_version(), "Show the version and exit");
+}
+
+std::string program_version() {
+  return fmt::format("sortie {} ({})", version(), commit());
+}
+
+bool is_stream(const std::string& path) {
+  return path == "-" || (!WholeFile::takes_rewrites(path) && !std::filesystem::is_directory(path));
+}
 
 Job::Job(const CommonOptions& options, std::vector<std::string> command)
     : options_(options), command_(std::move(command)), context_(make_context(options)) {
@@ -84,17 +112,13 @@ void Job::announce_output(const std::string& path) const {
 }
 
 double Job::repeated(const std::function<void()>& work) const {
-  std::vector<double> seconds;
-  for (int round = 0; round < options_.repeat; ++round) {
-    seconds.push_back(bench::timed_seconds(work));
-  }
+  std::vector<double> seconds(options_.repeat);
+  for (double& taken : seconds) taken = bench::timed_seconds(work);
   return bench::median(std::move(seconds));
 }
 
 void Job::print(std::string_view text) const {
-  WholeFile out("-");
-  out.write(text);
-  out.commit();
+  write_whole("-", text);
 }
 
 void Job::say(std::string_view line) const {
@@ -104,22 +128,15 @@ void Job::say(std::string_view line) const {
 }
 
 void Job::summarize(const std::string& output_path, std::string_view lines) const {
-  if (output_path.empty() && options_.json != "-") {
-    print(fmt::format("{}\n", lines));
-  } else {
-    say(lines);
-  }
+  if (output_path.empty() && options_.json != "-") return print(fmt::format("{}\n", lines));
+  say(lines);
 }
 
 void Job::finish() {
   if (options_.verbose) {
     for (const RunReport::Phase& phase : report_.phases()) say(describe(phase));
   }
-  if (!options_.json.empty()) {
-    WholeFile file(options_.json);
-    file.write(std::string_view(make_json_()));
-    file.commit();
-  }
+  if (!options_.json.empty()) write_whole(options_.json, make_json_());
   std::string line =
       fmt::format("{}: {}; {:.3f} s wall, {:.3f} s CPU, {} peak memory", program_version(),
                   fmt::join(command_, " "), report_.seconds_since_start(), process_cpu_seconds(),
@@ -142,7 +159,8 @@ ExitCode run_guarded(const std::function<void()>& work) {
     return ExitCode::done;
   } catch (const Error& error) {
     print_error(error.what());
-    return exit_code(error.kind());
+    if (error.kind() == ErrorKind::usage) return ExitCode::wrong_usage;
+    if (error.kind() == ErrorKind::check) return ExitCode::check_failed;
   } catch (const std::bad_alloc&) {
     print_error(fmt::format("out of memory: {} in use at most so far, {} free",
                             format_bytes(peak_host_memory()),

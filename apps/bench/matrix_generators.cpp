@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "matrices/generators.hpp"
+#include "apps/bench/matrix_generators.hpp"
 
 #include <fmt/format.h>
 

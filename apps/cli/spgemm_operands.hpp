@@ -1,38 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "apps/cli/job.hpp"
+#include "apps/cli/command.hpp"
 #include "core/byte_source.hpp"
 #include "core/phase_timer.hpp"
 #include "matrices/matrix_market_text.hpp"
 #include "sortie/csr.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cli {
-
-/// The command line of `sortie spgemm`.
-struct SpgemmCommand {
-  CommonOptions common;
-  std::string path_a;
-  std::string path_b;
-  std::string output;
-  bool transpose_b = false;
-  std::string precision = "auto";
-  std::string algorithm = "auto";
-  bool verify = false;
-  bool dry_run = false;
-  bool structure_only = false;
-  bool drop_zeros = false;
-};
 
 /// A file read into memory, so that the header can be examined before the entries are parsed, also
 /// for standard input.
 struct MatrixText {
-  MatrixText(const Context& context, const std::string& path);
+  MatrixText(const Context& context, const std::string& path)
+      : name(path == "-" ? "<stdin>" : path) {
+    PhaseTimer timer(context, "read");
+    bytes = read_all(path);
+    timer.set_bytes(bytes.size);
+    header = matrices::parse_matrix_market_header(name, bytes.span());
+  }
 
   std::string name;
   ByteBuffer bytes;
@@ -42,14 +38,32 @@ struct MatrixText {
 /// The texts of A and, if B is not A, of B.
 struct OperandTexts {
   /// \throws Error (input) as the reader, or for incompatible shapes
-  OperandTexts(const Context& context, const SpgemmCommand& command);
+  OperandTexts(const Context& context, const std::string& path_a, const std::string& path_b,
+               bool transpose_b)
+      : a(context, path_a) {
+    if (!path_b.empty()) b.emplace(context, path_b);
+    const std::int64_t rows_b = transpose_b ? header_b().cols : header_b().rows;
+    if (a.header.cols == rows_b) return;
+    throw Error(ErrorKind::input,
+                fmt::format("{} ({} x {}) and {}{} ({} x {}): found {} columns and {} rows, "
+                            "expected equal numbers",
+                            a.name, a.header.rows, a.header.cols, b ? b->name : a.name,
+                            transpose_b ? " transposed, as read" : "", header_b().rows,
+                            header_b().cols, a.header.cols, rows_b));
+  }
 
   [[nodiscard]] const matrices::MatrixMarketHeader& header_b() const {
     return b ? b->header : a.header;
   }
   /// True if the number of rows or columns exceeds 2^31 - 1.
-  [[nodiscard]] bool need_wide_index() const;
-  [[nodiscard]] bool any_complex() const;
+  [[nodiscard]] bool need_wide_index() const {
+    return std::max({a.header.rows, a.header.cols, header_b().rows, header_b().cols}) >
+           std::numeric_limits<std::int32_t>::max();
+  }
+  [[nodiscard]] bool any_complex() const {
+    return a.header.field == matrices::Field::complex ||
+           header_b().field == matrices::Field::complex;
+  }
 
   MatrixText a;
   std::optional<MatrixText> b;
@@ -79,8 +93,5 @@ struct Operands {
                                                      text.bytes.span());
   }
 };
-
-/// Multiplies the operands as the command line asks for, and writes and reports the product.
-void run_spgemm(Job& job, const SpgemmCommand& command);
 
 }  // namespace sortie::cli
