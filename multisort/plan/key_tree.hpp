@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "multisort/plan/radix_partition.hpp"
-
 namespace sortie::multisort::plan {
 
 /// Keys from `least` to `greatest`, both included.
@@ -17,9 +15,6 @@ struct KeyRange {
 
   friend bool operator==(const KeyRange&, const KeyRange&) = default;
 };
-
-/// The keys of `key_bits` bits whose leading `prefix_bits` bits are `prefix`.
-[[nodiscard]] KeyRange keys_of_prefix(std::uint64_t prefix, int prefix_bits, int key_bits);
 
 /// The step of `x` on a logarithmic scale with 2^mantissa_bits steps per doubling: 0 for 0, else
 /// from the exponent of `x` and its next mantissa_bits bits. Monotonic.
@@ -77,11 +72,5 @@ struct KeyTree {
     return entry;
   }
 };
-
-/// The look-up by the digits of a partition, for groups of its buckets.
-/// \param groups  the group of each bucket, below KeyTree::node_flag
-/// \pre partition.refinements().empty(), and a bucket was refined
-[[nodiscard]] KeyTree key_tree_of(const RadixPartition& partition,
-                                  const std::vector<std::uint16_t>& groups);
 
 }  // namespace sortie::multisort::plan

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "multisort/plan/borders.hpp"
 #include "primitives/host/shares.hpp"
 
 namespace sortie::multisort::plan {
@@ -34,6 +33,44 @@ std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std
 }
 
 }  // namespace
+
+Division division_of(const RadixPartition& partition) {
+  Division division;
+  division.destination_sizes = partition.destination_sizes();
+  for (const Bucket& bucket : partition.buckets())
+    division.ranges.push_back(
+        {keys_of_prefix(bucket.prefix, bucket.prefix_bits, partition.problem().key_bits),
+         bucket.counts, bucket.size});
+  return division;
+}
+
+std::optional<Division> divide(std::span<const KeyRange> ranges,
+                               std::span<const std::uint64_t> counts, std::size_t row,
+                               std::span<const std::uint64_t> destination_sizes,
+                               const BorderTolerance& tolerance) {
+  const std::size_t sources = counts.size() / row;
+  Division division;
+  std::vector<std::uint64_t> begins{0};
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    Division::Range range{ranges[r], {}, 0};
+    for (std::size_t source = 0; source < sources; ++source) {
+      range.counts.push_back(counts[source * row + r]);
+      range.size += range.counts.back();
+    }
+    begins.push_back(begins.back() + range.size);
+    division.ranges.push_back(std::move(range));
+  }
+  const auto has_one_value = [&](std::size_t r) { return ranges[r].least == ranges[r].greatest; };
+  const std::vector<std::uint64_t> ideal = begins_of(destination_sizes);
+  std::uint64_t last = 0;
+  for (std::size_t d = 1; d < ideal.size(); ++d) {
+    const auto border = place_border(begins, ideal[d], tolerance, has_one_value);
+    if (!border) return std::nullopt;
+    division.destination_sizes.push_back(*border - last);
+    last = *border;
+  }
+  return division;
+}
 
 MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint64_t preferred_size,
                     const std::function<bool(std::size_t, std::size_t)>& reaches) {
@@ -85,14 +122,6 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
   }
   rotate_transfers(plan.transfers, begins.size() - 1);
   return plan;
-}
-
-Exchange exchange_of_buckets(const RadixPartition& partition) {
-  // The transfers of moves that reach nothing: all items are staged, bucket by bucket.
-  const Division division = division_of(partition);
-  MovePlan moves = plan_moves(division, division.ranges.size(), division.ranges.size(),
-                              [](std::size_t, std::size_t) { return false; });
-  return {std::move(moves.transfers), division.destination_sizes};
 }
 
 }  // namespace sortie::multisort::plan

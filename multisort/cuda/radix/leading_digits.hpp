@@ -7,7 +7,6 @@
 
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
-#include "multisort/plan/borders.hpp"
 #include "multisort/plan/radix_partition.hpp"
 #include "multisort/plan/sampled_groups.hpp"
 #include "sortie/device_buffer.hpp"

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/plan/division.hpp"
+#include "multisort/plan/moves.hpp"
 #include "multisort/plan/sampled_groups.hpp"
 #include "primitives/host/shares.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
