@@ -5,32 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "multisort/cuda/merge/merge_kernels.cuh"
 #include "multisort/cuda/merge/network_sort.cuh"
-#include "primitives/key_codec.hpp"
 
 /// The merge sort of the items of one device.
 namespace sortie::multisort::merge {
-
-/// The order of a merge sort has
-/// * encode() and decode(), applied to each key when it is first read and last written;
-/// * operator(): whether encoded key a precedes b. Also called on the host, to find the borders
-///   between devices.
-///
-/// This one is for keys of any supported type, compared as unsigned integers of the same order.
-template <class Word>
-struct WordOrder {
-  KeyCodec<Word> codec;
-
-  explicit WordOrder(const KeyOrder& order) : codec(order.codec<Word>()) {}
-
-  [[nodiscard]] bool is_identity() const { return codec.is_identity(); }
-  [[nodiscard]] __device__ Word encode(Word key) const { return codec.encoded(key); }
-  [[nodiscard]] __device__ Word decode(Word word) const { return codec.decoded(word); }
-  [[nodiscard]] __host__ __device__ bool operator()(Word a, Word b) const { return a < b; }
-};
 
 /// The two buffers between which the passes alternate: the caller's data, and scratch of the same
 /// size.
@@ -51,16 +31,11 @@ struct TwoSides {
   }
 };
 
-/// Whether tiles may be sorted by the bitonic network, which is faster but not stable. It may if
-/// equal keys are indistinguishable: without values, and if the order compares the whole key.
-template <class Key, class Value, class Order>
-inline constexpr bool sorts_tiles_by_network =
-    std::is_same_v<Value, NoValue>&& std::is_same_v<Order, WordOrder<Key>>;
-
-/// Items per run after the first pass.
-template <class Key, class Value, class Order>
+/// Items per run after the first pass. Keys alone are sorted by the bitonic network, which is faster
+/// but not stable.
+template <class Key, class Value>
 [[nodiscard]] constexpr std::uint64_t first_run() {
-  if constexpr (sorts_tiles_by_network<Key, Value, Order>) {
+  if constexpr (!has_values<Value>) {
     return bitonic::TileShape<Key, NoValue>::items;
   } else {
     return TileShape<Key>::items;
@@ -68,10 +43,10 @@ template <class Key, class Value, class Order>
 }
 
 /// Capacity for the splits of the passes over n items, and of a merge of up to `runs` runs.
-template <class Key, class Value, class Order>
+template <class Key, class Value>
 [[nodiscard]] std::uint64_t split_capacity(std::uint64_t n, std::uint64_t runs) {
   std::uint64_t most = n / TileShape<Key>::items + runs + 1;
-  for (std::uint64_t run = first_run<Key, Value, Order>(); run < n; run *= 2)
+  for (std::uint64_t run = first_run<Key, Value>(); run < n; run *= 2)
     most = std::max(most, RunPairs<Key, Value>::neighbours({}, n, run).tiles());
   return most;
 }
@@ -80,16 +55,16 @@ template <class Key, class Value, class Order>
 ///
 /// Passes: one that sorts tiles, then ceil(log2(n / first_run)) that merge. Each pass reads and
 /// writes every item once. \param splits  capacity split_capacity()
-template <class Key, class Value, class Order>
-void sort_locally(const TwoSides<Key, Value>& items, Side end, const Order& order, bool decode,
-                  std::uint64_t* splits, cudaStream_t stream) {
+template <class Key, class Value>
+void sort_locally(const TwoSides<Key, Value>& items, Side end, const WordOrder<Key>& order,
+                  bool decode, std::uint64_t* splits, cudaStream_t stream) {
   if (items.n == 0) return;
-  constexpr std::uint64_t tile = first_run<Key, Value, Order>();
+  constexpr std::uint64_t tile = first_run<Key, Value>();
   int merges = 0;
   for (std::uint64_t run = tile; run < items.n; run *= 2) ++merges;
   Side side = merges % 2 == 0 ? end : other(end);
   const bool is_one_tile = merges == 0;
-  if constexpr (sorts_tiles_by_network<Key, Value, Order>) {
+  if constexpr (!has_values<Value>) {
     using Shape = bitonic::TileShape<Key, NoValue>;
     bitonic::Array<Key, NoValue> in{items.data.keys, nullptr, items.n, order.codec, true, false};
     bitonic::Array<Key, NoValue> out{items.on(side).keys, nullptr, items.n,

@@ -32,9 +32,10 @@ inline constexpr std::uint64_t most_parts = 16;
 inline constexpr std::uint64_t least_part_items = std::uint64_t{1} << 18;
 
 /// Thread i finds how many items of the first run precede part i + 1 of the merge.
-template <class Key, class Value, class Order>
+template <class Key, class Value>
 __global__ void part_borders_kernel(Run<Key, Value> first, Run<Key, Value> second,
-                                    std::uint64_t parts, Order before, std::uint64_t* borders) {
+                                    std::uint64_t parts, WordOrder<Key> before,
+                                    std::uint64_t* borders) {
   if (threadIdx.x + 1 >= parts) return;
   const std::uint64_t rank = (first.size + second.size) * (threadIdx.x + 1) / parts;
   borders[threadIdx.x] = merge_path(
@@ -49,13 +50,13 @@ __global__ void part_borders_kernel(Run<Key, Value> first, Run<Key, Value> secon
 /// between parts. When that border is reached, the merge has written l + r items, and the copied
 /// part begins at L + r, which is not less. A part must also not overwrite its own input while it
 /// is merged. Where it would, near the end, the part is not copied but read from the other device.
-template <class Key, class Value, class Order>
+template <class Key, class Value>
 class TwoRunsMerge {
  public:
   /// Enqueues the search for the borders of the parts. \param splits  capacity split_capacity()
   TwoRunsMerge(const DeviceGroup& group, std::size_t device, const Run<Key, Value>& first,
-               const Run<Key, Value>& second, const Items<Key, Value>& target, const Order& order,
-               std::uint64_t* splits)
+               const Run<Key, Value>& second, const Items<Key, Value>& target,
+               const WordOrder<Key>& order, std::uint64_t* splits)
       : group_(group),
         device_(device),
         runs_{first, second},
@@ -112,9 +113,9 @@ class TwoRunsMerge {
       inputs[other] = waiting;
     }
     const std::uint64_t sizes[2] = {end[0] - begin[0], end[1] - begin[1]};
-    launch_merge<Key, Value, Order>({inputs[0], inputs[1], sizes[0], sizes[1], sizes[0] + sizes[1]},
-                                    target_.from(begin[0] + begin[1]), order_, true, splits_,
-                                    group_.stream(device_));
+    launch_merge<Key, Value>({inputs[0], inputs[1], sizes[0], sizes[1], sizes[0] + sizes[1]},
+                             target_.from(begin[0] + begin[1]), order_, true, splits_,
+                             group_.stream(device_));
   }
 
   template <class T>
@@ -128,7 +129,7 @@ class TwoRunsMerge {
   Run<Key, Value> runs_[2];
   int own_;
   Items<Key, Value> target_;
-  Order order_;
+  WordOrder<Key> order_;
   std::uint64_t* splits_;
   std::vector<std::uint64_t> borders_;  ///< items of the first run before each part but the first
 };
