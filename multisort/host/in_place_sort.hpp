@@ -85,7 +85,6 @@ class InPlaceSort {
     if (n > team_items) team_ = std::make_unique<Partition>(n, team_stripes);
     for (std::size_t device = 0; device < devices; ++device)
       workers_.push_back(std::make_unique<Worker>(context, n));
-    differing_.resize(devices);
   }
 
   /// \throws std::bad_alloc  no memory for the list of parts; the items are in any order then
@@ -131,8 +130,6 @@ class InPlaceSort {
   static constexpr std::size_t few_counted = 1024;
   /// Keys of the sample, at equal distances.
   static constexpr std::uint64_t sampled_keys = 1024;
-  /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
-  static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
 
   [[nodiscard]] static std::uint64_t scratch_items(std::uint64_t n) {
     return std::min(n, cached_items);
@@ -196,12 +193,6 @@ class InPlaceSort {
 
   [[nodiscard]] EqualShares shares_of(std::uint64_t n) const { return {n, devices_}; }
 
-  [[nodiscard]] Key joined_differing() const {
-    Key all = 0;
-    for (const Key differing : differing_) all |= differing;
-    return all;
-  }
-
   /// Whether keys of a sample differ in their highest bit. Then the highest digit is known without
   /// reading all keys, and they are encoded as they are divided.
   [[nodiscard]] bool differ_in_highest_bit() const {
@@ -219,29 +210,18 @@ class InPlaceSort {
     const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
     encoded_ = true;
     const Key first = codec_.encoded(items_.keys[0]);
-    for_each_share(shares_of(n_),
-                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t share_end) {
-                     Key differs = 0;
-                     for (; begin < share_end; begin += encoded_keys) {
-                       Key* const keys = items_.keys + begin;
-                       const std::uint64_t n = std::min(encoded_keys, share_end - begin);
-                       codec_.encode(keys, n);
-                       differs |= differing_bits(keys, n, first);
-                     }
-                     differing_[device] = differs;
-                   });
-    return joined_differing();
+    std::atomic<Key> all{0};
+    for_each_share(shares_of(n_), [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+      all |= encode_and_compare(items_.keys + begin, end - begin, codec_, first,
+                                [](const Key*, std::uint64_t) {});
+    });
+    return all;
   }
 
   /// The bits in which the keys of a part differ.
   [[nodiscard]] Key find_differing(const Part& part) {
     const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
-    const Key* const keys = items_.keys + part.begin;
-    for_each_share(shares_of(part.size),
-                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
-                     differing_[device] = differing_bits(keys + begin, end - begin, keys[0]);
-                   });
-    return joined_differing();
+    return differing_bits_by_devices(items_.keys + part.begin, part.size, devices_);
   }
 
   [[nodiscard]] static bool is_counted(Key differing) {
@@ -353,7 +333,6 @@ class InPlaceSort {
   bool encoded_ = false;                          ///< whether the keys are encoded
   std::unique_ptr<Partition> team_;               ///< of parts that all devices divide
   std::vector<std::unique_ptr<Worker>> workers_;  ///< one a device
-  std::vector<Key> differing_;                    ///< for each device
   std::vector<Part> large_;                       ///< to be divided by all devices
   std::vector<Part> small_;                       ///< to be sorted, each by one device
 };

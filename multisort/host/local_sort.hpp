@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -12,7 +13,9 @@
 #include "primitives/host/digits.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/line_scatter.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/host/radix_pass.hpp"
+#include "primitives/key_codec.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/short/packed_sort.hpp"
 #include "segsort/host/sort_segment.hpp"
@@ -227,5 +230,31 @@ class LocalSort {
   std::uint64_t most_cached_;
   bool vectors_;
 };
+
+/// The bits in which keys differ, found by all devices.
+template <class Key>
+[[nodiscard]] Key differing_bits_by_devices(const Key* keys, std::uint64_t n, std::size_t devices) {
+  std::atomic<Key> all{0};
+  for_each_share({n, devices}, [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+    all |= differing_bits(keys + begin, end - begin, keys[0]);
+  });
+  return all;
+}
+
+/// Encodes keys in place, and calls after(keys, n) for some at a time, while these are in the
+/// first-level cache. \return the bits in which encoded keys differ from `first`
+template <class Key, class After>
+Key encode_and_compare(Key* keys, std::uint64_t n, const KeyCodec<Key>& codec, Key first,
+                       const After& after) {
+  constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
+  Key differing = 0;
+  for (std::uint64_t begin = 0; begin < n; begin += encoded_keys) {
+    const std::uint64_t count = std::min(encoded_keys, n - begin);
+    codec.encode(keys + begin, count);
+    differing |= differing_bits(keys + begin, count, first);
+    after(keys + begin, count);
+  }
+  return differing;
+}
 
 }  // namespace sortie::multisort
