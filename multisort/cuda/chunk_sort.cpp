@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/cuda/radix/radix_sort.hpp"
 #include "primitives/key_dispatch.hpp"
 #include "sortie/error.hpp"
 

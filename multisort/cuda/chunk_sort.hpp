@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
 #include "multisort/backends.hpp"
 #include "multisort/cuda/device_group.hpp"
 
@@ -8,6 +12,47 @@ namespace sortie::multisort {
 
 /// The function of an algorithm. \throws Error (usage) if the algorithm does not sort chunks
 [[nodiscard]] ChunkSort chunk_sort(SortAlgorithm algorithm);
+
+/// Callbacks by which the sort of host memory overlaps copies with a radix sort of chunks.
+struct RadixSortHooks {
+  /// Counts the first digit of a device's items up to `end`, on its work stream.
+  using CountUpTo = std::function<void(std::size_t device, std::uint64_t end)>;
+  /// Called once before anything is counted. May copy the chunks in by parts and count each part
+  /// after its copy. Items that it does not count are counted afterwards.
+  std::function<void(const CountUpTo& count)> copy_in;
+  /// Called when the work that puts items [begin, end) of a device's chunk in order is on the
+  /// device's work stream.
+  std::function<void(std::size_t device, std::uint64_t begin, std::uint64_t end)> sorted;
+  /// Number of parts in which each chunk is sorted, for `sorted`.
+  int parts = 1;
+};
+
+/// Radix sort of chunks, in the manner of RMG sort (Ilic, section 3), in two moves of the items:
+///
+/// 1. *histogram*: a sample of the keys decides whether their first digit balances them, or which
+///    groups do (sample_keys(), plan::groups_of_sample()). The devices count these groups, or
+///    leading digits until the borders between the chunks are known (LeadingDigits,
+///    plan::RadixPartition);
+/// 2. *scatter*: each device moves its items to the buckets in the memory of their destinations
+///    (move_kernel.cuh); items for other devices pass through a Relay, slice by slice. Items that
+///    cannot be moved there are staged at the source, and *exchange* copies them (plan::MovePlan,
+///    ItemExchange);
+/// 3. *local sort*: each device sorts its buckets as segments, into its chunk; keys of one or two
+///    bytes by CUB's radix sort;
+/// 4. *borders*: the whole bucket at a border between two chunks went to one device, which copies
+///    the neighbour's part to it.
+///
+/// Stable with values. Extra memory on each device: one copy of its items (at most 0.5 % more), a
+/// twelfth of them for the relay, with values 4 KiB for each tile of 9216 to 12288 items, a third
+/// of a byte per item for segsort, about 60 MiB; without peer access one more copy. Everything is
+/// allocated before items are moved.
+///
+/// \throws Error (usage) more than most_gpu_devices chunks
+void radix_sort_chunks(const Context& context, const DeviceGroup& group,
+                       const ChunkRequest& request, const RadixSortHooks& hooks = {});
+
+/// Most chunks of a radix sort: groups do not extend over borders, and there are 1024 groups.
+inline constexpr std::size_t most_gpu_devices = 128;
 
 /// merge_sort_chunks() for keys and values of one width (devices_sort.cuh). CMake generates a source
 /// file for each.

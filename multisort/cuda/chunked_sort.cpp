@@ -10,7 +10,7 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_scope.hpp"
 #include "core/phase_timer.hpp"
-#include "multisort/cuda/radix/radix_sort.hpp"
+#include "multisort/cuda/chunk_sort.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"

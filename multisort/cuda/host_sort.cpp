@@ -17,7 +17,6 @@
 #include "multisort/cuda/chunk_sort.hpp"
 #include "multisort/cuda/chunked_sort.hpp"
 #include "multisort/cuda/exchange/host_link.hpp"
-#include "multisort/cuda/radix/radix_sort.hpp"
 #include "primitives/host/shares.hpp"
 #include "sortie/device_buffer.hpp"
 

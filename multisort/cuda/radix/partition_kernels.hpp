@@ -7,7 +7,7 @@
 
 #include "multisort/plan/sampled_groups.hpp"
 #include "primitives/key_codec.hpp"
-#include "sortie/key_types.hpp"
+#include "sortie/device_buffer.hpp"
 
 /// The kernels of a partition by leading digits, type erased. They count the digits of the keys of
 /// one device, and move its items to their groups, in any reachable memory.
@@ -49,6 +49,16 @@ struct CountArguments {
   std::uint32_t* tile_rows = nullptr;
   /// The least and the greatest encoded key; the caller sets them to ~0 and 0 before.
   std::uint64_t* range = nullptr;
+};
+
+/// The counts of a device's items by group; CountArguments says what they hold.
+struct GroupCounts {
+  std::uint32_t tiles_per_batch = 1;
+  std::uint32_t batches = 0;
+  DeviceBuffer<std::uint64_t> batch_rows;
+  DeviceBuffer<std::uint32_t> tile_rows;
+  DeviceBuffer<std::uint64_t> totals;
+  DeviceBuffer<std::uint64_t> range;
 };
 
 /// Most buckets that one launch refines.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "multisort/cuda/radix/radix_sort.hpp"
+#include "multisort/cuda/chunk_sort.hpp"
 
 #include <fmt/format.h>
 
@@ -293,7 +293,7 @@ class RadixSort {
 
   [[nodiscard]] MoveArguments move_arguments(std::size_t d) {
     const DeviceChunk& chunk = request_.chunks[d];
-    LeadingDigits::Share& share = digits_.share(d);
+    GroupCounts& share = digits_.share(d);
     MoveArguments arguments;
     arguments.keys = chunk.keys;
     arguments.values = chunk.values;
