@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/phase_timer.hpp"
-#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/moves.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/host/shares.hpp"

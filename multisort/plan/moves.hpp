@@ -8,10 +8,30 @@
 #include <span>
 #include <vector>
 
-#include "multisort/plan/exchange.hpp"
 #include "multisort/plan/radix_partition.hpp"
 
 namespace sortie::multisort::plan {
+
+/// A contiguous range of items on a source, and its place on a destination.
+struct Transfer {
+  std::size_t source = 0;
+  std::size_t destination = 0;
+  std::uint64_t source_begin = 0;       ///< relative to the source's first item
+  std::uint64_t destination_begin = 0;  ///< relative to the destination's first item
+  std::uint64_t size = 0;
+};
+
+/// All transfers of an exchange. Every item is in exactly one transfer, and the transfers to a
+/// destination tile it.
+struct Exchange {
+  std::vector<std::vector<Transfer>> by_source;  ///< rotated
+  std::vector<std::uint64_t> destination_sizes;
+};
+
+/// The exchange after a split of sorted sequences: each destination gets one run of each source, in
+/// the order of the sources.
+/// \param splits  result of split_for_destinations()
+[[nodiscard]] Exchange exchange_of_runs(std::span<const std::vector<std::uint64_t>> splits);
 
 /// All keys, cut into ranges that are assigned to destinations.
 struct Division {

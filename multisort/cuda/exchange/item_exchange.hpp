@@ -8,7 +8,7 @@
 #include "core/cuda/handles.hpp"
 #include "core/cuda/pinned_buffer.hpp"
 #include "multisort/cuda/device_group.hpp"
-#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/moves.hpp"
 #include "primitives/payload.hpp"
 
 namespace sortie::multisort {

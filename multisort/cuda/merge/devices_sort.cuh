@@ -16,8 +16,7 @@
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/merge/local_sort.cuh"
-#include "multisort/cuda/merge/two_runs.cuh"
-#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/moves.hpp"
 #include "multisort/plan/sampled_split.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
@@ -330,7 +329,7 @@ namespace sortie::multisort {
 /// 2. The host finds the cuts of the sorted chunks, by samples.
 /// 3. Each device merges its ranges of all chunks, in ceil(log2 G) rounds of pairs. With two chunks
 ///    and peer access the exchange is part of the merge: ranges are copied in parts, and parts that
-///    have arrived are merged meanwhile (two_runs.cuh). Otherwise ranges are copied first, because
+///    have arrived are merged meanwhile (TwoRunsMerge). Otherwise ranges are copied first, because
 ///    kernels that read them from the peer reach half the rate of the copy engines.
 template <class Word, class Value>
 void merge_sort_typed(const Context& context, const DeviceGroup& group,

@@ -10,7 +10,6 @@
 #include <functional>
 #include <vector>
 
-#include "multisort/plan/exchange.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "papers/rmg/bucket_plan.hpp"
 #include "primitives/host/shares.hpp"
