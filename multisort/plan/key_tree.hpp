@@ -58,19 +58,6 @@ struct KeyTree {
   std::vector<std::uint16_t> entries;  ///< for each cell a group, or node_flag | node
   /// If not 0, the root has step(x) = logarithmic_step(x, mantissa_bits).
   int mantissa_bits = 0;
-
-  [[nodiscard]] std::uint32_t operator()(std::uint64_t key) const {
-    std::uint16_t entry = node_flag;
-    while ((entry & node_flag) != 0) {
-      const std::size_t number = entry & ~node_flag;
-      const Node& node = nodes[number];
-      const std::uint64_t x = key > node.base ? key - node.base : 0;
-      const std::uint64_t step =
-          number == 0 && mantissa_bits != 0 ? logarithmic_step(x, mantissa_bits) : x >> node.shift;
-      entry = entries[node.first + (step < node.last ? step : node.last)];
-    }
-    return entry;
-  }
 };
 
 }  // namespace sortie::multisort::plan
