@@ -15,10 +15,9 @@ namespace sortie::multisort {
 
 /// Callbacks by which the sort of host memory overlaps copies with a radix sort of chunks.
 struct RadixSortHooks {
-  /// Counts the first digit of a device's items up to `end`, on its work stream.
   using CountUpTo = std::function<void(std::size_t device, std::uint64_t end)>;
-  /// Called once before anything is counted. May copy the chunks in by parts and count each part
-  /// after its copy. Items that it does not count are counted afterwards.
+  /// Called once before anything is counted. May copy the chunks in by parts and count each after
+  /// its copy, up to `end`.
   std::function<void(const CountUpTo& count)> copy_in;
   /// Called when the work that puts items [begin, end) of a device's chunk in order is on the
   /// device's work stream.
@@ -29,16 +28,13 @@ struct RadixSortHooks {
 
 /// Radix sort of chunks, in the manner of RMG sort (Ilic, section 3), in two moves of the items:
 ///
-/// 1. *histogram*: a sample of the keys decides whether their first digit balances them, or which
-///    groups do (sample_keys(), plan::groups_of_sample()). The devices count these groups, or
-///    leading digits until the borders between the chunks are known (LeadingDigits,
-///    plan::RadixPartition);
-/// 2. *scatter*: each device moves its items to the buckets in the memory of their destinations
-///    (move_kernel.cuh); items for other devices pass through a Relay, slice by slice. Items that
-///    cannot be moved there are staged at the source, and *exchange* copies them (plan::MovePlan,
-///    ItemExchange);
-/// 3. *local sort*: each device sorts its buckets as segments, into its chunk; keys of one or two
-///    bytes by CUB's radix sort;
+/// 1. *histogram*: a sample decides whether the first digit balances the keys, or which groups do
+///    (plan::groups_of_sample()). The devices count these groups, or leading digits until the
+///    borders between the chunks are known (LeadingDigits, plan::RadixPartition);
+/// 2. *scatter*: each device moves its items to the memory of their destinations (move_kernel.cuh),
+///    those for other devices through a Relay. What cannot be moved there is staged at the source,
+///    and *exchange* copies it (plan::MovePlan, ItemExchange);
+/// 3. *local sort*: each device sorts its buckets into its chunk (BucketSort);
 /// 4. *borders*: the whole bucket at a border between two chunks went to one device, which copies
 ///    the neighbour's part to it.
 ///
@@ -54,26 +50,20 @@ void radix_sort_chunks(const Context& context, const DeviceGroup& group,
 /// Most chunks of a radix sort: groups do not extend over borders, and there are 1024 groups.
 inline constexpr std::size_t most_gpu_devices = 128;
 
-/// merge_sort_chunks() for keys and values of one width (devices_sort.cuh). CMake generates a source
-/// file for each.
+/// merge_sort_chunks() for one width of keys and values (merge/devices_sort.cuh); CMake generates a
+/// source file for each.
 template <class Word, class Value>
 void merge_sort_typed(const Context& context, const DeviceGroup& group,
                       const ChunkRequest& request);
 
 /// Merge sort of chunks: each device sorts its chunk, one exact selection finds the borders in all
-/// sorted chunks, and each device merges its ranges. Any number of devices, chunks of any sizes.
-/// Stable. A ChunkSort.
-///
-/// With two chunks and peer access the exchange overlaps with the merge; otherwise ranges are
-/// copied before the merge (merge/devices_sort.cuh).
+/// sorted chunks, and each device merges its ranges. Stable. A ChunkSort.
 ///
 /// Complexity O(n log n): with 4-byte keys one pass over tiles of 2^14, and one pass over memory
 /// for each doubling from there. Extra memory on each device: one copy of its chunk and 8 bytes for
 /// each 3840 keys (2816 keys of 8 bytes).
 ///
-/// Source: Tanasic et al. (GPGPU 2013), sections 3.1 and 4; merge path: Green, McColl, Bader
-/// (2012).
-///
+/// Source: Tanasic et al. (GPGPU 2013), sections 3.1 and 4.
 /// \throws Error (out_of_memory) before anything is moved; (device)
 void merge_sort_chunks(const Context& context, const DeviceGroup& group,
                        const ChunkRequest& request);

@@ -20,7 +20,6 @@ namespace sortie::multisort {
 /// cache of 512 KiB, and blocks of 512 bytes are moved at the speed of a copy.
 inline constexpr int block_digit_bits = 9;
 inline constexpr std::size_t block_buckets = std::size_t{1} << block_digit_bits;
-/// Items that are moved together.
 template <class Key>
 inline constexpr std::uint64_t block_items = 512 / sizeof(Key);
 
@@ -45,7 +44,6 @@ class BufferBlocks {
   BufferBlocks()
       : items_(std::make_unique_for_overwrite<Item[]>(block_buckets * block_items<Key>)) {}
 
-  /// Number of buffered items of a bucket.
   [[nodiscard]] std::uint64_t buffered(std::size_t bucket) const {
     return ends_[bucket] - bucket * block_items<Key>;
   }
@@ -150,8 +148,7 @@ class BlockPartition {
 
   [[nodiscard]] std::size_t stripes() const { return stripes_.size(); }
 
-  /// Begins a partition: to be followed by collect() of each stripe, place(), exchange() of each
-  /// share, and finish().
+  /// To be followed by collect() of each stripe, place(), exchange() of each share, and finish().
   void begin(Range items, std::uint64_t n, Digit digit) {
     items_ = items;
     digit_ = digit;
@@ -175,8 +172,7 @@ class BlockPartition {
     collect(stripe, [](Key*, std::uint64_t) {});
   }
 
-  /// After all stripes are collected: finds out where buckets lie.
-  /// \param ends  receives where each bucket ends
+  /// After all stripes are collected. \param ends  receives where each bucket ends
   void place(std::array<std::uint64_t, block_buckets>& ends) {
     bucket_of_slot_[slots_] = empty;  // that of the last items, which are no full block
     blocks_.fill(0);
@@ -221,7 +217,7 @@ class BlockPartition {
 
   [[nodiscard]] Range slot(std::uint64_t slot) const { return items_.from(slot * block_size); }
 
-  /// Begin of the range of a bucket's slots that belongs to a share.
+  /// Of the range of a bucket's slots that belongs to a share.
   [[nodiscard]] std::uint64_t range_begin(std::size_t bucket, std::size_t share,
                                           std::size_t shares) const {
     return first_slot_[bucket] + blocks_[bucket] * share / shares;
@@ -239,8 +235,7 @@ class BlockPartition {
     std::array<std::uint64_t, block_buckets> ends;
   };
 
-  /// The slot for the next block of a bucket: the first one of its range that holds no block of the
-  /// bucket, or the end of the range.
+  /// The first slot of a bucket's range that holds no block of the bucket, or the end of the range.
   [[nodiscard]] std::uint64_t next_of(std::size_t bucket, SlotRanges& ranges) const {
     std::uint64_t target = ranges.next[bucket];
     while (target < ranges.ends[bucket] && bucket_of_slot_[target] == bucket) ++target;
@@ -264,8 +259,8 @@ class BlockPartition {
     if constexpr (has_values<Value>) prefetch_array(items.values, block_size * sizeof(Value));
   }
 
-  /// Moves the blocks of a share to its ranges of their buckets. A block whose range is full stays
-  /// in a slot of another bucket; with one share all blocks fit.
+  /// Moves a share's blocks to its ranges of their buckets. A block whose range is full stays in a
+  /// slot of another bucket; with one share all blocks fit.
   void move_blocks(std::size_t share, std::size_t shares) {
     SlotRanges ranges;
     for (std::size_t bucket = 0; bucket < block_buckets; ++bucket) {

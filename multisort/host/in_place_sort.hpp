@@ -54,10 +54,8 @@ requires(has_values<Value>&& are_words<Key, Value>) void sort_as_words(Items<Key
 ///    until they fit the cache, and sort them there with a small scratch.
 ///
 /// Keys alone that differ in no more than 16 bits are counted instead, and written anew
-/// (*histogram*, *local sort*).
-///
-/// Which parts are divided how depends on their sizes alone, so the result is the same for any
-/// number of devices. Keys alone come out as by any other sort; with values it is not stable.
+/// (*histogram*, *local sort*). How parts are divided depends on their sizes alone, so the result is
+/// the same for any number of devices. Not stable.
 ///
 /// Work space: about 1.5 MiB a device (with values 3 MiB) and 2 MiB for u32 keys, and two bytes for
 /// 512 bytes of keys. O(n) for a level of digits; at most key bits / 9 levels.
@@ -67,7 +65,6 @@ class InPlaceSort {
   using Range = Items<Key, Value>;
   using Sorter = LocalSort<Key, Value>;
 
-  /// Bytes of work space.
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
     const std::uint64_t counters =
         has_values<Value> ? 0 : (devices + 1) * most_counted * sizeof(std::uint64_t);
@@ -135,7 +132,6 @@ class InPlaceSort {
     return std::min(n, cached_items);
   }
 
-  /// What a device needs to sort parts by itself.
   struct Worker {
     Worker(const Context& context, std::uint64_t n)
         : partition(std::min(n, team_items), 1),
@@ -218,7 +214,6 @@ class InPlaceSort {
     return all;
   }
 
-  /// The bits in which the keys of a part differ.
   [[nodiscard]] Key find_differing(const Part& part) {
     const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
     return differing_bits_by_devices(items_.keys + part.begin, part.size, devices_);
@@ -228,7 +223,6 @@ class InPlaceSort {
     return !has_values<Value> && differing != 0 && differing < most_counted;
   }
 
-  /// Counts how often each key occurs, and writes each as often.
   void sort_by_counting(Key differing) {
     const Digit digit = Digit::highest(differing, 8 * static_cast<int>(sizeof(Key)));
     const std::size_t values = digit.values();

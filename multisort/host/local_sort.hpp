@@ -86,7 +86,6 @@ class LocalSort {
 
  private:
   static constexpr int key_bits = static_cast<int>(8 * sizeof(Key));
-  /// Keys that the vector sort takes.
   static constexpr bool is_wide = sizeof(Key) >= 4;
   static constexpr int digit_bits = least_digit_bits;
   static constexpr std::size_t line_buckets = std::size_t{1} << widest_digit;
@@ -178,8 +177,7 @@ class LocalSort {
     if (items.keys != result.keys) copy_items(items, n, result);
   }
 
-  /// Sorts, by the bits below `low`, the items that agree in those above. They are in order by
-  /// those.
+  /// Sorts, by the bits below `low`, the items that agree in those above, by which they are in order.
   void sort_where_equal(Range items, Range scratch, std::uint64_t n, int low) {
     const auto upper = [&](std::uint64_t i) { return items.keys[i] >> low; };
     for (std::uint64_t begin = 0; begin + 1 < n;) {

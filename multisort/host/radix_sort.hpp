@@ -31,9 +31,8 @@ namespace sortie::multisort {
 /// 3. a bucket that is too large for one device is divided by all of them again, by its next digit;
 /// 4. *local sort*: devices take one bucket after the other, the largest first, and sort it back.
 ///
-/// Any distribution ends in buckets of at most 1/8 of a share, or in buckets of a single value,
-/// which can be copied in parts. So the load is balanced for any keys. Stable, so the result is the
-/// same for any number of devices.
+/// Any distribution ends in buckets of at most 1/8 of a share, or of a single value, which can be
+/// copied in parts. So the load is balanced for any keys. Stable.
 ///
 /// Work space: scratch for a copy of all items; 2^digit_bits counters and as many cache lines a
 /// device. O(n) for a level of digits; at most key bits / digit_bits levels.
@@ -169,7 +168,6 @@ class RadixSort {
     return all;
   }
 
-  /// The bits in which the keys of a part differ.
   [[nodiscard]] Key find_differing(const Part& part) {
     const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
     return differing_bits_by_devices(place_of(part).keys, part.size, devices_);
@@ -217,7 +215,6 @@ class RadixSort {
     }
   }
 
-  /// Counts, for each device, the digits of its share of a part.
   void count(const Part& part, Digit digit) {
     const PhaseTimer timer(context_, "histogram", part.size * sizeof(Key));
     const Key* const keys = place_of(part).keys;
@@ -241,7 +238,6 @@ class RadixSort {
                    });
   }
 
-  /// Sorts the parts into the items.
   void sort_locally() {
     const PhaseTimer timer(context_, "local sort");
     if (devices_ > 1) {

@@ -21,7 +21,6 @@ struct MemoryPlan {
   std::uint64_t block_items = 0;   ///< items of each run that are in memory while it is merged
   std::uint64_t output_items = 0;  ///< merged items that are in memory
 
-  /// Number of runs of `items` items.
   [[nodiscard]] std::uint64_t runs(std::uint64_t items) const {
     return items / chunk_items + (items % chunk_items != 0 ? 1 : 0);
   }

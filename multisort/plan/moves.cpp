@@ -24,9 +24,9 @@ void add_transfer(std::vector<Transfer>& transfers, const Transfer& transfer) {
   transfers.push_back(transfer);
 }
 
-/// Brings the transfers of each source in sending order: to itself first, then to the following
-/// destinations, cyclically. So in each step every destination receives from one source. RMG's
-/// sources all begin with destination 0 and wait for each other (section 3.2).
+/// Sending order: to itself first, then to the following destinations, cyclically. So in each step
+/// every destination receives from one source. RMG's sources all begin with destination 0 and wait
+/// for each other (section 3.2).
 void rotate_transfers(std::vector<std::vector<Transfer>>& by_source, std::size_t destinations) {
   for (std::size_t source = 0; source < by_source.size(); ++source) {
     // Step 0 is the source's own share. With more sources than destinations the steps wrap around.

@@ -21,15 +21,13 @@ struct Transfer {
   std::uint64_t size = 0;
 };
 
-/// All transfers of an exchange. Every item is in exactly one transfer, and the transfers to a
-/// destination tile it.
+/// Every item is in exactly one transfer, and the transfers to a destination tile it.
 struct Exchange {
   std::vector<std::vector<Transfer>> by_source;  ///< rotated
   std::vector<std::uint64_t> destination_sizes;
 };
 
-/// The exchange after a split of sorted sequences: each destination gets one run of each source, in
-/// the order of the sources.
+/// After a split of sorted sequences: each destination gets one run of each source, in their order.
 /// \param splits  result of split_for_destinations()
 [[nodiscard]] Exchange exchange_of_runs(std::span<const std::vector<std::uint64_t>> splits);
 
@@ -47,7 +45,7 @@ struct Division {
 [[nodiscard]] Division division_of(const RadixPartition& partition);
 
 /// Divides keys by ranges that were chosen from a sample and then counted.
-/// \param ranges             adjacent ranges of keys, ascending
+/// \param ranges             adjacent, ascending
 /// \param counts             number of keys for each source and range; rows of `row` numbers
 /// \param destination_sizes  keys that each destination should get; their sum is that of the counts
 /// \return nothing if a border lies too far inside a range of several values
@@ -87,7 +85,6 @@ struct MovePlan {
   std::vector<std::vector<Transfer>> transfers;  ///< of each source's staged items
 };
 
-/// Plans the moves after keys have been divided.
 /// \param most_groups     neighbouring ranges are fused into groups if there are more of them;
 ///                        groups do not reach over a border. \pre at least 4 * destinations
 /// \param preferred_size  groups are not made larger than that unless there are too many

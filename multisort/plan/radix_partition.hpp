@@ -32,7 +32,6 @@ struct Refinement {
   [[nodiscard]] std::size_t digits() const { return std::size_t{1} << digit_bits; }
 };
 
-/// Input of a radix partition.
 struct PartitionProblem {
   int key_bits = 32;
   int digit_bits = 8;                            ///< bits counted in one pass
@@ -57,7 +56,6 @@ struct BorderTolerance {
 
 /// The bucket or destination that holds a position of the sorted array: of several that begin
 /// there the last one, since the others are empty; their number at the end of the array.
-/// \param begins  begin of each part in the sorted array, and the end of the array
 [[nodiscard]] inline std::size_t part_at(std::span<const std::uint64_t> begins,
                                          std::uint64_t position) {
   const auto next = std::upper_bound(begins.begin(), begins.end(), position);
@@ -115,7 +113,6 @@ class RadixPartition {
   /// partition is complete.
   [[nodiscard]] const std::vector<Refinement>& refinements() const { return refinements_; }
 
-  /// Refines by the counts of the sources.
   /// \param counts  for each refinement, for each source, for each digit: keys
   /// \throws Error (usage) counts that do not add up to those of the bucket refined
   void refine(std::span<const std::uint64_t> counts);

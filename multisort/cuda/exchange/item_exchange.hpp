@@ -33,7 +33,6 @@ class ItemExchange {
                   const std::vector<RawItems>& to);
 
  private:
-  /// Bytes of a host block; each source has two.
   static constexpr std::uint64_t block_bytes = std::uint64_t{8} << 20;
 
   struct Block {

@@ -139,17 +139,19 @@ __global__ void __launch_bounds__(copy_threads)
 }  // namespace
 
 Relay::Relay(const DeviceGroup& group, std::size_t device, const GroupCounts& share,
-             std::uint64_t size, std::uint32_t tile, int key_bytes, int value_bytes)
+             std::uint64_t size, const PartitionKernels& kernels, int key_bytes, int value_bytes)
     : group_(group),
       device_(device),
-      tile_(tile),
+      share_(share),
+      kernels_(kernels),
       key_bytes_(key_bytes),
       value_bytes_(value_bytes) {
-  const std::uint64_t tiles = (size + tile - 1) / tile;
+  const std::uint64_t tiles = (size + kernels.tile - 1) / kernels.tile;
   const std::uint64_t slices = std::clamp<std::uint64_t>(tiles / tiles_per_slice, 1, most_slices);
   batches_per_slice_ =
       static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (share.batches + slices - 1) / slices));
-  slice_items_ = std::min(size, std::uint64_t{batches_per_slice_} * share.tiles_per_batch * tile);
+  slice_items_ =
+      std::min(size, std::uint64_t{batches_per_slice_} * share.tiles_per_batch * kernels.tile);
 }
 
 std::uint64_t Relay::bytes_wanted() const {
@@ -179,22 +181,21 @@ void Relay::allocate(const std::vector<std::uint64_t>& key_destinations,
   }
 }
 
-bool Relay::run_slice(const PartitionKernels& kernels, const MoveArguments& arguments,
-                      const GroupCounts& share) {
-  if (next_batch_ >= share.batches) return false;
+bool Relay::run_slice(const MoveArguments& arguments) {
+  if (next_batch_ >= share_.batches) return false;
   const cudaStream_t work = group_.stream(device_);
   const cudaStream_t out = group_.stream_out(device_);
   const std::uint32_t runs = value_bytes_ != 0 ? 2 * most_groups : most_groups;
   const auto ways = static_cast<std::uint32_t>(std::max<std::size_t>(group_.size() - 1, 1));
-  const std::uint64_t tiles = (arguments.size + tile_ - 1) / tile_;
+  const std::uint64_t tiles = (arguments.size + kernels_.tile - 1) / kernels_.tile;
   const std::uint32_t batch = next_batch_;
-  const std::uint32_t end = std::min(batch + batches_per_slice_, share.batches);
+  const std::uint32_t end = std::min(batch + batches_per_slice_, share_.batches);
   Buffer& buffer = buffers_[next_buffer_];
   RelaySlice slice;
-  slice.rows_before = share.batch_rows.data() + std::uint64_t{batch} * most_groups;
-  slice.rows_behind = end == share.batches
-                          ? share.totals.data()
-                          : share.batch_rows.data() + std::uint64_t{end} * most_groups;
+  slice.rows_before = share_.batch_rows.data() + std::uint64_t{batch} * most_groups;
+  slice.rows_behind = end == share_.batches
+                          ? share_.totals.data()
+                          : share_.batch_rows.data() + std::uint64_t{end} * most_groups;
   slice.keys = {key_bytes_, key_destinations_.data(), arguments.key_places,
                 reinterpret_cast<std::uint64_t>(buffer.keys.data())};
   slice.values = {value_bytes_, value_destinations_.data(), arguments.value_places,
@@ -204,9 +205,9 @@ bool Relay::run_slice(const PartitionKernels& kernels, const MoveArguments& argu
   place_kernel<<<1, most_groups, 0, work>>>(slice);
   check_cuda(cudaGetLastError());
   MoveArguments of_slice = arguments;
-  of_slice.first_tile = std::uint64_t{batch} * share.tiles_per_batch;
-  of_slice.end_tile = std::min(tiles, std::uint64_t{end} * share.tiles_per_batch);
-  check_cuda(kernels.move(of_slice, work));
+  of_slice.first_tile = std::uint64_t{batch} * share_.tiles_per_batch;
+  of_slice.end_tile = std::min(tiles, std::uint64_t{end} * share_.tiles_per_batch);
+  check_cuda(kernels_.move(of_slice, work));
   group_.wait(out, device_, work);
   copy_kernel<<<copying_blocks, copy_threads, (runs + 1) * sizeof(std::uint32_t), out>>>(
       slice.list, runs, ways);

@@ -23,11 +23,10 @@ struct RelayRun {
 /// Moves the items of one device to their groups. Items for other devices are gathered in a local
 /// buffer first and cross the link in large contiguous ranges.
 ///
-/// If a tile's run of some ten items is written straight to another GPU, it crosses the link in
-/// small packets: on two H200s with 1024 groups 158 of the link's 450 GB/s each way, for runs of 48
-/// bytes. So the chunk is moved slice by slice, and while the next slice is moved, a few blocks
-/// copy the groups of the last slice, some hundred KiB each, to their destinations. There are two
-/// buffers of one slice each; a slice of a long chunk has at most 1/24 of its items.
+/// A tile's run of some ten items would cross the link in small packets: on two H200s with 1024
+/// groups at 158 of the link's 450 GB/s each way, for runs of 48 bytes. So the chunk is moved slice
+/// by slice, and while the next slice is moved, a few blocks copy the groups of the last slice, some
+/// hundred KiB each. There are two buffers; a slice of a long chunk has 1/24 of its items.
 ///
 /// A slice is copied to all other devices at once. With one destination after the other, in any
 /// rotation, devices lose step: two send to a third one while none sends to the fourth. On four
@@ -41,9 +40,8 @@ class Relay {
  public:
   /// \param device  its CUDA device is current in all calls
   Relay(const DeviceGroup& group, std::size_t device, const GroupCounts& share, std::uint64_t size,
-        std::uint32_t tile, int key_bytes, int value_bytes);
+        const PartitionKernels& kernels, int key_bytes, int value_bytes);
 
-  /// Bytes that allocate() allocates.
   [[nodiscard]] std::uint64_t bytes_wanted() const;
   /// \param key_destinations, value_destinations  see RelayArray::destinations; most_groups numbers
   void allocate(const std::vector<std::uint64_t>& key_destinations,
@@ -55,8 +53,7 @@ class Relay {
   /// The host calls this for all devices in rotation. Otherwise the last of four devices would wait
   /// for some 500 launches on the others.
   /// \return false if no slice is left
-  bool run_slice(const PartitionKernels& kernels, const MoveArguments& arguments,
-                 const GroupCounts& share);
+  bool run_slice(const MoveArguments& arguments);
   void wait_on_all() const;
 
  private:
@@ -74,7 +71,8 @@ class Relay {
 
   const DeviceGroup& group_;
   std::size_t device_;
-  std::uint32_t tile_;
+  const GroupCounts& share_;
+  const PartitionKernels& kernels_;
   int key_bytes_;
   int value_bytes_;
   std::uint32_t batches_per_slice_;

@@ -21,7 +21,6 @@
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 
-/// The merge sort over the devices of a group.
 namespace sortie::multisort::merge {
 
 /// The work space of one device.
@@ -52,7 +51,7 @@ struct DeviceWork {
   }
 };
 
-/// A range of samples and the position of its keys in the output.
+/// A range of samples, and where its keys go. One block copies them.
 struct SampleTask {
   std::uint64_t first;
   std::uint64_t stride;
@@ -60,7 +59,6 @@ struct SampleTask {
   std::uint64_t target;
 };
 
-/// One block copies one range of samples.
 template <class Key>
 __global__ void sample_kernel(const Key* keys, const SampleTask* tasks, Key* samples) {
   const SampleTask task = tasks[blockIdx.x];
@@ -69,8 +67,8 @@ __global__ void sample_kernel(const Key* keys, const SampleTask* tasks, Key* sam
 }
 
 /// Reads samples of sorted sequences, each on a device of a group, for plan::split_by_samples().
-/// Every device reads its own memory, so no peer access is needed. Samples are few, some ten
-/// kilobytes: allocating page-locked memory would take longer than the pageable copy.
+/// Every device reads its own memory. Samples are few, some ten kilobytes: allocating page-locked
+/// memory would take longer than the pageable copy.
 template <class Key>
 class Sampler {
  public:
@@ -115,7 +113,6 @@ class Sampler {
   }
 
  private:
-  /// Enqueues the reading of a device's samples on its stream.
   void start(std::size_t device, std::span<const plan::SampleRange> ranges) {
     std::vector<SampleTask> tasks;
     std::uint64_t target = 0;
@@ -138,9 +135,7 @@ class Sampler {
   std::vector<DeviceBuffer<Key>> device_samples_;
 };
 
-/// Finds the cuts of the sorted chunks between the items of consecutive result chunks: entry d
-/// holds the positions in each sorted chunk where the items of result chunk d begin, and the last
-/// entry holds the ends.
+/// Where each result chunk begins in each sorted chunk; the last entry holds the ends.
 template <class Key>
 [[nodiscard]] std::vector<std::vector<std::uint64_t>> split_for_chunks(
     const DeviceGroup& group, const std::vector<const Key*>& sorted,
@@ -159,7 +154,6 @@ template <class Key>
   return splits;
 }
 
-/// Copies items between devices: keys, and values if there are any.
 template <class Key, class Value>
 void exchange_items(ItemExchange& exchange,
                     const std::vector<std::vector<plan::Transfer>>& by_source,
@@ -175,9 +169,8 @@ void exchange_items(ItemExchange& exchange,
   exchange(by_source, sizeof(Key), has_values<Value> ? sizeof(Value) : 0, raw(from), raw(to));
 }
 
-/// The runs that each device merges: ranges of the sorted chunks.
-/// \param items  of each device: the sorted chunks, or, if they have been copied (`moved`), where
-///               the runs of a device are one after the other
+/// The runs that each device merges.
+/// \param items  the sorted chunks; or, if `moved`, the runs of each device one after the other
 template <class Key, class Value>
 [[nodiscard]] std::vector<std::vector<Run<Key, Value>>> runs_of(
     const std::vector<Items<Key, Value>>& items, std::span<const std::vector<std::uint64_t>> splits,
@@ -196,7 +189,6 @@ template <class Key, class Value>
   return runs;
 }
 
-/// The items of all devices on a side.
 template <class Key, class Value>
 [[nodiscard]] std::vector<Items<Key, Value>> all_on(const std::vector<TwoSides<Key, Value>>& sides,
                                                     Side side) {
@@ -205,7 +197,6 @@ template <class Key, class Value>
   return items;
 }
 
-/// One sort over devices: buffers, and the host's orchestration.
 template <class Key, class Value>
 class DevicesSort {
  public:
@@ -272,8 +263,7 @@ class DevicesSort {
     merge.stop();
   }
 
-  /// Merges each pair of neighbouring runs of a device. A run without a neighbour is merged with an
-  /// empty run, that is, copied. \return the merged runs
+  /// Merges each pair of neighbouring runs of a device; a run without a neighbour is copied.
   std::vector<Run<Key, Value>> merge_pairs(std::size_t device,
                                            const std::vector<Run<Key, Value>>& runs, Side to,
                                            bool decode) {
@@ -293,7 +283,6 @@ class DevicesSort {
     return merged;
   }
 
-  /// Merges one or two runs on each device, in a single round.
   void merge_two_runs(const std::vector<std::vector<Run<Key, Value>>>& runs,
                       const std::vector<Items<Key, Value>>& targets) {
     std::vector<TwoRunsMerge<Key, Value>> merges;

@@ -47,7 +47,7 @@ template <class Key, class Value>
   }
 }
 
-/// Capacity for the splits of the passes over n items, and of a merge of up to `runs` runs.
+/// Splits that the passes over n items need, and a merge of up to `runs` runs.
 template <class Key, class Value>
 [[nodiscard]] std::uint64_t split_capacity(std::uint64_t n, std::uint64_t runs) {
   std::uint64_t most = n / TileShape<Key>::items + runs + 1;
@@ -56,10 +56,8 @@ template <class Key, class Value>
   return most;
 }
 
-/// Enqueues the sort of a device's items. They are on Side::data before, and on `end` after.
-///
-/// Passes: one that sorts tiles, then ceil(log2(n / first_run)) that merge. Each pass reads and
-/// writes every item once. \param splits  capacity split_capacity()
+/// Enqueues the sort of a device's items, from Side::data to `end`: one pass sorts tiles, then
+/// ceil(log2(n / first_run)) merge. \param splits  capacity split_capacity()
 template <class Key, class Value>
 void sort_locally(const TwoSides<Key, Value>& items, Side end, const WordOrder<Key>& order,
                   bool decode, std::uint64_t* splits, cudaStream_t stream) {
@@ -101,7 +99,7 @@ inline constexpr std::uint64_t most_parts = 16;
 /// Least items of a part: below, launching copies and kernels takes longer than they run.
 inline constexpr std::uint64_t least_part_items = std::uint64_t{1} << 18;
 
-/// Thread i finds how many items of the first run precede part i + 1 of the merge.
+/// Thread i: how many items of the first run precede part i + 1 of the merge.
 template <class Key, class Value>
 __global__ void part_borders_kernel(Run<Key, Value> first, Run<Key, Value> second,
                                     std::uint64_t parts, WordOrder<Key> before,

@@ -50,8 +50,8 @@ inline constexpr int merging_blocks = has_values<Value>  ? 0
                                       : sizeof(Key) <= 4 ? 6
                                                          : 5;
 
-/// Calls body(r, i) for the items i of a tile of `count` items that the thread loads or stores as its
-/// r-th: neighbouring threads take neighbouring items.
+/// Calls body(r, i) for each item i that the thread loads or stores as its r-th of a tile:
+/// neighbouring threads take neighbouring items.
 template <class Shape, class Body>
 __device__ __forceinline__ void for_each_coalesced(int count, Body body) {
 #pragma unroll
@@ -178,8 +178,7 @@ struct TileOfPair {
   }
 };
 
-/// Finds for each tile of the output how many items of its pair's first run precede it. One thread
-/// per tile.
+/// One thread per tile of the output: how many items of its pair's first run precede it.
 template <class Key, class Value>
 __global__ void partition_kernel(RunPairs<Key, Value> pairs, WordOrder<Key> before,
                                  std::uint64_t* splits) {

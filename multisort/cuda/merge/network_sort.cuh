@@ -27,7 +27,6 @@ inline constexpr int threads = 1 << log_threads;
 /// Two blocks of 512 threads per multiprocessor leave 64 registers per thread.
 inline constexpr int blocks_a_multiprocessor = 2;
 
-/// Shape of a tile for a key and a value type.
 template <class Key, class Value>
 struct TileShape {
   /// Keys of less than four bytes are compared as 32-bit words.
@@ -73,7 +72,6 @@ struct TileStorage<Key, NoValue> {
   PaddedArray<typename Shape::Word, Shape::items> keys;
 };
 
-/// The items of one thread.
 template <class Key, class Value>
 struct ThreadItems {
   using Shape = TileShape<Key, Value>;
@@ -137,9 +135,8 @@ struct Grouping {
   }
 };
 
-/// Calls body with low_bit as a compile-time constant, which makes the address offsets of items
-/// constant, too. Otherwise address arithmetic is half of the cost of moving items through shared
-/// memory.
+/// Makes low_bit a compile-time constant, and so the address offsets of items. Otherwise address
+/// arithmetic is half of the cost of moving items through shared memory.
 template <class Body>
 __device__ void with_constant(int low_bit, Body body) {
   static_assert(log_threads == 9);
@@ -167,7 +164,6 @@ __device__ void with_constant(int low_bit, Body body) {
   }
 }
 
-/// Calls body(r, word) for each item r of the thread and its word of a padded array.
 template <int LowBit, int Count, class Word, int Items, class Body>
 __device__ void for_each_word(PaddedArray<Word, Items>& array, const Grouping& grouping,
                               Body body) {
@@ -360,7 +356,7 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
 template <class Key, class Value>
 inline constexpr int shared_bytes = static_cast<int>(sizeof(TileStorage<Key, Value>));
 
-/// Launches the sort of tiles of TileShape<Key, Value>::items. \pre array.n > 0
+/// \pre array.n > 0
 template <class Key, class Value>
 void launch_sort_tiles(const Array<Key, Value>& array, const Array<Key, Value>& out, int stages,
                        cudaStream_t stream) {

@@ -144,7 +144,6 @@ class BucketSort {
     [[nodiscard]] bool is_sorted() const { return keys.least == keys.greatest; }
   };
 
-  /// Appends a segment to inside_ or boundary_buckets_.
   void add(const Segment& segment, const std::vector<std::uint64_t>& chunk_begins) {
     if (segment.begin >= chunk_begin_ && segment.end <= chunk_begins[device_ + 1]) {
       inside_.push_back(segment);
@@ -167,12 +166,11 @@ class BucketSort {
     return static_cast<std::uint64_t>(request_.value_bytes);
   }
   [[nodiscard]] bool is_narrow() const { return key_bytes(request_.key_type) < 4; }
-  /// `items` from number `item` on.
   [[nodiscard]] RawItems at(const RawItems& items, std::uint64_t item) const {
     return {items.keys == nullptr ? nullptr : items.keys + item * key_size(),
             items.values == nullptr ? nullptr : items.values + item * value_size()};
   }
-  /// The items from a position of the sorted array on.
+  // Both: the items from a position of the sorted array on.
   [[nodiscard]] RawItems in_chunk(std::uint64_t position) const {
     const DeviceChunk& chunk = request_.chunks[device_];
     return at({static_cast<std::byte*>(chunk.keys), static_cast<std::byte*>(chunk.values)},

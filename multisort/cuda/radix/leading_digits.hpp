@@ -27,8 +27,7 @@ namespace sortie::multisort {
 /// | buffer, on each device | numbers | lifetime |
 /// |---|---|---|
 /// | batch_rows | most_groups for each of at most 2048 batches of tiles | the object's |
-/// | tile_rows | most_groups for each tile, if items have values and moves are stable | the
-/// object's |
+/// | tile_rows | with values: most_groups for each tile | the object's |
 /// | totals, range | most_groups, 2 | the object's |
 /// | counts of refinements | 2^digit_bits for each refined bucket | one round |
 /// | sample | 2^16 keys, twice, and temporary storage of CUB's radix sort | sample() |
@@ -65,8 +64,8 @@ class LeadingDigits {
     }
   }
 
-  /// Takes a sample of the keys of all chunks, encoded and sorted: 2^16 keys of each chunk, of which
-  /// some thousand, evenly spaced in their order, are copied to the host. Waits for the devices.
+  /// A sample of the keys of all chunks, encoded and sorted: 2^16 keys of each chunk, of which some
+  /// thousand, evenly spaced in their order, are copied to the host. Waits for the devices.
   /// \pre keys have 4 or 8 bytes
   [[nodiscard]] std::vector<plan::SampledKey> sample() const {
     const auto key_size = static_cast<std::uint64_t>(key_bytes(request_.key_type));
@@ -173,11 +172,11 @@ class LeadingDigits {
     problem.largest_moved = tolerance.largest_moved;
 
     for (std::size_t d = 0; d < group_.size(); ++d) count_up_to(d, request_.chunks[d].size);
-    const Range keys = range();
-    if (keys.least >= keys.greatest) return std::nullopt;
-    const int width = static_cast<int>(std::bit_width(keys.least ^ keys.greatest));
+    const auto [least, greatest] = range();
+    if (least >= greatest) return std::nullopt;
+    const int width = static_cast<int>(std::bit_width(least ^ greatest));
     problem.common_prefix_bits = key_bits_ - width;
-    problem.common_prefix = width == 64 ? 0 : keys.least >> width;
+    problem.common_prefix = width == 64 ? 0 : least >> width;
     if (width != first_digit_end_) {
       // All keys agree in some leading bits: count the digit that follows these.
       set_first_digit(width);
@@ -196,8 +195,7 @@ class LeadingDigits {
   void count_groups(std::size_t device, const GroupLookup& lookup) {
     if (shares_[device].batches > 0) count(device, 0, shares_[device].batches, lookup, false);
   }
-  /// The last counts: for each device, the items of each of the first `groups` groups. Waits for
-  /// the devices.
+  /// The last counts of the first `groups` groups, for each device. Waits for the devices.
   [[nodiscard]] std::vector<std::uint64_t> totals(std::size_t groups) {
     std::vector<std::uint64_t> counts(group_.size() * groups, 0);
     for (std::size_t d = 0; d < group_.size(); ++d) {
@@ -208,7 +206,6 @@ class LeadingDigits {
     group_.synchronise();
     return counts;
   }
-  /// The counts of a device's items.
   [[nodiscard]] GroupCounts& share(std::size_t device) { return shares_[device]; }
 
   [[nodiscard]] const PartitionKernels& kernels() const { return kernels_; }
@@ -225,12 +222,6 @@ class LeadingDigits {
   /// 0.025 % of a share apart.
   static constexpr std::uint64_t keys_on_host = 8192;
   static constexpr std::uint64_t least_keys_on_host = 512;
-
-  /// Least and greatest encoded key of all devices.
-  struct Range {
-    std::uint64_t least = ~std::uint64_t{0};
-    std::uint64_t greatest = 0;
-  };
 
   void count(std::size_t device, std::uint32_t first_batch, std::uint32_t end_batch,
              const GroupLookup& lookup, bool with_range) {
@@ -252,20 +243,22 @@ class LeadingDigits {
       check_cuda(sum_batches(share.batch_rows.data(), share.batches, share.totals.data(),
                              group_.stream(device)));
   }
-  [[nodiscard]] Range range() {
+  /// The least and the greatest encoded key of all devices.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> range() {
     std::vector<std::array<std::uint64_t, 2>> found(group_.size());
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);
       shares_[d].range.copy_to(found[d]);
     }
     group_.synchronise();
-    Range all;
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t greatest = 0;
     for (std::size_t d = 0; d < group_.size(); ++d) {
       if (request_.chunks[d].size == 0) continue;
-      all.least = std::min(all.least, found[d][0]);
-      all.greatest = std::max(all.greatest, found[d][1]);
+      least = std::min(least, found[d][0]);
+      greatest = std::max(greatest, found[d][1]);
     }
-    return all;
+    return {least, greatest};
   }
   [[nodiscard]] std::vector<std::uint64_t> refine(const std::vector<plan::Refinement>& wanted) {
     // Order of the counts: refinement, source, digit. One launch counts some refinements of one

@@ -34,7 +34,7 @@ struct GroupLookup {
   int mantissa_bits = 0;
 };
 
-/// Arguments of the count of groups, in batches of `tiles_per_batch` tiles each.
+/// Counts the groups, in batches of tiles.
 struct CountArguments {
   const void* keys = nullptr;
   std::uint64_t size = 0;
@@ -64,7 +64,7 @@ struct GroupCounts {
 /// Most buckets that one launch refines.
 inline constexpr int most_refinements = 16;
 
-/// Arguments of the count of the digits of keys with certain prefixes.
+/// Counts the digits of the keys with certain prefixes.
 struct RefineArguments {
   const void* keys = nullptr;
   std::uint64_t size = 0;
@@ -76,7 +76,6 @@ struct RefineArguments {
   std::uint64_t* counts = nullptr;  ///< 2^digit_bits numbers for each prefix, zero before
 };
 
-/// Arguments of a sample.
 struct SampleArguments {
   const void* keys = nullptr;
   std::uint64_t size = 0;
@@ -91,7 +90,6 @@ struct SampleArguments {
 /// No group; for MoveArguments::heavy_hitter.
 inline constexpr std::uint32_t no_group = ~0u;
 
-/// Arguments of a move.
 struct MoveArguments {
   const void* keys = nullptr;
   const void* values = nullptr;
