@@ -36,9 +36,9 @@ struct Algorithm {
   [[nodiscard]] bool is_built() const { return sort_chunks != nullptr || sort_host != nullptr; }
 };
 
-/// Adds an algorithm to the table that sort(), sort_chunks(), name(), parse_sort_algorithm() and
-/// sort_algorithms() read. Without functions, only the name is known, as in a build without CUDA.
-/// A second registration of the same id is ignored. Call it before threads sort.
+/// Adds an algorithm for sort(), sort_chunks() and the functions of names. Without functions, only
+/// the name is known, as in a build without CUDA. A second registration of the same id is ignored.
+/// Call it before threads sort.
 void register_algorithm(const Algorithm& algorithm);
 
 /// The registered algorithm; null if there is none with this id.
@@ -53,15 +53,12 @@ void check_chunks(const Context& context, const ChunkRequest& request);
 /// More logical devices than any machine has real ones; the plans grow with their square.
 inline constexpr int most_devices = 1024;
 
-/// Starts the host runtime and returns how many logical devices the host has: `wanted`, or one for
-/// each thread where that is 0. Each does its part of the work on one thread (for_each_task()).
-/// \throws Error (usage) a negative number, or one beyond most_devices
+/// Starts the host runtime. \return how many logical devices the host has: `wanted`, or one for each
+/// thread where that is 0 \throws Error (usage) a negative number, or one beyond most_devices
 [[nodiscard]] std::size_t start_devices(const HostContext& context, int wanted);
 
-/// Sorts host memory on the host. \pre sort() has checked `request`
+/// Both sort host memory. \pre sort() has checked `request`
 void sort_on_host(const Context& context, const Request& request);
-
-/// Sorts host memory on the GPUs. \pre sort() has checked `request`
 void sort_on_cuda(const Context& context, const Request& request);
 
 /// The library's own algorithms for CUDA in this build, the default first.

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 #include "sortie/sort_chunks.hpp"
 
@@ -78,6 +82,10 @@ std::vector<SortAlgorithm> sort_algorithms(Backend backend) {
 
 namespace multisort {
 
+// host/sort_typed_definition.hpp; CMake generates a source file for each key width.
+template <class Key>
+void sort_keys_of(const Context& context, const Request& request, std::size_t devices);
+
 namespace {
 
 void check_values(int value_bytes) {
@@ -108,6 +116,25 @@ void require_algorithm(const Context& context, SortAlgorithm algorithm) {
   throw Error(ErrorKind::unavailable,
               fmt::format("sort: found algorithm {} on backend {}, expected {}", name(algorithm),
                           name(backend), expected));
+}
+
+std::size_t start_devices(const HostContext& context, int wanted) {
+  if (wanted < 0 || wanted > most_devices)
+    throw Error(ErrorKind::usage, fmt::format("sort: found {} devices, expected 1 to {}, or 0 for "
+                                              "one for each thread",
+                                              wanted, most_devices));
+  start_host_runtime(context.threads);
+  return static_cast<std::size_t>(wanted > 0 ? wanted : host_threads());
+}
+
+void sort_on_host(const Context& context, const Request& request) {
+  const std::size_t devices = start_devices(context, request.options.devices);
+  try {
+    with_key_word(key_bytes(request.key_type),
+                  [&]<class Word>(Word) { sort_keys_of<Word>(context, request, devices); });
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory_error("the plan of the sort", request.num_items, host_memory_available());
+  }
 }
 
 void sort(const Context& context, const Request& request) {

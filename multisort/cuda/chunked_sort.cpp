@@ -5,13 +5,12 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <map>
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "core/phase_timer.hpp"
-#include "multisort/cuda/radix/radix_sort.hpp"
+#include "multisort/cuda/chunk_sort.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
@@ -49,19 +48,12 @@ std::uint64_t items_that_fit(std::uint64_t bytes, int item_bytes) {
 std::uint64_t chunk_items(const Context& context, const std::vector<int>& ordinals,
                           const Request& request) {
   const int item_bytes = key_bytes(request.key_type) + request.value_bytes;
-  std::map<int, std::uint64_t> devices_of_gpu;
-  for (const int ordinal : ordinals) ++devices_of_gpu[ordinal];
-  std::uint64_t least = ~std::uint64_t{0};
-  for (const auto& [ordinal, devices] : devices_of_gpu) {
-    const CurrentDevice current(ordinal);
-    const std::uint64_t bytes = device_memory_budget(context) / devices / workers_per_device;
-    const std::uint64_t items = items_that_fit(bytes, item_bytes);
-    if (items < std::min(fewest_items, request.num_items))
-      throw out_of_memory_error("a chunk of the sort", radix_sort_bytes(fewest_items, item_bytes),
-                                bytes);
-    least = std::min(least, items);
-  }
-  return least;
+  const std::uint64_t bytes = budget_of_device(context, ordinals) / workers_per_device;
+  const std::uint64_t items = items_that_fit(bytes, item_bytes);
+  if (items < std::min(fewest_items, request.num_items))
+    throw out_of_memory_error("a chunk of the sort", radix_sort_bytes(fewest_items, item_bytes),
+                              bytes);
+  return items;
 }
 
 /// Sorts each part of the result from its ranges of all sorted chunks, in the order of the chunks.
@@ -173,6 +165,16 @@ void ChunkedArray::run_workers(const std::function<void(GpuWorker&, std::size_t)
       throw;
     }
   });
+}
+
+std::uint64_t budget_of_device(const Context& context, const std::vector<int>& ordinals) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const int ordinal : ordinals) {
+    const CurrentDevice current(ordinal);
+    const auto devices = std::count(ordinals.begin(), ordinals.end(), ordinal);
+    least = std::min(least, device_memory_budget(context) / static_cast<std::uint64_t>(devices));
+  }
+  return least;
 }
 
 std::uint64_t radix_sort_bytes(std::uint64_t items, int item_bytes) {

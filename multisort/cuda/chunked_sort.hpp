@@ -24,7 +24,7 @@ struct ItemRange {
 /// Copies chunks to a GPU, sorts them there, and copies them back, one after the other.
 class GpuWorker {
  public:
-  /// \param most  largest number of items per chunk
+  /// \param most  items per chunk
   GpuWorker(int ordinal, const Request& request, std::uint64_t most);
 
   /// Concatenates ranges of `from` on the device, sorts them, and writes them to `to` from `begin`
@@ -34,7 +34,6 @@ class GpuWorker {
            const RawItems& to, std::uint64_t begin, bool go_encoded);
 
  private:
-  /// Copies items from or to `begin` on the device.
   void copy(const RawItems& host, std::uint64_t host_begin, std::uint64_t begin, std::uint64_t size,
             bool to_device);
 
@@ -49,9 +48,8 @@ class GpuWorker {
 
 /// An array in host memory, cut into chunks that GPUs sort.
 ///
-/// Each logical device has four workers. A worker is a thread with its own streams and memory for
-/// one chunk, so one chunk is sorted while others are copied. Chunks have equal sizes, as large as
-/// the worker's share of the memory allows: of the context's budget, or of the free memory.
+/// A worker is a thread with its own streams and memory for one chunk, so one chunk is sorted while
+/// others are copied. Chunks have equal sizes, as large as the worker's share of the memory allows.
 class ChunkedArray {
  public:
   /// Reports the figure "sorted_chunks". \param ordinals  CUDA device of each logical device
@@ -65,7 +63,6 @@ class ChunkedArray {
   /// Sorts each chunk into `runs`, with encoded keys. Phase "sort chunks". Stable with values.
   void sort_chunks(const RawItems& runs) const;
 
-  /// Calls body(worker, chunk) for all chunks, on the workers' threads.
   void run_workers(const std::function<void(GpuWorker&, std::size_t)>& body) const;
 
  private:
@@ -86,6 +83,10 @@ class ChunkedArray {
 /// \throws Error (out_of_memory) for a chunk on a GPU, or for the copy
 void sort_twice_in_chunks(const Context& context, const std::vector<int>& ordinals,
                           const Request& request);
+
+/// The least memory that a logical device may take: logical devices share their GPU's budget.
+[[nodiscard]] std::uint64_t budget_of_device(const Context& context,
+                                             const std::vector<int>& ordinals);
 
 /// Upper bound of the bytes on a GPU for a radix sort of `items` items there, the items included.
 [[nodiscard]] std::uint64_t radix_sort_bytes(std::uint64_t items, int item_bytes);

@@ -15,8 +15,7 @@ namespace sortie::multisort {
 
 namespace {
 
-/// Gives device `from` access to the memory of `to`, both cudaMalloc's and the pool's. \return
-/// whether the machine allows it
+/// Gives `from` access to the memory of `to`, both cudaMalloc's and the pool's, if that is possible.
 bool connect_peers(int from, int to) {
   int possible = 0;
   check_cuda(cudaDeviceCanAccessPeer(&possible, from, to));
@@ -58,10 +57,6 @@ DeviceGroup::DeviceGroup(const std::vector<int>& ordinals, Transport transport)
     device.out = make_stream(greatest);
     device.event = make_event();
   }
-  connect(transport);
-}
-
-void DeviceGroup::connect(Transport transport) {
   for (std::size_t from = 0; from < size(); ++from) {
     for (std::size_t to = 0; to < size(); ++to) {
       const bool reached =
@@ -76,10 +71,6 @@ void DeviceGroup::connect(Transport transport) {
       reach_[from * size() + to] = reached;
     }
   }
-}
-
-bool DeviceGroup::all_reach() const {
-  return std::all_of(reach_.begin(), reach_.end(), [](bool reached) { return reached; });
 }
 
 void DeviceGroup::wait(cudaStream_t waiting, std::size_t device, cudaStream_t stream) const {

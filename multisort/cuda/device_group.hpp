@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -19,15 +20,14 @@ namespace sortie::multisort {
 /// Logical devices, each on a CUDA device. Several may share a CUDA device, so code for several
 /// GPUs also runs on one.
 ///
-/// A logical device has a work stream and a copy stream for each direction. None of them
-/// synchronises with the default stream. Where the machine allows it, each device gets access to
-/// the memory of the others: to allocations of cudaMalloc and of the pools that DeviceBuffer uses.
+/// A logical device has a work stream and a copy stream for each direction, which do not synchronise
+/// with the default stream. Where the machine allows it, each device gets access to the memory of
+/// the others: to allocations of cudaMalloc and of the pools that DeviceBuffer uses.
 /// The destructor does not wait: work on the streams must have finished.
 class DeviceGroup {
  public:
-  /// \param ordinals   CUDA device of each logical device, at least one
-  /// \param transport  automatic: peer access where available; peer: required everywhere; staged:
-  ///                   not used, not even between logical devices on one GPU
+  /// \param ordinals   CUDA device of each logical device
+  /// \param transport  staged: no peer access, not even between logical devices on one GPU
   /// \throws Error (usage) no device; (unavailable) no such CUDA device, or no peer access with
   ///         Transport::peer; (device)
   explicit DeviceGroup(const std::vector<int>& ordinals,
@@ -54,19 +54,18 @@ class DeviceGroup {
   [[nodiscard]] bool reaches(std::size_t from, std::size_t to) const {
     return reach_[from * size() + to];
   }
-  /// Whether every device reaches every other.
-  [[nodiscard]] bool all_reach() const;
+  [[nodiscard]] bool all_reach() const {
+    return std::all_of(reach_.begin(), reach_.end(), [](bool reached) { return reached; });
+  }
 
-  /// Makes the CUDA device of a logical device current.
   [[nodiscard]] CurrentDevice current(std::size_t device) const {
     return CurrentDevice(ordinal(device));
   }
 
-  /// Makes later work on `waiting`, a stream of any device, wait for the work on `stream`, a stream
-  /// of `device`. The host does not wait.
+  /// Later work on `waiting`, a stream of any device, waits for the work on `stream`, a stream of
+  /// `device`. The host does not wait.
   void wait(cudaStream_t waiting, std::size_t device, cudaStream_t stream) const;
-  /// Makes later work on each work stream wait for the work on all other work streams. The host
-  /// does not wait.
+  /// Later work on each work stream waits for the work on all others. The host does not wait.
   void barrier() const;
   /// The host waits for all streams of all devices. \throws Error (device)
   void synchronise() const;
@@ -80,14 +79,11 @@ class DeviceGroup {
     CudaEvent event;  ///< of barrier() and wait()
   };
 
-  void connect(Transport transport);
-
   std::vector<Device> devices_;
   std::vector<bool> reach_;
 };
 
-/// Times a phase of work on a group. With a report, the host waits for the group at the end of the
-/// phase. Without one it does not wait, and phases follow each other on the streams.
+/// Times a phase of work on a group. Only with a report the host waits for the group at its end.
 class GroupPhase {
  public:
   GroupPhase(const Context& context, const DeviceGroup& group, std::string_view name,

@@ -53,10 +53,8 @@ requires(has_values<Value>&& are_words<Key, Value>) void sort_as_words(Items<Key
 ///    until they fit the cache, and sort them there with a small scratch.
 ///
 /// Keys alone that differ in no more than 16 bits are counted instead, and written anew
-/// (*histogram*, *local sort*).
-///
-/// Which parts are divided how depends on their sizes alone, so the result is the same for any
-/// number of devices. Keys alone come out as by any other sort; with values it is not stable.
+/// (*histogram*, *local sort*). How parts are divided depends on their sizes alone, so the result is
+/// the same for any number of devices. Not stable.
 ///
 /// Work space: about 1.5 MiB a device (with values 3 MiB) and 2 MiB for u32 keys, and two bytes for
 /// 512 bytes of keys. O(n) for a level of digits; at most key bits / 9 levels.
@@ -66,7 +64,6 @@ class InPlaceSort {
   using Range = Items<Key, Value>;
   using Sorter = LocalSort<Key, Value>;
 
-  /// Bytes of work space.
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
     const std::uint64_t counters =
         has_values<Value> ? 0 : (devices + 1) * most_counted * sizeof(std::uint64_t);
@@ -84,7 +81,6 @@ class InPlaceSort {
     if (n > team_items) team_ = std::make_unique<Partition>(n, team_stripes);
     for (std::size_t device = 0; device < devices; ++device)
       workers_.push_back(std::make_unique<Worker>(context, n));
-    differing_.resize(devices);
   }
 
   /// \throws std::bad_alloc  no memory for the list of parts; the items are in any order then
@@ -130,14 +126,11 @@ class InPlaceSort {
   static constexpr std::size_t few_counted = 1024;
   /// Keys of the sample, at equal distances.
   static constexpr std::uint64_t sampled_keys = 1024;
-  /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
-  static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
 
   [[nodiscard]] static std::uint64_t scratch_items(std::uint64_t n) {
     return std::min(n, cached_items);
   }
 
-  /// What a device needs to sort parts by itself.
   struct Worker {
     Worker(const Context& context, std::uint64_t n)
         : partition(std::min(n, team_items), 1),
@@ -195,12 +188,6 @@ class InPlaceSort {
 
   [[nodiscard]] EqualShares shares_of(std::uint64_t n) const { return {n, devices_}; }
 
-  [[nodiscard]] Key joined_differing() const {
-    Key all = 0;
-    for (const Key differing : differing_) all |= differing;
-    return all;
-  }
-
   /// Whether keys of a sample differ in their highest bit. Then the highest digit is known without
   /// reading all keys, and they are encoded as they are divided.
   [[nodiscard]] bool differ_in_highest_bit() const {
@@ -218,36 +205,23 @@ class InPlaceSort {
     const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
     encoded_ = true;
     const Key first = codec_.encoded(items_.keys[0]);
-    for_each_share(shares_of(n_),
-                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t share_end) {
-                     Key differs = 0;
-                     for (; begin < share_end; begin += encoded_keys) {
-                       Key* const keys = items_.keys + begin;
-                       const std::uint64_t n = std::min(encoded_keys, share_end - begin);
-                       codec_.encode(keys, n);
-                       differs |= differing_bits(keys, n, first);
-                     }
-                     differing_[device] = differs;
-                   });
-    return joined_differing();
+    std::atomic<Key> all{0};
+    for_each_share(shares_of(n_), [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+      all |= encode_and_compare(items_.keys + begin, end - begin, codec_, first,
+                                [](const Key*, std::uint64_t) {});
+    });
+    return all;
   }
 
-  /// The bits in which the keys of a part differ.
   [[nodiscard]] Key find_differing(const Part& part) {
     const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
-    const Key* const keys = items_.keys + part.begin;
-    for_each_share(shares_of(part.size),
-                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
-                     differing_[device] = differing_bits(keys + begin, end - begin, keys[0]);
-                   });
-    return joined_differing();
+    return differing_bits_by_devices(items_.keys + part.begin, part.size, devices_);
   }
 
   [[nodiscard]] static bool is_counted(Key differing) {
     return !has_values<Value> && differing != 0 && differing < most_counted;
   }
 
-  /// Counts how often each key occurs, and writes each as often.
   void sort_by_counting(Key differing) {
     const Digit digit = Digit::highest(differing, 8 * static_cast<int>(sizeof(Key)));
     const std::size_t values = digit.values();
@@ -352,7 +326,6 @@ class InPlaceSort {
   bool encoded_ = false;                          ///< whether the keys are encoded
   std::unique_ptr<Partition> team_;               ///< of parts that all devices divide
   std::vector<std::unique_ptr<Worker>> workers_;  ///< one a device
-  std::vector<Key> differing_;                    ///< for each device
   std::vector<Part> large_;                       ///< to be divided by all devices
   std::vector<Part> small_;                       ///< to be sorted, each by one device
 };

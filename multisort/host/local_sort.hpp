@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -10,7 +11,9 @@
 #include <utility>
 
 #include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/host/radix_pass.hpp"
+#include "primitives/key_codec.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "segsort/host/sort_segment.hpp"
 
@@ -80,7 +83,6 @@ class LocalSort {
 
  private:
   static constexpr int key_bits = static_cast<int>(8 * sizeof(Key));
-  /// Keys that the vector sort takes.
   static constexpr bool is_wide = sizeof(Key) >= 4;
   static constexpr int digit_bits = least_digit_bits;
   static constexpr std::size_t line_buckets = std::size_t{1} << widest_digit;
@@ -171,8 +173,7 @@ class LocalSort {
     if (items.keys != result.keys) copy_items(items, n, result);
   }
 
-  /// Sorts, by the bits below `low`, the items that agree in those above. They are in order by
-  /// those.
+  /// Sorts, by the bits below `low`, the items that agree in those above, by which they are in order.
   void sort_where_equal(Range items, Range scratch, std::uint64_t n, int low) {
     const auto upper = [&](std::uint64_t i) { return items.keys[i] >> low; };
     for (std::uint64_t begin = 0; begin + 1 < n;) {
@@ -213,5 +214,31 @@ class LocalSort {
   std::uint64_t most_cached_;
   bool vectors_;
 };
+
+/// The bits in which keys differ, found by all devices.
+template <class Key>
+[[nodiscard]] Key differing_bits_by_devices(const Key* keys, std::uint64_t n, std::size_t devices) {
+  std::atomic<Key> all{0};
+  for_each_share({n, devices}, [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+    all |= differing_bits(keys + begin, end - begin, keys[0]);
+  });
+  return all;
+}
+
+/// Encodes keys in place, and calls after(keys, n) for some at a time, while these are in the
+/// first-level cache. \return the bits in which encoded keys differ from `first`
+template <class Key, class After>
+Key encode_and_compare(Key* keys, std::uint64_t n, const KeyCodec<Key>& codec, Key first,
+                       const After& after) {
+  constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
+  Key differing = 0;
+  for (std::uint64_t begin = 0; begin < n; begin += encoded_keys) {
+    const std::uint64_t count = std::min(encoded_keys, n - begin);
+    codec.encode(keys + begin, count);
+    differing |= differing_bits(keys + begin, count, first);
+    after(keys + begin, count);
+  }
+  return differing;
+}
 
 }  // namespace sortie::multisort

@@ -16,14 +16,11 @@
 
 namespace sortie::multisort {
 
-/// Whether keys come in the order wanted, or in the opposite one, before they are sorted.
+/// Whether keys come in the order wanted, or in the opposite one: then items are reversed. With
+/// values, they count as such only where no two keys are equal, so that the sort is stable.
 ///
-/// The first few keys rule out at least one of the two orders, and both for most arrays, so the
-/// check is cheap. Otherwise keys are read as long as the order holds: at most once, which takes a
-/// tenth of the time of a sort.
-///
-/// Items in the opposite order are reversed. With values, they count as such only where no two keys
-/// are equal, so that the sort is stable.
+/// The first few keys rule out at least one of the two orders, and both for most arrays. Otherwise
+/// keys are read as long as the order holds: at most once, a tenth of the time of a sort.
 template <class Key, class Value>
 class OrderedInput {
  public:
@@ -41,8 +38,8 @@ class OrderedInput {
     const bool ascending = is_ordered<false>(0, few);
     if (!ascending && !is_ordered<true>(0, few)) return false;
     const PhaseTimer timer(context_, "order");
-    if (ascending) return all([this](auto from, auto to) { return is_ordered<false>(from, to); });
-    if (!all([this](auto from, auto to) { return is_ordered<true>(from, to); })) return false;
+    if (ascending) return all_are_ordered<false>();
+    if (!all_are_ordered<true>()) return false;
     reverse();
     return true;
   }
@@ -65,9 +62,9 @@ class OrderedInput {
     return others == 0;
   }
 
-  /// Whether holds(begin, end) for all keys, by parts that have a key in common with the next.
-  template <class Holds>
-  [[nodiscard]] bool all(Holds holds) const {
+  /// The same for all keys, by parts that have a key in common with the next.
+  template <bool Descending>
+  [[nodiscard]] bool all_are_ordered() const {
     // Some thousand keys at a time, so that all devices stop soon after one has found otherwise.
     constexpr std::uint64_t keys_at_once = 4096;
     std::atomic<bool> so_far = true;
@@ -75,7 +72,7 @@ class OrderedInput {
       const std::uint64_t end = std::min(next + 1, n_);
       for (std::uint64_t i = begin; i < end; i += keys_at_once) {
         if (!so_far.load(std::memory_order_relaxed)) return;
-        if (!holds(i, std::min(end, i + keys_at_once + 1)))
+        if (!is_ordered<Descending>(i, std::min(end, i + keys_at_once + 1)))
           so_far.store(false, std::memory_order_relaxed);
       }
     });

@@ -29,9 +29,8 @@ namespace sortie::multisort {
 /// 3. a bucket that is too large for one device is divided by all of them again, by its next digit;
 /// 4. *local sort*: devices take one bucket after the other, the largest first, and sort it back.
 ///
-/// Any distribution ends in buckets of at most 1/8 of a share, or in buckets of a single value,
-/// which can be copied in parts. So the load is balanced for any keys. Stable, so the result is the
-/// same for any number of devices.
+/// Any distribution ends in buckets of at most 1/8 of a share, or of a single value, which can be
+/// copied in parts. So the load is balanced for any keys. Stable.
 ///
 /// Work space: scratch for a copy of all items; 2^digit_bits counters and as many cache lines a
 /// device. O(n) for a level of digits; at most key bits / digit_bits levels.
@@ -71,15 +70,14 @@ class RadixSort {
         storage_(context, n, "scratch of the sort"),
         scratch_(storage_.items()),
         counts_(devices * places()),
-        differing_(devices),
         scatters_(devices),
         sorters_(devices) {}
 
   /// \throws std::bad_alloc  no memory for the list of buckets; the items are in any order then
   void run() {
     if (n_ == 0) return;
-    const bool counted = survey();
-    const Part whole{0, n_, joined_differing(), false};
+    bool counted = false;
+    const Part whole{0, n_, survey(counted), false};
     try {
       if (is_for_one_device(whole)) {
         small_.push_back(whole);
@@ -107,8 +105,6 @@ class RadixSort {
     bool in_scratch = false;
   };
 
-  /// Keys encoded at a time: they stay in the first-level cache until they are looked at again.
-  static constexpr std::uint64_t encoded_keys = 4096 / sizeof(Key);
   /// Keys that tell the digit which the survey counts beforehand.
   static constexpr std::uint64_t sampled_keys = 1024;
   static constexpr std::uint64_t least_share = std::uint64_t{1} << 15;
@@ -144,10 +140,10 @@ class RadixSort {
     return (part.size + largest_task() - 1) / largest_task();
   }
 
-  /// Encodes the keys, finds out in which bits those of each device differ, and counts the digit
-  /// that a sample predicts as the highest. Returns whether it was counted; the count is discarded
-  /// if the prediction was wrong.
-  bool survey() {
+  /// Encodes the keys, and counts the digit that a sample predicts as the highest; the count is
+  /// discarded if the prediction was wrong. \param counts  receives whether it was counted
+  /// \return the bits in which keys differ
+  Key survey(bool& counts) {
     const PhaseTimer timer(context_, "range", n_ * sizeof(Key));
     const Key first = codec_.encoded(items_.keys[0]);
     Key differing = 0;
@@ -156,39 +152,23 @@ class RadixSort {
       differing |= static_cast<Key>(codec_.encoded(items_.keys[place]) ^ first);
     }
     guess_ = Digit::highest(differing, digit_bits_);
-    const bool counts = differing != 0 && !is_for_one_device({0, n_, differing, false});
+    counts = differing != 0 && !is_for_one_device({0, n_, differing, false});
+    std::atomic<Key> all{0};
     for_each_share(shares_of(n_),
-                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t share_end) {
+                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
                      DigitCounts<digit_values> counted;
-                     Key differs = 0;
-                     for (; begin < share_end; begin += encoded_keys) {
-                       Key* const keys = items_.keys + begin;
-                       const std::uint64_t n = std::min(encoded_keys, share_end - begin);
-                       codec_.encode(keys, n);
-                       differs |= differing_bits(keys, n, first);
-                       if (counts) counted.add(keys, n, guess_);
-                     }
-                     differing_[device] = differs;
+                     all |= encode_and_compare(items_.keys + begin, end - begin, codec_, first,
+                                               [&](const Key* keys, std::uint64_t n) {
+                                                 if (counts) counted.add(keys, n, guess_);
+                                               });
                      if (counts) counted.store(counts_of(device), places());
                    });
-    return counts;
-  }
-
-  [[nodiscard]] Key joined_differing() const {
-    Key all = 0;
-    for (const Key differing : differing_) all |= differing;
     return all;
   }
 
-  /// The bits in which the keys of a part differ.
   [[nodiscard]] Key find_differing(const Part& part) {
     const PhaseTimer timer(context_, "range", part.size * sizeof(Key));
-    const Key* const keys = place_of(part).keys;
-    for_each_share(shares_of(part.size),
-                   [&](std::uint64_t device, std::uint64_t begin, std::uint64_t end) {
-                     differing_[device] = differing_bits(keys + begin, end - begin, keys[0]);
-                   });
-    return joined_differing();
+    return differing_bits_by_devices(place_of(part).keys, part.size, devices_);
   }
 
   /// Divides the last of the large parts by its highest digit.
@@ -233,7 +213,6 @@ class RadixSort {
     }
   }
 
-  /// Counts, for each device, the digits of its share of a part.
   void count(const Part& part, Digit digit) {
     const PhaseTimer timer(context_, "histogram", part.size * sizeof(Key));
     const Key* const keys = place_of(part).keys;
@@ -257,7 +236,6 @@ class RadixSort {
                    });
   }
 
-  /// Sorts the parts into the items.
   void sort_locally() {
     const PhaseTimer timer(context_, "local sort");
     if (devices_ > 1) {
@@ -294,7 +272,6 @@ class RadixSort {
   ItemStorage<Key, Value> storage_;
   Range scratch_;
   std::vector<std::uint64_t> counts_;  ///< for each device, of each value of a digit
-  std::vector<Key> differing_;         ///< for each device
   std::vector<Scatter> scatters_;
   std::vector<Sorter> sorters_;
   Digit guess_;              ///< the digit that the survey counts

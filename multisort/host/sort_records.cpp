@@ -6,65 +6,57 @@
 
 #include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"
-#include "multisort/plan/exchange.hpp"
-#include "multisort/plan/multi_sequence.hpp"
+#include "multisort/host/merge_sort.hpp"
 #include "primitives/host/items.hpp"
-#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::detail {
+
+namespace {
+
+/// The steps of multisort::merge_sort() for records.
+struct RecordSteps {
+  const RecordSort& description;
+  std::byte* records;
+  std::byte* scratch;
+
+  [[nodiscard]] std::byte* at(std::byte* array, std::uint64_t i) const {
+    return array + i * description.record_bytes;
+  }
+  void sort(std::size_t, std::uint64_t begin, std::uint64_t size) const {
+    description.sort_share(at(records, begin), at(scratch, begin), size);
+  }
+  [[nodiscard]] const void* read(std::uint64_t i) const { return at(records, i); }
+  [[nodiscard]] bool before(const void* a, const void* b) const { return description.before(a, b); }
+  void copy(std::uint64_t begin, std::uint64_t size, std::uint64_t to) const {
+    std::memcpy(at(scratch, to), at(records, begin), size * description.record_bytes);
+  }
+  [[nodiscard]] RecordRun run(std::uint64_t begin, std::uint64_t size) const {
+    return {at(scratch, begin), size};
+  }
+  void merge(const std::vector<RecordRun>& runs, std::uint64_t begin, std::uint64_t) const {
+    description.merge(runs, at(records, begin));
+  }
+};
+
+}  // namespace
 
 void sort_records(const Context& context, const RecordSort& sort, int devices) {
   if (context.backend == Backend::cuda)
     throw Error(ErrorKind::unavailable,
                 "sort: found backend cuda, expected host: a comparator of the host cannot run on a "
                 "GPU");
-  namespace plan = multisort::plan;
   const std::size_t count = multisort::start_devices(context, devices);
-  const std::vector<std::uint64_t> sizes = EqualShares{sort.count, count}.sizes();
-  const std::vector<std::uint64_t> begins = begins_of(sizes);
-  const std::uint64_t bytes = sort.count * sort.record_bytes;
-  const ItemStorage<std::byte, NoValue> storage(context, bytes, "scratch of the sort");
-  auto* const records = static_cast<std::byte*>(sort.records);
-  std::byte* const scratch = storage.items().keys;
-  const auto at = [&](std::byte* array, std::uint64_t index) {
-    return array + index * sort.record_bytes;
-  };
+  const ItemStorage<std::byte, NoValue> storage(context, sort.count * sort.record_bytes,
+                                                "scratch of the sort");
+  RecordSteps steps{sort, static_cast<std::byte*>(sort.records), storage.items().keys};
   report_progress(context, "sort", 0, sort.count);
-  {
+  if (count > 1) {
+    multisort::merge_sort(context, sort.count, sort.record_bytes, count, steps);
+  } else {
     const PhaseTimer timer(context, "local sort");
-    for_each_task(count, [&](std::size_t device) {
-      sort.sort_share(at(records, begins[device]), at(scratch, begins[device]), sizes[device]);
-    });
+    steps.sort(0, 0, sort.count);
   }
-  if (count == 1) return report_progress(context, "sort", sort.count, sort.count);
-  plan::Exchange exchange;
-  {
-    const PhaseTimer timer(context, "pivots");
-    const auto read = [&](std::size_t device, std::uint64_t position) -> const void* {
-      return at(records, begins[device] + position);
-    };
-    exchange =
-        plan::exchange_of_runs(plan::split_for_destinations(sizes, sizes, read, sort.before));
-  }
-  {
-    const PhaseTimer timer(context, "exchange", 2 * bytes);
-    for_each_task(count, [&](std::size_t source) {
-      for (const plan::Transfer& transfer : exchange.by_source[source])
-        std::memcpy(at(scratch, begins[transfer.destination] + transfer.destination_begin),
-                    at(records, begins[source] + transfer.source_begin),
-                    transfer.size * sort.record_bytes);
-    });
-  }
-  const PhaseTimer timer(context, "merge", 2 * bytes);
-  std::vector<std::vector<RecordRun>> runs(count, std::vector<RecordRun>(count));
-  for (std::size_t source = 0; source < count; ++source) {
-    for (const plan::Transfer& transfer : exchange.by_source[source])
-      runs[transfer.destination][source] = {
-          at(scratch, begins[transfer.destination] + transfer.destination_begin), transfer.size};
-  }
-  for_each_task(count,
-                [&](std::size_t device) { sort.merge(runs[device], at(records, begins[device])); });
   report_progress(context, "sort", sort.count, sort.count);
 }
 

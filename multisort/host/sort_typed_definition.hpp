@@ -4,11 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/host/in_place_sort.hpp"
 #include "multisort/host/local_sort.hpp"
+#include "multisort/host/merge_runs.hpp"
 #include "multisort/host/merge_sort.hpp"
 #include "multisort/host/ordered_input.hpp"
 #include "multisort/host/radix_sort.hpp"
@@ -75,6 +78,31 @@ bool sort_undivided(const Context& context, Items<Key, Value> items, std::uint64
   return false;
 }
 
+/// The steps of merge_sort() for encoded keys, which merge() decodes.
+template <class Key, class Value>
+struct KeySteps {
+  Items<Key, Value> items;
+  Items<Key, Value> scratch;
+  const KeyCodec<Key>& codec;
+  std::vector<LocalSort<Key, Value>> sorters;  ///< one a device
+
+  void sort(std::size_t device, std::uint64_t begin, std::uint64_t size) {
+    sorters[device].sort(items.from(begin), scratch.from(begin), size);
+  }
+  [[nodiscard]] Key read(std::uint64_t i) const { return items.keys[i]; }
+  [[nodiscard]] bool before(Key a, Key b) const { return a < b; }
+  void copy(std::uint64_t begin, std::uint64_t size, std::uint64_t to) const {
+    copy_items(items.from(begin), size, scratch.from(to));
+  }
+  [[nodiscard]] Run<Key, Value> run(std::uint64_t begin, std::uint64_t size) const {
+    return {scratch.from(begin), size};
+  }
+  void merge(std::vector<Run<Key, Value>> runs, std::uint64_t begin, std::uint64_t size) const {
+    if (sorters.size() > 1) merge_runs(std::move(runs), items.from(begin));
+    codec.decode(items.keys + begin, size);
+  }
+};
+
 template <class Key, class Value>
 void sort_typed(const Context& context, const Request& request, std::size_t devices) {
   const Items<Key, Value> items{static_cast<Key*>(request.keys),
@@ -100,7 +128,10 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
                    codec.encode(items.keys + begin, end - begin);
                  });
   try {
-    merge_sort(context, items, request.num_items, codec, devices);
+    const ItemStorage<Key, Value> storage(context, request.num_items, "scratch of the sort");
+    KeySteps<Key, Value> steps{items, storage.items(), codec,
+                               std::vector<LocalSort<Key, Value>>(devices)};
+    merge_sort(context, request.num_items, item_bytes<Key, Value>, devices, steps);
   } catch (...) {
     codec.decode(items.keys, request.num_items);
     throw;

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "multisort/plan/radix_partition.hpp"
-
 namespace sortie::multisort::plan {
 
 /// Keys from `least` to `greatest`, both included.
@@ -17,9 +15,6 @@ struct KeyRange {
 
   friend bool operator==(const KeyRange&, const KeyRange&) = default;
 };
-
-/// The keys of `key_bits` bits whose leading `prefix_bits` bits are `prefix`.
-[[nodiscard]] KeyRange keys_of_prefix(std::uint64_t prefix, int prefix_bits, int key_bits);
 
 /// The step of `x` on a logarithmic scale with 2^mantissa_bits steps per doubling: 0 for 0, else
 /// from the exponent of `x` and its next mantissa_bits bits. Monotonic.
@@ -63,25 +58,6 @@ struct KeyTree {
   std::vector<std::uint16_t> entries;  ///< for each cell a group, or node_flag | node
   /// If not 0, the root has step(x) = logarithmic_step(x, mantissa_bits).
   int mantissa_bits = 0;
-
-  [[nodiscard]] std::uint32_t operator()(std::uint64_t key) const {
-    std::uint16_t entry = node_flag;
-    while ((entry & node_flag) != 0) {
-      const std::size_t number = entry & ~node_flag;
-      const Node& node = nodes[number];
-      const std::uint64_t x = key > node.base ? key - node.base : 0;
-      const std::uint64_t step =
-          number == 0 && mantissa_bits != 0 ? logarithmic_step(x, mantissa_bits) : x >> node.shift;
-      entry = entries[node.first + (step < node.last ? step : node.last)];
-    }
-    return entry;
-  }
 };
-
-/// The look-up by the digits of a partition, for groups of its buckets.
-/// \param groups  the group of each bucket, below KeyTree::node_flag
-/// \pre partition.refinements().empty(), and a bucket was refined
-[[nodiscard]] KeyTree key_tree_of(const RadixPartition& partition,
-                                  const std::vector<std::uint16_t>& groups);
 
 }  // namespace sortie::multisort::plan

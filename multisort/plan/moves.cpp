@@ -4,12 +4,39 @@
 #include <algorithm>
 #include <utility>
 
-#include "multisort/plan/borders.hpp"
 #include "primitives/host/parallel.hpp"
 
 namespace sortie::multisort::plan {
 
 namespace {
+
+/// Appends a transfer, or extends the last one if the two are adjacent at both ends.
+void add_transfer(std::vector<Transfer>& transfers, const Transfer& transfer) {
+  if (!transfers.empty()) {
+    Transfer& last = transfers.back();
+    if (last.destination == transfer.destination &&
+        last.source_begin + last.size == transfer.source_begin &&
+        last.destination_begin + last.size == transfer.destination_begin) {
+      last.size += transfer.size;
+      return;
+    }
+  }
+  transfers.push_back(transfer);
+}
+
+/// Sending order: to itself first, then to the following destinations, cyclically. So in each step
+/// every destination receives from one source. RMG's sources all begin with destination 0 and wait
+/// for each other (section 3.2).
+void rotate_transfers(std::vector<std::vector<Transfer>>& by_source, std::size_t destinations) {
+  for (std::size_t source = 0; source < by_source.size(); ++source) {
+    // Step 0 is the source's own share. With more sources than destinations the steps wrap around.
+    const auto step = [&](const Transfer& transfer) {
+      return (transfer.destination + destinations - source % destinations) % destinations;
+    };
+    std::stable_sort(by_source[source].begin(), by_source[source].end(),
+                     [&](const Transfer& a, const Transfer& b) { return step(a) < step(b); });
+  }
+}
 
 std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std::uint64_t>& begins,
                                  bool fuse, std::uint64_t limit) {
@@ -34,6 +61,61 @@ std::vector<MoveGroup> groups_of(const Division& division, const std::vector<std
 }
 
 }  // namespace
+
+Exchange exchange_of_runs(std::span<const std::vector<std::uint64_t>> splits) {
+  const std::size_t sources = splits.front().size();
+  Exchange exchange{std::vector<std::vector<Transfer>>(sources),
+                    std::vector<std::uint64_t>(splits.size() - 1)};
+  for (std::size_t d = 0; d + 1 < splits.size(); ++d) {
+    std::uint64_t& received = exchange.destination_sizes[d];
+    for (std::size_t source = 0; source < sources; ++source) {
+      const std::uint64_t begin = splits[d][source];
+      const std::uint64_t size = splits[d + 1][source] - begin;
+      if (size != 0) add_transfer(exchange.by_source[source], {source, d, begin, received, size});
+      received += size;
+    }
+  }
+  rotate_transfers(exchange.by_source, exchange.destination_sizes.size());
+  return exchange;
+}
+
+Division division_of(const RadixPartition& partition) {
+  Division division;
+  division.destination_sizes = partition.destination_sizes();
+  for (const Bucket& bucket : partition.buckets())
+    division.ranges.push_back(
+        {keys_of_prefix(bucket.prefix, bucket.prefix_bits, partition.problem().key_bits),
+         bucket.counts, bucket.size});
+  return division;
+}
+
+std::optional<Division> divide(std::span<const KeyRange> ranges,
+                               std::span<const std::uint64_t> counts, std::size_t row,
+                               std::span<const std::uint64_t> destination_sizes,
+                               const BorderTolerance& tolerance) {
+  const std::size_t sources = counts.size() / row;
+  Division division;
+  std::vector<std::uint64_t> begins{0};
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    Division::Range range{ranges[r], {}, 0};
+    for (std::size_t source = 0; source < sources; ++source) {
+      range.counts.push_back(counts[source * row + r]);
+      range.size += range.counts.back();
+    }
+    begins.push_back(begins.back() + range.size);
+    division.ranges.push_back(std::move(range));
+  }
+  const auto has_one_value = [&](std::size_t r) { return ranges[r].least == ranges[r].greatest; };
+  const std::vector<std::uint64_t> ideal = begins_of(destination_sizes);
+  std::uint64_t last = 0;
+  for (std::size_t d = 1; d < ideal.size(); ++d) {
+    const auto border = place_border(begins, ideal[d], tolerance, has_one_value);
+    if (!border) return std::nullopt;
+    division.destination_sizes.push_back(*border - last);
+    last = *border;
+  }
+  return division;
+}
 
 MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint64_t preferred_size,
                     const std::function<bool(std::size_t, std::size_t)>& reaches) {
@@ -85,14 +167,6 @@ MovePlan plan_moves(const Division& division, std::size_t most_groups, std::uint
   }
   rotate_transfers(plan.transfers, begins.size() - 1);
   return plan;
-}
-
-Exchange exchange_of_buckets(const RadixPartition& partition) {
-  // The transfers of moves that reach nothing: all items are staged, bucket by bucket.
-  const Division division = division_of(partition);
-  MovePlan moves = plan_moves(division, division.ranges.size(), division.ranges.size(),
-                              [](std::size_t, std::size_t) { return false; });
-  return {std::move(moves.transfers), division.destination_sizes};
 }
 
 }  // namespace sortie::multisort::plan

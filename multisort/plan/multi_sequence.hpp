@@ -19,11 +19,8 @@ namespace sortie::multisort::plan {
 /// index (section 3.4, algorithm 1), and merge log2(G) times. This finds the borders of any number
 /// of arrays of any lengths at once, so that one exchange suffices.
 ///
-/// \param sizes   number of items of each sequence
-/// \param rank    number of items before the splits; at most the sum of `sizes`
-/// \param read    read(sequence, position) returns the key there
-/// \param before  strict weak order of the keys; each sequence is sorted by it
-/// \return the split of each sequence; they add up to `rank`
+/// \param sizes  number of items of each sequence
+/// \param read   read(sequence, position) returns the key there
 ///
 /// The pivot is the weighted median of the middles of the undecided ranges. A bisection finds it in
 /// every sequence, which decides at least a quarter of the undecided items. With n items in total
@@ -104,7 +101,6 @@ template <class Read, class Before>
 
 /// Splits at the borders between the destinations: entry d is where destination d begins in each
 /// sequence; the last entry is the ends of the sequences.
-/// \param destination_sizes  items of each destination; they add up to the sum of `sizes`
 template <class Read, class Before>
 [[nodiscard]] std::vector<std::vector<std::uint64_t>> split_for_destinations(
     std::span<const std::uint64_t> sizes, std::span<const std::uint64_t> destination_sizes,

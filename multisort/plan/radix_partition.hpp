@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "multisort/plan/key_tree.hpp"
 
 namespace sortie::multisort::plan {
 
@@ -28,7 +32,6 @@ struct Refinement {
   [[nodiscard]] std::size_t digits() const { return std::size_t{1} << digit_bits; }
 };
 
-/// Input of a radix partition.
 struct PartitionProblem {
   int key_bits = 32;
   int digit_bits = 8;                            ///< bits counted in one pass
@@ -43,6 +46,45 @@ struct PartitionProblem {
   /// applied to a bucket of one value.
   std::uint64_t largest_moved = 0;
 };
+
+/// How far a border may be moved.
+struct BorderTolerance {
+  std::uint64_t padding = 0;  ///< keys by which it may miss its place (the paper's epsilon)
+  /// Most keys of a bucket of several values that a border may be moved out of; 0: no limit.
+  std::uint64_t largest_moved = 0;
+};
+
+/// The bucket or destination that holds a position of the sorted array: of several that begin
+/// there the last one, since the others are empty; their number at the end of the array.
+[[nodiscard]] inline std::size_t part_at(std::span<const std::uint64_t> begins,
+                                         std::uint64_t position) {
+  const auto next = std::upper_bound(begins.begin(), begins.end(), position);
+  return static_cast<std::size_t>(next - begins.begin()) - 1;
+}
+
+/// Places a border whose ideal position is `ideal`: at the nearest end of a bucket if that is near
+/// enough; else inside the bucket, if it holds a single value. Placement preserves the order of
+/// borders.
+/// \param has_one_value  has_one_value(bucket): whether all keys of the bucket are equal
+/// \return the border's position; nothing if the bucket has to be divided first
+template <class HasOneValue>
+[[nodiscard]] std::optional<std::uint64_t> place_border(std::span<const std::uint64_t> begins,
+                                                        std::uint64_t ideal,
+                                                        const BorderTolerance& tolerance,
+                                                        const HasOneValue& has_one_value) {
+  if (ideal == begins.back()) return ideal;
+  const std::size_t bucket = part_at(begins, ideal);
+  const std::uint64_t begin = begins[bucket];
+  const std::uint64_t end = begins[bucket + 1];
+  const std::uint64_t nearest = ideal - begin <= end - ideal ? begin : end;
+  const std::uint64_t distance = std::min(ideal - begin, end - ideal);
+  const bool one_value = has_one_value(bucket);
+  const bool may_move =
+      tolerance.largest_moved == 0 || one_value || end - begin <= tolerance.largest_moved;
+  if (distance == 0 || (distance <= tolerance.padding && may_move)) return nearest;
+  if (one_value) return ideal;
+  return std::nullopt;
+}
 
 /// Divides keys among destinations by leading digits, by only as many digits as balance requires.
 ///
@@ -71,7 +113,6 @@ class RadixPartition {
   /// partition is complete.
   [[nodiscard]] const std::vector<Refinement>& refinements() const { return refinements_; }
 
-  /// Refines by the counts of the sources.
   /// \param counts  for each refinement, for each source, for each digit: keys
   /// \throws Error (usage) counts that do not add up to those of the bucket refined
   void refine(std::span<const std::uint64_t> counts);
@@ -94,5 +135,14 @@ class RadixPartition {
   std::vector<Refinement> refinements_;
   std::vector<Refinement> refined_;
 };
+
+/// The keys of `key_bits` bits whose leading `prefix_bits` bits are `prefix`.
+[[nodiscard]] KeyRange keys_of_prefix(std::uint64_t prefix, int prefix_bits, int key_bits);
+
+/// The look-up by the digits of a partition, for groups of its buckets.
+/// \param groups  the group of each bucket, below KeyTree::node_flag
+/// \pre partition.refinements().empty(), and a bucket was refined
+[[nodiscard]] KeyTree key_tree_of(const RadixPartition& partition,
+                                  const std::vector<std::uint16_t>& groups);
 
 }  // namespace sortie::multisort::plan

@@ -160,9 +160,8 @@ class GroupBuilder {
     return table_of(all, cells, mantissa_bits);
   }
 
-  /// A table for the keys of a cell: at least so many cells, where it has so many keys, and less
-  /// than twice as many cover its sample; beside these there is one each for what the sample did
-  /// not meet.
+  /// A table for the keys of a cell: at least `cells` where it has so many keys, and less than twice
+  /// as many, cover its sample; one more at each end covers what the sample did not meet.
   [[nodiscard]] Table table_of(const Cell& cell, std::uint64_t cells, int mantissa_bits) const {
     const std::uint64_t least = sample_[cell.first].key;
     const std::uint64_t greatest = sample_[cell.end - 1].key;
@@ -217,7 +216,6 @@ class GroupBuilder {
     list_crowded(tables_.size() - 1);
   }
 
-  /// The cells that are not divided, in the order of keys.
   void collect(std::size_t t, std::vector<Cell*>& cells) {
     for (Cell& cell : tables_[t].cells) {
       if (cell.table != 0) {
@@ -228,8 +226,7 @@ class GroupBuilder {
     }
   }
 
-  /// Makes groups of neighbouring cells that hold no more keys together than `percent` of what they
-  /// should.
+  /// Groups of neighbouring cells that hold together at most `percent` of what they should.
   [[nodiscard]] std::vector<KeyRange> fuse(const std::vector<Cell*>& cells,
                                            std::uint64_t percent) const {
     std::vector<KeyRange> groups;

@@ -43,10 +43,8 @@ inline constexpr std::size_t most_sampled_nodes = 128;
 inline constexpr std::size_t most_sampled_entries = 6144;
 
 /// Whether the leading digit of those bits in which keys differ divides them well: no bucket has
-/// more than twice its part of the keys (or a number that is small anyway), and each border lies
-/// near an end of one.
-/// \param sample  sorted
-/// \param small   keys of a bucket that are never too many
+/// more than twice its part of the keys (or more than `small`), and each border lies near an end of
+/// one. \param sample  sorted
 /// \return how many low bits keys differ in; nothing where they spread unevenly, or are all equal
 [[nodiscard]] std::optional<int> evenly_spread_bits(std::span<const SampledKey> sample,
                                                     const SampledProblem& problem, int digit_bits,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -27,9 +29,8 @@ struct OpenSplit {
   std::uint64_t wanted = 0;  ///< items that have to be taken from the open ones
 
   [[nodiscard]] std::uint64_t open() const {
-    std::uint64_t items = 0;
-    for (std::size_t i = 0; i < low.size(); ++i) items += high[i] - low[i];
-    return items;
+    return std::transform_reduce(high.begin(), high.end(), low.begin(), std::uint64_t{0},
+                                 std::plus<>{}, std::minus<>{});
   }
   [[nodiscard]] bool is_found() const { return wanted == 0 || wanted == open(); }
   [[nodiscard]] const std::vector<std::uint64_t>& splits() const {
@@ -120,8 +121,6 @@ void narrow(OpenSplit& search, std::span<const SampleRange> ranges, std::span<co
 /// Each round reads `samples` evenly spaced items of the open range of each sequence, for all ranks
 /// at once, and leaves about 3 / samples of it open: 5 rounds for sequences of 2^31 items.
 ///
-/// \param sizes    number of items of each sequence
-/// \param ranks    each at most the sum of `sizes`
 /// \param samples  of each sequence, rank and round; at least 4 for each sequence, so that every
 ///                 round leaves less open
 /// \param fetch    fetch(std::span<const SampleRange>) gives the keys there, one range after the

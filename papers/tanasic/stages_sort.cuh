@@ -60,30 +60,29 @@ struct ChunksReader {
 };
 
 /// One thread bisects and reads the memory of all devices.
-template <class Key, class Order>
+template <class Key>
 __global__ void pivot_kernel(const ChunkView<Key>* a, std::uint64_t a_size, const ChunkView<Key>* b,
-                             std::uint64_t b_size, Order before, std::uint64_t* pivot) {
+                             std::uint64_t b_size, WordOrder<Key> before, std::uint64_t* pivot) {
   *pivot = mirrored_pivot(a_size, b_size, ChunksReader<Key>{a}, ChunksReader<Key>{b}, before);
 }
 
 /// Decodes keys in place.
-template <class Key, class Order>
-__global__ void decode_kernel(Key* keys, std::uint64_t n, Order order) {
+template <class Key>
+__global__ void decode_kernel(Key* keys, std::uint64_t n, WordOrder<Key> order) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) keys[i] = order.decode(keys[i]);
 }
 
 /// The stages of one sort.
-template <class Key, class Value, class Order>
+template <class Key, class Value>
 class StagesSort {
  public:
   /// \param sort  has sorted all chunks, to `sorted_side`
-  StagesSort(const DeviceGroup& group, DevicesSort<Key, Value, Order>& sort, Side sorted_side,
-             const Order& order)
+  StagesSort(const DeviceGroup& group, DevicesSort<Key, Value>& sort, Side sorted_side)
       : group_(group),
         sort_(sort),
         side_(group.size(), sorted_side),
-        order_(order),
+        order_(sort.order()),
         chunk_views_(group.size()),
         pivot_(1) {}
 
@@ -229,8 +228,8 @@ class StagesSort {
       const std::uint64_t before = border - begin;
       if (begin < border && before < n) {
         const CurrentDevice current = group_.current(d);
-        launch_merge<Key, Value, Order>({now(d), now(d).from(before), before, n - before, n},
-                                        spare(d), order_, false, sort_.splits(d), group_.stream(d));
+        launch_merge<Key, Value>({now(d), now(d).from(before), before, n - before, n}, spare(d),
+                                 order_, false, sort_.splits(d), group_.stream(d));
         side_[d] = other(side_[d]);
       }
       begin += n;
@@ -249,43 +248,36 @@ class StagesSort {
   }
 
   const DeviceGroup& group_;
-  DevicesSort<Key, Value, Order>& sort_;
+  DevicesSort<Key, Value>& sort_;
   std::vector<Side> side_;  ///< current side of each device's items
-  Order order_;
+  WordOrder<Key> order_;
   PinnedBuffer<ChunkView<Key>> chunk_views_;
   PinnedBuffer<std::uint64_t> pivot_;
 };
 
-/// Sorts the chunks of a group's devices as one array, stably, in stages of pairs.
-/// \pre their number is a power of two
-template <class Key, class Value, class Order>
-void sort_in_stages(const Context& context, const DeviceGroup& group,
-                    const std::vector<Chunk<Key, Value>>& chunks, const Order& order) {
+}  // namespace sortie::multisort::merge
+
+namespace sortie::papers {
+
+/// \pre the number of chunks is a power of two
+template <class Word, class Value>
+void tanasic_sort_typed(const Context& context, const multisort::DeviceGroup& group,
+                        const multisort::ChunkRequest& request) {
+  using namespace multisort::merge;
   run_to_the_end(group, [&] {
     const bool is_alone = group.size() == 1;
     // With two devices, the one merge moves the items back to Side::data.
     const Side sorted_side = is_alone ? Side::data : Side::scratch;
-    DevicesSort<Key, Value, Order> sort(context, group, chunks, order, sorted_side, is_alone);
+    DevicesSort<Word, Value> sort(context, group, request, sorted_side, is_alone);
     if (!is_alone) {
-      GroupPhase phase(context, group, "stages");
-      StagesSort<Key, Value, Order> stages(group, sort, sorted_side, order);
+      multisort::GroupPhase phase(context, group, "stages");
+      StagesSort<Word, Value> stages(group, sort, sorted_side);
       stages.sort(0, group.size());
       stages.finish();
       phase.stop();
     }
     group.synchronise();
   });
-}
-
-}  // namespace sortie::multisort::merge
-
-namespace sortie::papers {
-
-template <class Word, class Value>
-void tanasic_sort_typed(const Context& context, const multisort::DeviceGroup& group,
-                        const multisort::ChunkRequest& request) {
-  using namespace multisort::merge;
-  sort_in_stages(context, group, typed_chunks<Word, Value>(request), order_of<Word>(request));
 }
 
 }  // namespace sortie::papers

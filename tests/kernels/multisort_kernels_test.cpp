@@ -16,6 +16,7 @@
 #include "multisort/cuda/radix/count_kernels.cuh"
 #include "multisort/cuda/radix/move_kernel.cuh"
 #include "multisort/plan/key_tree.hpp"
+#include "tests/multisort/plan/key_tree_lookup.hpp"
 
 namespace sortie::multisort {
 namespace {
@@ -73,7 +74,7 @@ struct Groups {
   std::uint32_t operator()(Word key) const {
     const Word word = codec.encoded(key);
     const GroupLookup digit = leading_digit<Word>();
-    return tables != nullptr ? tables->tree(word)
+    return tables != nullptr ? test::group_of(tables->tree, word)
                              : static_cast<std::uint32_t>(word >> digit.shift) & digit.mask;
   }
 };
@@ -296,7 +297,7 @@ TYPED_TEST(PartitionKernelsOnHost, MoveKeysToTheirGroups) {
   expect_moves<Word, 0, DirectLookup<Word>>(1, 33, true, descending_floats, nullptr);
   expect_moves<Word, 0, TreeLookup<Word, true>>(2, 31, true, plain_order, &tables);
   expect_moves<Word, 0, TreeLookup<Word, false>>(1, 1, true, plain_order, &tables,
-                                                 tables.tree(Word{77}));
+                                                 test::group_of(tables.tree, Word{77}));
 }
 
 TYPED_TEST(PartitionKernelsOnHost, MovePairsToTheirGroupsStably) {

@@ -24,14 +24,6 @@ HostLink::~HostLink() {
   static_cast<void>(cudaStreamSynchronize(stream_.get()));
 }
 
-void HostLink::prepare_blocks() {
-  for (Block& block : blocks_) {
-    if (block.done != nullptr) continue;
-    block.bytes = PinnedBuffer<std::byte>(block_bytes);
-    block.done = make_event();
-  }
-}
-
 void HostLink::copy(std::byte* device, std::byte* host, std::uint64_t bytes, bool to_device) {
   if (bytes == 0) return;
   const auto start = [&](std::byte* on_device, std::byte* on_host, std::uint64_t size) {
@@ -43,7 +35,12 @@ void HostLink::copy(std::byte* device, std::byte* host, std::uint64_t bytes, boo
   if (is_page_locked(host)) {
     start(device, host, bytes);
   } else {
-    prepare_blocks();
+    // On first use: page-locking is slow, and page-locked memory needs no blocks.
+    for (Block& block : blocks_) {
+      if (block.done != nullptr) continue;
+      block.bytes = PinnedBuffer<std::byte>(block_bytes);
+      block.done = make_event();
+    }
     const std::uint64_t count = (bytes - 1) / block_bytes + 1;
     const auto size_of = [&](std::uint64_t i) {
       return std::min(block_bytes, bytes - i * block_bytes);

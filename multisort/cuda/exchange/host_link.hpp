@@ -12,8 +12,6 @@
 
 namespace sortie::multisort {
 
-/// Whether host memory is page-locked. Copies of page-locked memory run asynchronously on streams,
-/// at bus speed.
 [[nodiscard]] bool is_page_locked(const void* host);
 
 /// Copies between pageable host memory and one device through two page-locked blocks: one is filled
@@ -35,8 +33,6 @@ class HostLink {
     PinnedBuffer<std::byte> bytes;
     CudaEvent done;
   };
-  /// Allocates the blocks on first use: page-locking is slow, and page-locked memory needs none.
-  void prepare_blocks();
 
   CudaStream stream_;
   std::array<Block, 2> blocks_;
@@ -50,8 +46,7 @@ struct HostCopy {
   std::uint64_t bytes = 0;
 };
 
-/// Copies all ranges with several threads, each with its own link, and waits.
-/// \param threads  total number of threads; each device gets at least one
+/// Copies all ranges, and waits. \param threads  shared by the devices; each gets at least one
 void copy_by_threads(const DeviceGroup& group, const std::vector<HostCopy>& copies, bool to_device,
                      int threads);
 

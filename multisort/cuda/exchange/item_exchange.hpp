@@ -8,7 +8,7 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/pinned_memory.hpp"
 #include "multisort/cuda/device_group.hpp"
-#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/moves.hpp"
 #include "primitives/payload.hpp"
 
 namespace sortie::multisort {
@@ -33,7 +33,6 @@ class ItemExchange {
                   const std::vector<RawItems>& to);
 
  private:
-  /// Bytes of a host block; each source has two.
   static constexpr std::uint64_t block_bytes = std::uint64_t{8} << 20;
 
   struct Block {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "multisort/cuda/device_group.hpp"
-#include "multisort/cuda/radix/leading_digits.hpp"
+#include "multisort/cuda/radix/partition_kernels.hpp"
 #include "sortie/device_buffer.hpp"
 
 namespace sortie::multisort {
@@ -20,46 +20,13 @@ struct RelayRun {
   std::uint64_t bytes = 0;
 };
 
-/// The copies from one buffer of a relay; in device memory.
-struct RelayList {
-  RelayRun* runs = nullptr;  ///< one per group for keys, then one per group for values
-  std::uint32_t* blocks =
-      nullptr;  ///< exclusive prefix sums of copy blocks per run; then the total
-};
-
-/// The relayed groups, for one array (keys or values).
-struct RelayArray {
-  int item_bytes = 0;  ///< 0: there are no values
-  /// Destination of the source's first item of each group; 0: the group is not relayed.
-  const std::uint64_t* destinations = nullptr;
-  std::uint64_t* places = nullptr;  ///< MoveArguments::key_places or value_places
-  std::uint64_t buffer = 0;         ///< address of the relay's buffer
-};
-
-struct RelaySlice {
-  const std::uint64_t* rows_before = nullptr;  ///< items of each group before the slice
-  const std::uint64_t* rows_behind = nullptr;  ///< the same before the next slice
-  RelayArray keys;
-  RelayArray values;
-  RelayList list;
-};
-
-/// Assigns space in the buffer to the groups of a slice, and lists the copies.
-cudaError_t place_slice(const RelaySlice& slice, cudaStream_t stream);
-
-/// Does the listed copies. \param runs  most_groups, twice that with values
-/// \param ways  number of equal parts of the list that are copied concurrently
-cudaError_t copy_slice(const RelayList& list, std::uint32_t runs, std::uint32_t ways,
-                       cudaStream_t stream);
-
 /// Moves the items of one device to their groups. Items for other devices are gathered in a local
 /// buffer first and cross the link in large contiguous ranges.
 ///
-/// If a tile's run of some ten items is written straight to another GPU, it crosses the link in
-/// small packets: on two H200s with 1024 groups 158 of the link's 450 GB/s each way, for runs of 48
-/// bytes. So the chunk is moved slice by slice, and while the next slice is moved, a few blocks
-/// copy the groups of the last slice, some hundred KiB each, to their destinations. There are two
-/// buffers of one slice each; a slice of a long chunk has at most 1/24 of its items.
+/// A tile's run of some ten items would cross the link in small packets: on two H200s with 1024
+/// groups at 158 of the link's 450 GB/s each way, for runs of 48 bytes. So the chunk is moved slice
+/// by slice, and while the next slice is moved, a few blocks copy the groups of the last slice, some
+/// hundred KiB each. There are two buffers; a slice of a long chunk has 1/24 of its items.
 ///
 /// A slice is copied to all other devices at once. With one destination after the other, in any
 /// rotation, devices lose step: two send to a third one while none sends to the fourth. On four
@@ -72,10 +39,9 @@ cudaError_t copy_slice(const RelayList& list, std::uint32_t runs, std::uint32_t 
 class Relay {
  public:
   /// \param device  its CUDA device is current in all calls
-  Relay(const DeviceGroup& group, std::size_t device, const LeadingDigits::Share& share,
-        std::uint64_t size, std::uint32_t tile, int key_bytes, int value_bytes);
+  Relay(const DeviceGroup& group, std::size_t device, const GroupCounts& share, std::uint64_t size,
+        const PartitionKernels& kernels, int key_bytes, int value_bytes);
 
-  /// Bytes that allocate() allocates.
   [[nodiscard]] std::uint64_t bytes_wanted() const;
   /// \param key_destinations, value_destinations  see RelayArray::destinations; most_groups numbers
   void allocate(const std::vector<std::uint64_t>& key_destinations,
@@ -87,8 +53,7 @@ class Relay {
   /// The host calls this for all devices in rotation. Otherwise the last of four devices would wait
   /// for some 500 launches on the others.
   /// \return false if no slice is left
-  bool run_slice(const PartitionKernels& kernels, const MoveArguments& arguments,
-                 const LeadingDigits::Share& share);
+  bool run_slice(const MoveArguments& arguments);
   void wait_on_all() const;
 
  private:
@@ -106,7 +71,8 @@ class Relay {
 
   const DeviceGroup& group_;
   std::size_t device_;
-  std::uint32_t tile_;
+  const GroupCounts& share_;
+  const PartitionKernels& kernels_;
   int key_bytes_;
   int value_bytes_;
   std::uint32_t batches_per_slice_;

@@ -3,32 +3,25 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/merge/local_sort.cuh"
-#include "multisort/cuda/merge/sampler.cuh"
-#include "multisort/cuda/merge/two_runs.cuh"
-#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/moves.hpp"
+#include "multisort/plan/sampled_split.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 
-/// The merge sort over the devices of a group.
 namespace sortie::multisort::merge {
-
-/// A chunk of the array, on the device with the same index in the group.
-template <class Key, class Value>
-struct Chunk {
-  Items<Key, Value> items;
-  std::uint64_t size = 0;
-};
 
 /// The work space of one device.
 ///
@@ -58,13 +51,95 @@ struct DeviceWork {
   }
 };
 
-/// Finds the cuts of the sorted chunks between the items of consecutive result chunks: entry d
-/// holds the positions in each sorted chunk where the items of result chunk d begin, and the last
-/// entry holds the ends.
-template <class Key, class Order>
+/// A range of samples, and where its keys go. One block copies them.
+struct SampleTask {
+  std::uint64_t first;
+  std::uint64_t stride;
+  std::uint64_t count;
+  std::uint64_t target;
+};
+
+template <class Key>
+__global__ void sample_kernel(const Key* keys, const SampleTask* tasks, Key* samples) {
+  const SampleTask task = tasks[blockIdx.x];
+  for (std::uint64_t i = threadIdx.x; i < task.count; i += blockDim.x)
+    samples[task.target + i] = keys[task.first + i * task.stride];
+}
+
+/// Reads samples of sorted sequences, each on a device of a group, for plan::split_by_samples().
+/// Every device reads its own memory. Samples are few, some ten kilobytes: allocating page-locked
+/// memory would take longer than the pageable copy.
+template <class Key>
+class Sampler {
+ public:
+  /// Samples per sequence, rank and round. With two devices of 2^31 items each, 1024 take 4 rounds.
+  static constexpr std::uint64_t samples = 1024;
+
+  /// \param keys   keys of each device of the group, ready in order of its work stream
+  /// \param ranks  largest number of ranks that are searched at once
+  Sampler(const DeviceGroup& group, std::vector<const Key*> keys, std::size_t ranks)
+      : group_(group), keys_(std::move(keys)) {
+    for (std::size_t d = 0; d < group.size(); ++d) {
+      const CurrentDevice current = group.current(d);
+      device_tasks_.emplace_back(ranks, group.stream(d));
+      device_samples_.emplace_back(ranks * samples, group.stream(d));
+    }
+  }
+
+  /// The keys of all ranges, one after the other. Waits for the devices.
+  [[nodiscard]] std::vector<Key> operator()(std::span<const plan::SampleRange> ranges) {
+    for (std::size_t d = 0; d < group_.size(); ++d) start(d, ranges);
+    // The samples of a device are contiguous, in the order of its ranges.
+    std::vector<Key> all;
+    std::vector<std::vector<Key>> of_device(group_.size());
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      std::uint64_t count = 0;
+      for (const plan::SampleRange& range : ranges)
+        if (range.sequence == d) count += range.count;
+      if (count == 0) continue;
+      const CurrentDevice current = group_.current(d);
+      of_device[d].resize(count);
+      device_samples_[d].copy_to(of_device[d]);
+      check_cuda(cudaStreamSynchronize(group_.stream(d)));
+    }
+    std::vector<std::size_t> next(group_.size(), 0);
+    for (const plan::SampleRange& range : ranges) {
+      const auto begin =
+          of_device[range.sequence].begin() + static_cast<std::ptrdiff_t>(next[range.sequence]);
+      all.insert(all.end(), begin, begin + static_cast<std::ptrdiff_t>(range.count));
+      next[range.sequence] += range.count;
+    }
+    return all;
+  }
+
+ private:
+  void start(std::size_t device, std::span<const plan::SampleRange> ranges) {
+    std::vector<SampleTask> tasks;
+    std::uint64_t target = 0;
+    for (const plan::SampleRange& range : ranges) {
+      if (range.sequence != device) continue;
+      tasks.push_back({range.first, range.stride, range.count, target});
+      target += range.count;
+    }
+    if (tasks.empty()) return;
+    const CurrentDevice current = group_.current(device);
+    device_tasks_[device].copy_from(tasks);  // read before the call returns: the memory is pageable
+    sample_kernel<<<static_cast<unsigned int>(tasks.size()), 256, 0, group_.stream(device)>>>(
+        keys_[device], device_tasks_[device].data(), device_samples_[device].data());
+    check_cuda(cudaGetLastError());
+  }
+
+  const DeviceGroup& group_;
+  std::vector<const Key*> keys_;
+  std::vector<DeviceBuffer<SampleTask>> device_tasks_;
+  std::vector<DeviceBuffer<Key>> device_samples_;
+};
+
+/// Where each result chunk begins in each sorted chunk; the last entry holds the ends.
+template <class Key>
 [[nodiscard]] std::vector<std::vector<std::uint64_t>> split_for_chunks(
     const DeviceGroup& group, const std::vector<const Key*>& sorted,
-    std::span<const std::uint64_t> sizes, const Order& order) {
+    std::span<const std::uint64_t> sizes, const WordOrder<Key>& order) {
   std::vector<std::uint64_t> ranks;
   std::uint64_t rank = 0;
   for (std::size_t d = 0; d + 1 < sizes.size(); ++d) ranks.push_back(rank += sizes[d]);
@@ -79,7 +154,6 @@ template <class Key, class Order>
   return splits;
 }
 
-/// Copies items between devices: keys, and values if there are any.
 template <class Key, class Value>
 void exchange_items(ItemExchange& exchange,
                     const std::vector<std::vector<plan::Transfer>>& by_source,
@@ -95,9 +169,8 @@ void exchange_items(ItemExchange& exchange,
   exchange(by_source, sizeof(Key), has_values<Value> ? sizeof(Value) : 0, raw(from), raw(to));
 }
 
-/// The runs that each device merges: ranges of the sorted chunks.
-/// \param items  of each device: the sorted chunks, or, if they have been copied (`moved`), where
-///               the runs of a device are one after the other
+/// The runs that each device merges.
+/// \param items  the sorted chunks; or, if `moved`, the runs of each device one after the other
 template <class Key, class Value>
 [[nodiscard]] std::vector<std::vector<Run<Key, Value>>> runs_of(
     const std::vector<Items<Key, Value>>& items, std::span<const std::vector<std::uint64_t>> splits,
@@ -116,7 +189,6 @@ template <class Key, class Value>
   return runs;
 }
 
-/// The items of all devices on a side.
 template <class Key, class Value>
 [[nodiscard]] std::vector<Items<Key, Value>> all_on(const std::vector<TwoSides<Key, Value>>& sides,
                                                     Side side) {
@@ -125,27 +197,31 @@ template <class Key, class Value>
   return items;
 }
 
-/// One sort over devices: buffers, and the host's orchestration.
-template <class Key, class Value, class Order>
+template <class Key, class Value>
 class DevicesSort {
  public:
-  /// Allocates all work space, then enqueues the sort of each chunk on its device's stream.
-  DevicesSort(const Context& context, const DeviceGroup& group,
-              const std::vector<Chunk<Key, Value>>& chunks, const Order& order, Side sorted_side,
-              bool decode)
-      : context_(context), group_(group), order_(order), exchange_(group) {
+  /// Allocates all work space, then enqueues the sort of each chunk of the request on the stream of
+  /// the device with the same index.
+  DevicesSort(const Context& context, const DeviceGroup& group, const ChunkRequest& request,
+              Side sorted_side, bool decode)
+      : context_(context),
+        group_(group),
+        order_(KeyOrder::of(request.key_type, request.options.order)),
+        exchange_(group) {
     for (std::size_t d = 0; d < group.size(); ++d) {
-      const std::uint64_t size = chunks[d].size;
-      work_.emplace_back(context, group, d, size,
-                         split_capacity<Key, Value, Order>(size, group.size()));
-      sides_.push_back({chunks[d].items, {work_[d].keys.data(), work_[d].values.data()}, size});
+      const DeviceChunk& chunk = request.chunks[d];
+      const std::uint64_t size = chunk.size;
+      work_.emplace_back(context, group, d, size, split_capacity<Key, Value>(size, group.size()));
+      sides_.push_back({{static_cast<Key*>(chunk.keys), static_cast<Value*>(chunk.values)},
+                        {work_[d].keys.data(), work_[d].values.data()},
+                        size});
       sizes_.push_back(size);
     }
     // All allocations have succeeded: from here on chunks may change.
     GroupPhase phase(context, group, "local sort");
     for (std::size_t d = 0; d < group.size(); ++d) {
       const CurrentDevice current = group.current(d);
-      sort_locally(sides_[d], sorted_side, order, decode, splits(d), group.stream(d));
+      sort_locally(sides_[d], sorted_side, order_, decode, splits(d), group.stream(d));
     }
     phase.stop();
   }
@@ -187,8 +263,7 @@ class DevicesSort {
     merge.stop();
   }
 
-  /// Merges each pair of neighbouring runs of a device. A run without a neighbour is merged with an
-  /// empty run, that is, copied. \return the merged runs
+  /// Merges each pair of neighbouring runs of a device; a run without a neighbour is copied.
   std::vector<Run<Key, Value>> merge_pairs(std::size_t device,
                                            const std::vector<Run<Key, Value>>& runs, Side to,
                                            bool decode) {
@@ -199,7 +274,7 @@ class DevicesSort {
           i + 1 < runs.size() ? runs[i + 1] : Run<Key, Value>{runs[i].items, 0, 0};
       const Run<Key, Value> result{sides_[device].on(to).from(begin), runs[i].size + second.size,
                                    0};
-      launch_merge<Key, Value, Order>(
+      launch_merge<Key, Value>(
           {runs[i].items, second.items, runs[i].size, second.size, result.size}, result.items,
           order_, decode, splits(device), group_.stream(device));
       begin += result.size;
@@ -208,10 +283,9 @@ class DevicesSort {
     return merged;
   }
 
-  /// Merges one or two runs on each device, in a single round.
   void merge_two_runs(const std::vector<std::vector<Run<Key, Value>>>& runs,
                       const std::vector<Items<Key, Value>>& targets) {
-    std::vector<TwoRunsMerge<Key, Value, Order>> merges;
+    std::vector<TwoRunsMerge<Key, Value>> merges;
     for (std::size_t d = 0; d < group_.size(); ++d) {
       if (runs[d].empty()) continue;
       const Run<Key, Value> nothing{runs[d][0].items, 0, runs[d][0].device};
@@ -221,6 +295,7 @@ class DevicesSort {
     for (auto& one : merges) one.start();
   }
 
+  [[nodiscard]] const WordOrder<Key>& order() const { return order_; }
   [[nodiscard]] const std::vector<TwoSides<Key, Value>>& sides() const { return sides_; }
   [[nodiscard]] std::uint64_t* splits(std::size_t device) { return work_[device].splits.data(); }
   [[nodiscard]] ItemExchange& exchange() { return exchange_; }
@@ -228,63 +303,38 @@ class DevicesSort {
  private:
   const Context& context_;
   const DeviceGroup& group_;
-  Order order_;
+  WordOrder<Key> order_;
   ItemExchange exchange_;
   std::vector<DeviceWork<Key, Value>> work_;
   std::vector<TwoSides<Key, Value>> sides_;
   std::vector<std::uint64_t> sizes_;
 };
 
-/// Sorts the chunks of a group's devices as one array, stably.
-///
-/// 1. Each device sorts its chunk.
-/// 2. The host finds the cuts of the sorted chunks, by samples.
-/// 3. Each device merges its ranges of all chunks, in ceil(log2 G) rounds of pairs. With two chunks
-///    and peer access the exchange is part of the merge: ranges are copied in parts, and parts that
-///    have arrived are merged meanwhile (two_runs.cuh). Otherwise ranges are copied first, because
-///    kernels that read them from the peer reach half the rate of the copy engines.
-///
-/// \throws Error (out_of_memory); (device). No work is left on the group's streams then.
-template <class Key, class Value, class Order>
-void sort_over_devices(const Context& context, const DeviceGroup& group,
-                       const std::vector<Chunk<Key, Value>>& chunks, const Order& order) {
-  std::uint64_t filled = 0;
-  for (const auto& chunk : chunks) filled += chunk.size != 0 ? 1 : 0;
-  if (filled == 0) return;
-  const int rounds = std::bit_width(filled - 1);  // ceil(log2)
-  const bool copies = rounds > 1 || (rounds == 1 && !group.all_reach());
-  const Side sorted_side = (rounds + (copies ? 1 : 0)) % 2 == 0 ? Side::data : Side::scratch;
-  run_to_the_end(group, [&] {
-    DevicesSort<Key, Value, Order> sort(context, group, chunks, order, sorted_side, rounds == 0);
-    if (rounds > 0) sort.merge(sorted_side, rounds, copies);
-    group.synchronise();
-  });
-}
-
-/// The chunks of a request by their types.
-template <class Word, class Value>
-[[nodiscard]] std::vector<Chunk<Word, Value>> typed_chunks(const ChunkRequest& request) {
-  std::vector<Chunk<Word, Value>> chunks;
-  for (const DeviceChunk& chunk : request.chunks)
-    chunks.push_back(
-        {{static_cast<Word*>(chunk.keys), static_cast<Value*>(chunk.values)}, chunk.size});
-  return chunks;
-}
-
-template <class Word>
-[[nodiscard]] WordOrder<Word> order_of(const ChunkRequest& request) {
-  return WordOrder<Word>(KeyOrder::of(request.key_type, request.options.order));
-}
-
 }  // namespace sortie::multisort::merge
 
 namespace sortie::multisort {
 
+/// 1. Each device sorts its chunk.
+/// 2. The host finds the cuts of the sorted chunks, by samples.
+/// 3. Each device merges its ranges of all chunks, in ceil(log2 G) rounds of pairs. With two chunks
+///    and peer access the exchange is part of the merge: ranges are copied in parts, and parts that
+///    have arrived are merged meanwhile (TwoRunsMerge). Otherwise ranges are copied first, because
+///    kernels that read them from the peer reach half the rate of the copy engines.
 template <class Word, class Value>
 void merge_sort_typed(const Context& context, const DeviceGroup& group,
                       const ChunkRequest& request) {
-  merge::sort_over_devices(context, group, merge::typed_chunks<Word, Value>(request),
-                           merge::order_of<Word>(request));
+  using merge::Side;
+  const auto filled = std::count_if(request.chunks.begin(), request.chunks.end(),
+                                    [](const DeviceChunk& chunk) { return chunk.size != 0; });
+  if (filled == 0) return;
+  const int rounds = std::bit_width(static_cast<std::uint64_t>(filled) - 1);  // ceil(log2)
+  const bool copies = rounds > 1 || (rounds == 1 && !group.all_reach());
+  const Side sorted_side = (rounds + (copies ? 1 : 0)) % 2 == 0 ? Side::data : Side::scratch;
+  run_to_the_end(group, [&] {
+    merge::DevicesSort<Word, Value> sort(context, group, request, sorted_side, rounds == 0);
+    if (rounds > 0) sort.merge(sorted_side, rounds, copies);
+    group.synchronise();
+  });
 }
 
 }  // namespace sortie::multisort

@@ -92,7 +92,6 @@ class HeavyHitterCounter {
   std::uint32_t heavy_counts_[heavy_hitters] = {};
 };
 
-/// Calls body(key) for the block's keys [begin, end).
 template <class Word, class Body>
 __device__ __forceinline__ void for_keys(const Word* keys, std::uint64_t begin, std::uint64_t end,
                                          const Body& body) {
@@ -296,13 +295,8 @@ cudaError_t launch_encode(void* keys, std::uint64_t n, KeyOrder order, bool deco
   if (n == 0) return cudaSuccess;
   const auto blocks =
       static_cast<unsigned int>(std::min<std::uint64_t>((n - 1) / count_threads + 1, busy_blocks));
-  if (decode) {
-    encode_kernel<Word, true>
-        <<<blocks, count_threads, 0, stream>>>(static_cast<Word*>(keys), n, order);
-  } else {
-    encode_kernel<Word, false>
-        <<<blocks, count_threads, 0, stream>>>(static_cast<Word*>(keys), n, order);
-  }
+  const auto kernel = decode ? encode_kernel<Word, true> : encode_kernel<Word, false>;
+  kernel<<<blocks, count_threads, 0, stream>>>(static_cast<Word*>(keys), n, order);
   return cudaGetLastError();
 }
 #endif

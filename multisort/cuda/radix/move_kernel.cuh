@@ -33,7 +33,7 @@ inline constexpr MoveShape move_shape = sizeof(Word) == 8 || ValueBytes == 8
                                             : (ValueBytes == 0 ? MoveShape{384, 32, 2}
                                                                : MoveShape{384, 24, 2});
 
-/// Number of neighbouring groups per thread, from group threadIdx.x * groups_of_thread on.
+/// Neighbouring groups per thread, from group threadIdx.x * groups_of_thread on.
 template <int Threads>
 inline constexpr int groups_of_thread = (static_cast<int>(most_groups) - 1) / Threads + 1;
 

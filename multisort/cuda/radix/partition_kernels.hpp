@@ -7,7 +7,7 @@
 
 #include "multisort/plan/sampled_groups.hpp"
 #include "primitives/key_codec.hpp"
-#include "sortie/key_types.hpp"
+#include "sortie/device_buffer.hpp"
 
 /// The kernels of a partition by leading digits, type erased. They count the digits of the keys of
 /// one device, and move its items to their groups, in any reachable memory.
@@ -34,7 +34,7 @@ struct GroupLookup {
   int mantissa_bits = 0;
 };
 
-/// Arguments of the count of groups, in batches of `tiles_per_batch` tiles each.
+/// Counts the groups, in batches of tiles.
 struct CountArguments {
   const void* keys = nullptr;
   std::uint64_t size = 0;
@@ -51,10 +51,20 @@ struct CountArguments {
   std::uint64_t* range = nullptr;
 };
 
+/// The counts of a device's items by group; CountArguments says what they hold.
+struct GroupCounts {
+  std::uint32_t tiles_per_batch = 1;
+  std::uint32_t batches = 0;
+  DeviceBuffer<std::uint64_t> batch_rows;
+  DeviceBuffer<std::uint32_t> tile_rows;
+  DeviceBuffer<std::uint64_t> totals;
+  DeviceBuffer<std::uint64_t> range;
+};
+
 /// Most buckets that one launch refines.
 inline constexpr int most_refinements = 16;
 
-/// Arguments of the count of the digits of keys with certain prefixes.
+/// Counts the digits of the keys with certain prefixes.
 struct RefineArguments {
   const void* keys = nullptr;
   std::uint64_t size = 0;
@@ -66,7 +76,6 @@ struct RefineArguments {
   std::uint64_t* counts = nullptr;  ///< 2^digit_bits numbers for each prefix, zero before
 };
 
-/// Arguments of a sample.
 struct SampleArguments {
   const void* keys = nullptr;
   std::uint64_t size = 0;
@@ -81,7 +90,6 @@ struct SampleArguments {
 /// No group; for MoveArguments::heavy_hitter.
 inline constexpr std::uint32_t no_group = ~0u;
 
-/// Arguments of a move.
 struct MoveArguments {
   const void* keys = nullptr;
   const void* values = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "multisort/cuda/radix/radix_sort.hpp"
+#include "multisort/cuda/chunk_sort.hpp"
 
 #include <fmt/format.h>
 
@@ -43,29 +43,23 @@ constexpr std::uint64_t heavy_hitter_parts = 16;
 constexpr std::uint64_t preferred_group = std::uint64_t{512} * 7535;
 
 /// The tables of a plan::KeyTree in the memory of the current device.
-class GroupTables {
- public:
+struct GroupTables {
   GroupTables() = default;
-  /// \pre the tree has a root
   GroupTables(const plan::KeyTree& tree, cudaStream_t stream)
-      : nodes_(tree.nodes, stream), entries_((tree.entries.size() + 7) / 8 * 8, stream) {
-    entries_.copy_from(tree.entries);
-    lookup_.direct = false;
-    lookup_.nodes = nodes_.data();
-    lookup_.entries = entries_.data();
-    lookup_.node_count = static_cast<std::uint32_t>(nodes_.size());
-    lookup_.entry_count = static_cast<std::uint32_t>(entries_.size());
-    lookup_.root = tree.nodes.front();
-    lookup_.mantissa_bits = tree.mantissa_bits;
+      : nodes(tree.nodes, stream), entries((tree.entries.size() + 7) / 8 * 8, stream) {
+    entries.copy_from(tree.entries);
+    lookup.direct = false;
+    lookup.nodes = nodes.data();
+    lookup.entries = entries.data();
+    lookup.node_count = static_cast<std::uint32_t>(nodes.size());
+    lookup.entry_count = static_cast<std::uint32_t>(entries.size());
+    lookup.root = tree.nodes.front();
+    lookup.mantissa_bits = tree.mantissa_bits;
   }
 
-  /// For kernels on that device; valid during the lifetime of the object.
-  [[nodiscard]] const GroupLookup& lookup() const { return lookup_; }
-
- private:
-  DeviceBuffer<plan::KeyTree::Node> nodes_;
-  DeviceBuffer<std::uint16_t> entries_;
-  GroupLookup lookup_;
+  DeviceBuffer<plan::KeyTree::Node> nodes;
+  DeviceBuffer<std::uint16_t> entries;
+  GroupLookup lookup;  ///< for kernels on that device
 };
 
 class RadixSort {
@@ -129,7 +123,7 @@ class RadixSort {
     return static_cast<std::uint64_t>(key_bytes(request_.key_type) + request_.value_bytes);
   }
 
-  /// The largest relative difference between a chunk and the items that its device has to sort.
+  /// The largest relative difference between a chunk and what its device has to sort.
   [[nodiscard]] double imbalance(const plan::Division& division) const {
     double most = 0;
     for (std::size_t d = 0; d < devices(); ++d) {
@@ -140,8 +134,7 @@ class RadixSort {
     return most;
   }
 
-  /// Counts keys until the division among the devices is known. \return nothing if all keys are
-  /// equal
+  /// \return nothing if all keys are equal
   std::optional<plan::Division> divide() {
     const std::uint64_t share = items() / devices();
     // Narrow keys have exact borders.
@@ -176,7 +169,7 @@ class RadixSort {
       if (request_.chunks[d].size == 0) continue;
       const CurrentDevice current = group_.current(d);
       moves_[d].tables = GroupTables(groups.tree, group_.stream(d));
-      digits_.count_groups(d, moves_[d].tables.lookup());
+      digits_.count_groups(d, moves_[d].tables.lookup);
     }
     return plan::divide(groups.ranges, digits_.totals(most_groups), most_groups,
                         problem.destination_sizes, tolerance);
@@ -200,7 +193,6 @@ class RadixSort {
     [[nodiscard]] RawItems items() { return {keys.data(), values.data()}; }
   };
 
-  /// Allocates all buffers and uploads the destinations of the items.
   void prepare(const plan::Division& division, const plan::MovePlan& plan) {
     for (std::size_t d = 0; d < devices(); ++d) {
       const CurrentDevice current = group_.current(d);
@@ -209,7 +201,7 @@ class RadixSort {
       sorters_.emplace_back(group_, request_, d, plan, chunk_begins_);
       if (has_relayed(plan, d))
         moves_[d].relay.emplace(group_, d, digits_.share(d), request_.chunks[d].size,
-                                digits_.kernels().tile, key_bytes(request_.key_type),
+                                digits_.kernels(), key_bytes(request_.key_type),
                                 request_.value_bytes);
       const std::uint64_t wanted = (mine + plan.staged[d]) * item_bytes() +
                                    sorters_[d].bytes_wanted() +
@@ -230,14 +222,13 @@ class RadixSort {
         moves_[d].tables = GroupTables(*tree, group_.stream(d));
         // Keys alone that stay on their device reserve places by atomics and need no counts.
         if (request_.value_bytes != 0 || moves_[d].relay)
-          digits_.count_groups(d, moves_[d].tables.lookup());
+          digits_.count_groups(d, moves_[d].tables.lookup);
       }
       if (!is_direct()) moves_[d].heavy_hitter = heavy_hitter(plan, d);
       upload_places(division, plan, d);
     }
   }
 
-  /// Whether one digit of a key is its group.
   [[nodiscard]] bool is_direct() const { return partition_ && partition_->refined().size() == 1; }
 
   [[nodiscard]] static bool has_relayed(const plan::MovePlan& plan, std::size_t d) {
@@ -293,13 +284,13 @@ class RadixSort {
 
   [[nodiscard]] MoveArguments move_arguments(std::size_t d) {
     const DeviceChunk& chunk = request_.chunks[d];
-    LeadingDigits::Share& share = digits_.share(d);
+    GroupCounts& share = digits_.share(d);
     MoveArguments arguments;
     arguments.keys = chunk.keys;
     arguments.values = chunk.values;
     arguments.size = chunk.size;
     arguments.order = digits_.order();
-    arguments.lookup = is_direct() ? digits_.first_lookup() : moves_[d].tables.lookup();
+    arguments.lookup = is_direct() ? digits_.first_lookup() : moves_[d].tables.lookup;
     arguments.heavy_hitter = moves_[d].heavy_hitter;
     arguments.tiles_per_batch = share.tiles_per_batch;
     arguments.key_places = moves_[d].key_places.data();
@@ -325,7 +316,7 @@ class RadixSort {
       for (std::size_t d = 0; d < devices(); ++d) {
         if (!moves_[d].relay) continue;
         const CurrentDevice current = group_.current(d);
-        has_more |= moves_[d].relay->run_slice(digits_.kernels(), arguments[d], digits_.share(d));
+        has_more |= moves_[d].relay->run_slice(arguments[d]);
       }
     }
     for (std::size_t d = 0; d < devices(); ++d) {

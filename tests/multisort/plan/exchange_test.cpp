@@ -10,10 +10,8 @@
 #include <functional>
 #include <vector>
 
-#include "multisort/plan/division.hpp"
-#include "multisort/plan/exchange.hpp"
-#include "multisort/plan/moves.hpp"
 #include "multisort/plan/multi_sequence.hpp"
+#include "papers/rmg/bucket_plan.hpp"
 #include "primitives/host/parallel.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 

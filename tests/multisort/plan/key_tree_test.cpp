@@ -10,6 +10,7 @@
 
 #include "multisort/plan/key_tree.hpp"
 #include "primitives/host/parallel.hpp"
+#include "tests/multisort/plan/key_tree_lookup.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
@@ -40,7 +41,7 @@ TEST(KeyTreeOfPartition, LeadsEveryKeyToTheBucketOfItsPrefix) {
       for (std::size_t d = 0; d < devices; ++d) {
         std::vector<std::uint64_t> counts(buckets, 0);
         for (const std::uint64_t key : chunks[d]) {
-          const std::uint32_t bucket = tree(key);
+          const std::uint32_t bucket = group_of(tree, key);
           ASSERT_LT(bucket, buckets);
           const plan::Bucket& found = partition.buckets()[bucket];
           ASSERT_EQ(key >> (32 - found.prefix_bits), found.prefix);

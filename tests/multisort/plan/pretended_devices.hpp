@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "multisort/plan/exchange.hpp"
+#include "multisort/plan/moves.hpp"
 #include "multisort/plan/radix_partition.hpp"
 #include "tests/multisort/distributions.hpp"
 

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/plan/division.hpp"
 #include "multisort/plan/radix_partition.hpp"
+#include "papers/rmg/bucket_plan.hpp"
 #include "primitives/host/parallel.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 #include "tests/support/expect_error.hpp"

@@ -11,9 +11,10 @@
 #include <numeric>
 #include <vector>
 
-#include "multisort/plan/division.hpp"
+#include "multisort/plan/moves.hpp"
 #include "multisort/plan/sampled_groups.hpp"
 #include "primitives/host/parallel.hpp"
+#include "tests/multisort/plan/key_tree_lookup.hpp"
 #include "tests/multisort/plan/pretended_devices.hpp"
 
 namespace sortie::test {
@@ -66,11 +67,11 @@ void expect_sound(const plan::SampledGroups& groups, const Chunks& chunks, int k
     // Keys that no sample knew of, too.
     for (const std::uint64_t key :
          {range.least, range.greatest, range.least + (range.greatest - range.least) / 2})
-      ASSERT_EQ(groups.tree(key), g) << key;
+      ASSERT_EQ(group_of(groups.tree, key), g) << key;
   }
   for (const auto& chunk : chunks) {
     for (const std::uint64_t key : chunk) {
-      const plan::KeyRange range = groups.ranges.at(groups.tree(key));
+      const plan::KeyRange range = groups.ranges.at(group_of(groups.tree, key));
       ASSERT_GE(key, range.least);
       ASSERT_LE(key, range.greatest);
     }
@@ -81,7 +82,8 @@ std::optional<plan::Division> division_by(const plan::SampledGroups& groups, con
                                           const plan::BorderTolerance& tolerance) {
   std::vector<std::uint64_t> counts(chunks.size() * most_groups, 0);
   for (std::size_t d = 0; d < chunks.size(); ++d)
-    for (const std::uint64_t key : chunks[d]) ++counts[d * most_groups + groups.tree(key)];
+    for (const std::uint64_t key : chunks[d])
+      ++counts[d * most_groups + group_of(groups.tree, key)];
   return plan::divide(groups.ranges, counts, most_groups, sizes_of(chunks), tolerance);
 }
 
@@ -153,7 +155,7 @@ TEST(SampledGroups, AValueOfManyKeysHasAGroupOfItsOwn) {
     const Chunks chunks = cut(keys, 3, Cut::equal);
     const auto groups = plan::groups_of_sample(sample_of(chunks, 4096), problem_of(chunks, 32));
     expect_sound(groups, chunks, 32);
-    EXPECT_EQ(groups.ranges[groups.tree(crowded)], (plan::KeyRange{crowded, crowded}));
+    EXPECT_EQ(groups.ranges[group_of(groups.tree, crowded)], (plan::KeyRange{crowded, crowded}));
   }
 }
 
@@ -219,7 +221,8 @@ TEST(KeyTree, OfAPartitionLeadsToTheBucketsOfKeys) {
       std::iota(groups.begin(), groups.end(), std::uint16_t{0});
       const plan::KeyTree tree = plan::key_tree_of(partition, groups);
       for (const auto& chunk : chunks)
-        for (const std::uint64_t key : chunk) ASSERT_EQ(tree(key), bucket_of(partition, key));
+        for (const std::uint64_t key : chunk)
+          ASSERT_EQ(group_of(tree, key), bucket_of(partition, key));
     }
   }
 }

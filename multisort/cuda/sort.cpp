@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sorts host memory on GPUs: shares are copied in, sorted as chunks, and copied back. With the
+// The array sort on GPUs: of chunks in their memory, and of host memory, where shares are copied in, sorted as chunks, and copied back. With the
 // radix sort and page-locked memory, copies overlap with the counting and with the sort of the
 // buckets.
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <map>
 #include <vector>
 
 #include "core/cuda/check.hpp"
@@ -18,9 +20,10 @@
 #include "multisort/cuda/chunk_sort.hpp"
 #include "multisort/cuda/chunked_sort.hpp"
 #include "multisort/cuda/exchange/host_link.hpp"
-#include "multisort/cuda/radix/radix_sort.hpp"
 #include "primitives/host/parallel.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/device_buffer.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::multisort {
 
@@ -145,20 +148,6 @@ class HostSort {
   std::vector<Array> arrays_;  ///< the keys, and the values if there are any
 };
 
-/// Whether the GPUs hold all shares and the work space of the radix sort.
-bool fits(const Context& context, const std::vector<int>& ordinals, const Request& request) {
-  const std::uint64_t share = (request.num_items - 1) / ordinals.size() + 1;
-  std::map<int, std::uint64_t> devices_of_gpu;
-  for (const int ordinal : ordinals) ++devices_of_gpu[ordinal];
-  for (const auto& [ordinal, devices] : devices_of_gpu) {
-    const CurrentDevice current(ordinal);
-    const std::uint64_t wanted =
-        devices * radix_sort_bytes(share, key_bytes(request.key_type) + request.value_bytes);
-    if (wanted > device_memory_budget(context)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 void sort_on_cuda(const Context& context, const Request& request) {
@@ -169,11 +158,53 @@ void sort_on_cuda(const Context& context, const Request& request) {
   if (other != nullptr && other->sort_host != nullptr)
     return other->sort_host(context, ordinals, request);
   const bool is_radix = algorithm == SortAlgorithm::automatic || algorithm == SortAlgorithm::radix;
-  if (is_radix && !fits(context, ordinals, request))
+  const std::uint64_t share = (request.num_items - 1) / ordinals.size() + 1;
+  if (is_radix && radix_sort_bytes(share, key_bytes(request.key_type) + request.value_bytes) >
+                      budget_of_device(context, ordinals))
     return sort_twice_in_chunks(context, ordinals, request);
   static_cast<void>(chunk_sort(algorithm));  // throws before anything is copied
   const DeviceGroup group(ordinals, request.options.transport);
   HostSort(context, group, request).run();
+}
+
+ChunkSort chunk_sort(SortAlgorithm algorithm) {
+  if (algorithm == SortAlgorithm::automatic || algorithm == SortAlgorithm::radix)
+    return [](const Context& context, const DeviceGroup& group, const ChunkRequest& request) {
+      radix_sort_chunks(context, group, request);
+    };
+  if (algorithm == SortAlgorithm::merge) return merge_sort_chunks;
+  const Algorithm* const other = registered_algorithm(algorithm);
+  if (other != nullptr && other->sort_chunks != nullptr) return other->sort_chunks;
+  throw Error(ErrorKind::usage,
+              fmt::format("sort: found algorithm {}, expected one that sorts chunks in GPU memory",
+                          name(algorithm)));
+}
+
+// Not inline: a source that sees the definition of merge_sort_typed() as well would compile the
+// kernels of all widths.
+void merge_sort_chunks(const Context& context, const DeviceGroup& group,
+                       const ChunkRequest& request) {
+  with_key_word(key_bytes(request.key_type), [&]<class Word>(Word) {
+    with_value_bytes(request.value_bytes, [&]<class Value>(Value) {
+      merge_sort_typed<Word, Value>(context, group, request);
+    });
+  });
+}
+
+std::span<const SortAlgorithm> cuda_sort_algorithms() {
+  static constexpr std::array algorithms = {SortAlgorithm::radix, SortAlgorithm::merge};
+  return algorithms;
+}
+
+void sort_chunks(const Context& context, const ChunkRequest& request) {
+  check_chunks(context, request);
+  if (request.chunks.empty()) return;
+  report_progress(context, "sort", 0, request.num_items());
+  std::vector<int> ordinals;
+  for (const DeviceChunk& chunk : request.chunks) ordinals.push_back(chunk.device);
+  const DeviceGroup group(ordinals, request.options.transport);
+  chunk_sort(request.options.algorithm)(context, group, request);
+  report_progress(context, "sort", request.num_items(), request.num_items());
 }
 
 }  // namespace sortie::multisort

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "multisort/plan/moves.hpp"
+#include "primitives/host/parallel.hpp"
+
+/// What follows a radix partition in RMG sort: one exchange of whole buckets, and the sorts of each
+/// destination's buckets.
+namespace sortie::multisort::plan {
+
+/// The exchange after a radix partition: each source holds its keys in the order of the buckets,
+/// and each destination gets its buckets in order, the keys of a bucket in the order of the
+/// sources, so that equal keys keep their order. \pre partition.refinements().empty()
+[[nodiscard]] inline Exchange exchange_of_buckets(const RadixPartition& partition) {
+  // The transfers of moves that reach nothing: all items are staged, bucket by bucket.
+  const Division division = division_of(partition);
+  MovePlan moves = plan_moves(division, division.ranges.size(), division.ranges.size(),
+                              [](std::size_t, std::size_t) { return false; });
+  return {std::move(moves.transfers), division.destination_sizes};
+}
+
+/// A range of a destination that has to be sorted by its lowest `remaining_bits` bits.
+struct SortTask {
+  std::uint64_t begin = 0;  ///< first key, counted from the begin of the destination
+  std::uint64_t size = 0;
+  int remaining_bits = 0;  ///< 0: all keys are equal
+};
+
+/// The tasks of each destination after the exchange (sections 3.3 and 4.4): its buckets,
+/// neighbours fused as long as they hold at most `small` keys together. Fusing extends the bits to
+/// be sorted up to the highest one in which the prefixes differ.
+/// \pre partition.refinements().empty()
+[[nodiscard]] inline std::vector<std::vector<SortTask>> sort_tasks(const RadixPartition& partition,
+                                                                   std::uint64_t small) {
+  const std::vector<std::uint64_t> begins = begins_of(partition.destination_sizes());
+  std::vector<std::vector<SortTask>> all(partition.destination_sizes().size());
+  std::vector<std::uint64_t> least(all.size());  // key of the last task of each destination
+  std::uint64_t position = 0;
+  for (const Division::Range& range : division_of(partition).ranges) {
+    for (const std::uint64_t end = position + range.size; position < end;) {
+      const std::size_t d = part_at(begins, position);
+      const std::uint64_t size = std::min(end, begins[d + 1]) - position;
+      if (!all[d].empty() && all[d].back().size + size <= small) {
+        all[d].back().size += size;
+      } else {
+        all[d].push_back({position - begins[d], size});
+        least[d] = range.keys.least;
+      }
+      all[d].back().remaining_bits =
+          static_cast<int>(std::bit_width(least[d] ^ range.keys.greatest));
+      position += size;
+    }
+  }
+  return all;
+}
+
+}  // namespace sortie::multisort::plan
