@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "apps/bench/generator_spec.hpp"
-#include "apps/bench/matrix_generators.hpp"
 #include "apps/bench/timing.hpp"
 #include "apps/spgemm/baseline.hpp"
 #include "core/byte_source.hpp"
 #include "core/host_memory.hpp"
+#include "matrices/generators.hpp"
 #include "matrices/matrix_market_text.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "apps/bench/generator_spec.hpp"
-#include "apps/bench/text_generators.hpp"
+#include "sequences/generators.hpp"
 #include "sortie/error.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/lcp.hpp"

@@ -4,7 +4,7 @@
 #include <complex>
 #include <nlohmann/json.hpp>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/matrix_market.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/support/backend.hpp"

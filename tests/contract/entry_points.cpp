@@ -7,9 +7,9 @@
 #include <numeric>
 #include <span>
 
-#include "apps/bench/matrix_generators.hpp"
 #include "apps/suffix_array/bounded_order.hpp"
 #include "core/checksum.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/documents.hpp"
 #include "sortie/fasta.hpp"

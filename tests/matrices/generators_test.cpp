@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/error.hpp"
 #include "tests/matrices/matrix_types.hpp"
 #include "tests/support/backend.hpp"

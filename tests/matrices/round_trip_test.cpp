@@ -11,8 +11,8 @@
 #include <iterator>
 #include <limits>
 
-#include "apps/bench/matrix_generators.hpp"
 #include "core/random.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
 #include "tests/matrices/matrix_types.hpp"

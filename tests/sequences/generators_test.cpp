@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "apps/bench/text_generators.hpp"
 #include "core/checksum.hpp"
+#include "sequences/generators.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 

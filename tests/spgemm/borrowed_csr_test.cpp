@@ -8,11 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/matrix_generators.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/check_cusparse.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_context.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/spgemm_check.hpp"

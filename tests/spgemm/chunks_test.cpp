@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/spgemm_chunks.hpp"
 #include "tests/spgemm/products.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/spgemm_chunks.hpp"
 #include "sortie/spgemm_estimate.hpp"
 #include "tests/spgemm/products.hpp"

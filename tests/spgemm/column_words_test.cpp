@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/bench/matrix_generators.hpp"
 #include "apps/spgemm/host/column_words.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
 #include "core/host_runtime.hpp"
+#include "matrices/generators.hpp"
 
 namespace sortie::test {
 namespace {

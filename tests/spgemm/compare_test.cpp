@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "tests/spgemm/products.hpp"
 
 namespace sortie::test {

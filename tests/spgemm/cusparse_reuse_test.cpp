@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "apps/bench/matrix_generators.hpp"
 #include "baselines/spgemm/cuda/cusparse.hpp"
 #include "core/cuda/device_context.hpp"
+#include "matrices/generators.hpp"
 #include "tests/spgemm/products.hpp"
 #include "tests/support/expect_error.hpp"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "apps/bench/matrix_generators.hpp"
 #include "baselines/spgemm/cuda/sort_rows.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_context.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/spgemm_check.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/spgemm_estimate.hpp"
 #include "tests/spgemm/products.hpp"

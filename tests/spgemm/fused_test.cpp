@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "tests/spgemm/products.hpp"
 #include "tests/spgemm/stairs.hpp"
 

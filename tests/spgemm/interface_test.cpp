@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "apps/bench/matrix_generators.hpp"
 #include "apps/spgemm/baseline.hpp"
 #include "baselines/spgemm/baselines.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/spgemm/products.hpp"
 

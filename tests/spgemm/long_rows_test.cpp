@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "tests/spgemm/products.hpp"
 
 /// Rows of C of a million products each, alone and beside empty and short ones.

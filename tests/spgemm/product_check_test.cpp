@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/spgemm_check.hpp"
 #include "tests/spgemm/products.hpp"
 #include "tests/support/expect_error.hpp"

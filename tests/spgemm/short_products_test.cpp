@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "tests/spgemm/products.hpp"
 
 /// Rows of C of few products, of all numbers around those at which the host changes its way: every

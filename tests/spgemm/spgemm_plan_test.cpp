@@ -9,11 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/matrix_generators.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "core/cuda/device_context.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/device_spgemm_plan.hpp"
 #include "sortie/devices.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 #include "tests/spgemm/products.hpp"
 
 /// Operands that take the fused product through every way that it has for a row.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/text_generators.hpp"
+#include "sequences/generators.hpp"
 
 #include <fmt/format.h>
 

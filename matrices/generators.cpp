@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/matrix_generators.hpp"
+#include "matrices/generators.hpp"
 
 #include <fmt/format.h>
 
