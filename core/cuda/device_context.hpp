@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "core/cuda/check.hpp"
+#include "core/phase_timer.hpp"
 #include "sortie/context.hpp"
+#include "sortie/run_report.hpp"
+
+/// The context of work on a device, and the times of its phases.
 
 namespace sortie {
 
@@ -55,6 +68,83 @@ class DeviceCall : public DeviceContext {
 
  private:
   DeviceScope scope_;
+};
+
+/// Two CUDA events around work on a stream.
+class EventPair {
+ public:
+  void start(cudaStream_t stream) { check_cuda(cudaEventRecord(start_.get(), stream)); }
+  void stop(cudaStream_t stream) { check_cuda(cudaEventRecord(stop_.get(), stream)); }
+  /// Seconds on the device between the events. Waits for the second.
+  [[nodiscard]] double seconds() const {
+    check_cuda(cudaEventSynchronize(stop_.get()));
+    float milliseconds = 0;
+    check_cuda(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()));
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+  /// Seconds on the device of the work that `work` enqueues on the stream. Waits for its end.
+  double time(cudaStream_t stream, const std::function<void()>& work) {
+    start(stream);
+    work();
+    stop(stream);
+    return seconds();
+  }
+
+ private:
+  CudaEvent start_ = make_event(cudaEventDefault);
+  CudaEvent stop_ = make_event(cudaEventDefault);
+};
+
+/// Times a phase of work on the context's stream with two CUDA events, if the context has a report.
+/// Nothing waits for the device before the report is read, so a report does not change the time of
+/// the phases. Phases without a gap between them on the host add up to the stream's whole time.
+class DevicePhase {
+ public:
+  DevicePhase(const DeviceContext& context, std::string_view name)
+      : report_(context.report), stream_(context.stream), name_(name) {
+    if (report_ == nullptr) return;
+    events_ = std::make_shared<EventPair>();
+    events_->start(stream_);
+  }
+  DevicePhase(const DevicePhase&) = delete;
+  DevicePhase& operator=(const DevicePhase&) = delete;
+
+  /// Ends the phase; called once. A phase that an exception leaves is not reported.
+  void stop() {
+    if (report_ == nullptr) return;
+    events_->stop(stream_);
+    report_->add_pending_phase(name_, [events = std::move(events_)] { return events->seconds(); });
+  }
+
+ private:
+  RunReport* report_;
+  cudaStream_t stream_;
+  std::string name_;
+  std::shared_ptr<EventPair> events_;  ///< shared, since std::function requires copyable captures
+};
+
+/// Times a phase that alternates between host and device, by the host's clock. Its end waits for
+/// the stream, but only if a report records the time.
+class WaitingPhase {
+ public:
+  /// Does not keep a reference to the context.
+  WaitingPhase(const DeviceContext& context, std::string_view name, std::uint64_t bytes = 0)
+      : stream_(context.stream),
+        reported_(context.report != nullptr),
+        timer_(context, name, bytes) {}
+
+  void set_bytes(std::uint64_t bytes) { timer_.set_bytes(bytes); }
+
+  /// Ends the phase. A phase that an exception leaves ends without waiting.
+  void stop() {
+    if (reported_) check_cuda(cudaStreamSynchronize(stream_));
+    timer_.stop();
+  }
+
+ private:
+  cudaStream_t stream_;
+  bool reported_;
+  PhaseTimer timer_;
 };
 
 }  // namespace sortie

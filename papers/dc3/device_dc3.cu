@@ -24,7 +24,6 @@
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "papers/dc3/skew_order.cuh"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "core/cuda/device_pool.hpp"
-#include "segsort/cuda/device_request.cuh"
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
 

@@ -14,7 +14,6 @@
 #include "baselines/sort/cub_sort.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "multisort/cuda/chunk_sort.hpp"
 #include "papers/bitonic/passes.hpp"
 #include "papers/classics/classics.hpp"

@@ -11,7 +11,6 @@
 #include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 
 namespace sortie::bench {
 namespace {

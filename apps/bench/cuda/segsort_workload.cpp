@@ -10,7 +10,7 @@
 #include "apps/bench/timing.hpp"
 #include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/device_phase.hpp"
+#include "core/cuda/device_context.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {

@@ -14,7 +14,6 @@
 #include "apps/spgemm/baseline.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/device_spgemm_plan.hpp"

@@ -12,7 +12,6 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
-#include "apps/spgemm/cuda/index_arrays.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/check_cusparse.hpp"
 #include "core/cuda/pinned_memory.hpp"

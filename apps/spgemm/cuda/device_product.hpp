@@ -12,7 +12,6 @@
 #include "apps/spgemm/backends.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "sortie/device_csr.hpp"
 

@@ -9,7 +9,6 @@
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {

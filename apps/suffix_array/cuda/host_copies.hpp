@@ -8,7 +8,6 @@
 
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_suffix_array.hpp"
 

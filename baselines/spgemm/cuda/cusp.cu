@@ -16,7 +16,6 @@
 #include "baselines/spgemm/cuda/sort_rows.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "sortie/error.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
-#include "core/cuda/device_phase.hpp"
+#include "core/cuda/device_context.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {

@@ -15,7 +15,6 @@
 #include "primitives/host/items.hpp"
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/register_sort.hpp"
-#include "segsort/host/short/register_layout.hpp"
 #include "segsort/host/short/short_sort.hpp"
 
 SORTIE_BEGIN_INTRINSICS

@@ -16,7 +16,6 @@
 #include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_segmented_sort.hpp"

@@ -14,7 +14,6 @@
 #include "apps/spgemm/cuda/fused/row_kernels.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/error.hpp"

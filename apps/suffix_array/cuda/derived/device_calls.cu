@@ -14,7 +14,6 @@
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"

@@ -41,7 +41,6 @@
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 #include "sortie/device_suffix_array.hpp"

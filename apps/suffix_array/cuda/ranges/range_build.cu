@@ -51,7 +51,6 @@
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/device_phase.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "core/cuda/pinned_memory.hpp"
 #include "core/host_memory.hpp"
