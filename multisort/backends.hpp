@@ -11,7 +11,7 @@
 #include "sortie/sort_chunks.hpp"
 
 /// The backends that multisort.cpp dispatches to, and the table of algorithms. This header includes
-/// no CUDA header. Without CUDA cuda_absent.cpp defines the cuda functions.
+/// no CUDA header. Without CUDA multisort.cpp defines the cuda functions.
 namespace sortie::multisort {
 
 class DeviceGroup;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -14,9 +15,12 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"
+#include "multisort/host/merge_sort.hpp"
+#include "primitives/host/items.hpp"
 #include "primitives/payload.hpp"
 #include "sortie/error.hpp"
 #include "sortie/sort_chunks.hpp"
+#include "sortie/sort_records.hpp"
 
 namespace sortie {
 
@@ -168,5 +172,82 @@ void check_chunks(const Context& context, const ChunkRequest& request) {
   }
 }
 
+#ifndef SORTIE_HAVE_CUDA
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(ErrorKind::unavailable, "sort: this build of Sortie has no CUDA");
+}
+
+}  // namespace
+
+void sort_on_cuda(const Context&, const Request&) {
+  refuse();
+}
+
+void sort_chunks(const Context& context, const ChunkRequest& request) {
+  check_chunks(context, request);
+  if (!request.chunks.empty()) refuse();
+}
+
+std::span<const SortAlgorithm> cuda_sort_algorithms() {
+  return {};
+}
+
+#endif
+
 }  // namespace multisort
+
+namespace detail {
+
+namespace {
+
+/// The steps of multisort::merge_sort() for records.
+struct RecordSteps {
+  const RecordSort& description;
+  std::byte* records;
+  std::byte* scratch;
+
+  [[nodiscard]] std::byte* at(std::byte* array, std::uint64_t i) const {
+    return array + i * description.record_bytes;
+  }
+  void sort(std::size_t, std::uint64_t begin, std::uint64_t size) const {
+    description.sort_share(at(records, begin), at(scratch, begin), size);
+  }
+  [[nodiscard]] const void* read(std::uint64_t i) const { return at(records, i); }
+  [[nodiscard]] bool before(const void* a, const void* b) const { return description.before(a, b); }
+  void copy(std::uint64_t begin, std::uint64_t size, std::uint64_t to) const {
+    std::memcpy(at(scratch, to), at(records, begin), size * description.record_bytes);
+  }
+  [[nodiscard]] RecordRun run(std::uint64_t begin, std::uint64_t size) const {
+    return {at(scratch, begin), size};
+  }
+  void merge(const std::vector<RecordRun>& runs, std::uint64_t begin, std::uint64_t) const {
+    description.merge(runs, at(records, begin));
+  }
+};
+
+}  // namespace
+
+void sort_records(const Context& context, const RecordSort& sort, int devices) {
+  if (context.backend == Backend::cuda)
+    throw Error(ErrorKind::unavailable,
+                "sort: found backend cuda, expected host: a comparator of the host cannot run on a "
+                "GPU");
+  const std::size_t count = multisort::start_devices(context, devices);
+  const ItemStorage<std::byte, NoValue> storage(context, sort.count * sort.record_bytes,
+                                                "scratch of the sort");
+  RecordSteps steps{sort, static_cast<std::byte*>(sort.records), storage.items().keys};
+  report_progress(context, "sort", 0, sort.count);
+  if (count > 1) {
+    multisort::merge_sort(context, sort.count, sort.record_bytes, count, steps);
+  } else {
+    const PhaseTimer timer(context, "local sort");
+    steps.sort(0, 0, sort.count);
+  }
+  report_progress(context, "sort", sort.count, sort.count);
+}
+
+}  // namespace detail
 }  // namespace sortie

@@ -2,18 +2,24 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <complex>
+#include <limits>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "apps/bench/timing.hpp"
-#include "apps/cli/spgemm_operands.hpp"
+#include "apps/cli/command.hpp"
 #include "apps/spgemm/baseline.hpp"
+#include "core/byte_source.hpp"
 #include "core/checksum.hpp"
 #include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
+#include "matrices/matrix_market_text.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
 #include "sortie/spgemm.hpp"
@@ -27,6 +33,81 @@ namespace {
 using matrices::Csr;
 using matrices::Pattern;
 using spgemm::Algorithm;
+
+/// A file read into memory, so that the header can be examined before the entries are parsed, also
+/// for standard input.
+struct MatrixText {
+  MatrixText(const Context& context, const std::string& path)
+      : name(path == "-" ? "<stdin>" : path) {
+    PhaseTimer timer(context, "read");
+    bytes = read_all(path);
+    timer.set_bytes(bytes.size);
+    header = matrices::parse_matrix_market_header(name, bytes.span());
+  }
+
+  std::string name;
+  ByteBuffer bytes;
+  matrices::MatrixMarketHeader header;
+};
+
+/// The texts of A and, if B is not A, of B.
+struct OperandTexts {
+  /// \throws Error (input) as the reader, or for incompatible shapes
+  OperandTexts(const Context& context, const std::string& path_a, const std::string& path_b,
+               bool transpose_b)
+      : a(context, path_a) {
+    if (!path_b.empty()) b.emplace(context, path_b);
+    const std::int64_t rows_b = transpose_b ? header_b().cols : header_b().rows;
+    if (a.header.cols == rows_b) return;
+    throw Error(ErrorKind::input,
+                fmt::format("{} ({} x {}) and {}{} ({} x {}): found {} columns and {} rows, "
+                            "expected equal numbers",
+                            a.name, a.header.rows, a.header.cols, b ? b->name : a.name,
+                            transpose_b ? " transposed, as read" : "", header_b().rows,
+                            header_b().cols, a.header.cols, rows_b));
+  }
+
+  [[nodiscard]] const matrices::MatrixMarketHeader& header_b() const {
+    return b ? b->header : a.header;
+  }
+  /// True if the number of rows or columns exceeds 2^31 - 1.
+  [[nodiscard]] bool need_wide_index() const {
+    return std::max({a.header.rows, a.header.cols, header_b().rows, header_b().cols}) >
+           std::numeric_limits<std::int32_t>::max();
+  }
+  [[nodiscard]] bool any_complex() const {
+    return a.header.field == matrices::Field::complex ||
+           header_b().field == matrices::Field::complex;
+  }
+
+  MatrixText a;
+  std::optional<MatrixText> b;
+};
+
+/// The parsed operands A and, if B is not A, B.
+template <class Value, class Idx>
+struct Operands {
+  using Matrix = Csr<Value, Idx>;
+
+  /// Parses the texts and frees them.
+  Operands(const Job& job, bool transpose_b, OperandTexts texts)
+      : a(parse(job, std::move(texts.a))) {
+    if (texts.b) other_b = parse(job, std::move(*texts.b));
+    if (transpose_b) other_b = matrices::transpose(b());
+  }
+
+  [[nodiscard]] const Matrix& b() const { return other_b ? *other_b : a; }
+
+  Matrix a;
+  std::optional<Matrix> other_b;
+
+ private:
+  static Matrix parse(const Job& job, MatrixText text) {
+    const PhaseTimer timer(job.context(), "parse", text.bytes.size);
+    return matrices::parse_matrix_market<Value, Idx>(job.host_context(), text.name,
+                                                     text.bytes.span());
+  }
+};
 
 /// The command line of `sortie spgemm`.
 struct SpgemmCommand {

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -185,14 +186,9 @@ class RecordSorter {
     std::uint64_t done = 0;
     for (std::size_t first = 0; first < runs.size(); first += plan_.runs_merged) {
       const std::uint64_t begin = done;
-      merge(from,
-            runs.subspan(first, std::min<std::size_t>(plan_.runs_merged, runs.size() - first)),
-            [&](Range items, std::uint64_t n) {
-              codec_.decode(items.keys, n);
-              packer_.pack(items, n, [&](std::span<const char> bytes) { to.append(bytes); });
-              done += n;
-              report_progress(context_, "merge", done, result_.records);
-            });
+      const std::size_t count = std::min<std::size_t>(plan_.runs_merged, runs.size() - first);
+      merge(from, runs.subspan(first, count), done, false,
+            [&](std::span<const char> bytes) { to.append(bytes); });
       merged.push_back({begin, done - begin});
     }
     return merged;
@@ -202,27 +198,34 @@ class RecordSorter {
     const PhaseTimer timer(context_, "merge", 2 * result_.records * record_bytes);
     if (runs.size() > 1) ++result_.merge_rounds;
     std::optional<WholeFile> output;
-    if (!request_.output.empty()) output.emplace(request_.output);
+    std::function<void(std::span<const char>)> write;
+    if (!request_.output.empty()) {
+      output.emplace(request_.output);
+      write = [&](std::span<const char> bytes) { output->write(bytes); };
+    }
     std::uint64_t done = 0;
-    merge(file, runs, [&](Range items, std::uint64_t n) {
-      if (request_.verify) check_.add(items, n);
-      done += n;
-      if (output) {
-        codec_.decode(items.keys, n);
-        packer_.pack(items, n, [&](std::span<const char> bytes) { output->write(bytes); });
-      }
-      report_progress(context_, "merge", done, result_.records);
-    });
+    merge(file, runs, done, request_.verify, write);
     if (request_.verify) check_.finish(read_, result_.records);
     if (output) output->commit();
   }
 
-  void merge(const SpillFile& file, std::span<const SpilledRun> runs,
-             const typename RunMerger<Key, Value>::Consume& consume) {
+  /// \param done   the records merged in this round; grows
+  /// \param check  whether these are the records in their final order
+  /// \param write  takes the merged records, unless it is empty
+  void merge(const SpillFile& file, std::span<const SpilledRun> runs, std::uint64_t& done,
+             bool check, const std::function<void(std::span<const char>)>& write) {
     if (runs.empty()) return;
     const std::uint64_t block = plan_.block_items * plan_.runs_merged / runs.size();
     RunMerger<Key, Value>(context_, file, runs, block, plan_.output_items, codec_, packer_)
-        .run(consume);
+        .run([&](Range items, std::uint64_t n) {
+          if (check) check_.add(items, n);
+          if (write) {
+            codec_.decode(items.keys, n);
+            packer_.pack(items, n, write);
+          }
+          done += n;
+          report_progress(context_, "merge", done, result_.records);
+        });
   }
 
   std::uint64_t read(Range items, std::uint64_t n) {
