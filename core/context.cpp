@@ -9,14 +9,9 @@
 namespace sortie {
 
 std::string_view name(Backend backend) {
-  switch (backend) {
-    case Backend::automatic:
-      return "auto";
-    case Backend::cuda:
-      return "cuda";
-    case Backend::host:
-      return "host";
-  }
+  if (backend == Backend::automatic) return "auto";
+  if (backend == Backend::cuda) return "cuda";
+  if (backend == Backend::host) return "host";
   throw Error(ErrorKind::usage, fmt::format("no backend has the number {}", int(backend)));
 }
 

@@ -14,7 +14,6 @@
 #include <fstream>
 #include <limits>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "core/host_runtime.hpp"

@@ -209,10 +209,8 @@ Csr<Value, Idx> rmat(int scale, std::int64_t edge_factor, std::uint64_t seed) {
           fmt::format("edge factor {}", edge_factor), fmt::format("0 to {}", factor_limit));
   const std::int64_t edges = edge_factor * size;
   require_memory({}, "an edge list", bytes_of({{edges, 2 * sizeof(Idx) + sizeof(Value)}}));
-  Coo<Value, Idx> coo{.rows = size, .cols = size, .row_idx = {}, .col_idx = {}, .values = {}};
-  coo.row_idx.resize(edges);
-  coo.col_idx.resize(edges);
-  coo.values.resize(edges);
+  Coo<Value, Idx> coo{size, size, std::vector<Idx>(edges), std::vector<Idx>(edges),
+                      std::vector<Value>(edges)};
   for_each_range(edges, drawn_rows_per_task, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t edge = first; edge < last; ++edge) {
       Random random(seed, edge);
@@ -390,11 +388,7 @@ class Links {
   }
 
   // The range [first, last) of pages that are targets of a row's local links.
-  struct Surroundings {
-    std::int64_t first;
-    std::int64_t last;
-  };
-  [[nodiscard]] Surroundings around(std::int64_t row) const {
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> around(std::int64_t row) const {
     return {std::max<std::int64_t>(0, row - length(row)), std::min(rows_, row + length(row) + 1)};
   }
 

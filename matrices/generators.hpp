@@ -70,10 +70,9 @@ struct WebGraph {
 ///     given number of products (the sum, over all links, of the number of links of the target);
 ///   - otherwise, with probability `locality`, one of the 2 l pages around the page;
 ///   - otherwise any page.
-/// A page links to another page at most once. A link drawn twice is drawn again, after several
-/// attempts uniformly from all pages, so the number of products is slightly smaller than given. The
-/// more links stay near pages with many links, the more products contribute to the same entry of
-/// the square: a large locality makes nnz(C) small, in particular if max_row_nnz is small.
+/// A link drawn twice is drawn again, after several attempts uniformly from all pages, so the number
+/// of products is slightly smaller than given. The larger the locality, the more products contribute
+/// to the same entry of the square, in particular if max_row_nnz is small.
 /// \throws Error (usage) inconsistent sizes; a number of products that is not possible, naming the
 ///         possible range
 template <Scalar Value, Index Idx = std::int32_t>

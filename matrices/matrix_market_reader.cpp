@@ -16,7 +16,6 @@
 #include "matrices/row_assembly.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::matrices {
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -16,7 +15,6 @@
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::sequences {
 namespace {
@@ -93,10 +91,9 @@ class RecordParser {
   /// record
   [[nodiscard]] Text finish() {
     if (inside_line_) end_line();
-    if (text_.records.empty()) {
+    if (text_.records.empty())
       throw input_error(file_, 0, line_number_ == 1 ? "an empty file" : "nothing but empty lines",
                         "a FASTA or FASTQ record");
-    }
     Record& last = text_.records.back();
     last.length = size_ - last.offset;
     if (format_ == Format::fastq && (quality_wanted_ || quality_line_ == 0)) {

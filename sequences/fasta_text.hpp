@@ -12,14 +12,12 @@ namespace sortie::sequences {
 
 /// read_fasta() for the content of a file that is in memory already, decompressed.
 ///
-/// `sortie query` reads patterns like this, because their first byte tells FASTA and FASTQ from a
-/// list of lines. The memory of the text is not limited: the text is not larger than `content`.
+/// `sortie query` reads patterns like this: their first byte tells FASTA and FASTQ from lines. The
+/// memory of the text is not limited: the text is not larger than `content`. O(bytes).
 ///
 /// \param name     file name for messages
 /// \param content  FASTA or FASTQ, distinguished by the first byte
-/// \return the records
 /// \throws Error (input) as read_fasta()
-/// Complexity: O(bytes).
 [[nodiscard]] Text parse_fasta(const std::string& name, std::span<const char> content,
                                const ReadOptions& options);
 

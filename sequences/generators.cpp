@@ -165,9 +165,8 @@ std::size_t base_index(std::uint8_t symbol) {
 }
 
 void require_share(double share, std::string_view what) {
-  if (!(share >= 0 && share <= 1)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: found {}, expected 0 to 1", what, share));
-  }
+  if (share >= 0 && share <= 1) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: found {}, expected 0 to 1", what, share));
 }
 
 }  // namespace
@@ -201,9 +200,8 @@ Text mutated_copies(const Text& source, std::uint64_t length, double mutation_ra
     const auto begin = source.symbols.begin() + static_cast<std::ptrdiff_t>(record.offset);
     letters.insert(letters.end(), begin, begin + static_cast<std::ptrdiff_t>(record.length));
   }
-  if (letters.empty()) {
+  if (letters.empty())
     throw Error(ErrorKind::usage, "mutated copies: found an empty source, expected letters");
-  }
 
   Symbols symbols;
   symbols.reserve(length);

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "apps/bench/suffix_array_bench.hpp"
-#include "apps/suffix_array/plain_search.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "core/random.hpp"
 #include "sortie/error.hpp"
 

@@ -105,9 +105,8 @@ HostContext Job::host_context() const {
 }
 
 void Job::announce_output(const std::string& path) const {
-  if (path == "-" && options_.json == "-") {
+  if (path == "-" && options_.json == "-")
     throw Error(ErrorKind::usage, "found two results for standard output, expected at most one");
-  }
   require_writable(path);
 }
 

@@ -13,7 +13,6 @@
 #include "sortie/devices.hpp"
 #include "sortie/sort.hpp"
 #include "sortie/spgemm.hpp"
-#include "sortie/suffix_array.hpp"
 #include "sortie/version.hpp"
 
 namespace sortie::cli {

@@ -7,7 +7,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/text_index.hpp"
-#include "apps/suffix_array/plain_search.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "core/byte_source.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
@@ -66,10 +66,9 @@ void add_lines(QueryPatterns& patterns, const std::string& file, std::string_vie
     const auto control = std::find_if(line.begin(), line.end(), [](char byte) {
       return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f;
     });
-    if (control != line.end()) {
+    if (control != line.end())
       throw input_error(file, number, sortie::quoted(std::string_view(&*control, 1)),
                         "a pattern without control characters");
-    }
     add(patterns, line, std::string(line));
   }
 }
@@ -100,10 +99,9 @@ QueryPatterns read_query_patterns(const Context& context, const std::vector<std:
   PhaseTimer timer(context, "read patterns");
   QueryPatterns patterns;
   for (const std::string& word : words) {
-    if (word.empty()) {
+    if (word.empty())
       throw Error(ErrorKind::usage,
                   "--pattern: found an empty pattern, expected at least one letter");
-    }
     add(patterns, word, word);
   }
   if (!path.empty()) {
@@ -279,13 +277,11 @@ class Query {
 };
 
 void run_query(Job& job, const QueryCommand& command) {
-  if (command.words.empty() && command.patterns.empty()) {
+  if (command.words.empty() && command.patterns.empty())
     throw Error(ErrorKind::usage, "found no patterns, expected --pattern or --patterns");
-  }
-  if (command.text == "-" && command.patterns == "-") {
+  if (command.text == "-" && command.patterns == "-")
     throw Error(ErrorKind::usage,
                 "found standard input for the text and the patterns, expected at least one file");
-  }
   job.announce_output(command.output);
   const SuffixArrayDescription description = read_suffix_array_description(command.array);
   const IndexedText text = read_indexed_text(job.context(), command.text, description.policy);

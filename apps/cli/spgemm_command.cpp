@@ -419,9 +419,8 @@ std::string choose_precision(const SpgemmCommand& command, bool any_complex) {
 
 /// Multiplies the operands as the command line asks for, and writes and reports the product.
 void run_spgemm(Job& job, const SpgemmCommand& command) {
-  if (command.path_a == "-" && command.path_b == "-") {
+  if (command.path_a == "-" && command.path_b == "-")
     throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
-  }
   if (!command.dry_run) job.announce_output(command.output);
   OperandTexts texts(job.context(), command.path_a, command.path_b, command.transpose_b);
   const std::string precision = choose_precision(command, texts.any_complex());

@@ -8,8 +8,8 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/text_index.hpp"
-#include "apps/suffix_array/bounded_order.hpp"
 #include "apps/suffix_array/construction.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/documents.hpp"

@@ -294,11 +294,10 @@ INSTANTIATE(std::uint64_t)
 #undef INSTANTIATE
 
 SuffixArrayDescription read_suffix_array_description(const std::string& path) {
-  if (path == "-") {
+  if (path == "-")
     throw Error(ErrorKind::usage,
                 "found standard input for the suffix array, expected a file ARRAY with a "
                 "description ARRAY.json");
-  }
   const Members members(path + ".json");
   SuffixArrayDescription description;
   description.path = path;

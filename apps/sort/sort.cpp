@@ -28,7 +28,6 @@
 #include "multisort/plan/memory.hpp"
 #include "primitives/payload.hpp"
 #include "sortie/error.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::sorting {
 namespace {

@@ -10,7 +10,7 @@
 //
 // Memory for n symbols: phi, overwritten by the permuted array, and the result.
 //
-// The bounded order (bounded_order.hpp) follows from the LCP array.
+// The bounded order (program_calls.hpp) follows from the LCP array.
 #include "sortie/lcp.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "apps/suffix_array/backends.hpp"
-#include "apps/suffix_array/bounded_order.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"

@@ -12,7 +12,7 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
-#include "apps/suffix_array/plain_search.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"

@@ -117,10 +117,10 @@ class BufferBlocks {
 /// Ferizovic and Sanders (IPS4o, ESA 2017).
 ///
 /// 1. collect(), for each stripe of the items: items become full blocks of one bucket each; the
-///    others stay in buffer blocks. Stripes are independent of each other;
+///    others stay in buffer blocks;
 /// 2. exchange(), for each share of the slots, which has a range of slots of every bucket: its
 ///    blocks move to the ranges of their buckets, along the cycles of the permutation, until these
-///    are full. Shares are independent of each other;
+///    are full. Stripes, and shares, are independent of each other;
 /// 3. finish(): the few blocks that did not fit their share move to other shares; then the gaps at
 ///    the ends of the buckets are filled.
 ///

@@ -21,13 +21,11 @@
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "sortie/context.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::multisort {
 
 /// Sorts pairs that are words by vectors, on the calling thread, best within the second-level
-/// cache. Not stable: of pairs with equal keys the one comes first whose value is less, as a word.
-/// Does not allocate and does not throw. O(n log n).
+/// cache. Not stable: equal keys come in the order of their values, as words. O(n log n).
 ///
 /// Groups that fit the registers, found by the keys' upper bits in a pass of their own, were tried
 /// and took longer: on a Xeon with 2 MiB of second-level cache, 2^17 random words, 9.8 ns a word

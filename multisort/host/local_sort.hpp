@@ -24,10 +24,9 @@ namespace sortie::multisort {
 /// Most significant digit first until the items fit the cache, each pass through LineScatter. Then
 /// least significant digit first: over all bits in which keys differ, or, where these are more than
 /// so few items need to be told apart, over the upper ones; what still agrees in those is sorted by
-/// itself. Bits in which the keys of a part agree are jumped over, so there is no need to say how
-/// many bits are left to sort. Where the processor has a vector sort of words, that takes the place
-/// of the least significant digits for keys of 32 and 64 bits: a pass by a digit takes as long as
-/// ten levels of its partition.
+/// itself. Bits in which the keys of a part agree are skipped. Where the processor has a vector sort
+/// of words, that takes the place of the least significant digits for keys of 32 and 64 bits: a pass
+/// by a digit takes as long as ten levels of its partition.
 ///
 /// Holds the buffers of LineScatter. sort() does not allocate and does not throw.
 template <std::unsigned_integral Key, class Value>

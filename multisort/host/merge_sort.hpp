@@ -11,7 +11,6 @@
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/context.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::multisort {
 

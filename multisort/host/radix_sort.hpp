@@ -16,7 +16,6 @@
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"
 #include "sortie/context.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::multisort {
 
@@ -41,9 +40,8 @@ class RadixSort {
   using Sorter = LocalSort<Key, Value>;
 
   /// Widest digit that the devices count: so wide that buckets take half of what a local sort keeps
-  /// in its cache, as far as that costs no more than 8 bits. On a Xeon with 2 MiB of it,
-  /// 2^26 u32 keys, the whole took 17.0 ns of processor time a key with buckets of 512 KiB, 14.9
-  /// with 256 KiB.
+  /// in its cache, as far as that costs no more than 8 bits. On a Xeon with 2 MiB of it, 2^26 u32
+  /// keys took 17.0 ns of processor time each with buckets of 512 KiB, 14.9 with 256 KiB.
   static constexpr int widest_digit = Sorter::widest_digit;
   [[nodiscard]] static int usual_digit_bits(std::uint64_t n) {
     const std::uint64_t parts = 2 * n / Sorter::cached_items;

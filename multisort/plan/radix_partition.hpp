@@ -89,14 +89,9 @@ template <class HasOneValue>
 /// Divides keys among destinations by leading digits, by only as many digits as balance requires.
 ///
 /// Starting from one bucket that holds all keys, every bucket in which a border between two
-/// destinations falls is replaced by the buckets of the next digit, until each border lies within
-/// `padding` keys of an end of a bucket and can be moved there. A bucket whose keys have no further
-/// digit holds a single value and is split at the border, wherever that is.
-///
-///     RadixPartition partition(problem);
-///     while (!partition.refinements().empty())
-///       partition.refine(histograms of partition.refinements());
-///     partition.buckets(), partition.destination_sizes() ...
+/// destinations falls is replaced by the buckets of the next digit (refine()), until each border
+/// lies within `padding` keys of an end of a bucket and can be moved there. A bucket whose keys have
+/// no further digit holds a single value and is split at the border, wherever that is.
 ///
 /// The sources only count; keys are moved once, when the plan is complete. RMG (Ilic, sections 3.1
 /// and 3.2) moves them in each pass.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 
 #include "primitives/simd/register_sort.hpp"
 #include "sortie/error.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <span>
 
-#include "apps/suffix_array/bounded_order.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "core/checksum.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/burrows_wheeler.hpp"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "apps/sort/spill_file.hpp"
+#include "apps/sort/run_merger.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 

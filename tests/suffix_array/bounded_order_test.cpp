@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "apps/suffix_array/bounded_order.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "sortie/error.hpp"
 #include "sortie/lcp.hpp"
 #include "sortie/query.hpp"

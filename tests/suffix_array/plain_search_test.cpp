@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "apps/suffix_array/plain_search.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "sortie/error.hpp"
 #include "tests/suffix_array/patterns.hpp"
 #include "tests/suffix_array/texts.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/suffix_array/plain_search.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "sortie/error.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/query.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "apps/suffix_array/plain_search.hpp"
+#include "apps/suffix_array/program_calls.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/device_buffer.hpp"

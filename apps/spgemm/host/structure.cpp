@@ -13,7 +13,6 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "segsort/host/sort_segment.hpp"
-#include "sortie/run_report.hpp"
 
 namespace sortie::spgemm::host {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "multisort/backends.hpp"
-#include "multisort/host/ordered_input.hpp"
+#include "multisort/host/sort_typed_definition.hpp"
 #include "sortie/context.hpp"
 
 namespace sortie::test {

@@ -198,10 +198,8 @@ class SampleMap {
 /// Sorts short groups of slots by the ranks of their suffixes' samples, many groups at once.
 ///
 /// In similar genomes nearly all groups have as many members as there are genomes; sorting these
-/// one by one, mispredicted branches dominate. Here the number of the group stands above the rank,
-/// and one pass of sort_parts() sorts all groups.
-///
-/// An element consists, from the high bits down, of the number of the group in the batch, the rank,
+/// one by one, mispredicted branches dominate. Here one pass of sort_parts() sorts all groups. An
+/// element consists, from the high bits down, of the number of the group in the batch, the rank,
 /// and the index in the batch.
 template <Position Pos>
 class GroupBatch {

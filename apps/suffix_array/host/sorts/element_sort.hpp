@@ -26,16 +26,14 @@ using Wide = std::conditional_t<sizeof(Pos) == sizeof(std::uint32_t), std::uint6
 /// Longest part that sort_parts() sorts. With 16, genomes took as long, or a twelfth longer.
 inline constexpr std::uint64_t longest_vector_part = 32;
 
-/// Sorts numbers that are sorted except within parts: ranges of at most `longest_vector_part`
-/// numbers that already contain the right numbers. The boundaries of parts need not be known.
-/// Longer parts are allowed if they are sorted, or if all their numbers agree above some bit: then
-/// they may come out in any order of the bits below it.
+/// Sorts numbers that are sorted except within parts, unknown ranges of at most
+/// `longest_vector_part` numbers. Longer parts are allowed if they are sorted, or if all their
+/// numbers agree above some bit: then they may come out in any order of the bits below it.
 ///
 /// Uses vectors, without a branch that depends on a number: in buckets of a genome every second
 /// branch of an insertion sort is mispredicted, and these take longer than everything else. A
 /// window of twice longest_vector_part moves over the numbers in steps of half of it. Its lower
-/// half is sorted; the upper half is sorted and merged with it, by networks (RegisterSort); then
-/// the lower half is final.
+/// half is sorted; the upper half is sorted and merged with it, by networks; then the lower is final.
 ///
 /// \param out  `in`, or a separate array
 /// \pre has_vector_sort()
@@ -102,9 +100,8 @@ bool are_keys_frequent(const Element* elements, std::uint64_t n, int key_shift) 
   return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
 }
 
-/// Separates the elements of one dominant key, which nearly all elements of periodic texts have:
-/// elements with smaller and greater keys go below and above, in any order; elements with the key
-/// keep their order, which partitioning by pivots would destroy.
+/// Separates the elements of one dominant key, which nearly all elements of periodic texts have.
+/// They keep their order, which partitioning by pivots would destroy.
 ///
 /// \param scratch      holds the other elements
 /// \param sort_others  called with the smaller elements and with the greater ones, and their number
@@ -268,10 +265,8 @@ void sort_perhaps_ordered(Element* elements, std::uint64_t n, std::span<Element>
                           int key_shift) {
   // Unsorted numbers usually fail these tests within the first few.
   if (std::is_sorted(elements, elements + n)) return;
-  if (std::is_sorted(elements, elements + n, std::greater<Element>())) {
-    std::reverse(elements, elements + n);
-    return;
-  }
+  if (std::is_sorted(elements, elements + n, std::greater<Element>()))
+    return std::reverse(elements, elements + n);
   sort_elements(elements, n, scratch, key_shift);
 }
 
