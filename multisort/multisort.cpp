@@ -174,13 +174,9 @@ void check_chunks(const Context& context, const ChunkRequest& request) {
 
 #ifndef SORTIE_HAVE_CUDA
 
-namespace {
-
-[[noreturn]] void refuse() {
+[[noreturn]] static void refuse() {
   throw Error(ErrorKind::unavailable, "sort: this build of Sortie has no CUDA");
 }
-
-}  // namespace
 
 void sort_on_cuda(const Context&, const Request&) {
   refuse();
