@@ -6,12 +6,22 @@
 #include <memory>
 #include <vector>
 
+// GCC defines the first two, Clang answers the others.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define SORTIE_BLOCK_OF_HOST_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SORTIE_BLOCK_OF_HOST_THREADS 1
+#endif
+#endif
+#ifndef SORTIE_BLOCK_OF_HOST_THREADS
+#define SORTIE_BLOCK_OF_HOST_THREADS 0
+#endif
+
+#if SORTIE_BLOCK_OF_HOST_THREADS
 #include <barrier>
 #include <thread>
 #else
-#define SORTIE_BLOCK_OF_HOST_THREADS 0
 #include <ucontext.h>
 #include <csetjmp>
 #endif
