@@ -178,12 +178,12 @@ struct ByteSource::State {
         throw input_error(name, 0, fmt::format("gzip stream cut off after {} bytes", fetched),
                           "its end with checksum and length");
       }
-      const std::size_t room =
+      const std::size_t wanted =
           std::min<std::size_t>(into.size() - filled, std::numeric_limits<uInt>::max());
       stream.next_out = reinterpret_cast<Bytef*>(into.data() + filled);
-      stream.avail_out = static_cast<uInt>(room);
+      stream.avail_out = static_cast<uInt>(wanted);
       const int status = inflate(&stream, Z_NO_FLUSH);
-      const std::size_t got = room - stream.avail_out;
+      const std::size_t got = wanted - stream.avail_out;
       filled += got;
       member_size += got;
       if (status == Z_STREAM_END) {

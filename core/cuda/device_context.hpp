@@ -16,7 +16,6 @@
 #include "sortie/run_report.hpp"
 
 /// The context of work on a device, and the times of its phases.
-
 namespace sortie {
 
 /// Makes a CUDA device current for a scope and restores the previous one afterwards.

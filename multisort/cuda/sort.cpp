@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The array sort on GPUs: of chunks in their memory, and of host memory, where shares are copied in, sorted as chunks, and copied back. With the
-// radix sort and page-locked memory, copies overlap with the counting and with the sort of the
-// buckets.
+// The array sort on GPUs: of chunks in their memory, and of host memory, whose shares are copied in,
+// sorted as chunks, and copied back. With the radix sort and page-locked memory, copies overlap with
+// the counting and with the sort of the buckets.
 
 #include <fmt/format.h>
 

@@ -18,8 +18,8 @@
 #include <emmintrin.h>
 #endif
 
-/// The digits of keys, and the steps of a radix sort: count the items of each bucket, turn the counts into starts, move the
-/// items. A bucket is a digit of the key, or another monotonic function of it.
+/// The digits of keys, and the steps of a radix sort: count the items of each bucket, turn the counts
+/// into starts, move the items. A bucket is a digit of the key, or another monotonic function of it.
 
 namespace sortie {
 
