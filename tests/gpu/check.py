@@ -19,7 +19,8 @@ value types but one, which take half a minute each. racecheck slows kernels down
 therefore looks at Sortie's own kernels only, and runs small tests that together launch every kernel,
 for unsigned keys or 32-bit positions where other types launch the same ones. It cannot follow
 block_sort_kernel with teams of different sizes (docs/sanitizers.md), so that kernel has a run of its own
-with teams of one size.
+with teams of one size. SegsortPeers.SortEveryShape is left out: the bench measures no sort that takes more
+than 2 s, which under racecheck each does.
 """
 
 import argparse
@@ -47,7 +48,7 @@ PROGRAMS = {
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "DeviceSkew.EqualsReferenceOnShort*",
-    "bench_device": "SegsortPeers.*:TuneOnDevice.EveryBinding*",
+    "bench_device": "SegsortPeers.*:TuneOnDevice.EveryBinding*-*SortEveryShape",
     "spgemm_device": "*/0.*-*Million*:*BordersOfBins*:*SameBits*",
     "suffix_array_device": "DeviceBuild/0.*:DeviceRanges/0.EqualReference*-*HoldsNoMoreMemory*",
     "segmented_sort": "SegmentedSortTest/?.SortsEveryShape:SegmentOffset*",
