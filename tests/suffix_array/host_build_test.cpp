@@ -11,14 +11,7 @@
 #include "sortie/run_report.hpp"
 #include "tests/suffix_array/texts.hpp"
 #include "tests/support/backend.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SORTIE_TEST_IS_SANITIZED
-#elif defined(__has_feature)  // Clang before 15 tells in this way alone
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SORTIE_TEST_IS_SANITIZED
-#endif
-#endif
+#include "tests/support/sanitizers.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -121,7 +114,7 @@ class HostBuildMemory : public testing::TestWithParam<MemoryCase> {};
 
 TEST_P(HostBuildMemory, StaysWithinWhatIsStated) {
   if (test::backend() != Backend::host) GTEST_SKIP() << "of the host only";
-#ifdef SORTIE_TEST_IS_SANITIZED
+#if SORTIE_TEST_SANITIZED
   GTEST_SKIP() << "sanitizers keep memory that was given back";
 #endif
   const MemoryCase& memory = GetParam();

@@ -6,19 +6,9 @@
 #include <memory>
 #include <vector>
 
-// GCC defines the first two, Clang answers the others.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SORTIE_BLOCK_OF_HOST_THREADS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SORTIE_BLOCK_OF_HOST_THREADS 1
-#endif
-#endif
-#ifndef SORTIE_BLOCK_OF_HOST_THREADS
-#define SORTIE_BLOCK_OF_HOST_THREADS 0
-#endif
+#include "tests/support/sanitizers.hpp"
 
-#if SORTIE_BLOCK_OF_HOST_THREADS
+#if SORTIE_TEST_SANITIZED
 #include <barrier>
 #include <thread>
 #else
@@ -39,7 +29,7 @@ struct Index {
 };
 }  // namespace cuda_on_host
 
-#if SORTIE_BLOCK_OF_HOST_THREADS
+#if SORTIE_TEST_SANITIZED
 inline thread_local cuda_on_host::Index threadIdx;
 #else
 inline cuda_on_host::Index threadIdx;  ///< of the running context
@@ -47,7 +37,7 @@ inline cuda_on_host::Index threadIdx;  ///< of the running context
 
 namespace cuda_on_host {
 
-#if SORTIE_BLOCK_OF_HOST_THREADS
+#if SORTIE_TEST_SANITIZED
 
 using Barrier = std::barrier<>;
 

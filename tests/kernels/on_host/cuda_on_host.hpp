@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/kernels/on_host/block_threads.hpp"
+#include "tests/support/sanitizers.hpp"
 
 /// CUDA C++ for an ordinary compiler: as much of it as the kernels use. The threads of a block are
 /// those of block_threads.hpp, and shared memory is static memory, so that ThreadSanitizer and
@@ -53,7 +54,7 @@ struct Block {
 };
 inline Block block;
 
-#if defined(__SANITIZE_THREAD__)
+#if SORTIE_TEST_TSAN
 extern "C" {
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
