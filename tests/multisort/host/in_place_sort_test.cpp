@@ -61,14 +61,17 @@ void check(const std::vector<Key>& keys_in) {
     std::iota(values.begin(), values.end(), Value{0});
     InPlaceSort<Key, Value>(context, {keys.data(), values.data()}, keys.size(), {}, devices).run();
     ASSERT_TRUE(keys == expected) << "with values";
+    if (!first_values.empty()) {
+      ASSERT_TRUE(values == first_values) << "depends on the number of devices";
+      continue;
+    }
     std::vector<bool> seen(keys.size(), false);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       ASSERT_FALSE(seen[values[i]]) << "item " << i;
       seen[values[i]] = true;
       ASSERT_EQ(keys[i], keys_in[values[i]]) << "item " << i;
     }
-    if (first_values.empty()) first_values = values;
-    ASSERT_TRUE(values == first_values) << "depends on the number of devices";
+    first_values = values;
   }
 }
 
