@@ -20,7 +20,7 @@ therefore looks at Sortie's own kernels only, and runs small tests that together
 for unsigned keys or 32-bit positions where other types launch the same ones. It cannot follow
 block_sort_kernel with teams of different sizes (docs/sanitizers.md), so that kernel has a run of its own
 with teams of one size. SegsortPeers.SortEveryShape is left out: the bench measures no sort that takes more
-than 2 s, which under racecheck each does.
+than 2 s, and racecheck slows some down to more than that.
 """
 
 import argparse
