@@ -3,36 +3,57 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
+/// Checksums of results in reports, and of arrays in files.
+///
+/// The checksum of an array is the XXH3 hash of 64 bits of the XXH3 hashes of its blocks, each a
+/// little-endian number of 8 bytes. So the blocks are hashed on several threads, while they are
+/// read or written. Source: xxHash 0.8, https://xxhash.com
 namespace sortie {
 
-/// Initial value of a checksum that is computed in several steps by extend_checksum().
-inline constexpr std::uint64_t checksum_seed = 0xcbf29ce484222325ULL;
+/// Bytes per block; the last one may be shorter. Divisible by 1, 4, 5 and 8, so that every number
+/// in a file is in one block.
+inline constexpr std::size_t checksum_block_bytes = 1'310'720;
 
-/// Extends a 64-bit FNV-1a hash by further bytes.
-[[nodiscard]] inline std::uint64_t extend_checksum(std::uint64_t seed, const void* data,
-                                                   std::size_t bytes) {
+/// The definition of checksums, for the descriptions of files.
+inline constexpr const char* checksum_definition =
+    "64-bit XXH3 of the 64-bit XXH3, little-endian, of each block of 1310720 bytes";
+
+/// The hash of one block.
+[[nodiscard]] std::uint64_t block_checksum(std::span<const std::byte> block);
+
+/// The checksum of an array from the hashes of its blocks.
+[[nodiscard]] std::uint64_t checksum_of_blocks(std::span<const std::uint64_t> blocks);
+
+/// A checksum in reports and descriptions: 16 hexadecimal digits.
+[[nodiscard]] std::string checksum_text(std::uint64_t checksum);
+
+/// The hashes of the blocks of `bytes`, appended to `blocks`. The last block may be short.
+void append_block_checksums(int workers, std::span<const std::byte> bytes,
+                            std::vector<std::uint64_t>& blocks);
+
+/// The checksum of the elements of several arrays, one after the other. Each begins a new block.
+/// \param workers  threads
+template <class... Arrays>
+[[nodiscard]] std::string checksum_of(int workers, const Arrays&... arrays) {
+  std::vector<std::uint64_t> blocks;
+  (append_block_checksums(workers, std::as_bytes(std::span(arrays)), blocks), ...);
+  return checksum_text(checksum_of_blocks(blocks));
+}
+
+/// Initial value of extend_fnv1a().
+inline constexpr std::uint64_t fnv1a_seed = 0xcbf29ce484222325ULL;
+
+/// Extends a 64-bit FNV-1a hash by further bytes: the checksum in files of format version 1.
+[[nodiscard]] inline std::uint64_t extend_fnv1a(std::uint64_t seed, const void* data,
+                                                std::size_t bytes) {
   constexpr std::uint64_t prime = 0x100000001b3ULL;
   const auto* const first = static_cast<const unsigned char*>(data);
   for (std::size_t i = 0; i < bytes; ++i) seed = (seed ^ first[i]) * prime;
   return seed;
-}
-
-/// A checksum in reports and descriptions: 16 hexadecimal digits.
-[[nodiscard]] inline std::string checksum_text(std::uint64_t checksum) {
-  std::string digits(16, '0');
-  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, checksum >>= 4)
-    *digit = "0123456789abcdef"[checksum & 15];
-  return digits;
-}
-
-/// The checksum of results in reports: of the elements of several arrays, one after the other.
-template <class... Arrays>
-[[nodiscard]] std::string checksum_of(const Arrays&... arrays) {
-  std::uint64_t sum = checksum_seed;
-  ((sum = extend_checksum(sum, arrays.data(), arrays.size() * sizeof(arrays[0]))), ...);
-  return checksum_text(sum);
 }
 
 }  // namespace sortie

@@ -11,6 +11,8 @@ namespace sortie {
 
 namespace {
 
+const std::chrono::steady_clock::time_point loaded = std::chrono::steady_clock::now();
+
 /// The line on the terminal, erased when the last copy of the callback is destroyed.
 class ProgressLine {
  public:
@@ -49,9 +51,13 @@ class ProgressLine {
 
 }  // namespace
 
+std::chrono::steady_clock::time_point program_start() {
+  return loaded;
+}
+
 double PhaseTimer::stop() {
   const double seconds = seconds_since(start_);
-  if (!stopped_ && report_ != nullptr) report_->add_phase(name_, seconds, bytes_);
+  if (!stopped_ && report_ != nullptr) report_->close_phase(phase_, seconds, bytes_);
   stopped_ = true;
   return seconds;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -21,12 +22,17 @@ namespace sortie {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Times a scope and adds it to the context's report, if there is one. Asynchronous work on a CUDA
-/// stream counts only if the scope waits for it.
+/// When the program had been loaded, before main(): the start of the runs that it reports.
+[[nodiscard]] std::chrono::steady_clock::time_point program_start();
+
+/// Times a scope and adds it to the context's report, if there is one. Phases that begin before its
+/// end are parts of it. Asynchronous work on a CUDA stream counts only if the scope waits for it.
 class PhaseTimer {
  public:
   PhaseTimer(const HostContext& context, std::string_view name, std::uint64_t bytes = 0)
-      : report_(context.report), name_(name), bytes_(bytes) {}
+      : report_(context.report), bytes_(bytes) {
+    if (report_ != nullptr) phase_ = report_->open_phase(name);
+  }
   ~PhaseTimer() { stop(); }
   PhaseTimer(const PhaseTimer&) = delete;
   PhaseTimer& operator=(const PhaseTimer&) = delete;
@@ -37,7 +43,7 @@ class PhaseTimer {
 
  private:
   RunReport* report_;
-  std::string name_;
+  std::size_t phase_ = 0;  ///< of the report
   std::uint64_t bytes_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool stopped_ = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
@@ -65,21 +66,37 @@ Json gpu_json(int device) {
 
 }  // namespace
 
-RunReport::Phase& RunReport::phase_named(std::string_view name) {
-  const auto phase = std::ranges::find(phases_, name, &Phase::name);
-  return phase == phases_.end() ? phases_.emplace_back(Phase{std::string(name), 0, 0}) : *phase;
+std::size_t RunReport::phase_named(std::string_view name) {
+  const std::string within = open_.empty() ? std::string() : phases_[open_.back()].name;
+  const auto phase = std::ranges::find_if(phases_, [&](const Phase& known) {
+    return known.name == name && known.within == within;
+  });
+  const auto index = static_cast<std::size_t>(phase - phases_.begin());
+  if (phase == phases_.end()) phases_.push_back({std::string(name), 0, 0, within});
+  return index;
+}
+
+std::size_t RunReport::open_phase(std::string_view name) {
+  open_.push_back(phase_named(name));
+  return open_.back();
+}
+
+void RunReport::close_phase(std::size_t phase, double seconds, std::uint64_t bytes) {
+  const auto last = std::find(open_.rbegin(), open_.rend(), phase);
+  if (last != open_.rend()) open_.erase(std::next(last).base());
+  phases_[phase].seconds += seconds;
+  phases_[phase].bytes += bytes;
 }
 
 void RunReport::add_phase(std::string_view name, double seconds, std::uint64_t bytes) {
-  Phase& phase = phase_named(name);
+  Phase& phase = phases_[phase_named(name)];
   phase.seconds += seconds;
   phase.bytes += bytes;
 }
 
 void RunReport::add_pending_phase(std::string_view name, std::function<double()> seconds) {
   if (pending_.size() == most_pending) static_cast<void>(phases());
-  const auto phase = static_cast<std::size_t>(&phase_named(name) - phases_.data());
-  pending_.push_back({phase, std::move(seconds)});
+  pending_.push_back({phase_named(name), std::move(seconds)});
 }
 
 const std::vector<RunReport::Phase>& RunReport::phases() const {
@@ -108,8 +125,10 @@ std::string RunReport::to_json(const std::vector<std::string>& command,
   const int threads = host_threads() > 0 ? host_threads() : context.threads;
 
   Json phases = Json::array();
-  for (const auto& phase : this->phases())
+  for (const auto& phase : this->phases()) {
     phases.push_back({{"name", phase.name}, {"seconds", phase.seconds}, {"bytes", phase.bytes}});
+    if (!phase.within.empty()) phases.back()["within"] = phase.within;
+  }
   Json figures = Json::object();
   for (const auto& [key, value] : figures_)
     std::visit([&figures, &key = key](const auto& held) { figures[key] = held; }, value);

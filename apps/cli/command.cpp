@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <new>
@@ -43,8 +45,9 @@ void write_whole(const std::string& path, std::string_view text) {
   file.commit();
 }
 
-std::string describe(const RunReport::Phase& phase) {
-  std::string text = fmt::format("  {:<24} {:>9.4f} s", phase.name, phase.seconds);
+std::string describe(const RunReport::Phase& phase, std::size_t depth) {
+  std::string text = fmt::format("{:{}}{:<{}} {:>9.4f} s", "", 2 * depth + 2, phase.name,
+                                 24 - std::min<std::size_t>(2 * depth, 20), phase.seconds);
   if (phase.bytes != 0 && phase.seconds > 0) {
     text += fmt::format("  {:>8.1f} MB/s", static_cast<double>(phase.bytes) / 1e6 / phase.seconds);
   }
@@ -91,10 +94,11 @@ bool is_stream(const std::string& path) {
 
 Job::Job(const CommonOptions& options, std::vector<std::string> command)
     : options_(options), command_(std::move(command)), context_(make_context(options)) {
-  context_.report = &report_;
   make_json_ = [this] { return report_.to_json(command_, context_); };
   require_writable(options.json);
   if (context_.backend == Backend::cuda) reset_peak_device_memory(context_.device);
+  context_.report = &report_;
+  report_.add_phase("start", report_.seconds_since_start());
 }
 
 HostContext Job::host_context() const {
@@ -110,7 +114,8 @@ void Job::announce_output(const std::string& path) const {
   require_writable(path);
 }
 
-double Job::repeated(const std::function<void()>& work) const {
+double Job::repeated(std::string_view phase, const std::function<void()>& work) const {
+  const PhaseTimer timer(context_, phase);
   std::vector<double> seconds(options_.repeat);
   for (double& taken : seconds) taken = bench::timed_seconds(work);
   return bench::median(std::move(seconds));
@@ -126,15 +131,28 @@ void Job::say(std::string_view line) const {
   fmt::print(stderr, "{}\n", line);
 }
 
-void Job::summarize(const std::string& output_path, std::string_view lines) const {
-  if (output_path.empty() && options_.json != "-") return print(fmt::format("{}\n", lines));
+void Job::summarize(const std::string& output_path, std::string_view lines) {
+  if (!output_path.empty() || options_.json == "-") return say_summary(lines);
+  print(fmt::format("{}\n", lines));
+  freeing_.emplace(context_, "free");
+}
+
+void Job::say_summary(std::string_view lines) {
   say(lines);
+  freeing_.emplace(context_, "free");
+}
+
+void Job::say_phases(const std::string& within, std::size_t depth) const {
+  for (const RunReport::Phase& phase : report_.phases()) {
+    if (phase.within != within) continue;
+    say(describe(phase, depth));
+    say_phases(phase.name, depth + 1);
+  }
 }
 
 void Job::finish() {
-  if (options_.verbose) {
-    for (const RunReport::Phase& phase : report_.phases()) say(describe(phase));
-  }
+  freeing_.reset();
+  if (options_.verbose) say_phases({}, 0);
   if (!options_.json.empty()) write_whole(options_.json, make_json_());
   std::string line =
       fmt::format("{}: {}; {:.3f} s wall, {:.3f} s CPU, {} peak memory", program_version(),
@@ -143,7 +161,12 @@ void Job::finish() {
   if (context_.backend == Backend::cuda) {
     line += fmt::format(", {} peak GPU memory", format_bytes(peak_device_memory(context_.device)));
   }
-  say(line);
+  const RunReport::Phase* longest = nullptr;
+  for (const RunReport::Phase& phase : report_.phases()) {
+    if (!phase.within.empty()) continue;
+    if (longest == nullptr || phase.seconds > longest->seconds) longest = &phase;
+  }
+  say(fmt::format("{}; longest phase: {}, {:.3f} s", line, longest->name, longest->seconds));
 }
 
 void print_error(std::string_view what) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/phase_timer.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"
 
@@ -69,29 +72,39 @@ class Job {
   /// \throws Error (output) it cannot be written; (usage) standard output is used twice
   void announce_output(const std::string& path) const;
 
-  /// Runs `work` --repeat times and returns the median of the seconds.
-  double repeated(const std::function<void()>& work) const;
+  /// Runs `work` --repeat times, in a phase, and returns the median of the seconds.
+  double repeated(std::string_view phase, const std::function<void()>& work) const;
 
   /// Prints a result on standard output. \throws Error (output)
   void print(std::string_view text) const;
   /// Prints a message: one line on standard error, unless --quiet.
   void say(std::string_view line) const;
-  /// Prints a summary: on standard output if it is the only result, else as messages.
-  void summarize(const std::string& output_path, std::string_view lines) const;
+  /// Prints a summary: on standard output if it is the only result, else as messages. The last
+  /// thing that a command does: what follows, until finish(), is the phase "free".
+  void summarize(const std::string& output_path, std::string_view lines);
+  /// The same for messages only.
+  void say_summary(std::string_view lines);
 
   /// Replaces the output of --json, by default the report.
   void set_json(std::function<std::string()> make_json) { make_json_ = std::move(make_json); }
 
+  /// Whether the report is wanted: figures that take long to compute are left out if it is not.
+  [[nodiscard]] bool wants_report() const { return !options_.json.empty(); }
+
   /// Prints the phases if --verbose, writes the --json file, and prints the last line: version,
-  /// command, seconds, memory.
+  /// command, seconds, memory, and the longest phase.
   void finish();
 
  private:
+  /// Prints the phases that are parts of `within`, and their parts, indented.
+  void say_phases(const std::string& within, std::size_t depth) const;
+
   CommonOptions options_;
   std::vector<std::string> command_;
-  RunReport report_;
+  RunReport report_{program_start()};
   Context context_;
   std::function<std::string()> make_json_;
+  std::optional<PhaseTimer> freeing_;  ///< after the summary
 };
 
 /// Runs a job and converts exceptions into one line on standard error and an exit code.

@@ -16,6 +16,7 @@
 
 #include "apps/cli/command.hpp"
 #include "baselines/baselines.hpp"
+#include "core/phase_timer.hpp"
 #include "sortie/error.hpp"
 #ifdef SORTIE_WITH_BENCHMARKS
 #include "papers/papers.hpp"
@@ -126,7 +127,13 @@ std::string describe(const CLI::ParseError& error, const CLI::App& program) {
 ExitCode run(const Command& command, const std::vector<std::string>& arguments) {
   return run_guarded([&] {
     Job job(*command.options, arguments);
-    command.run(job);
+    {
+      // The other commands have phases of their own.
+      const bool is_one_phase = arguments[0] == "bench" || arguments[0] == "info";
+      std::optional<PhaseTimer> timer;
+      if (is_one_phase) timer.emplace(job.context(), arguments[0]);
+      command.run(job);
+    }
     job.finish();
   });
 }

@@ -171,11 +171,11 @@ class Query {
     suffixes_ = read_suffix_array<Pos>(job_.context(), description_);
     // Older versions wrote no checksum of the text, so the array itself has to be checked.
     if (description_.text_checksum.empty()) require_suffix_array_of_text();
-    const double seconds = job_.repeated([&] { search(); });
+    const double seconds = job_.repeated("search", [&] { search(); });
     if (command_.verify) verify();
     report(seconds);
     write();
-    job_.say(summary(seconds));
+    job_.say_summary(summary(seconds));
   }
 
  private:
@@ -285,7 +285,7 @@ void run_query(Job& job, const QueryCommand& command) {
   job.announce_output(command.output);
   const SuffixArrayDescription description = read_suffix_array_description(command.array);
   const IndexedText text = read_indexed_text(job.context(), command.text, description.policy);
-  require_same_text(description, command.text, text.text);
+  require_same_text(job.context(), description, command.text, text.text);
   if (smallest_width_bytes(text.text.symbols.size()) == 4) {
     Query<std::uint32_t>(job, command, description, text).run();
   } else {

@@ -17,6 +17,7 @@
 #include "core/byte_source.hpp"
 #include "core/checksum.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
 #include "matrices/matrix_market_text.hpp"
@@ -93,6 +94,7 @@ struct Operands {
   Operands(const Job& job, bool transpose_b, OperandTexts texts)
       : a(parse(job, std::move(texts.a))) {
     if (texts.b) other_b = parse(job, std::move(*texts.b));
+    const PhaseTimer timer(job.context(), "transpose");
     if (transpose_b) other_b = matrices::transpose(b());
   }
 
@@ -178,7 +180,9 @@ Algorithm checking_algorithm(const SpgemmCommand& command) {
 template <class Matrix>
 void finish(Job& job, const SpgemmCommand& command, const Matrix& a, const Matrix& b,
             const MatrixSize& c, double seconds, const std::string& more = "") {
+  PhaseTimer counting(job.context(), "count products");
   const std::int64_t products = spgemm::count_products(a, b);
+  counting.stop();
   const bool structure = command.structure_only;
   RunReport& report = job.report();
   report_operands(report, command, a, b);
@@ -232,6 +236,14 @@ std::int64_t drop_and_verify(const Job& job, const SpgemmCommand& command, const
   return dropped;
 }
 
+/// Reports the checksum of C, if the report is wanted.
+template <class... Arrays>
+void report_checksum(Job& job, const SpgemmCommand& command, const Arrays&... arrays) {
+  if (!job.wants_report() && !command.verify) return;
+  const PhaseTimer timer(job.context(), "checksum");
+  job.report().set("checksum_c", checksum_of(threads_of(job.context()), arrays...));
+}
+
 /// Writes C to the output, if there is one.
 template <class Matrix>
 void write(const Job& job, const SpgemmCommand& command, const Matrix& c) {
@@ -245,13 +257,13 @@ template <class Value, class Idx>
 void multiply(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands) {
   const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
   Csr<Value, Idx> c;
-  const double seconds = job.repeated([&] {
+  const double seconds = job.repeated("multiply", [&] {
     c = {};
     c = spgemm::multiply(job.context(), operands.a, operands.b(), algorithm);
   });
   const std::int64_t dropped = drop_and_verify(job, command, operands.a, operands.b(), c);
   if (command.drop_zeros) job.report().set("zeros_dropped", dropped);
-  job.report().set("checksum_c", checksum_of(c.row_ptr, c.col_idx, c.values));
+  report_checksum(job, command, c.row_ptr, c.col_idx, c.values);
   write(job, command, c);
   finish(job, command, operands.a, operands.b(), size_of(c), seconds);
 }
@@ -266,7 +278,7 @@ void multiply_structures(Job& job, const SpgemmCommand& command, Operands<Value,
   const Pattern<Idx>& b = other_b ? *other_b : a;
   const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
   Pattern<Idx> c;
-  const double seconds = job.repeated([&] {
+  const double seconds = job.repeated("multiply", [&] {
     c = {};
     c = spgemm::multiply_structure(job.context(), a, b, algorithm);
   });
@@ -277,7 +289,7 @@ void multiply_structures(Job& job, const SpgemmCommand& command, Operands<Value,
     host.report = nullptr;
     spgemm::compare(c, spgemm::multiply_structure(host, a, b, checking_algorithm(command)));
   }
-  job.report().set("checksum_c", checksum_of(c.row_ptr, c.col_idx));
+  report_checksum(job, command, c.row_ptr, c.col_idx);
   write(job, command, c);
   finish(job, command, a, b, size_of(c), seconds);
 }
@@ -332,6 +344,7 @@ void stream_product(Job& job, const SpgemmCommand& command, const Operands<Value
   };
   // Every repetition computes all of C; only the first one writes it.
   std::vector<double> seconds;
+  PhaseTimer multiplying(job.context(), "multiply");
   for (int round = 0; round < command.common.repeat; ++round) {
     double beside = 0;  // seconds spent on the finished rows, subtracted below
     const double all = bench::timed_seconds([&] {
@@ -344,6 +357,7 @@ void stream_product(Job& job, const SpgemmCommand& command, const Operands<Value
     });
     seconds.push_back(all - beside);
   }
+  multiplying.stop();
   {
     const PhaseTimer timer(job.context(), "write");
     file.commit();

@@ -10,6 +10,8 @@
 #include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/program_calls.hpp"
+#include "core/checksum.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/documents.hpp"
@@ -79,7 +81,7 @@ class Indexing {
 
   void run() {
     const auto algorithm = suffix_array::parse_algorithm(command_.algorithm);
-    const double seconds = job_.repeated([&] {
+    const double seconds = job_.repeated("build", [&] {
       suffixes_ = {};
       suffixes_ = suffix_array::build_by<Pos>(algorithm, job_.context(), view_);
     });
@@ -121,7 +123,7 @@ class Indexing {
   template <class Array, class Compute>
   void derive(const std::string& key, std::string_view title, const std::string& path, Array& array,
               const Compute& compute) {
-    const double seconds = job_.repeated([&] {
+    const double seconds = job_.repeated(title, [&] {
       array = {};
       array = compute();
     });
@@ -199,14 +201,15 @@ class Indexing {
     const bool is_bwt = kind == ArrayKind::burrows_wheeler;
     if (command_.text && !is_bwt) return write_array_text(path, array);
     const SuffixArraySource source{command_.input, command_.policy(), command_.max_context,
-                                   &indexed_};
+                                   &indexed_, text_checksum_};
     std::optional<std::uint64_t> primary;
     if (is_bwt) primary = std::find(suffixes_.begin(), suffixes_.end(), Pos{0}) - suffixes_.begin();
-    job_.report().set(checksum_key, write_array(path, kind, array, width_bytes, source, primary));
+    job_.report().set(checksum_key, write_array(job_.context(), path, kind, array, width_bytes, source, primary));
   }
 
   void write_all() {
     PhaseTimer timer(job_.context(), "write");
+    text_checksum_ = checksum_of(threads_of(job_.context()), text_.symbols);
     write(command_.output, ArrayKind::suffixes, suffixes_, width_bytes_, "checksum");
     write(command_.lcp, ArrayKind::lcp, lcp_, width_bytes_, "lcp_checksum");
     write(command_.bwt, ArrayKind::burrows_wheeler, bwt_, 1, "bwt_checksum");
@@ -233,6 +236,7 @@ class Indexing {
   suffix_array::TextView view_;
   int width_bytes_;
   std::string summary_;
+  std::string text_checksum_;
   std::vector<Pos> suffixes_;
   std::vector<Pos> lcp_;
   std::vector<std::uint8_t> bwt_;

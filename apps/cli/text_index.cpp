@@ -5,16 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <filesystem>
-#include <future>
 #include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.hpp"
+#include "core/block_pipeline.hpp"
 #include "core/byte_source.hpp"
 #include "core/checksum.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
 #include "sortie/error.hpp"
@@ -26,7 +29,8 @@ using Json = nlohmann::ordered_json;
 using sequences::Alphabet;
 using sequences::Ambiguity;
 
-constexpr std::size_t items_a_block = 1 << 16;
+/// Version 1 has FNV-1a checksums, of the whole array; version 2 those of core/checksum.hpp.
+constexpr int format_version = 2;
 
 /// How the description of an array names its content.
 struct ArrayFormat {
@@ -64,7 +68,7 @@ Json described(const ArrayFormat& format, std::size_t count, int width_bytes,
   const sequences::Text& text = source.text->text;
   Json description = {
       {"format", format.name},
-      {"format_version", 1},
+      {"format_version", format_version},
       {"written_by", program_version()},
       {"input", source.input},
       {"symbols", text.symbols.size()},
@@ -74,7 +78,7 @@ Json described(const ArrayFormat& format, std::size_t count, int width_bytes,
       {"ambiguous", sequences::name(source.policy.ambiguity)},
       {"reverse_complement", source.policy.reverse_complement},
       {"separator", sequences::Text::separator},
-      {"text_checksum", checksum_of(text.symbols)}};
+      {"text_checksum", source.text_checksum}};
   if (source.max_context != 0) description["max_context"] = source.max_context;
   description[format.count] = count;
   if (width_bytes > 1) {
@@ -84,7 +88,8 @@ Json described(const ArrayFormat& format, std::size_t count, int width_bytes,
   if (primary) description["primary"] = *primary;
   description[format.meaning_key] = format.meaning;
   description["checksum_of"] =
-      fmt::format("the {} as written, 64-bit FNV-1a", width_bytes > 1 ? format.count : "bytes");
+      fmt::format("the {} as written, {}", width_bytes > 1 ? format.count : "bytes",
+                  checksum_definition);
   if (!format.with_records) return description;
   Json& records = description["records"] = Json::array();
   for (const sequences::Record& record : text.records) {
@@ -94,21 +99,31 @@ Json described(const ArrayFormat& format, std::size_t count, int width_bytes,
   return description;
 }
 
+static_assert(std::endian::native == std::endian::little, "numbers in files are little-endian");
+
 /// Converts numbers to little-endian integers of `width_bytes` bytes.
-template <class Number>
-void convert(std::span<const Number> numbers, int width_bytes, std::vector<char>& bytes) {
-  if constexpr (sizeof(Number) == 1) return bytes.assign(numbers.begin(), numbers.end());
-  bytes.clear();
+template <std::size_t width_bytes, class Number>
+void convert(std::span<const Number> numbers, char* bytes) {
   for (const Number number : numbers) {
-    for (int byte = 0; byte < width_bytes; ++byte) {
-      bytes.push_back(static_cast<char>(std::uint64_t{number} >> (8 * byte) & 0xff));
-    }
+    const std::uint64_t wide = number;
+    std::memcpy(bytes, &wide, width_bytes);
+    bytes += width_bytes;
   }
 }
 
-/// Much more work than starting the thread that computes the checksum of a block, and small
-/// compared to most arrays.
-constexpr std::size_t positions_a_block = 1 << 18;
+/// The bytes of numbers as they stand in a file. Uses `buffer` if the numbers in memory have another
+/// width.
+template <class Number>
+std::span<const char> file_bytes(std::span<const Number> numbers, std::size_t width_bytes,
+                                 std::vector<char>& buffer) {
+  if (width_bytes == sizeof(Number))
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+  buffer.resize(numbers.size() * width_bytes);
+  if (width_bytes == 4) convert<4>(numbers, buffer.data());
+  if (width_bytes == 5) convert<5>(numbers, buffer.data());
+  if (width_bytes == 8) convert<8>(numbers, buffer.data());
+  return buffer;
+}
 
 [[noreturn]] void fail(const std::string& path, const std::string& found,
                        const std::string& expected) {
@@ -205,6 +220,7 @@ IndexedText read_indexed_text(const Context& context, const std::string& path,
   HostContext reading = context;
   reading.memory_budget = 0;  // --max-memory is of the work space of the command's algorithm
   text = sequences::read_fasta(reading, path, {policy.letter_case, policy.alphabet});
+  const PhaseTimer preparing(context, "prepare text", text.symbols.size());
   result.alphabet = sequences::detect_alphabet(text);
   const bool nucleotides =
       result.alphabet != Alphabet::protein && result.alphabet != Alphabet::bytes;
@@ -240,24 +256,36 @@ int smallest_width_bytes(std::uint64_t symbols) {
 }
 
 template <class Number>
-std::string write_array(const std::string& path, ArrayKind kind, const std::vector<Number>& array,
-                        int width_bytes, const SuffixArraySource& source,
-                        std::optional<std::uint64_t> primary) {
+std::string write_array(const HostContext& context, const std::string& path, ArrayKind kind,
+                        const std::vector<Number>& array, int width_bytes,
+                        const SuffixArraySource& source, std::optional<std::uint64_t> primary) {
   Json description = described(formats.at(static_cast<std::size_t>(kind)), array.size(),
                                width_bytes, source, primary);
   WholeFile file(path);
   std::optional<WholeFile> sidecar;
   if (!is_stream(path)) sidecar.emplace(path + ".json");
-  std::uint64_t sum = checksum_seed;
-  std::vector<char> block;
-  for (std::size_t begin = 0; begin < array.size(); begin += items_a_block) {
-    const std::size_t count = std::min(items_a_block, array.size() - begin);
-    convert(std::span(array).subspan(begin, count), width_bytes, block);
-    sum = extend_checksum(sum, block.data(), block.size());
-    file.write(std::span<const char>(block));
-  }
+  const auto width = static_cast<std::size_t>(width_bytes);
+  const std::size_t items_a_block = checksum_block_bytes / width;
+  std::vector<std::uint64_t> sums((array.size() + items_a_block - 1) / items_a_block);
+  const int workers = threads_of(context);
+  std::vector<std::vector<char>> buffers(workers);
+  std::vector<std::span<const char>> blocks(workers);
+  run_blocks(
+      workers,
+      {.take = [&](int, std::uint64_t block) { return block < sums.size(); },
+       .work =
+           [&](int worker, std::uint64_t block) {
+             const std::size_t begin = block * items_a_block;
+             const std::size_t count = std::min(items_a_block, array.size() - begin);
+             blocks[worker] =
+                 file_bytes(std::span(array).subspan(begin, count), width, buffers[worker]);
+             sums[block] = block_checksum(std::as_bytes(blocks[worker]));
+           },
+       .pass = [&](int worker, std::uint64_t) { file.write(blocks[worker]); },
+       .finish = {}});
+  const std::string sum = checksum_text(checksum_of_blocks(sums));
   if (sidecar) {
-    description["checksum"] = checksum_text(sum);
+    description["checksum"] = sum;
     // Record names may contain bytes that are not UTF-8. They are replaced instead of rejected.
     sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
@@ -270,7 +298,7 @@ std::string write_array(const std::string& path, ArrayKind kind, const std::vect
     std::filesystem::remove(path, ignored);
     throw;
   }
-  return checksum_text(sum);
+  return sum;
 }
 
 template <class Number>
@@ -284,9 +312,10 @@ void write_array_text(const std::string& path, const std::vector<Number>& array)
   file.commit();
 }
 
-#define INSTANTIATE(Number)                                                                        \
-  template std::string write_array(const std::string&, ArrayKind, const std::vector<Number>&, int, \
-                                   const SuffixArraySource&, std::optional<std::uint64_t>);        \
+#define INSTANTIATE(Number)                                                       \
+  template std::string write_array(const HostContext&, const std::string&, ArrayKind, \
+                                   const std::vector<Number>&, int, const SuffixArraySource&, \
+                                   std::optional<std::uint64_t>);        \
   template void write_array_text(const std::string&, const std::vector<Number>&);
 INSTANTIATE(std::uint8_t)
 INSTANTIATE(std::uint32_t)
@@ -303,7 +332,8 @@ SuffixArrayDescription read_suffix_array_description(const std::string& path) {
   description.path = path;
   static_cast<void>(members.get<std::string>("format", "\"format\": sortie suffix array",
                                              {"sortie suffix array"}));
-  static_cast<void>(members.get<int>("format_version", "\"format_version\": 1", {1}));
+  description.format_version =
+      members.get<int>("format_version", "\"format_version\": 1 or 2", {1, 2});
   description.symbols = members.get<std::uint64_t>("symbols", "a number of symbols");
   description.width_bytes =
       members.get<int>("width_bits", "\"width_bits\": 32, 40 or 64", {32, 40, 64}) / 8;
@@ -318,14 +348,18 @@ SuffixArrayDescription read_suffix_array_description(const std::string& path) {
   return description;
 }
 
-void require_same_text(const SuffixArrayDescription& description, const std::string& text_path,
-                       const sequences::Text& text) {
+void require_same_text(const HostContext& context, const SuffixArrayDescription& description,
+                       const std::string& text_path, const sequences::Text& text) {
+  const PhaseTimer timer(context, "check text", text.symbols.size());
   if (text.symbols.size() != description.symbols) {
     fail(description.path, fmt::format("a suffix array of {} symbols", description.symbols),
          fmt::format("{}, as {} has", text.symbols.size(), text_path));
   }
   if (description.text_checksum.empty()) return;
-  const std::string sum = checksum_of(text.symbols);
+  const std::string sum =
+      description.format_version == 1
+          ? checksum_text(extend_fnv1a(fnv1a_seed, text.symbols.data(), text.symbols.size()))
+          : checksum_of(threads_of(context), text.symbols);
   if (sum == description.text_checksum) return;
   fail(description.path,
        fmt::format("the suffix array of a text with checksum {}", description.text_checksum),
@@ -344,39 +378,67 @@ std::vector<Pos> read_suffix_array(const Context& context,
   positions.reserve(size);
   advise_large_pages(positions.data(), size * sizeof(Pos));
   positions.resize(size);
-  // The checksum is sequential and takes longer than the rest. It is computed in parallel with
-  // reading the next block.
-  std::array<std::vector<char>, 2> blocks;
-  for (auto& block : blocks) block.resize(positions_a_block * width);
-  std::future<std::uint64_t> sum = std::async(std::launch::deferred, [] { return checksum_seed; });
-  std::uint64_t done = 0;
-  for (std::size_t number = 0;; ++number) {
-    const std::vector<char>& block = blocks[number % 2];
-    const std::size_t got = source.read(blocks[number % 2]);
-    const std::uint64_t count = got / width;
-    if (got % width != 0 || done + count > size) {
-      fail(path,
-           fmt::format("{} bytes{}", done * width + got, got == block.size() ? " and more" : ""),
+  // The checksum of version 1 is sequential.
+  const bool is_version_1 = description.format_version == 1;
+  const std::size_t positions_a_block = checksum_block_bytes / width;
+  struct Block {
+    std::vector<char> bytes = std::vector<char>(checksum_block_bytes);
+    std::size_t size = 0;
+    std::uint64_t checksum = 0;
+    std::uint64_t beyond = 0;  ///< first entry that is not a position of the text; `size` if all are
+  };
+  std::vector<Block> blocks(threads_of(context));
+  std::vector<std::uint64_t> block_checksums;
+  std::uint64_t version_1_checksum = fnv1a_seed;
+  std::uint64_t beyond = size;
+  bool ended = false;
+  const auto take = [&](int worker, std::uint64_t number) {
+    if (ended) return false;
+    Block& block = blocks[worker];
+    block.size = source.read(block.bytes);
+    ended = block.size < block.bytes.size();
+    const std::uint64_t before = number * positions_a_block;
+    const std::uint64_t after = before + block.size / width;
+    if (block.size % width != 0 || after > size) {
+      fail(path, fmt::format("{} bytes{}", before * width + block.size, ended ? "" : " and more"),
            fmt::format("{} positions of {} bytes", size, width));
     }
-    sum = std::async(std::launch::async, [&block, got, before = sum.get()] {
-      return extend_checksum(before, block.data(), got);
-    });
-    convert_positions(block.data(), count, width, positions.data() + done);
-    done += count;
-    if (got < block.size()) break;
-    report_progress(context, "read array", done, size);
-  }
-  if (done != size) fail(path, fmt::format("{} positions", done), fmt::format("{}", size));
-  const std::string sum_text = checksum_text(sum.get());
-  if (sum_text != description.checksum) {
-    fail(path, fmt::format("checksum {}", sum_text),
+    if (ended && after != size)
+      fail(path, fmt::format("{} positions", after), fmt::format("{}", size));
+    if (worker == 0) report_progress(context, "read array", before, size);
+    return block.size != 0;
+  };
+  const auto convert_and_check = [&](int worker, std::uint64_t number) {
+    Block& block = blocks[worker];
+    const std::uint64_t first = number * positions_a_block;
+    const std::span<Pos> converted(positions.data() + first, block.size / width);
+    convert_positions(block.bytes.data(), converted.size(), width, converted.data());
+    const auto found = std::ranges::find_if(
+        converted, [=](Pos position) { return std::uint64_t{position} >= size; });
+    block.beyond = found == converted.end() ? size : first + (found - converted.begin());
+    if (!is_version_1)
+      block.checksum = block_checksum(std::as_bytes(std::span(block.bytes).first(block.size)));
+  };
+  const auto collect = [&](int worker, std::uint64_t) {
+    const Block& block = blocks[worker];
+    beyond = std::min(beyond, block.beyond);
+    if (is_version_1) {
+      version_1_checksum = extend_fnv1a(version_1_checksum, block.bytes.data(), block.size);
+    } else {
+      block_checksums.push_back(block.checksum);
+    }
+  };
+  run_blocks(static_cast<int>(blocks.size()),
+             {.take = take, .work = convert_and_check, .pass = collect, .finish = {}});
+  report_progress(context, "read array", size, size);
+  const std::string checksum =
+      checksum_text(is_version_1 ? version_1_checksum : checksum_of_blocks(block_checksums));
+  if (checksum != description.checksum) {
+    fail(path, fmt::format("checksum {}", checksum),
          fmt::format("{}, as {}.json says", description.checksum, path));
   }
-  const auto beyond = std::find_if(positions.begin(), positions.end(),
-                                   [=](Pos position) { return position >= size; });
-  if (beyond != positions.end()) {
-    fail(path, fmt::format("position {} at entry {}", *beyond, beyond - positions.begin()),
+  if (beyond != size) {
+    fail(path, fmt::format("position {} at entry {}", positions[beyond], beyond),
          fmt::format("one below {}", size));
   }
   return positions;

@@ -52,6 +52,7 @@ struct SuffixArraySource {
   TextPolicy policy;
   std::uint64_t max_context = 0;  ///< number of letters that determine the order; 0: all
   const IndexedText* text = nullptr;
+  std::string text_checksum;  ///< checksum_of() the symbols
 };
 
 /// The suffix array and the arrays derived from it.
@@ -67,12 +68,14 @@ enum class ArrayKind { suffixes, lcp, inverse, burrows_wheeler, documents };
 /// Writes an array as little-endian integers of 1, 4, 5 or 8 bytes, and a sidecar PATH.json that
 /// describes the format and the offsets of the records. Either both files are created or none. For
 /// a stream, no sidecar is written.
+/// \param context  threads
 /// \param primary  of the Burrows-Wheeler transform: the entry of the suffix at position 0
 /// \return the checksum of the integers as written, 16 hexadecimal digits
 /// \throws Error (output)
 template <class Number>
-std::string write_array(const std::string& path, ArrayKind kind, const std::vector<Number>& array,
-                        int width_bytes, const SuffixArraySource& source,
+std::string write_array(const HostContext& context, const std::string& path, ArrayKind kind,
+                        const std::vector<Number>& array, int width_bytes,
+                        const SuffixArraySource& source,
                         std::optional<std::uint64_t> primary = std::nullopt);
 
 /// Writes one integer per line. \throws Error (output)
@@ -86,6 +89,7 @@ struct SuffixArrayDescription {
   int width_bytes = 4;
   TextPolicy policy;
   std::uint64_t max_context = 0;  ///< number of letters that determine the order; 0: all
+  int format_version = 2;
   std::string checksum;           ///< checksum of the positions as written
   std::string text_checksum;      ///< empty in files of older versions
 };
@@ -95,13 +99,14 @@ struct SuffixArrayDescription {
 [[nodiscard]] SuffixArrayDescription read_suffix_array_description(const std::string& path);
 
 /// Checks that a suffix array was built from this text, by length and checksum.
+/// \param context    threads; report (phase "check text")
 /// \param text_path  file name of the text for messages
 /// \throws Error (input) it was built from another text
-void require_same_text(const SuffixArrayDescription& description, const std::string& text_path,
-                       const sequences::Text& text);
+void require_same_text(const HostContext& context, const SuffixArrayDescription& description,
+                       const std::string& text_path, const sequences::Text& text);
 
 /// Reads the positions, plain or gzip.
-/// \param context  report (phase "read array")
+/// \param context  threads; report (phase "read array")
 /// \tparam Pos     wide enough for the text
 /// \throws Error (input) too few or too many bytes, a position beyond the text, or a checksum that
 ///         differs from the description

@@ -87,13 +87,17 @@ class RecordSorter {
     const std::optional<std::uint64_t> records = source_.records();
     const bool fits = records && *records <= plan_.chunk_items;
     const std::uint64_t chunk = fits ? *records : chunk_items(records);
+    PhaseTimer allocating(context_, "allocate");
     auto storage = std::make_unique<ItemStorage<Key, Value>>(context_, chunk, "the records");
+    allocating.stop();
     const std::uint64_t n = read(storage->items(), chunk);
     if (fits || n < chunk) {
       sort_in_memory(storage->items(), n);
     } else {
       sort_beyond_memory(std::move(storage), chunk, records);
     }
+    const PhaseTimer freeing(context_, "free");
+    storage.reset();
     return result_;
   }
 
@@ -148,7 +152,9 @@ class RecordSorter {
     const auto start = std::chrono::steady_clock::now();
     auto file = std::make_unique<SpillFile>(spill_folder(request_.output));
     std::vector<SpilledRun> runs = sort_chunks(storage->items(), chunk, *file, records);
+    PhaseTimer freeing(context_, "free");
     storage.reset();
+    freeing.stop();
     result_.runs = runs.size();
     while (runs.size() > plan_.runs_merged) {
       auto next = std::make_unique<SpillFile>(spill_folder(request_.output));

@@ -19,6 +19,9 @@ namespace sortie {
 /// Record of a run and its cost, the content of `--json`: version, commit, command line, machine,
 /// GPU and driver, thread count, phases in order with seconds and bytes, named figures, checksums
 /// of results, and peak host and device memory.
+///
+/// Phases are nested: a phase that begins while another one is open is a part of it. Phases that
+/// are not part of another one do not overlap, so that their seconds add up to those of the run.
 class SORTIE_API RunReport {
  public:
   using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
@@ -27,11 +30,20 @@ class SORTIE_API RunReport {
     std::string name;
     double seconds = 0;
     std::uint64_t bytes = 0;  ///< bytes read and written by the phase; 0 if not counted
+    std::string within;       ///< name of the phase that contains this one; empty if none does
   };
 
-  RunReport() = default;
+  /// \param start  when the run began
+  explicit RunReport(
+      std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now())
+      : start_(start) {}
 
-  /// Adds to the phase with this name, or appends a new phase.
+  /// Opens a phase. Phases that are added or opened before it is closed are parts of it.
+  /// \return what close_phase() asks for
+  std::size_t open_phase(std::string_view name);
+  /// Closes an open phase and adds to it. \pre `phase` was returned by open_phase()
+  void close_phase(std::size_t phase, double seconds, std::uint64_t bytes = 0);
+  /// Adds to the phase with this name in the open phase, or appends a new phase.
   void add_phase(std::string_view name, double seconds, std::uint64_t bytes = 0);
   /// Adds a phase that has not ended yet, such as asynchronous work on a device. `seconds` is
   /// called once, when the phases are read, and may wait.
@@ -39,7 +51,7 @@ class SORTIE_API RunReport {
   /// Sets a named figure ("nnz_c", "rounds"); later calls replace it.
   void set(std::string_view key, Value value);
 
-  /// Phases in the order in which they were first added. Waits for pending phases to end.
+  /// Phases in the order in which they first began. Waits for pending phases to end.
   [[nodiscard]] const std::vector<Phase>& phases() const;
   [[nodiscard]] const std::vector<std::pair<std::string, Value>>& figures() const {
     return figures_;
@@ -59,13 +71,15 @@ class SORTIE_API RunReport {
     std::function<double()> seconds;
   };
 
-  Phase& phase_named(std::string_view name);
+  /// Index of the phase with this name in the open phase; a new one if there is none.
+  std::size_t phase_named(std::string_view name);
 
   // Mutable because reading the phases resolves the pending ones. No observable state changes.
   mutable std::vector<Phase> phases_;
   mutable std::vector<Pending> pending_;
+  std::vector<std::size_t> open_;  ///< indices of the open phases, the innermost last
   std::vector<std::pair<std::string, Value>> figures_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_;
 };
 
 }  // namespace sortie

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/checksum.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/cli/program.hpp"
 
@@ -185,6 +186,32 @@ TEST_F(QueryCommand, ChecksArraysOfVersionsWithoutAChecksumOfTheText) {
   const Result result = query({"-p", "A"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("text.sa does not belong to " + text_ + ": suffix array"));
+}
+
+TEST_F(QueryCommand, ReadsAndChecksArraysOfVersion1) {
+  index(">x\nBANANA\n");
+  const std::string array = path("text.sa");
+  const std::string bytes = read_file(array);
+  const auto fnv1a = [](const std::string& of) {
+    return checksum_text(extend_fnv1a(fnv1a_seed, of.data(), of.size()));
+  };
+  edit_description([&](nlohmann::json& description) {
+    EXPECT_EQ(description["format_version"], 2);
+    description["format_version"] = 1;
+    description["text_checksum"] = fnv1a("BANANA");
+    description["checksum"] = fnv1a(bytes);
+  });
+  EXPECT_THAT(found({"-p", "ANA"}), ElementsAre("ANA\t2\t1,3"));
+  std::string damaged = bytes;
+  damaged[0] = 4;
+  write_file(array, damaged);
+  expect_error(query({"-p", "A"}), 1,
+               array + ": found checksum " + fnv1a(damaged) + ", expected " + fnv1a(bytes));
+  write_file(array, bytes);
+  write_file(path("text.fa"), ">x\nBANANE\n");
+  expect_error(query({"-p", "A"}), 1,
+               array + ": found the suffix array of a text with checksum " + fnv1a("BANANA") +
+                   ", expected " + fnv1a("BANANE"));
 }
 
 TEST_F(QueryCommand, RefusesDamagedArrays) {

@@ -45,7 +45,7 @@ TEST_F(SuffixArrayCommand, WritesPositionsAndTheirDescription) {
   EXPECT_EQ(description["byte_order"], "little");
   EXPECT_EQ(description["positions"], 6);
   EXPECT_EQ(description["case"], "upper");
-  EXPECT_EQ(description["checksum"], checksum_of(bytes));
+  EXPECT_EQ(description["checksum"], checksum_of(1, bytes));
   EXPECT_EQ(description["records"][0]["name"], "x");
 }
 
@@ -200,7 +200,7 @@ TEST_F(SuffixArrayCommand, WritesTheLcpArrayAndTheTransform) {
   EXPECT_EQ(lcp_description["format"], "sortie LCP array");
   EXPECT_EQ(lcp_description["entries"], 6);
   EXPECT_EQ(lcp_description["width_bits"], 32);
-  EXPECT_EQ(lcp_description["checksum"], checksum_of(lcp));
+  EXPECT_EQ(lcp_description["checksum"], checksum_of(1, lcp));
   const auto bwt_description = nlohmann::json::parse(read_file(path("out.bwt.json")));
   EXPECT_EQ(bwt_description["format"], "sortie Burrows-Wheeler transform");
   EXPECT_EQ(bwt_description["primary"], 3);
@@ -245,7 +245,7 @@ TEST_F(SuffixArrayCommand, WritesTheDocumentArray) {
   EXPECT_EQ(description["entries"], 7);
   EXPECT_EQ(description["width_bits"], 32);
   EXPECT_EQ(description["records"][1]["name"], "second");
-  EXPECT_EQ(description["checksum"], checksum_of(bytes));
+  EXPECT_EQ(description["checksum"], checksum_of(1, bytes));
   const auto report = nlohmann::json::parse(read_file(path("report.json")));
   EXPECT_EQ(report["figures"]["documents_checksum"], description["checksum"]);
   const Result text =
@@ -264,7 +264,7 @@ TEST_F(SuffixArrayCommand, WritesTheInverse) {
   const auto description = nlohmann::json::parse(read_file(path("isa.json")));
   EXPECT_EQ(description["format"], "sortie inverse suffix array");
   EXPECT_EQ(description["width_bits"], 64);
-  EXPECT_EQ(description["checksum"], checksum_of(bytes));
+  EXPECT_EQ(description["checksum"], checksum_of(1, bytes));
   EXPECT_EQ(nlohmann::json::parse(read_file(path("report.json")))["figures"]["inverse_checksum"],
             description["checksum"]);
   const Result text =

@@ -33,15 +33,15 @@ using Matrix = matrices::Csr<double>;
 using Pos = std::uint32_t;
 
 template <class T>
-std::uint64_t hash(const std::vector<T>& values, std::uint64_t seed = checksum_seed) {
-  return extend_checksum(seed, values.data(), values.size() * sizeof(T));
+std::uint64_t hash(const std::vector<T>& values, std::uint64_t seed = fnv1a_seed) {
+  return extend_fnv1a(seed, values.data(), values.size() * sizeof(T));
 }
-std::uint64_t hash(const Matrix& matrix, std::uint64_t seed = checksum_seed) {
+std::uint64_t hash(const Matrix& matrix, std::uint64_t seed = fnv1a_seed) {
   return hash(matrix.values, hash(matrix.col_idx, hash(matrix.row_ptr, seed)));
 }
 std::uint64_t hash_of_file(const std::string& path) {
   const std::string content = content_of(path);
-  return extend_checksum(checksum_seed, content.data(), content.size());
+  return extend_fnv1a(fnv1a_seed, content.data(), content.size());
 }
 
 /// Operands, made without the host runtime.
@@ -170,7 +170,7 @@ std::vector<EntryPoint> rows_of_matrices() {
       {.name = "multiply_in_chunks",
        .call =
            [](const Context& context) {
-             std::uint64_t result = checksum_seed;
+             std::uint64_t result = fnv1a_seed;
              spgemm::multiply_in_chunks(context, operands().matrix, operands().matrix,
                                         [&](Matrix& rows) { result = hash(rows.values, result); });
              return result;

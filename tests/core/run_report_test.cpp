@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "core/checksum.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/version.hpp"
@@ -33,6 +33,31 @@ TEST(RunReport, PhasesKeepTheirOrderAndAddUp) {
   EXPECT_DOUBLE_EQ(report.phases()[0].seconds, 0.75);
   EXPECT_EQ(report.phases()[0].bytes, 111U);
   EXPECT_EQ(report.phases()[1].name, "sort");
+}
+
+TEST(RunReport, PhasesThatBeginInAnotherOneAreItsParts) {
+  sortie::RunReport report;
+  const std::size_t write = report.open_phase("write");
+  report.add_phase("format", 0.5);
+  report.add_pending_phase("copy", [] { return 0.25; });
+  report.close_phase(write, 1, 10);
+  report.add_phase("format", 2);
+  // Phases need not be closed in the reverse order.
+  const std::size_t first = report.open_phase("first");
+  const std::size_t second = report.open_phase("second");
+  report.close_phase(first, 1);
+  report.add_phase("in second", 1);
+  report.close_phase(second, 1);
+  report.add_phase("last", 1);
+  std::vector<std::string> found;
+  for (const sortie::RunReport::Phase& phase : report.phases())
+    found.push_back(phase.within + "/" + phase.name);
+  EXPECT_EQ(found, (std::vector<std::string>{"/write", "write/format", "write/copy", "/format",
+                                             "/first", "first/second", "second/in second",
+                                             "/last"}));
+  const Json json = Json::parse(report.to_json({}, host_context()))["phases"];
+  EXPECT_EQ(json[1], Json::parse(R"({"name":"format","seconds":0.5,"bytes":0,"within":"write"})"));
+  EXPECT_FALSE(json[3].contains("within"));
 }
 
 TEST(RunReport, PendingPhasesAreAskedOnceWhenLookedAt) {
@@ -119,18 +144,6 @@ TEST(PhaseTimer, AddsItsScopeOnce) {
 TEST(PhaseTimer, WorksWithoutAReport) {
   sortie::PhaseTimer timer({}, "nothing");
   EXPECT_GE(timer.stop(), 0);
-}
-
-TEST(Checksum, IsFnv1a) {
-  // Test vectors of the authors of FNV.
-  EXPECT_EQ(sortie::checksum_of(std::string()), "cbf29ce484222325");
-  EXPECT_EQ(sortie::checksum_of(std::string("a")), "af63dc4c8601ec8c");
-  EXPECT_EQ(sortie::checksum_of(std::string("foobar")), "85944171f73967e8");
-}
-
-TEST(Checksum, CanBeContinued) {
-  const auto first = sortie::extend_checksum(sortie::checksum_seed, "foo", 3);
-  EXPECT_EQ(sortie::extend_checksum(first, "bar", 3), 0x85944171f73967e8ULL);
 }
 
 }  // namespace
