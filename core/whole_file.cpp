@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sortie/error.hpp"
@@ -29,6 +30,13 @@ constexpr const char* own_descriptors = "/proc/self/fd";
 Error write_error(const std::string& path, int code) {
   return {ErrorKind::output, fmt::format("{}: cannot be written: {}",
                                          path == "-" ? "<stdout>" : path, std::strerror(code))};
+}
+
+/// Bytes that a call of write() or pwrite() took, from its result; 0 if a signal interrupted it.
+std::size_t accepted(const std::string& path, ssize_t result) {
+  if (result >= 0) return static_cast<std::size_t>(result);
+  if (errno == EINTR) return 0;
+  throw write_error(path, errno);
 }
 
 /// Follows symbolic links to their target, so that renaming replaces the target and not the link.
@@ -61,6 +69,7 @@ WholeFile::WholeFile(const std::string& path) : path_(path) {
     if (descriptor_ < 0) throw write_error(path_, errno);
     return;
   }
+  stream_ = false;
   // Renaming would replace a write-protected file silently.
   if (existing && ::access(path_.c_str(), W_OK) != 0) throw write_error(path_, errno);
   open_temporary();
@@ -114,31 +123,43 @@ WholeFile::~WholeFile() {
 }
 
 void WholeFile::write(std::span<const char> bytes) {
-  bytes_written_ += bytes.size();
-  if (buffer_.size() + bytes.size() > buffer_capacity) {
-    flush();
-    if (bytes.size() >= buffer_capacity) return write_through(bytes);
+  if (buffer_.size() + bytes.size() > buffer_capacity) flush();
+  if (bytes.size() >= buffer_capacity) {
+    write_through(bytes_written_, bytes);
+  } else {
+    buffer_.append(bytes.data(), bytes.size());
   }
-  buffer_.append(bytes.data(), bytes.size());
+  bytes_written_ += bytes.size();
 }
 
 void WholeFile::flush() {
-  write_through(buffer_);
+  write_through(bytes_written_ - buffer_.size(), buffer_);
   buffer_.clear();
 }
 
-void WholeFile::write_through(std::span<const char> bytes, std::optional<std::uint64_t> offset) {
+void WholeFile::write_through(std::uint64_t offset, std::span<const char> bytes) const {
+  if (!stream_) return write_at(offset, bytes);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    bytes = bytes.subspan(accepted(path_, written));
+  }
+}
+
+void WholeFile::write_at(std::uint64_t offset, std::span<const char> bytes) const {
   while (!bytes.empty()) {
     const ssize_t written =
-        offset ? ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(*offset))
-               : ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw write_error(path_, errno);
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    if (offset) *offset += static_cast<std::uint64_t>(written);
+        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const std::size_t count = accepted(path_, written);
+    bytes = bytes.subspan(count);
+    offset += count;
   }
+}
+
+std::uint64_t WholeFile::reserve(std::uint64_t bytes) {
+  flush();
+  const std::uint64_t offset = bytes_written_;
+  bytes_written_ += bytes;
+  return offset;
 }
 
 bool WholeFile::takes_rewrites(const std::string& path) {
@@ -149,7 +170,7 @@ bool WholeFile::takes_rewrites(const std::string& path) {
 
 void WholeFile::rewrite(std::uint64_t offset, std::string_view text) {
   flush();
-  write_through(text, offset);
+  write_at(offset, text);
 }
 
 void WholeFile::commit() {

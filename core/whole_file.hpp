@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,7 +12,7 @@ namespace sortie {
 /// renamed by commit(), removed by the destructor if commit() was not called. If the file system
 /// supports it, the file has no name before commit(), so a killed process leaves nothing behind.
 /// "-" writes to standard output. Existing devices and pipes are written directly. Small writes are
-/// buffered.
+/// buffered. One thread at a time, but for write_at().
 class WholeFile {
  public:
   /// \throws Error (output) if the folder cannot be written
@@ -29,6 +28,22 @@ class WholeFile {
   void write(const std::string& text) { write(std::string_view(text)); }
   void write(const char* text) { write(std::string_view(text)); }
 
+  /// Whether bytes can only be appended: standard output, pipes and devices.
+  [[nodiscard]] bool is_stream() const { return stream_; }
+
+  /// Reserves the next `bytes` bytes of the file for write_at(). What is appended later follows
+  /// them. \pre not is_stream()
+  /// \return their offset
+  /// \throws Error (output), since it writes the buffer
+  [[nodiscard]] std::uint64_t reserve(std::uint64_t bytes);
+
+  /// Writes bytes at an offset, without a buffer. Several threads may call it at the same time for
+  /// ranges that do not overlap, also while one thread appends.
+  /// \pre not is_stream(); the bytes at the offset were reserved, and all of these are written
+  ///      before commit()
+  /// \throws Error (output)
+  void write_at(std::uint64_t offset, std::span<const char> bytes) const;
+
   /// Whether rewrite() works for this path: regular and new files; not pipes, devices, "-".
   [[nodiscard]] static bool takes_rewrites(const std::string& path);
 
@@ -40,6 +55,7 @@ class WholeFile {
   /// Flushes, closes and renames. \throws Error (output)
   void commit();
 
+  /// Bytes appended and reserved so far, those in the buffer included.
   [[nodiscard]] std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
@@ -47,13 +63,14 @@ class WholeFile {
   void open_temporary();
   void give_name();
   void flush();
-  /// \param offset  overwrites the bytes there instead of appending
-  void write_through(std::span<const char> bytes, std::optional<std::uint64_t> offset = {});
+  /// \param offset  of the bytes; streams are written in order, whatever it is
+  void write_through(std::uint64_t offset, std::span<const char> bytes) const;
 
   std::string path_;
   std::string temporary_path_;  ///< empty while nameless_, and for direct writes to path_
   std::string buffer_;
   int descriptor_ = -1;
+  bool stream_ = true;
   bool nameless_ = false;
   std::uint64_t bytes_written_ = 0;
   bool committed_ = false;

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <complex>
+#include <cstdint>
+#include <cstring>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "core/block_writer.hpp"
+#include "core/decimal_text.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
@@ -22,10 +26,6 @@
 namespace sortie::matrices {
 
 namespace {
-
-/// Entries per buffer: about 1 MiB of text, which stays in the L2 cache between formatting and
-/// writing.
-constexpr std::int64_t entries_per_block = std::int64_t{1} << 15;
 
 /// Maximum length of an index (19 digits) and of a double in shortest form
 /// ("-2.2250738585072014e-308"), each including the separator after it.
@@ -47,60 +47,91 @@ std::string banner() {
                      fields[numbers_per_entry<Matrix>]);
 }
 
-template <class Number>
-char* put(char* at, Number number, char separator) {
-  at = std::to_chars(at, at + max_number_length, number).ptr;
-  *at = separator;
-  return at + 1;
-}
+/// Entries per block: about 1 MiB of text, which stays in the L2 cache between formatting and
+/// writing.
+template <class Matrix>
+constexpr std::int64_t entries_per_block =
+    std::int64_t{1} << (numbers_per_entry<Matrix> == 0 ? 16 : 15);
+
+/// The text of one block for each worker. Allocated once a worker has a block, and not filled with
+/// zeros: pages without text take no memory.
+template <class Matrix>
+class TextBuffers {
+ public:
+  explicit TextBuffers(std::uint64_t workers) : buffers_(workers) {}
+
+  [[nodiscard]] int workers() const { return static_cast<int>(buffers_.size()); }
+
+  [[nodiscard]] char* of(int worker) {
+    std::unique_ptr<char[]>& buffer = buffers_[worker];
+    if (!buffer) buffer = std::make_unique_for_overwrite<char[]>(size);
+    return buffer.get();
+  }
+
+ private:
+  static constexpr std::size_t max_entry_length =
+      2 * max_index_length + numbers_per_entry<Matrix> * max_number_length;
+  static constexpr std::size_t size =
+      static_cast<std::size_t>(entries_per_block<Matrix>) * max_entry_length + decimal_text_room;
+
+  std::vector<std::unique_ptr<char[]>> buffers_;
+};
 
 /// Formats the entries [begin, end), which may start and end within rows.
 /// \param first_row  0-based row number of row 0 of the matrix in the file
 template <class Matrix>
-std::string_view format_entries(const Matrix& matrix, std::int64_t first_row, std::int64_t begin,
-                                std::int64_t end, std::vector<char>& buffer) {
-  constexpr std::size_t max_entry_length =
-      2 * max_index_length + numbers_per_entry<Matrix> * max_number_length;
-  buffer.resize(max_entry_length * (end - begin));
-  char* at = buffer.data();
-  const auto& row_ptr = matrix.row_ptr;
-  std::int64_t row = std::upper_bound(row_ptr.begin(), row_ptr.end(), begin) - row_ptr.begin() - 1;
-  for (std::int64_t i = begin; i < end; ++i) {
-    while (row_ptr[row + 1] <= i) ++row;
-    at = put(at, first_row + row + 1, ' ');
-    constexpr std::size_t numbers = numbers_per_entry<Matrix>;
-    at = put(at, static_cast<std::int64_t>(matrix.col_idx[i]) + 1, numbers == 0 ? '\n' : ' ');
-    if constexpr (numbers == 2) {
-      at = put(at, matrix.values[i].real(), ' ');
-      at = put(at, matrix.values[i].imag(), '\n');
-    } else if constexpr (numbers == 1) {
-      at = put(at, matrix.values[i], '\n');
+std::span<const char> format_entries(const Matrix& matrix, std::int64_t first_row,
+                                     std::int64_t begin, std::int64_t end, char* buffer) {
+  // Stores of characters could change any member, so the loop keeps the pointers.
+  const std::int64_t* const row_ptr = matrix.row_ptr.data();
+  const auto* const col_idx = matrix.col_idx.data();
+  std::int64_t row = std::upper_bound(row_ptr, row_ptr + matrix.rows + 1, begin) - row_ptr - 1;
+  char* at = buffer;
+  for (std::int64_t i = begin; i < end; ++row) {
+    const std::int64_t row_end = std::min(end, row_ptr[row + 1]);
+    if (i == row_end) continue;
+    // The number of the row and its separator, which each entry begins with.
+    std::array<char, decimal_text_room> prefix = {};
+    char* const prefix_end =
+        put_decimal(prefix.data(), static_cast<std::uint64_t>(first_row + row + 1));
+    *prefix_end = ' ';
+    const std::ptrdiff_t prefix_length = prefix_end + 1 - prefix.data();
+    for (; i < row_end; ++i) {
+      static_assert(max_index_length <= 24);
+      std::memcpy(at, prefix.data(), 24);  // a constant length: two registers
+      at += prefix_length;
+      at = put_decimal(at, static_cast<std::uint64_t>(col_idx[i]) + 1);
+      if constexpr (numbers_per_entry<Matrix> == 2) {
+        *at++ = ' ';
+        at = put_decimal(at, matrix.values[i].real());
+        *at++ = ' ';
+        at = put_decimal(at, matrix.values[i].imag());
+      } else if constexpr (numbers_per_entry<Matrix> == 1) {
+        *at++ = ' ';
+        at = put_decimal(at, matrix.values[i]);
+      }
+      *at++ = '\n';
     }
   }
-  return {buffer.data(), at};
+  return {buffer, at};
 }
 
-/// Writes the entries of a matrix row by row. Each thread formats one block; then the blocks are
-/// written in order.
+/// Writes the entries of a matrix row by row.
 /// \param first_row  0-based row number of row 0 of the matrix in the file
 /// \param tell       called repeatedly as tell(blocks done, total blocks)
 template <class Matrix, class Tell>
-void write_entries(WholeFile& file, const Matrix& matrix, std::int64_t first_row,
-                   const Tell& tell) {
-  const std::int64_t blocks = (matrix.nnz() + entries_per_block - 1) / entries_per_block;
-  const std::int64_t batch = std::min(blocks, static_cast<std::int64_t>(worker_threads()));
-  std::vector<std::vector<char>> buffers(batch);
-  std::vector<std::string_view> texts(batch);
-  for (std::int64_t first = 0; first < blocks; first += batch) {
-    const std::int64_t count = std::min(batch, blocks - first);
-    for_each_range(count, 1, [&](std::int64_t i, std::int64_t) {
-      const std::int64_t begin = (first + i) * entries_per_block;
-      const std::int64_t end = std::min(matrix.nnz(), begin + entries_per_block);
-      texts[i] = format_entries(matrix, first_row, begin, end, buffers[i]);
-    });
-    for (std::int64_t i = 0; i < count; ++i) file.write(texts[i]);
-    tell(first + count, blocks);
-  }
+void write_entries(WholeFile& file, TextBuffers<Matrix>& buffers, const Matrix& matrix,
+                   std::int64_t first_row, const Tell& tell) {
+  constexpr std::int64_t size = entries_per_block<Matrix>;
+  OutputBlocks blocks;
+  blocks.count = static_cast<std::uint64_t>((matrix.nnz() + size - 1) / size);
+  blocks.make = [&](int worker, std::uint64_t block) {
+    const std::int64_t begin = static_cast<std::int64_t>(block) * size;
+    const std::int64_t end = std::min(matrix.nnz(), begin + size);
+    return format_entries(matrix, first_row, begin, end, buffers.of(worker));
+  };
+  blocks.tell = [&](std::uint64_t written) { tell(written, blocks.count); };
+  write_blocks(file, buffers.workers(), blocks);
 }
 
 const std::string& require_rewritable(const std::string& path) {
@@ -118,7 +149,8 @@ void write(const HostContext& context, const std::string& path, const Matrix& ma
   WholeFile file(path);
   file.write(banner<Matrix>());
   file.write(fmt::format("{} {} {}\n", matrix.rows, matrix.cols, matrix.nnz()));
-  write_entries(file, matrix, 0, [&](std::int64_t done, std::int64_t blocks) {
+  TextBuffers<Matrix> buffers(worker_threads());
+  write_entries(file, buffers, matrix, 0, [&](std::uint64_t done, std::uint64_t blocks) {
     report_progress(context, "write matrix", done, blocks);
   });
   timer.set_bytes(file.bytes_written());
@@ -151,6 +183,7 @@ struct MatrixMarketRows<Value, Idx>::State {
   std::int64_t rows;
   std::int64_t cols;
   WholeFile file;
+  TextBuffers<Csr<Value, Idx>> buffers;
   std::int64_t rows_written = 0;
   std::int64_t nnz = 0;
   std::uint64_t sizes_at = 0;  ///< first byte of sizes() in the file
@@ -166,9 +199,10 @@ struct MatrixMarketRows<Value, Idx>::State {
 
 template <Scalar Value, Index Idx>
 MatrixMarketRows<Value, Idx>::MatrixMarketRows(const HostContext& context, const std::string& path,
-                                               std::int64_t rows, std::int64_t cols)
-    : state_(new State{context, path, rows, cols, WholeFile(require_rewritable(path))}) {
+                                               std::int64_t rows, std::int64_t cols) {
   start_host_runtime(context.threads);
+  state_.reset(new State{context, path, rows, cols, WholeFile(require_rewritable(path)),
+                         TextBuffers<Csr<Value, Idx>>(worker_threads())});
   state_->file.write(banner<Csr<Value, Idx>>());
   state_->sizes_at = state_->file.bytes_written();
   state_->file.write(state_->sizes());
@@ -200,8 +234,11 @@ void MatrixMarketRows<Value, Idx>::append(const Csr<Value, Idx>& rows) {
                 fmt::format("{}: found {} x {} rows to append, expected at most {} x {}",
                             state_->path, rows.rows, rows.cols, rows_left, state_->cols));
   }
-  const PhaseTimer timer(state_->context, "write matrix");
-  write_entries(state_->file, rows, state_->rows_written, [](std::int64_t, std::int64_t) {});
+  PhaseTimer timer(state_->context, "write matrix");
+  const std::uint64_t bytes_before = state_->file.bytes_written();
+  write_entries(state_->file, state_->buffers, rows, state_->rows_written,
+                [](std::uint64_t, std::uint64_t) {});
+  timer.set_bytes(state_->file.bytes_written() - bytes_before);
   state_->rows_written += rows.rows;
   state_->nnz += rows.nnz();
   report_progress(state_->context, "write matrix", state_->rows_written, state_->rows);
@@ -213,6 +250,7 @@ void MatrixMarketRows<Value, Idx>::commit() {
     throw Error(ErrorKind::usage, fmt::format("{}: found {} rows at the end, expected {}",
                                               state_->path, state_->rows_written, state_->rows));
   }
+  const PhaseTimer timer(state_->context, "write matrix");
   state_->file.rewrite(state_->sizes_at, state_->sizes());
   state_->file.commit();
 }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "core/whole_file.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/file_size_limit.hpp"
+#include "tests/support/pipe_reader.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
@@ -20,27 +23,9 @@ using sortie::ErrorKind;
 using sortie::WholeFile;
 using sortie::test::content_of;
 using sortie::test::expect_error;
+using sortie::test::FileSizeLimit;
+using sortie::test::PipeReader;
 using sortie::test::TemporaryFolder;
-
-/// Lowers the largest file size that this process may write for a scope: a disk that gets full.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : previous_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &previous_);
-    const rlimit lowered = {bytes, previous_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &lowered);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &previous_);
-    std::signal(SIGXFSZ, previous_handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit previous_ = {};
-  void (*previous_handler_)(int);
-};
 
 mode_t permissions(const std::string& path) {
   struct stat status = {};
@@ -94,6 +79,83 @@ TEST(WholeFile, TakesRewritesWhereItCanGoBack) {
   EXPECT_FALSE(WholeFile::takes_rewrites("/dev/null"));
   ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
   EXPECT_FALSE(WholeFile::takes_rewrites(folder.path("pipe")));
+}
+
+// Before, between and after what is appended, whether that waits in the buffer or not.
+TEST(WholeFile, WritesAtReservedOffsetsInAnyOrder) {
+  const TemporaryFolder folder;
+  const std::string long_text(300'000, 'l');
+  WholeFile file(folder.path("result"));
+  EXPECT_FALSE(file.is_stream());
+  const std::uint64_t first = file.reserve(3);
+  file.write("short");
+  const std::uint64_t second = file.reserve(4);
+  const std::uint64_t third = file.reserve(0);
+  file.write(long_text);
+  const std::uint64_t fourth = file.reserve(2);
+  file.write("end");
+  EXPECT_EQ(file.bytes_written(), 3 + 5 + 4 + long_text.size() + 2 + 3);
+  file.write_at(fourth, std::string_view("44"));
+  file.write_at(third, std::string_view());
+  file.write_at(second + 2, std::string_view("22"));
+  file.write_at(second, std::string_view("22"));
+  file.write_at(first, std::string_view("111"));
+  file.rewrite(2, "RR");
+  file.commit();
+  EXPECT_TRUE(content_of(folder.path("result")) == "11RRhort2222" + long_text + "44end");
+}
+
+TEST(WholeFile, ThreadsWriteAtTheSameTime) {
+  const TemporaryFolder folder;
+  constexpr int threads = 4;
+  constexpr std::uint64_t size = 10'000;
+  constexpr std::uint64_t blocks = 100;
+  WholeFile file(folder.path("result"));
+  const std::uint64_t begin = file.reserve(size * blocks);
+  {
+    std::vector<std::jthread> running;
+    for (int thread = 0; thread < threads; ++thread) {
+      running.emplace_back([&file, begin, thread] {
+        for (std::uint64_t block = thread; block < blocks; block += threads)
+          file.write_at(begin + block * size, std::string(size, static_cast<char>(block)));
+      });
+    }
+    for (int i = 0; i < 10; ++i) file.write(std::string(100'000, 'x'));
+  }
+  file.commit();
+  std::string expected;
+  for (std::uint64_t block = 0; block < blocks; ++block)
+    expected += std::string(size, static_cast<char>(block));
+  EXPECT_TRUE(content_of(folder.path("result")) == expected + std::string(1'000'000, 'x'));
+}
+
+TEST(WholeFile, PipesAndDevicesAreStreams) {
+  PipeReader pipe;
+  {
+    WholeFile file(pipe.path());
+    EXPECT_TRUE(file.is_stream());
+    file.write("short");
+    file.write(std::string(300'000, 'l'));
+    file.commit();
+    EXPECT_EQ(file.bytes_written(), 300'005U);
+  }
+  EXPECT_TRUE(pipe.text() == "short" + std::string(300'000, 'l'));
+  EXPECT_TRUE(WholeFile("/dev/null").is_stream());
+  EXPECT_TRUE(WholeFile("-").is_stream());
+}
+
+TEST(WholeFile, AFullDiskAtAnOffsetLeavesNothing) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("result");
+  expect_error(
+      [&] {
+        const FileSizeLimit limit(1 << 20);
+        WholeFile file(path);
+        const std::uint64_t begin = file.reserve(2 << 20);
+        file.write_at(begin + (1 << 19), std::string(1 << 20, 'x'));
+      },
+      ErrorKind::output, path + ": cannot be written: File too large");
+  EXPECT_EQ(folder.entries(), 0U);
 }
 
 TEST(WholeFile, LeavesNothingWithoutCommit) {
