@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "sortie/context.hpp"
+
 namespace sortie {
 
 /// Starts Kokkos with `threads` host threads unless it is already running. Every host algorithm
@@ -23,6 +25,12 @@ void start_host_runtime(int threads);
 /// Threads that a host algorithm may use: those of the running host runtime, else the number that
 /// start_host_runtime(0) would start. At least 1.
 [[nodiscard]] int default_host_threads();
+
+/// Threads that a call with this context may use when it does not run on the host runtime: those of
+/// the context, else default_host_threads().
+[[nodiscard]] inline int threads_of(const HostContext& context) {
+  return context.threads > 0 ? context.threads : default_host_threads();
+}
 
 /// "Kokkos 3.4.1 (OpenMP)".
 [[nodiscard]] std::string host_runtime_version();
