@@ -35,10 +35,15 @@ configure_package_config_file(cmake/SortieConfig.cmake.in ${PROJECT_BINARY_DIR}/
   INSTALL_DESTINATION ${package_folder} PATH_VARS SORTIE_KOKKOS_INSTALLED)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/SortieConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/SortieConfig.cmake ${PROJECT_BINARY_DIR}/cmake/SortieConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/SortieKokkosTarget.cmake DESTINATION ${package_folder})
+  ${PROJECT_SOURCE_DIR}/cmake/SortieKokkosTarget.cmake ${PROJECT_SOURCE_DIR}/cmake/SortieExternal.cmake
+  DESTINATION ${package_folder})
 
 # pkg-config: a static library is linked by `pkg-config --static --libs sortie`.
-set(SORTIE_PC_PRIVATE "-lfmt -lz ${kokkos_flags} -fopenmp -ldl -lpthread")
+set(zstd_flags "")
+if(SORTIE_HAVE_ZSTD)
+  set(zstd_flags "-lzstd ")
+endif()
+set(SORTIE_PC_PRIVATE "-lfmt -lz -ldeflate ${zstd_flags}${kokkos_flags} -fopenmp -ldl -lpthread")
 set(SORTIE_PC_CFLAGS "")
 if(SORTIE_HAVE_CUDA)
   set(SORTIE_PC_CFLAGS " -I${CUDAToolkit_INCLUDE_DIRS}")

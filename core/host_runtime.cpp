@@ -180,10 +180,6 @@ int default_host_threads() {
   return running > 0 ? running : default_threads();
 }
 
-int threads_of(const HostContext& context) {
-  return context.threads > 0 ? context.threads : default_host_threads();
-}
-
 std::string host_runtime_version() {
   return fmt::format("Kokkos {}.{}.{} ({})", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
                      KOKKOS_VERSION % 100, Kokkos::DefaultHostExecutionSpace::name());

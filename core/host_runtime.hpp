@@ -26,9 +26,11 @@ void start_host_runtime(int threads);
 /// start_host_runtime(0) would start. At least 1.
 [[nodiscard]] int default_host_threads();
 
-/// Threads of a call that uses threads of its own, for example to read a file: those of the
-/// context, else default_host_threads(). At least 1.
-[[nodiscard]] int threads_of(const HostContext& context);
+/// Threads that a call with this context may use when it does not run on the host runtime: those of
+/// the context, else default_host_threads().
+[[nodiscard]] inline int threads_of(const HostContext& context) {
+  return context.threads > 0 ? context.threads : default_host_threads();
+}
 
 /// "Kokkos 3.4.1 (OpenMP)".
 [[nodiscard]] std::string host_runtime_version();

@@ -252,7 +252,7 @@ Csr<Value, Idx> read_matrix_market(const HostContext& context, const std::string
                                    MatrixMarketHeader* header) {
   report_progress(context, "read", 0, 0);
   PhaseTimer timer(context, "read");
-  const ByteBuffer text = read_all(path, context.memory_budget);
+  const ByteBuffer text = read_all(path, context.memory_budget, threads_of(context));
   timer.set_bytes(text.size);
   timer.stop();
   report_progress(context, "read", text.size, text.size);

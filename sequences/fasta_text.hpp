@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
+#include "sortie/context.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/text.hpp"
 
-/// Internal to Sortie: the reader of FASTA and FASTQ for text in memory.
+/// Internal to Sortie: readers of FASTA and FASTQ for text in memory, and for tests.
 namespace sortie::sequences {
 
 /// read_fasta() for the content of a file that is in memory already, decompressed.
@@ -20,5 +22,10 @@ namespace sortie::sequences {
 /// \throws Error (input) as read_fasta()
 [[nodiscard]] Text parse_fasta(const std::string& name, std::span<const char> content,
                                const ReadOptions& options);
+
+/// read_fasta() with pieces of another size, so that tests can cut a small file anywhere.
+/// \param piece_bytes  bytes that a thread parses at a time, at least 1
+[[nodiscard]] Text read_fasta(const HostContext& context, const std::string& path,
+                              const ReadOptions& options, std::size_t piece_bytes);
 
 }  // namespace sortie::sequences

@@ -15,6 +15,7 @@
 #include "apps/spgemm/baseline.hpp"
 #include "core/byte_source.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "matrices/generators.hpp"
 #include "matrices/matrix_market_text.hpp"
 #include "sortie/error.hpp"
@@ -218,7 +219,7 @@ std::vector<Row> run_file(const Context& context, const SpgemmOptions& options,
                           const std::string& source) {
   // Standard input can be read only once, so the whole text is read first.
   const std::string shown = source == "-" ? "<stdin>" : source;
-  ByteBuffer text = read_all(source);
+  ByteBuffer text = read_all(source, 0, threads_of(context));
   const auto run = [&]<class Value>(Value) {
     Csr<Value> matrix = matrices::parse_matrix_market<Value>(
         {.threads = context.threads, .progress = {}}, shown, text.span());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <libdeflate.h>
 #include <zlib.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include "apps/suffix_array/construction.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
+#include "core/stream_decoder.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/sort.hpp"
 #include "sortie/spgemm.hpp"
@@ -28,6 +30,8 @@ Json libraries() {
   Json list = {
       {"host runtime", host_runtime_version()},
       {"zlib", zlibVersion()},
+      {"libdeflate", LIBDEFLATE_VERSION_STRING},
+      {"libzstd", zstd_version()},
       {"fmt",
        fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
       {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,

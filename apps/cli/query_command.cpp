@@ -9,6 +9,7 @@
 #include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/program_calls.hpp"
 #include "core/byte_source.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
 #include "sequences/fasta_text.hpp"
@@ -105,7 +106,7 @@ QueryPatterns read_query_patterns(const Context& context, const std::vector<std:
     add(patterns, word, word);
   }
   if (!path.empty()) {
-    const ByteBuffer bytes = read_all(path);
+    const ByteBuffer bytes = read_all(path, 0, threads_of(context));
     const std::string file = path == "-" ? "<stdin>" : path;
     const std::span<const char> content = bytes.span();
     if (content.empty()) throw input_error(file, 0, "an empty file", "at least one pattern");
@@ -314,7 +315,7 @@ Command add_query_command(CLI::App& program) {
       ->allow_extra_args(false);
   parser->add_option(
       "-f,--patterns", command->patterns,
-      "File of patterns: one per line, or FASTA or FASTQ; plain or gzip (-: standard "
+      "File of patterns: one per line, or FASTA or FASTQ; plain, gzip or zstd (-: standard "
       "input)");
   parser->add_option("-o,--output", command->output, "Write the lines to this file")
       ->capture_default_str();

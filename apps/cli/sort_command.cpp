@@ -8,6 +8,7 @@
 #include "apps/bench/generator_spec.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/sort/record_generator.hpp"
+#include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
 #include "sortie/sort_file.hpp"
 
@@ -37,10 +38,11 @@ struct SortCommand {
   sorting::FileSortRequest request;  ///< the options above are put into it when the command runs
 };
 
-std::unique_ptr<sorting::RecordSource> open_source(const SortCommand& command,
+std::unique_ptr<sorting::RecordSource> open_source(const Context& context,
+                                                   const SortCommand& command,
                                                    const sorting::RecordFormat& format) {
   if (!bench::GeneratorSpec::matches(command.input))
-    return sorting::open_record_file(command.input, format);
+    return sorting::open_record_file(command.input, format, threads_of(context));
   const bench::GeneratorSpec spec(command.input);
   const auto found = distributions.find(spec.kind());
   if (found == distributions.end()) spec.unknown(generator_form);
@@ -91,7 +93,7 @@ void run_sort(Job& job, const SortCommand& command) {
   work.options.algorithm = parse_sort_algorithm(command.algorithm);
   work.options.transport = parse_transport(command.transport);
   work.repeat = command.common.repeat;
-  const auto source = open_source(command, work.format);
+  const auto source = open_source(job.context(), command, work.format);
   const sorting::SortResult result = sorting::sort_records_of(job.context(), *source, work);
   report(job, command, result);
   job.summarize(work.output, summary(job.context().backend, command, work.format, result));

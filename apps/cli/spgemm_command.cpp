@@ -41,7 +41,7 @@ struct MatrixText {
   MatrixText(const Context& context, const std::string& path)
       : name(path == "-" ? "<stdin>" : path) {
     PhaseTimer timer(context, "read");
-    bytes = read_all(path);
+    bytes = read_all(path, 0, threads_of(context));
     timer.set_bytes(bytes.size);
     header = matrices::parse_matrix_market_header(name, bytes.span());
   }
@@ -463,7 +463,9 @@ Command add_spgemm_command(CLI::App& program) {
   auto command = std::make_shared<SpgemmCommand>();
   CLI::App* parser = program.add_subcommand("spgemm", "Multiply sparse matrices: C = A * B");
   add_common_options(*parser, command->common);
-  parser->add_option("A", command->path_a, "Matrix Market file, plain or gzip; -: standard input")
+  parser
+      ->add_option("A", command->path_a,
+                   "Matrix Market file, plain, gzip or zstd; -: standard input")
       ->required();
   parser->add_option("B", command->path_b, "Second factor (default: A)");
   parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");

@@ -274,7 +274,9 @@ Command add_suffix_array_command(CLI::App& program) {
       "2.4 for other symbols, and 3 MiB. The derived arrays are then computed on the host. The\n"
       "result is the same.");
   add_common_options(*parser, command->common);
-  parser->add_option("INPUT", command->input, "FASTA or FASTQ, plain or gzip; -: standard input")
+  parser
+      ->add_option("INPUT", command->input,
+                   "FASTA or FASTQ, plain, gzip or zstd; -: standard input")
       ->required();
   CLI::Option* output = parser->add_option(
       "-o,--output", command->output,

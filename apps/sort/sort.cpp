@@ -36,8 +36,8 @@ static_assert(std::endian::native == std::endian::little, "records in files are 
 
 class RecordFile : public RecordSource {
  public:
-  RecordFile(const std::string& path, const RecordFormat& format)
-      : source_(path, ByteSource::Content::raw), format_(format) {
+  RecordFile(const std::string& path, const RecordFormat& format, int threads)
+      : source_(path, ByteSource::Content::raw, threads), format_(format) {
     // Standard input may have been read in part; its length is known only at its end.
     if (path == "-" || !std::filesystem::is_regular_file(path)) return;
     check_length(source_.size_hint());
@@ -295,9 +295,9 @@ SortResult sort_keys_of(const Context& context, RecordSource& source,
 
 }  // namespace
 
-std::unique_ptr<RecordSource> open_record_file(const std::string& path,
-                                               const RecordFormat& format) {
-  return std::make_unique<RecordFile>(path, format);
+std::unique_ptr<RecordSource> open_record_file(const std::string& path, const RecordFormat& format,
+                                               int threads) {
+  return std::make_unique<RecordFile>(path, format, threads);
 }
 
 RecordFormat parse_record_format(std::string_view key, std::string_view value) {

@@ -27,7 +27,7 @@ struct MatrixMarketHeader {
 /// Reads a matrix from a Matrix Market file.
 ///
 /// Formats: coordinate and array; real, integer, pattern (every value 1) and complex; general,
-/// symmetric, skew-symmetric and hermitian (expanded to the full matrix). Plain text or gzip,
+/// symmetric, skew-symmetric and hermitian (expanded to the full matrix). Plain text, gzip or zstd,
 /// recognised by content; "-" is standard input. Comments and blank lines are accepted anywhere
 /// after the banner. Entries may be in any order; duplicates are summed in file order; zeros are
 /// kept for coordinate files and dropped for array files. Numbers may begin with '+' and use the
@@ -41,7 +41,7 @@ struct MatrixMarketHeader {
 /// \param header   if not null, receives the header of the file
 /// \throws Error (input) "FILE:LINE: found ..., expected ..." for the first error in the file: a
 ///         wrong banner, a missing or incomplete size line, too few or too many entries, an index
-///         of 0 or beyond the size, an invalid number, sizes beyond Idx, a damaged gzip stream, a
+///         of 0 or beyond the size, an invalid number, sizes beyond Idx, a damaged stream, a
 ///         symmetric matrix that is not square, an entry above the diagonal of a symmetric file (or
 ///         on the diagonal of a skew-symmetric one), complex entries for a real Value
 /// \throws Error (out_of_memory) "FILE: ..." if the budget, or the free memory, cannot hold the

@@ -52,10 +52,12 @@ class SORTIE_API RecordSource {
 
 /// Opens a raw file ("-": standard input). It is never decompressed, unlike the text formats of
 /// other subcommands: keys may begin with the magic bytes of any format.
+/// \param threads  threads that read large ranges of a file, at least 1; a pipe takes one
 /// \throws Error (input) it cannot be opened or is a directory; its length is not a multiple of a
 ///         record (thrown as soon as the length is known)
 [[nodiscard]] SORTIE_API std::unique_ptr<RecordSource> open_record_file(const std::string& path,
-                                                                        const RecordFormat& format);
+                                                                        const RecordFormat& format,
+                                                                        int threads = 1);
 
 /// What sort_records_of() does.
 struct FileSortRequest {

@@ -90,7 +90,7 @@ TEST_P(Contract, NumberOfThreadsIsThatOfTheRuntime) {
   Context context = on_host();
   context.threads = host_threads() + 1;
   const auto call = [&] { (void)GetParam().call(context); };
-  if (GetParam().sequential) {
+  if (GetParam().own_threads) {
     EXPECT_NO_THROW(call());
   } else {
     expect_error(call, ErrorKind::usage, testing::HasSubstr("the host runtime running with"));

@@ -241,7 +241,7 @@ std::vector<EntryPoint> rows_of_suffix_arrays() {
              return hash(sequences::read_fasta(context, operands().sequence_file).symbols);
            },
        .phases = {"read"},
-       .sequential = true},
+       .own_threads = true},
       {.name = "suffix array",
        .call =
            [](const Context& context) { return hash(build<Pos>(context, operands().text.view())); },

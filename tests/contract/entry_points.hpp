@@ -25,7 +25,7 @@ struct EntryPoint {
   /// Documented phases, which the report must have.
   std::vector<std::string> phases;
   SmallBudget small_budget = SmallBudget::refused;
-  bool sequential = false;  ///< ignores `threads`, and says so
+  bool own_threads = false;  ///< takes any number of `threads`, not those of the host runtime
 };
 
 /// GoogleTest prints a row by its name.

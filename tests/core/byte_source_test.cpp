@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/byte_source.hpp"
+#include "tests/support/compressed.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -18,7 +18,9 @@ namespace {
 
 using sortie::ByteSource;
 using sortie::ErrorKind;
+using sortie::test::bgzf_block;
 using sortie::test::expect_error;
+using sortie::test::gzip;
 using sortie::test::TemporaryFolder;
 using testing::AllOf;
 using testing::EndsWith;
@@ -34,35 +36,6 @@ std::string text_of(std::size_t size) {
     letter = "ACGT"[state >> 62];
   }
   return text;
-}
-
-/// One gzip member; `extra` becomes its extra field.
-std::string gzip(std::string_view text, std::string extra = {}) {
-  z_stream stream = {};
-  if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw std::runtime_error("deflateInit2 failed");
-  gz_header header = {};
-  header.extra = reinterpret_cast<Bytef*>(extra.data());
-  header.extra_len = static_cast<uInt>(extra.size());
-  if (!extra.empty()) deflateSetHeader(&stream, &header);
-  std::string packed(deflateBound(&stream, text.size()) + 100, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  const int status = deflate(&stream, Z_FINISH);
-  deflateEnd(&stream);
-  if (status != Z_STREAM_END) throw std::runtime_error("deflate failed");
-  return packed.substr(0, stream.total_out);
-}
-
-/// A bgzf block: gzip with the extra field "BC" that holds the block's size less one.
-std::string bgzf_block(std::string_view text) {
-  std::string block = gzip(text, std::string("BC\2\0\0\0", 6));
-  const std::size_t size = block.size() - 1;
-  block[16] = static_cast<char>(size & 0xff);
-  block[17] = static_cast<char>(size >> 8);
-  return block;
 }
 
 std::string read_through(const std::string& path) {
