@@ -19,6 +19,12 @@ sortie_find_external(libdeflate libdeflate.h deflate)
 if(NOT TARGET SortieExternal::libdeflate)
   message(FATAL_ERROR "Sortie needs libdeflate, which was not found. On Debian: apt-get install libdeflate-dev")
 endif()
+# All of xxHash is in its header.
+find_path(SORTIE_XXHASH_INCLUDE_DIR xxhash.h)
+mark_as_advanced(SORTIE_XXHASH_INCLUDE_DIR)
+if(NOT SORTIE_XXHASH_INCLUDE_DIR)
+  message(FATAL_ERROR "Sortie needs xxHash, which was not found. On Debian: apt-get install libxxhash-dev")
+endif()
 # Optional: without it, .zst files are refused.
 sortie_find_external(libzstd zstd.h zstd)
 set(SORTIE_HAVE_ZSTD OFF)

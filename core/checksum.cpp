@@ -36,7 +36,8 @@ void append_block_checksums(int workers, std::span<const std::byte> bytes,
   const std::size_t first = blocks.size();
   const std::uint64_t count = (bytes.size() + checksum_block_bytes - 1) / checksum_block_bytes;
   blocks.resize(first + count);
-  const auto most_workers = static_cast<int>(std::min<std::uint64_t>(count / blocks_a_worker, 4096));
+  const auto most_workers =
+      static_cast<int>(std::min<std::uint64_t>(count / blocks_a_worker, 4096));
   run_blocks(std::clamp(workers, 1, std::max(1, most_workers)),
              {.take = [&](int, std::uint64_t block) { return block < count; },
               .work =

@@ -68,9 +68,8 @@ Json gpu_json(int device) {
 
 std::size_t RunReport::phase_named(std::string_view name) {
   const std::string within = open_.empty() ? std::string() : phases_[open_.back()].name;
-  const auto phase = std::ranges::find_if(phases_, [&](const Phase& known) {
-    return known.name == name && known.within == within;
-  });
+  const auto phase = std::ranges::find_if(
+      phases_, [&](const Phase& known) { return known.name == name && known.within == within; });
   const auto index = static_cast<std::size_t>(phase - phases_.begin());
   if (phase == phases_.end()) phases_.push_back({std::string(name), 0, 0, within});
   return index;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <libdeflate.h>
+#include <xxhash.h>
 #include <zlib.h>
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,8 @@ Json libraries() {
       {"zlib", zlibVersion()},
       {"libdeflate", LIBDEFLATE_VERSION_STRING},
       {"libzstd", zstd_version()},
+      {"xxHash",
+       fmt::format("{}.{}.{}", XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE)},
       {"fmt",
        fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
       {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,

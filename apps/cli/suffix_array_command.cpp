@@ -199,12 +199,13 @@ class Indexing {
              int width_bytes, std::string_view checksum_key) {
     if (path.empty()) return;
     const bool is_bwt = kind == ArrayKind::burrows_wheeler;
-    if (command_.text && !is_bwt) return write_array_text(path, array);
+    if (command_.text && !is_bwt) return write_array_text(job_.context(), path, array);
     const SuffixArraySource source{command_.input, command_.policy(), command_.max_context,
                                    &indexed_, text_checksum_};
     std::optional<std::uint64_t> primary;
     if (is_bwt) primary = std::find(suffixes_.begin(), suffixes_.end(), Pos{0}) - suffixes_.begin();
-    job_.report().set(checksum_key, write_array(job_.context(), path, kind, array, width_bytes, source, primary));
+    job_.report().set(checksum_key,
+                      write_array(job_.context(), path, kind, array, width_bytes, source, primary));
   }
 
   void write_all() {

@@ -10,12 +10,15 @@
 #include <filesystem>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.hpp"
 #include "core/block_pipeline.hpp"
+#include "core/block_writer.hpp"
 #include "core/byte_source.hpp"
 #include "core/checksum.hpp"
+#include "core/decimal_text.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -87,9 +90,8 @@ Json described(const ArrayFormat& format, std::size_t count, int width_bytes,
   }
   if (primary) description["primary"] = *primary;
   description[format.meaning_key] = format.meaning;
-  description["checksum_of"] =
-      fmt::format("the {} as written, {}", width_bytes > 1 ? format.count : "bytes",
-                  checksum_definition);
+  description["checksum_of"] = fmt::format(
+      "the {} as written, {}", width_bytes > 1 ? format.count : "bytes", checksum_definition);
   if (!format.with_records) return description;
   Json& records = description["records"] = Json::array();
   for (const sequences::Record& record : text.records) {
@@ -269,20 +271,15 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
   std::vector<std::uint64_t> sums((array.size() + items_a_block - 1) / items_a_block);
   const int workers = threads_of(context);
   std::vector<std::vector<char>> buffers(workers);
-  std::vector<std::span<const char>> blocks(workers);
-  run_blocks(
-      workers,
-      {.take = [&](int, std::uint64_t block) { return block < sums.size(); },
-       .work =
-           [&](int worker, std::uint64_t block) {
-             const std::size_t begin = block * items_a_block;
-             const std::size_t count = std::min(items_a_block, array.size() - begin);
-             blocks[worker] =
-                 file_bytes(std::span(array).subspan(begin, count), width, buffers[worker]);
-             sums[block] = block_checksum(std::as_bytes(blocks[worker]));
-           },
-       .pass = [&](int worker, std::uint64_t) { file.write(blocks[worker]); },
-       .finish = {}});
+  write_blocks(file, workers,
+               {.count = sums.size(), .make = [&](int worker, std::uint64_t block) {
+                  const std::size_t begin = block * items_a_block;
+                  const std::size_t count = std::min(items_a_block, array.size() - begin);
+                  const std::span<const char> bytes =
+                      file_bytes(std::span(array).subspan(begin, count), width, buffers[worker]);
+                  sums[block] = block_checksum(std::as_bytes(bytes));
+                  return bytes;
+                }});
   const std::string sum = checksum_text(checksum_of_blocks(sums));
   if (sidecar) {
     description["checksum"] = sum;
@@ -302,21 +299,37 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
 }
 
 template <class Number>
-void write_array_text(const std::string& path, const std::vector<Number>& array) {
+void write_array_text(const HostContext& context, const std::string& path,
+                      const std::vector<Number>& array) {
+  constexpr std::size_t lines_a_block = std::size_t{1} << 16;
+  constexpr std::size_t longest_line = std::numeric_limits<Number>::digits10 + 2;
+  constexpr std::size_t block_bytes = lines_a_block * longest_line + decimal_text_room;
   WholeFile file(path);
-  for (const Number number : array) {
-    const fmt::format_int digits(number);
-    file.write(std::string_view(digits.data(), digits.size()));
-    file.write(std::string_view("\n"));
-  }
+  const int workers = threads_of(context);
+  std::vector<std::unique_ptr<char[]>> buffers(workers);
+  const auto make = [&](int worker, std::uint64_t block) -> std::span<const char> {
+    std::unique_ptr<char[]>& buffer = buffers[worker];
+    if (!buffer) buffer = std::make_unique_for_overwrite<char[]>(block_bytes);
+    const std::size_t begin = block * lines_a_block;
+    const std::size_t end = std::min(begin + lines_a_block, array.size());
+    char* at = buffer.get();
+    for (std::size_t i = begin; i < end; ++i) {
+      at = put_decimal(at, std::uint64_t{array[i]});
+      *at++ = '\n';
+    }
+    return {buffer.get(), at};
+  };
+  write_blocks(file, workers,
+               {.count = (array.size() + lines_a_block - 1) / lines_a_block, .make = make});
   file.commit();
 }
 
-#define INSTANTIATE(Number)                                                       \
-  template std::string write_array(const HostContext&, const std::string&, ArrayKind, \
+#define INSTANTIATE(Number)                                                                   \
+  template std::string write_array(const HostContext&, const std::string&, ArrayKind,         \
                                    const std::vector<Number>&, int, const SuffixArraySource&, \
-                                   std::optional<std::uint64_t>);        \
-  template void write_array_text(const std::string&, const std::vector<Number>&);
+                                   std::optional<std::uint64_t>);                             \
+  template void write_array_text(const HostContext&, const std::string&,                      \
+                                 const std::vector<Number>&);
 INSTANTIATE(std::uint8_t)
 INSTANTIATE(std::uint32_t)
 INSTANTIATE(std::uint64_t)
@@ -385,7 +398,8 @@ std::vector<Pos> read_suffix_array(const Context& context,
     std::vector<char> bytes = std::vector<char>(checksum_block_bytes);
     std::size_t size = 0;
     std::uint64_t checksum = 0;
-    std::uint64_t beyond = 0;  ///< first entry that is not a position of the text; `size` if all are
+    std::uint64_t beyond =
+        0;  ///< first entry that is not a position of the text; `size` if all are
   };
   std::vector<Block> blocks(threads_of(context));
   std::vector<std::uint64_t> block_checksums;

@@ -78,9 +78,12 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
                         const SuffixArraySource& source,
                         std::optional<std::uint64_t> primary = std::nullopt);
 
-/// Writes one integer per line. \throws Error (output)
+/// Writes one integer per line.
+/// \param context  threads
+/// \throws Error (output)
 template <class Number>
-void write_array_text(const std::string& path, const std::vector<Number>& array);
+void write_array_text(const HostContext& context, const std::string& path,
+                      const std::vector<Number>& array);
 
 /// The content of PATH.json, which describes the suffix array in PATH.
 struct SuffixArrayDescription {
@@ -90,8 +93,8 @@ struct SuffixArrayDescription {
   TextPolicy policy;
   std::uint64_t max_context = 0;  ///< number of letters that determine the order; 0: all
   int format_version = 2;
-  std::string checksum;           ///< checksum of the positions as written
-  std::string text_checksum;      ///< empty in files of older versions
+  std::string checksum;       ///< checksum of the positions as written
+  std::string text_checksum;  ///< empty in files of older versions
 };
 
 /// Reads the description of a suffix array written by `sortie suffix-array -o PATH`.

@@ -20,8 +20,10 @@
 
 #include "apps/sort/order_check.hpp"
 #include "apps/sort/run_merger.hpp"
+#include "core/block_writer.hpp"
 #include "core/byte_source.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
 #include "multisort/backends.hpp"
@@ -138,8 +140,25 @@ class RecordSorter {
     if (request_.output.empty()) return;
     const PhaseTimer timer(context_, "write", n * record_bytes);
     WholeFile file(request_.output);
-    packer_.pack(items, n, [&](std::span<const char> bytes) { file.write(bytes); });
+    write(file, items, n);
     file.commit();
+  }
+
+  /// Writes records in blocks, on all threads.
+  void write(WholeFile& file, Range items, std::uint64_t n) const {
+    constexpr std::uint64_t records_a_block = (std::uint64_t{1} << 20) / record_bytes;
+    const int workers = threads_of(context_);
+    std::vector<RecordPacker<Key, Value>> packers(
+        workers, RecordPacker<Key, Value>(records_a_block * record_bytes));
+    const auto make = [&](int worker, std::uint64_t block) {
+      const std::uint64_t begin = block * records_a_block;
+      std::span<const char> packed;
+      packers[worker].pack(items.from(begin), std::min(records_a_block, n - begin),
+                           [&](std::span<const char> bytes) { packed = bytes; });
+      return packed;
+    };
+    write_blocks(file, workers,
+                 {.count = (n + records_a_block - 1) / records_a_block, .make = make});
   }
 
   /// \param storage  holds the first chunk, already read

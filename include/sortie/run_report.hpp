@@ -34,8 +34,7 @@ class SORTIE_API RunReport {
   };
 
   /// \param start  when the run began
-  explicit RunReport(
-      std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now())
+  explicit RunReport(std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now())
       : start_(start) {}
 
   /// Opens a phase. Phases that are added or opened before it is closed are parts of it.

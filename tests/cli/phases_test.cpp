@@ -40,8 +40,8 @@ class Phases : public ProgramTest {
 
 TEST_F(Phases, AddUpToTheSecondsOfARun) {
   expect_all_seconds({"spgemm", matrix("plskz362.mtx"), "-o", path("c.mtx")});
-  expect_all_seconds({"spgemm", matrix("plskz362.mtx"), "--transpose-b", "--drop-zeros",
-                      "--verify", "-o", path("c.mtx")});
+  expect_all_seconds({"spgemm", matrix("plskz362.mtx"), "--transpose-b", "--drop-zeros", "--verify",
+                      "-o", path("c.mtx")});
   expect_all_seconds({"spgemm", matrix("plskz362.mtx"), "-o", path("c.mtx"), "--structure-only"});
   expect_all_seconds({"spgemm", matrix("plskz362.mtx"), "--dry-run"});
   const std::string text = sequence("lambda_phage.fa.gz");
@@ -50,12 +50,12 @@ TEST_F(Phases, AddUpToTheSecondsOfARun) {
                       "--verify"});
   expect_all_seconds({"suffix-array", text, "-o", path("sa"), "--max-context", "20", "--verify"});
   expect_all_seconds({"query", text, path("sa"), "-p", "ACGT", "--verify", "-o", path("places")});
-  expect_all_seconds({"sort", "gen:uniform:2M", "--type", "u64", "-o", path("records"),
-                      "--verify"});
+  expect_all_seconds(
+      {"sort", "gen:uniform:2M", "--type", "u64", "-o", path("records"), "--verify"});
   expect_all_seconds({"sort", path("records"), "--type", "u32", "--values", "u32", "-o",
                       path("sorted"), "--repeat", "2"});
-  expect_all_seconds({"sort", path("records"), "--type", "u64", "-o", path("sorted"),
-                      "--max-memory", "4M"});
+  expect_all_seconds(
+      {"sort", path("records"), "--type", "u64", "-o", path("sorted"), "--max-memory", "4M"});
 }
 
 TEST_F(Phases, AreShownWithTheirParts) {

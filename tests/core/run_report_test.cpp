@@ -52,9 +52,9 @@ TEST(RunReport, PhasesThatBeginInAnotherOneAreItsParts) {
   std::vector<std::string> found;
   for (const sortie::RunReport::Phase& phase : report.phases())
     found.push_back(phase.within + "/" + phase.name);
-  EXPECT_EQ(found, (std::vector<std::string>{"/write", "write/format", "write/copy", "/format",
-                                             "/first", "first/second", "second/in second",
-                                             "/last"}));
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"/write", "write/format", "write/copy", "/format", "/first",
+                                      "first/second", "second/in second", "/last"}));
   const Json json = Json::parse(report.to_json({}, host_context()))["phases"];
   EXPECT_EQ(json[1], Json::parse(R"({"name":"format","seconds":0.5,"bytes":0,"within":"write"})"));
   EXPECT_FALSE(json[3].contains("within"));
