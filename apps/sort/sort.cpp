@@ -117,13 +117,17 @@ class RecordSorter {
     result_.records = n;
     std::optional<ItemStorage<Key, Value>> original;
     if (request_.repeat > 1) {
+      const PhaseTimer timer(context_, "copy for --repeat", 2 * n * record_bytes);
       original.emplace(context_, n, "the records once more, for --repeat");
       copy_items(items, n, original->items());
     }
     std::vector<double> seconds;
     report_progress(context_, "sort", 0, n);
     for (int round = 0; round < request_.repeat; ++round) {
-      if (round > 0) copy_items(original->items(), n, items);
+      if (round > 0) {
+        const PhaseTimer timer(context_, "copy for --repeat", 2 * n * record_bytes);
+        copy_items(original->items(), n, items);
+      }
       PhaseTimer timer(context_, "sort", 2 * n * record_bytes);
       sort(items, n);
       seconds.push_back(timer.stop());
@@ -131,6 +135,10 @@ class RecordSorter {
     report_progress(context_, "sort", n, n);
     std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
     result_.seconds = seconds[seconds.size() / 2];
+    {
+      const PhaseTimer timer(context_, "free");
+      original.reset();
+    }
     if (request_.verify) {
       const PhaseTimer timer(context_, "verify", n * record_bytes);
       for_encoded_blocks(items, n,

@@ -206,12 +206,13 @@ TEST_F(QueryCommand, ReadsAndChecksArraysOfVersion1) {
   damaged[0] = 4;
   write_file(array, damaged);
   expect_error(query({"-p", "A"}), 1,
-               array + ": found checksum " + fnv1a(damaged) + ", expected " + fnv1a(bytes));
+               array + ": found checksum " + fnv1a(damaged) + ", expected " + fnv1a(bytes) +
+                   ", as " + array + ".json says");
   write_file(array, bytes);
   write_file(path("text.fa"), ">x\nBANANE\n");
   expect_error(query({"-p", "A"}), 1,
                array + ": found the suffix array of a text with checksum " + fnv1a("BANANA") +
-                   ", expected " + fnv1a("BANANE"));
+                   ", expected " + fnv1a("BANANE") + ", as " + path("text.fa") + " has");
 }
 
 TEST_F(QueryCommand, RefusesDamagedArrays) {
@@ -244,7 +245,7 @@ TEST_F(QueryCommand, RefusesDescriptionsOfOtherThings) {
   expect_fault("{}", "found no \"format\", expected \"format\": sortie suffix array");
   expect_fault("{\"format\": \"x\"}", "found \"x\", expected \"format\": sortie suffix array");
   for (const auto& [key, value, message] :
-       {std::tuple{"format_version", 9, "found 9, expected \"format_version\": 1"},
+       {std::tuple{"format_version", 9, "found 9, expected \"format_version\": 1 or 2"},
         std::tuple{"width_bits", 24, "found 24, expected \"width_bits\": 32, 40 or 64"}}) {
     auto changed = nlohmann::json::parse(description);
     changed[key] = value;
