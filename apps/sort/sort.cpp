@@ -82,14 +82,14 @@ class RecordSorter {
         budget_(context.memory_budget != 0 ? context.memory_budget
                                            : host_memory_available() / 4 * 3),
         plan_(multisort::plan::plan_memory(record_bytes, budget_)),
-        codec_(kind_of(request.format.key), request.options.order),
-        packer_(multisort::plan::transfer_buffer_bytes(budget_)) {}
+        codec_(kind_of(request.format.key), request.options.order) {}
 
   SortResult run() {
     const std::optional<std::uint64_t> records = source_.records();
     const bool fits = records && *records <= plan_.chunk_items;
     const std::uint64_t chunk = fits ? *records : chunk_items(records);
     PhaseTimer allocating(context_, "allocate");
+    packer_.emplace(multisort::plan::transfer_buffer_bytes(budget_));
     auto storage = std::make_unique<ItemStorage<Key, Value>>(context_, chunk, "the records");
     allocating.stop();
     const std::uint64_t n = read(storage->items(), chunk);
@@ -100,6 +100,7 @@ class RecordSorter {
     }
     const PhaseTimer freeing(context_, "free");
     storage.reset();
+    packer_.reset();
     return result_;
   }
 
@@ -201,7 +202,7 @@ class RecordSorter {
       sort(items, n);
       sorting.stop();
       const PhaseTimer timer(context_, "spill", n * record_bytes);
-      packer_.pack(items, n, [&](std::span<const char> bytes) { file.append(bytes); });
+      packer_->pack(items, n, [&](std::span<const char> bytes) { file.append(bytes); });
       runs.push_back({result_.records, n});
       result_.records += n;
       report_progress(context_, "sort chunks", result_.records, records.value_or(0));
@@ -248,12 +249,12 @@ class RecordSorter {
              bool check, const std::function<void(std::span<const char>)>& write) {
     if (runs.empty()) return;
     const std::uint64_t block = plan_.block_items * plan_.runs_merged / runs.size();
-    RunMerger<Key, Value>(context_, file, runs, block, plan_.output_items, codec_, packer_)
+    RunMerger<Key, Value>(context_, file, runs, block, plan_.output_items, codec_, *packer_)
         .run([&](Range items, std::uint64_t n) {
           if (check) check_.add(items, n);
           if (write) {
             codec_.decode(items.keys, n);
-            packer_.pack(items, n, write);
+            packer_->pack(items, n, write);
           }
           done += n;
           report_progress(context_, "merge", done, result_.records);
@@ -263,7 +264,7 @@ class RecordSorter {
   std::uint64_t read(Range items, std::uint64_t n) {
     const PhaseTimer timer(context_, "read", n * record_bytes);
     const std::uint64_t got =
-        packer_.unpack(items, n, [&](std::span<char> into) { return source_.read(into); });
+        packer_->unpack(items, n, [&](std::span<char> into) { return source_.read(into); });
     if (request_.verify) {
       for_encoded_blocks(items, got,
                          [&](Range block, std::uint64_t size) { read_.add(block, size); });
@@ -301,7 +302,7 @@ class RecordSorter {
   std::uint64_t budget_;
   multisort::plan::MemoryPlan plan_;
   KeyCodec<Key> codec_;
-  RecordPacker<Key, Value> packer_;
+  std::optional<RecordPacker<Key, Value>> packer_;  ///< while run() runs
   SortResult result_;
   Fingerprint read_;
   OrderCheck<Key, Value> check_;
