@@ -149,7 +149,7 @@ TEST_P(Pieces, OfValidFilesGiveTheSameText) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Random random(seed);
     const std::string content = random_file(random);
-    expect_same(folder.write("file", content), content);
+    expect_same(folder.write(fmt::format("file_{}", seed), content), content);
   }
 }
 
@@ -160,7 +160,7 @@ TEST_P(Pieces, OfDamagedFilesGiveTheSameError) {
     Random random(1000 + seed);
     std::string content = random_file(random);
     damage(content, random);
-    const std::string path = folder.write("file", content);
+    const std::string path = folder.write(fmt::format("file_{}", seed), content);
     if (outcome(path, 1, whole_file).starts_with("error")) ++errors;
     expect_same(path, content);
   }
@@ -174,7 +174,7 @@ TEST(PiecesOfFasta, HoldEveryAlphabetAndCase) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Random random(seed);
     const std::string content = random_fasta(random);
-    const std::string path = folder.write("file", content);
+    const std::string path = folder.write(fmt::format("file_{}", seed), content);
     for (const Alphabet alphabet : {Alphabet::dna, Alphabet::dna_iupac, Alphabet::bytes}) {
       expect_same(path, content, {.letter_case = Case::keep, .alphabet = alphabet});
       expect_same(path, content, {.alphabet = alphabet});
