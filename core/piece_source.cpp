@@ -32,6 +32,7 @@ class PieceSource::Pieces {
   virtual bool take(std::size_t worker) = 0;
   virtual std::span<const char> load(std::size_t worker) = 0;
   [[nodiscard]] virtual bool is_last(std::size_t) const { return false; }
+  [[nodiscard]] virtual bool is_stream() const { return false; }
 };
 
 /// Ranges of a plain file.
@@ -180,31 +181,22 @@ class PieceSource::MemoryRanges : public Pieces {
 class PieceSource::Stream : public Pieces {
  public:
   Stream(ByteSource& source, const Options& options)
-      : source_(source),
-        piece_bytes_(options.piece_bytes),
-        pieces_(static_cast<std::size_t>(options.workers)) {}
+      : source_(source), bytes_(options.piece_bytes) {}
 
-  bool take(std::size_t worker) override {
-    Piece& piece = pieces_[worker];
-    piece.bytes.resize(piece_bytes_);
-    piece.size = ended_ ? 0 : source_.read(piece.bytes);
-    ended_ = piece.size < piece_bytes_;
-    return piece.size != 0;
+  bool take(std::size_t) override {
+    size_ = ended_ ? 0 : source_.read(bytes_);
+    ended_ = size_ < bytes_.size();
+    return size_ != 0;
   }
 
-  std::span<const char> load(std::size_t worker) override {
-    return std::span(pieces_[worker].bytes).first(pieces_[worker].size);
-  }
+  std::span<const char> load(std::size_t) override { return std::span(bytes_).first(size_); }
+
+  [[nodiscard]] bool is_stream() const override { return true; }
 
  private:
-  struct Piece {
-    std::vector<char> bytes;
-    std::size_t size = 0;
-  };
-
   ByteSource& source_;
-  std::size_t piece_bytes_;
-  std::vector<Piece> pieces_;  ///< of the workers
+  std::vector<char> bytes_;  ///< of the piece
+  std::size_t size_ = 0;
   bool ended_ = false;
 };
 
@@ -249,6 +241,9 @@ std::uint64_t PieceSource::size_hint() const {
 }
 bool PieceSource::compressed() const {
   return state_->source.compressed();
+}
+int PieceSource::workers() const {
+  return state_->pieces->is_stream() ? 1 : state_->options.workers;
 }
 std::uint64_t PieceSource::held_bytes() const {
   return state_->held;

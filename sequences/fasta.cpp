@@ -42,7 +42,6 @@ class PieceReader {
         options_(options),
         table_(options),
         memory_(HostMemoryBudget(context).left()),
-        workers_(threads),
         source_(path, {threads, piece, memory_}),
         pieces_(static_cast<std::size_t>(threads)) {}
 
@@ -94,7 +93,7 @@ class PieceReader {
       // Callbacks belong to the calling thread.
       if (worker == 0) report(bytes_, total);
     };
-    run_blocks(workers_, steps);
+    run_blocks(source_.workers(), steps);
     report(bytes_, total);
     return parser.finish();
   }
@@ -109,7 +108,6 @@ class PieceReader {
   ReadOptions options_;
   SymbolTable table_;
   std::uint64_t memory_;
-  int workers_;
   PieceSource source_;
   std::vector<ParsedPiece> pieces_;  ///< of the workers
   std::uint64_t bytes_ = 0;          ///< of content

@@ -21,10 +21,20 @@ std::string_view text_between(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-bool all_qualities(std::string_view line) {
-  bool good = true;
-  for (const char byte : line) good &= byte >= lowest_quality && byte <= highest_quality;
-  return good;
+/// Whether no byte is bad. Looks at all bytes, so that the loop is one of vectors.
+template <class IsBad>
+bool all_good(std::string_view text, IsBad is_bad) {
+  std::uint8_t bad = 0;
+  for (const char byte : text) bad |= static_cast<std::uint8_t>(is_bad(byte));
+  return bad == 0;
+}
+
+bool is_bad_in_header(char byte) {
+  return (static_cast<std::uint8_t>(byte) < 0x20) & (byte != '\t');
+}
+
+bool is_bad_in_quality(char byte) {
+  return (byte < lowest_quality) | (byte > highest_quality);
 }
 
 }  // namespace
@@ -49,14 +59,13 @@ TextLine line_at(const char* begin, const char* end) {
 }
 
 std::string_view::const_iterator find_bad_in_header(std::string_view header) {
-  return std::find_if(header.begin(), header.end(), [](char byte) {
-    return static_cast<std::uint8_t>(byte) < 0x20 && byte != '\t';
-  });
+  if (all_good(header, is_bad_in_header)) return header.end();
+  return std::find_if(header.begin(), header.end(), is_bad_in_header);
 }
 
 std::string_view::const_iterator find_bad_in_quality(std::string_view quality) {
-  return std::find_if(quality.begin(), quality.end(),
-                      [](char byte) { return byte < lowest_quality || byte > highest_quality; });
+  if (all_good(quality, is_bad_in_quality)) return quality.end();
+  return std::find_if(quality.begin(), quality.end(), is_bad_in_quality);
 }
 
 void ParsedPiece::hold(std::span<const char> bytes) {
@@ -185,7 +194,8 @@ const char* ParsedPiece::parse_fastq_record(const SymbolTable& table, const char
     return nullptr;
   const std::string_view name = header.text.substr(1);
   if (sequence.text.front() == '@' || sequence.text.front() == '+' ||
-      find_bad_in_header(name) != name.end() || !all_qualities(quality.text))
+      find_bad_in_header(name) != name.end() ||
+      find_bad_in_quality(quality.text) != quality.text.end())
     return nullptr;
   const std::size_t separated = size_ + (starts_.empty() ? 0 : 1);
   if (table.copy(sequence.text.data(), sequence.text.size(), symbols_.get() + separated) !=

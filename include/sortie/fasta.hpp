@@ -21,9 +21,9 @@ struct ReadOptions {
 ///
 /// Accepts one or many records, lines of any length, LF or CRLF, empty lines, empty names and empty
 /// records. White space inside sequence lines is dropped. FASTQ qualities are checked for length
-/// and dropped; sequence and quality may span several lines. Several threads parse the file, and
-/// read it if it is plain, or decompress it if it is bgzf. One thread parses FASTQ records of more
-/// than four lines.
+/// and dropped; sequence and quality may span several lines. Several threads read a plain file,
+/// decompress a bgzf file, and parse them and what other gzip files hold. One thread reads and
+/// parses pipes and zstd files, and parses FASTQ records of more than four lines.
 ///
 /// \param context  threads: any number, since they are not those of the host runtime; memory
 ///                 budget: of the text; progress: "read", in bytes of the file (the total is 0,

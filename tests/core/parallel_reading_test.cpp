@@ -84,11 +84,11 @@ std::string read_in_pieces(const std::string& path, int threads, std::size_t pie
       ended = source.is_last(worker);
     };
     try {
-      run_blocks(threads, steps);
+      run_blocks(source.workers(), steps);
     } catch (const PieceSource::NotWellFormed&) {
       source.read_in_order();
       content.clear();
-      run_blocks(threads, steps);
+      run_blocks(source.workers(), steps);
     }
     return content;
   });
