@@ -67,7 +67,7 @@ Json gpu_json(int device) {
 }  // namespace
 
 std::size_t RunReport::phase_named(std::string_view name) {
-  const std::string within = open_.empty() ? std::string() : phases_[open_.back()].name;
+  const std::string within = open_.empty() ? std::string() : phases_[open_.back()].path();
   const auto phase = std::ranges::find_if(
       phases_, [&](const Phase& known) { return known.name == name && known.within == within; });
   const auto index = static_cast<std::size_t>(phase - phases_.begin());

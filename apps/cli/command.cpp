@@ -132,13 +132,11 @@ void Job::say(std::string_view line) const {
 }
 
 void Job::summarize(const std::string& output_path, std::string_view lines) {
-  if (!output_path.empty() || options_.json == "-") return say_summary(lines);
-  print(fmt::format("{}\n", lines));
-  freeing_.emplace(context_, "free");
-}
-
-void Job::say_summary(std::string_view lines) {
-  say(lines);
+  if (!output_path.empty() || options_.json == "-") {
+    say(lines);
+  } else {
+    print(fmt::format("{}\n", lines));
+  }
   freeing_.emplace(context_, "free");
 }
 
@@ -146,7 +144,7 @@ void Job::say_phases(const std::string& within, std::size_t depth) const {
   for (const RunReport::Phase& phase : report_.phases()) {
     if (phase.within != within) continue;
     say(describe(phase, depth));
-    say_phases(phase.name, depth + 1);
+    say_phases(phase.path(), depth + 1);
   }
 }
 

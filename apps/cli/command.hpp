@@ -82,8 +82,6 @@ class Job {
   /// Prints a summary: on standard output if it is the only result, else as messages. The last
   /// thing that a command does: what follows, until finish(), is the phase "free".
   void summarize(const std::string& output_path, std::string_view lines);
-  /// The same for messages only.
-  void say_summary(std::string_view lines);
 
   /// Replaces the output of --json, by default the report.
   void set_json(std::function<std::string()> make_json) { make_json_ = std::move(make_json); }
@@ -96,7 +94,7 @@ class Job {
   void finish();
 
  private:
-  /// Prints the phases that are parts of `within`, and their parts, indented.
+  /// Prints the phases that are parts of the phase with the path `within`, and their parts, indented.
   void say_phases(const std::string& within, std::size_t depth) const;
 
   CommonOptions options_;

@@ -176,7 +176,7 @@ class Query {
     if (command_.verify) verify();
     report(seconds);
     write();
-    job_.say_summary(summary(seconds));
+    job_.summarize(command_.output, summary(seconds));
   }
 
  private:

@@ -94,8 +94,9 @@ struct Operands {
   Operands(const Job& job, bool transpose_b, OperandTexts texts)
       : a(parse(job, std::move(texts.a))) {
     if (texts.b) other_b = parse(job, std::move(*texts.b));
+    if (!transpose_b) return;
     const PhaseTimer timer(job.context(), "transpose");
-    if (transpose_b) other_b = matrices::transpose(b());
+    other_b = matrices::transpose(b());
   }
 
   [[nodiscard]] const Matrix& b() const { return other_b ? *other_b : a; }

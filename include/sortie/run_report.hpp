@@ -30,7 +30,11 @@ class SORTIE_API RunReport {
     std::string name;
     double seconds = 0;
     std::uint64_t bytes = 0;  ///< bytes read and written by the phase; 0 if not counted
-    std::string within;       ///< name of the phase that contains this one; empty if none does
+    std::string within;       ///< path() of the phase that contains this one; empty if none does
+
+    /// The names of the phases that contain this one, from the outermost, and its own, separated by
+    /// slashes. No two phases of a report have the same.
+    [[nodiscard]] std::string path() const { return within.empty() ? name : within + '/' + name; }
   };
 
   /// \param start  when the run began

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,22 +19,31 @@ using testing::HasSubstr;
 
 class Phases : public ProgramTest {
  protected:
-  /// Runs a command and compares its phases with its seconds.
+  /// Runs a command and compares its phases with its seconds. Time in no phase is missing in every
+  /// run; other processes that take the processor between two phases are not. So one of ten runs
+  /// has to be within the bound.
   void expect_all_seconds(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--json", path("report.json")});
-    const Result result = run(arguments);
-    ASSERT_EQ(result.exit_code, 0) << result.err;
-    const auto report = nlohmann::json::parse(read_file(path("report.json")));
+    double wall = 0;
     double seconds = 0;
     std::string names;
-    for (const auto& phase : report["phases"]) {
-      if (phase.contains("within")) continue;
-      seconds += phase["seconds"].get<double>();
-      names += phase["name"].get<std::string>() + ", ";
+    for (int attempt = 0; attempt < 10; ++attempt) {
+      const Result result = run(arguments);
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      const auto report = nlohmann::json::parse(read_file(path("report.json")));
+      wall = report["wall_seconds"];
+      seconds = 0;
+      names.clear();
+      for (const auto& phase : report["phases"]) {
+        if (phase.contains("within")) continue;
+        seconds += phase["seconds"].get<double>();
+        names += phase["name"].get<std::string>() + ", ";
+      }
+      // 2 %, and 2 ms for what a run takes however short it is.
+      if (std::abs(wall - seconds) <= 0.02 * wall + 0.002) return;
     }
-    const double wall = report["wall_seconds"];
-    // 2 %, and 2 ms for what a run takes however short it is.
-    EXPECT_NEAR(seconds, wall, 0.02 * wall + 0.002) << arguments[0] << ": " << names;
+    ADD_FAILURE() << arguments[0] << ": found " << seconds << " of " << wall << " s in the phases "
+                  << names;
   }
 };
 
@@ -69,6 +78,15 @@ TEST_F(Phases, AreShownWithTheirParts) {
   EXPECT_THAT(names, testing::IsSupersetOf({"  start", "  multiply", "    analysis", "  write"}));
   EXPECT_EQ(names.front(), "  start");
   EXPECT_THAT(lines(result.err).back(), HasSubstr("; longest phase: "));
+}
+
+// The inverse is computed in a phase of the same name.
+TEST_F(Phases, AreShownWhereOneContainsOneOfItsName) {
+  const Result result =
+      run({"suffix-array", sequence("lambda_phage.fa.gz"), "--inverse", path("isa"), "-v"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("\n  inverse "));
+  EXPECT_THAT(result.err, HasSubstr("\n    inverse "));
 }
 
 }  // namespace

@@ -19,7 +19,8 @@
 namespace sortie::test {
 namespace {
 
-/// The text of put_decimal(). Nothing before the place, or behind its room, may change.
+/// The text of put_decimal(). Bytes outside the decimal_text_room bytes at its argument must not
+/// change.
 template <class Number>
 std::string decimal(Number number) {
   std::array<char, decimal_text_room + 16> text;

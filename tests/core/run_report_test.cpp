@@ -54,10 +54,24 @@ TEST(RunReport, PhasesThatBeginInAnotherOneAreItsParts) {
     found.push_back(phase.within + "/" + phase.name);
   EXPECT_EQ(found,
             (std::vector<std::string>{"/write", "write/format", "write/copy", "/format", "/first",
-                                      "first/second", "second/in second", "/last"}));
+                                      "first/second", "first/second/in second", "/last"}));
   const Json json = Json::parse(report.to_json({}, host_context()))["phases"];
   EXPECT_EQ(json[1], Json::parse(R"({"name":"format","seconds":0.5,"bytes":0,"within":"write"})"));
   EXPECT_FALSE(json[3].contains("within"));
+}
+
+TEST(RunReport, APhaseMayContainOneOfItsName) {
+  sortie::RunReport report;
+  const std::size_t outer = report.open_phase("sort");
+  const std::size_t inner = report.open_phase("sort");
+  report.add_phase("scatter", 1);
+  report.close_phase(inner, 2);
+  report.close_phase(outer, 3);
+  ASSERT_EQ(report.phases().size(), 3U);
+  EXPECT_EQ(report.phases()[0].path(), "sort");
+  EXPECT_DOUBLE_EQ(report.phases()[0].seconds, 3);
+  EXPECT_EQ(report.phases()[1].path(), "sort/sort");
+  EXPECT_EQ(report.phases()[2].path(), "sort/sort/scatter");
 }
 
 TEST(RunReport, PendingPhasesAreAskedOnceWhenLookedAt) {
