@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/block_writer.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
 #include "core/block_pipeline.hpp"
+#include "core/host_runtime.hpp"
 
 namespace sortie {
 namespace {
+
+/// With fewer, pwrite() is faster: see WholeFile::map_writes().
+constexpr int fewest_mapping_threads = 4;
 
 /// The block of a worker.
 struct MadeBlock {
@@ -29,6 +34,8 @@ void write_blocks(WholeFile& file, int workers, const OutputBlocks& blocks) {
   if (workers <= 1 || blocks.count <= 1) return write_in_sequence(file, blocks);
   if (blocks.count < static_cast<std::uint64_t>(workers)) workers = static_cast<int>(blocks.count);
   const bool stream = file.is_stream();
+  if (!stream && std::min(workers, default_host_threads()) >= fewest_mapping_threads)
+    file.map_writes();
   std::vector<MadeBlock> made(static_cast<std::size_t>(workers));
   std::atomic<std::uint64_t> written = 0;
 

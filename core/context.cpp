@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/device_lifetime.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/error.hpp"
 
@@ -63,6 +64,14 @@ std::uint64_t peak_device_memory(int /*device*/) {
 }
 
 void reset_peak_device_memory(int /*device*/) {}
+
+bool may_have_cuda_device() {
+  return false;
+}
+
+void start_device(int /*device*/) {}
+
+void end_device(int /*device*/) noexcept {}
 
 #endif
 

@@ -3,7 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +24,15 @@ namespace {
 
 /// Small writes are buffered up to this size: a system call per line of text would dominate.
 constexpr std::size_t buffer_capacity = std::size_t{256} << 10;
+
+/// Smaller writes are left to pwrite() by a mapped file: pages are prepared in ranges.
+constexpr std::size_t smallest_mapped_write = std::size_t{64} << 10;
+
+#ifdef MADV_POPULATE_WRITE
+constexpr int advice_populate_write = MADV_POPULATE_WRITE;
+#else
+constexpr int advice_populate_write = 23;  // older headers do not have it
+#endif
 
 constexpr mode_t default_mode = 0666;  // less the umask, as for any file a program creates
 
@@ -88,14 +100,14 @@ void WholeFile::open_temporary() {
   // /proc. File systems without O_TMPFILE (network file systems) get a named temporary file.
   if (::access(own_descriptors, X_OK) == 0) {
     const auto folder = std::filesystem::path(path_).parent_path().string();
-    descriptor_ = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC,
-                         default_mode);
+    descriptor_ =
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, default_mode);
     nameless_ = descriptor_ >= 0;
   }
   for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
     temporary_path_ = temporary_name(attempt);
     descriptor_ =
-        ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, default_mode);
+        ::open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, default_mode);
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) {
       const int code = errno;
       temporary_path_.clear();
@@ -117,6 +129,7 @@ void WholeFile::give_name() {
 }
 
 WholeFile::~WholeFile() {
+  unmap();
   if (committed_) return;
   if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) ::close(descriptor_);
   if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
@@ -146,6 +159,7 @@ void WholeFile::write_through(std::uint64_t offset, std::span<const char> bytes)
 }
 
 void WholeFile::write_at(std::uint64_t offset, std::span<const char> bytes) const {
+  if (copy_to_pages(offset, bytes)) return;
   while (!bytes.empty()) {
     const ssize_t written =
         ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -159,7 +173,43 @@ std::uint64_t WholeFile::reserve(std::uint64_t bytes) {
   flush();
   const std::uint64_t offset = bytes_written_;
   bytes_written_ += bytes;
+  // Pages exist within the length of the file only.
+  if (!mapped_.empty() && ::ftruncate(descriptor_, static_cast<off_t>(bytes_written_)) != 0)
+    throw write_error(path_, errno);
   return offset;
+}
+
+void WholeFile::map_writes() {
+  struct statfs system = {};
+  if (!mapped_.empty() || ::fstatfs(descriptor_, &system) != 0 || system.f_type != TMPFS_MAGIC)
+    return;
+  // No file is longer than its file system. One without a limit has no number of blocks.
+  const std::uint64_t length = system.f_blocks == 0
+                                   ? std::uint64_t{1} << 40
+                                   : std::uint64_t{system.f_blocks} * system.f_bsize;
+  void* const pages =
+      ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
+  if (pages != MAP_FAILED) mapped_ = {static_cast<char*>(pages), length};
+}
+
+void WholeFile::unmap() {
+  if (!mapped_.empty()) ::munmap(mapped_.data(), mapped_.size());
+  mapped_ = {};
+}
+
+bool WholeFile::copy_to_pages(std::uint64_t offset, std::span<const char> bytes) const {
+  if (bytes.size() < smallest_mapped_write || offset + bytes.size() > mapped_.size()) return false;
+  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = offset / page * page;
+  const std::uint64_t end = offset + bytes.size();
+  // A copy to a page that does not exist would end the process if memory runs out.
+  if (::madvise(mapped_.data() + first, end - first, advice_populate_write) != 0) return false;
+  std::memcpy(mapped_.data() + offset, bytes.data(), bytes.size());
+  // The pages remain in the file. Released here, by all threads, they do not delay unmap().
+  const std::uint64_t inner = (offset + page - 1) / page * page;
+  const std::uint64_t inner_end = end / page * page;
+  static_cast<void>(::madvise(mapped_.data() + inner, inner_end - inner, MADV_DONTNEED));
+  return true;
 }
 
 bool WholeFile::takes_rewrites(const std::string& path) {
@@ -175,6 +225,7 @@ void WholeFile::rewrite(std::uint64_t offset, std::string_view text) {
 
 void WholeFile::commit() {
   flush();
+  unmap();
   if (descriptor_ == STDOUT_FILENO) {
     committed_ = true;
     return;

@@ -44,6 +44,14 @@ class WholeFile {
   /// \throws Error (output)
   void write_at(std::uint64_t offset, std::span<const char> bytes) const;
 
+  /// Lets write_at() copy large blocks into the pages of the file, if it is in a memory file system:
+  /// several threads then write at the same time, where the kernel admits one call of pwrite() at a
+  /// time (on 16 cores, 2.5 GB/s in total; by 8 threads that copy, 4.3). A file elsewhere, and a
+  /// kernel that cannot prepare the pages (before Linux 5.14), write as before. It is slower for
+  /// few threads: copying takes one page fault for each page.
+  /// \pre not is_stream()
+  void map_writes();
+
   /// Whether rewrite() works for this path: regular and new files; not pipes, devices, "-".
   [[nodiscard]] static bool takes_rewrites(const std::string& path);
 
@@ -65,6 +73,10 @@ class WholeFile {
   void flush();
   /// \param offset  of the bytes; streams are written in order, whatever it is
   void write_through(std::uint64_t offset, std::span<const char> bytes) const;
+  /// Copies bytes to mapped_. Returns false, with the bytes not written, if the pages are not
+  /// available: the reason is told by pwrite().
+  [[nodiscard]] bool copy_to_pages(std::uint64_t offset, std::span<const char> bytes) const;
+  void unmap();
 
   std::string path_;
   std::string temporary_path_;  ///< empty while nameless_, and for direct writes to path_
@@ -73,6 +85,7 @@ class WholeFile {
   bool stream_ = true;
   bool nameless_ = false;
   std::uint64_t bytes_written_ = 0;
+  std::span<char> mapped_;  ///< the file from its first byte, longer than it can become
   bool committed_ = false;
 };
 

@@ -17,7 +17,9 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
+#include "matrices/matrix_market_rows.hpp"
 #include "matrices/row_assembly.hpp"
+#include "matrices/rows_view.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
@@ -33,29 +35,29 @@ constexpr std::size_t max_index_length = 20;
 constexpr std::size_t max_number_length = 25;
 
 /// Numbers after the indices of an entry.
-template <class Matrix>
+template <class Value>
 constexpr std::size_t numbers_per_entry = 1;
-template <Index Idx>
-constexpr std::size_t numbers_per_entry<Pattern<Idx>> = 0;
-template <Index Idx>
-constexpr std::size_t numbers_per_entry<Csr<std::complex<double>, Idx>> = 2;
+template <>
+constexpr std::size_t numbers_per_entry<NoValue> = 0;
+template <>
+constexpr std::size_t numbers_per_entry<std::complex<double>> = 2;
 
-template <class Matrix>
+template <class Value>
 std::string banner() {
   constexpr std::array fields{"pattern", "real", "complex"};
   return fmt::format("%%MatrixMarket matrix coordinate {} general\n",
-                     fields[numbers_per_entry<Matrix>]);
+                     fields[numbers_per_entry<Value>]);
 }
 
 /// Entries per block: about 1 MiB of text, which stays in the L2 cache between formatting and
 /// writing.
-template <class Matrix>
+template <class Value>
 constexpr std::int64_t entries_per_block =
-    std::int64_t{1} << (numbers_per_entry<Matrix> == 0 ? 16 : 15);
+    std::int64_t{1} << (numbers_per_entry<Value> == 0 ? 16 : 15);
 
 /// The text of one block for each worker. Allocated once a worker has a block, and not filled with
 /// zeros: pages without text take no memory.
-template <class Matrix>
+template <class Value>
 class TextBuffers {
  public:
   explicit TextBuffers(std::uint64_t workers) : buffers_(workers) {}
@@ -70,21 +72,22 @@ class TextBuffers {
 
  private:
   static constexpr std::size_t max_entry_length =
-      2 * max_index_length + numbers_per_entry<Matrix> * max_number_length;
+      2 * max_index_length + numbers_per_entry<Value> * max_number_length;
   static constexpr std::size_t size =
-      static_cast<std::size_t>(entries_per_block<Matrix>) * max_entry_length + decimal_text_room;
+      static_cast<std::size_t>(entries_per_block<Value>) * max_entry_length + decimal_text_room;
 
   std::vector<std::unique_ptr<char[]>> buffers_;
 };
 
 /// Formats the entries [begin, end), which may start and end within rows.
 /// \param first_row  0-based row number of row 0 of the matrix in the file
-template <class Matrix>
-std::span<const char> format_entries(const Matrix& matrix, std::int64_t first_row,
+template <class Value, Index Idx>
+std::span<const char> format_entries(const RowsView<Value, Idx>& matrix, std::int64_t first_row,
                                      std::int64_t begin, std::int64_t end, char* buffer) {
   // Stores of characters could change any member, so the loop keeps the pointers.
   const std::int64_t* const row_ptr = matrix.row_ptr.data();
-  const auto* const col_idx = matrix.col_idx.data();
+  const Idx* const col_idx = matrix.col_idx.data();
+  if (matrix.await) matrix.await(end);
   std::int64_t row = std::upper_bound(row_ptr, row_ptr + matrix.rows + 1, begin) - row_ptr - 1;
   char* at = buffer;
   for (std::int64_t i = begin; i < end; ++row) {
@@ -101,12 +104,12 @@ std::span<const char> format_entries(const Matrix& matrix, std::int64_t first_ro
       std::memcpy(at, prefix.data(), 24);  // a constant length: two registers
       at += prefix_length;
       at = put_decimal(at, static_cast<std::uint64_t>(col_idx[i]) + 1);
-      if constexpr (numbers_per_entry<Matrix> == 2) {
+      if constexpr (numbers_per_entry<Value> == 2) {
         *at++ = ' ';
         at = put_decimal(at, matrix.values[i].real());
         *at++ = ' ';
         at = put_decimal(at, matrix.values[i].imag());
-      } else if constexpr (numbers_per_entry<Matrix> == 1) {
+      } else if constexpr (numbers_per_entry<Value> == 1) {
         *at++ = ' ';
         at = put_decimal(at, matrix.values[i]);
       }
@@ -119,10 +122,10 @@ std::span<const char> format_entries(const Matrix& matrix, std::int64_t first_ro
 /// Writes the entries of a matrix row by row.
 /// \param first_row  0-based row number of row 0 of the matrix in the file
 /// \param tell       called repeatedly as tell(blocks done, total blocks)
-template <class Matrix, class Tell>
-void write_entries(WholeFile& file, TextBuffers<Matrix>& buffers, const Matrix& matrix,
+template <class Value, Index Idx, class Tell>
+void write_entries(WholeFile& file, TextBuffers<Value>& buffers, const RowsView<Value, Idx>& matrix,
                    std::int64_t first_row, const Tell& tell) {
-  constexpr std::int64_t size = entries_per_block<Matrix>;
+  constexpr std::int64_t size = entries_per_block<Value>;
   OutputBlocks blocks;
   blocks.count = static_cast<std::uint64_t>((matrix.nnz() + size - 1) / size);
   blocks.make = [&](int worker, std::uint64_t block) {
@@ -142,14 +145,14 @@ const std::string& require_rewritable(const std::string& path) {
                           path == "-" ? "<stdout>" : path));
 }
 
-template <class Matrix>
-void write(const HostContext& context, const std::string& path, const Matrix& matrix) {
-  start_host_runtime(context.threads);
+template <class Value, Index Idx>
+void write(const HostContext& context, const std::string& path,
+           const RowsView<Value, Idx>& matrix) {
   PhaseTimer timer(context, "write matrix");
   WholeFile file(path);
-  file.write(banner<Matrix>());
+  file.write(banner<Value>());
   file.write(fmt::format("{} {} {}\n", matrix.rows, matrix.cols, matrix.nnz()));
-  TextBuffers<Matrix> buffers(worker_threads());
+  TextBuffers<Value> buffers(static_cast<std::uint64_t>(threads_of(context)));
   write_entries(file, buffers, matrix, 0, [&](std::uint64_t done, std::uint64_t blocks) {
     report_progress(context, "write matrix", done, blocks);
   });
@@ -162,13 +165,13 @@ void write(const HostContext& context, const std::string& path, const Matrix& ma
 template <Scalar Value, Index Idx>
 void write_matrix_market(const HostContext& context, const std::string& path,
                          const Csr<Value, Idx>& matrix) {
-  write(context, path, matrix);
+  write(context, path, view_of(matrix));
 }
 
 template <Index Idx>
 void write_matrix_market(const HostContext& context, const std::string& path,
                          const Pattern<Idx>& pattern) {
-  write(context, path, pattern);
+  write(context, path, view_of(pattern));
 }
 
 template void write_matrix_market(const HostContext&, const std::string&,
@@ -177,36 +180,85 @@ template void write_matrix_market(const HostContext&, const std::string&,
                                   const Pattern<std::int64_t>&);
 
 template <Scalar Value, Index Idx>
-struct MatrixMarketRows<Value, Idx>::State {
-  HostContext context;
-  std::string path;
-  std::int64_t rows;
-  std::int64_t cols;
-  WholeFile file;
-  TextBuffers<Csr<Value, Idx>> buffers;
-  std::int64_t rows_written = 0;
-  std::int64_t nnz = 0;
-  std::uint64_t sizes_at = 0;  ///< first byte of sizes() in the file
+void write_matrix_market(const HostContext& context, const std::string& path,
+                         const ArrivingRows<Value, Idx>& rows) {
+  write(context, path, view_of(rows));
+}
 
-  /// The comment and the size line; the total length is the same for any number of entries.
-  [[nodiscard]] std::string sizes() const {
-    constexpr int most_digits = std::numeric_limits<std::int64_t>::digits10 + 1;
-    const std::string entries = fmt::format("{}", nnz);
-    const std::string comment(most_digits - entries.size(), ' ');
-    return fmt::format("%{}\n{} {} {}\n", comment, rows, cols, entries);
+// --- Chunks of rows ------------------------------------------------------------------------------
+
+template <Scalar Value, Index Idx>
+struct MatrixMarketRowsWriter<Value, Idx>::Output {
+  WholeFile file;
+  TextBuffers<Value> buffers;
+  std::uint64_t sizes_at;  ///< first byte of sizes() in the file
+};
+
+/// The comment and the size line; the total length is the same for any number of entries.
+template <Scalar Value, Index Idx>
+std::string MatrixMarketRowsWriter<Value, Idx>::sizes() const {
+  constexpr int most_digits = std::numeric_limits<std::int64_t>::digits10 + 1;
+  const std::string entries = fmt::format("{}", nnz_);
+  const std::string comment(most_digits - entries.size(), ' ');
+  return fmt::format("%{}\n{} {} {}\n", comment, rows_, cols_, entries);
+}
+
+template <Scalar Value, Index Idx>
+MatrixMarketRowsWriter<Value, Idx>::MatrixMarketRowsWriter(const HostContext& context,
+                                                           const std::string& path,
+                                                           std::int64_t rows, std::int64_t cols)
+    : context_(context),
+      path_(path),
+      rows_(rows),
+      cols_(cols),
+      output_(new Output{WholeFile(require_rewritable(path)),
+                         TextBuffers<Value>(static_cast<std::uint64_t>(threads_of(context))), 0}) {
+  output_->file.write(banner<Value>());
+  output_->sizes_at = output_->file.bytes_written();
+  output_->file.write(sizes());
+}
+
+template <Scalar Value, Index Idx>
+MatrixMarketRowsWriter<Value, Idx>::~MatrixMarketRowsWriter() = default;
+
+template <Scalar Value, Index Idx>
+void MatrixMarketRowsWriter<Value, Idx>::append(const RowsView<Value, Idx>& rows) {
+  const std::int64_t rows_left = rows_ - rows_written_;
+  if (rows.cols != cols_ || rows.rows > rows_left) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: found {} x {} rows to append, expected at most {} x {}", path_,
+                            rows.rows, rows.cols, rows_left, cols_));
   }
+  PhaseTimer timer(context_, "write matrix");
+  WholeFile& file = output_->file;
+  const std::uint64_t bytes_before = file.bytes_written();
+  write_entries(file, output_->buffers, rows, rows_written_, [](std::uint64_t, std::uint64_t) {});
+  timer.set_bytes(file.bytes_written() - bytes_before);
+  rows_written_ += rows.rows;
+  nnz_ += rows.nnz();
+  report_progress(context_, "write matrix", rows_written_, rows_);
+}
+
+template <Scalar Value, Index Idx>
+void MatrixMarketRowsWriter<Value, Idx>::commit() {
+  if (rows_written_ != rows_) {
+    throw Error(ErrorKind::usage, fmt::format("{}: found {} rows at the end, expected {}", path_,
+                                              rows_written_, rows_));
+  }
+  const PhaseTimer timer(context_, "write matrix");
+  output_->file.rewrite(output_->sizes_at, sizes());
+  output_->file.commit();
+}
+
+template <Scalar Value, Index Idx>
+struct MatrixMarketRows<Value, Idx>::State {
+  MatrixMarketRowsWriter<Value, Idx> writer;
 };
 
 template <Scalar Value, Index Idx>
 MatrixMarketRows<Value, Idx>::MatrixMarketRows(const HostContext& context, const std::string& path,
-                                               std::int64_t rows, std::int64_t cols) {
-  start_host_runtime(context.threads);
-  state_.reset(new State{context, path, rows, cols, WholeFile(require_rewritable(path)),
-                         TextBuffers<Csr<Value, Idx>>(worker_threads())});
-  state_->file.write(banner<Csr<Value, Idx>>());
-  state_->sizes_at = state_->file.bytes_written();
-  state_->file.write(state_->sizes());
-}
+                                               std::int64_t rows, std::int64_t cols)
+    : state_(new State{{context, path, rows, cols}}) {}
 
 template <Scalar Value, Index Idx>
 MatrixMarketRows<Value, Idx>::~MatrixMarketRows() = default;
@@ -218,46 +270,30 @@ MatrixMarketRows<Value, Idx>& MatrixMarketRows<Value, Idx>::operator=(MatrixMark
 
 template <Scalar Value, Index Idx>
 std::int64_t MatrixMarketRows<Value, Idx>::rows_written() const {
-  return state_->rows_written;
+  return state_->writer.rows_written();
 }
 
 template <Scalar Value, Index Idx>
 std::int64_t MatrixMarketRows<Value, Idx>::nnz() const {
-  return state_->nnz;
+  return state_->writer.nnz();
 }
 
 template <Scalar Value, Index Idx>
 void MatrixMarketRows<Value, Idx>::append(const Csr<Value, Idx>& rows) {
-  const std::int64_t rows_left = state_->rows - state_->rows_written;
-  if (rows.cols != state_->cols || rows.rows > rows_left) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: found {} x {} rows to append, expected at most {} x {}",
-                            state_->path, rows.rows, rows.cols, rows_left, state_->cols));
-  }
-  PhaseTimer timer(state_->context, "write matrix");
-  const std::uint64_t bytes_before = state_->file.bytes_written();
-  write_entries(state_->file, state_->buffers, rows, state_->rows_written,
-                [](std::uint64_t, std::uint64_t) {});
-  timer.set_bytes(state_->file.bytes_written() - bytes_before);
-  state_->rows_written += rows.rows;
-  state_->nnz += rows.nnz();
-  report_progress(state_->context, "write matrix", state_->rows_written, state_->rows);
+  state_->writer.append(view_of(rows));
 }
 
 template <Scalar Value, Index Idx>
 void MatrixMarketRows<Value, Idx>::commit() {
-  if (state_->rows_written != state_->rows) {
-    throw Error(ErrorKind::usage, fmt::format("{}: found {} rows at the end, expected {}",
-                                              state_->path, state_->rows_written, state_->rows));
-  }
-  const PhaseTimer timer(state_->context, "write matrix");
-  state_->file.rewrite(state_->sizes_at, state_->sizes());
-  state_->file.commit();
+  state_->writer.commit();
 }
 
 #define SORTIE_INSTANTIATE(Value, Idx)                                      \
   template void write_matrix_market(const HostContext&, const std::string&, \
                                     const Csr<Value, Idx>&);                \
+  template void write_matrix_market(const HostContext&, const std::string&, \
+                                    const ArrivingRows<Value, Idx>&);       \
+  template class MatrixMarketRowsWriter<Value, Idx>;                        \
   template class MatrixMarketRows<Value, Idx>;
 SORTIE_MATRICES_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
 #undef SORTIE_INSTANTIATE

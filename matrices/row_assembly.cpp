@@ -91,9 +91,10 @@ class RowAssembly {
 
   // positions_[part * rows + row] counts the entries that the part adds to the row.
   void count_rows() {
-    positions_.assign(parts_ * csr_.rows, 0);
+    positions_ = allocate_array<std::int64_t>(static_cast<std::uint64_t>(parts_ * csr_.rows));
     for_each_range(parts_, 1, [&](std::int64_t part, std::int64_t) {
-      std::int64_t* counts = positions_.data() + part * csr_.rows;
+      std::int64_t* const counts = positions_.get() + part * csr_.rows;
+      std::fill_n(counts, csr_.rows, 0);
       for_each_entry(part, [&](Idx row, Idx, std::int64_t, bool) { ++counts[row]; });
     });
   }
@@ -101,30 +102,33 @@ class RowAssembly {
   // Converts the counts to first positions: rows ascending and, within a row, parts ascending. This
   // preserves the list order within a row for any number of parts.
   void place_rows() {
-    const std::int64_t nnz = counts_to_starts(positions_.data(), csr_.rows, parts_);
+    const std::int64_t nnz = counts_to_starts(positions_.get(), csr_.rows, parts_);
     csr_.row_ptr.reserve(csr_.rows + 1);
-    csr_.row_ptr.assign(positions_.begin(), positions_.begin() + csr_.rows);
+    csr_.row_ptr.assign(positions_.get(), positions_.get() + csr_.rows);
     csr_.row_ptr.push_back(nnz);
   }
 
   void scatter() {
     const std::int64_t nnz = csr_.row_ptr.back();
-    csr_.col_idx.resize(nnz);
-    csr_.values.assign(nnz, Value{1});
+    csr_.col_idx = allocate_vector<Idx>(static_cast<std::uint64_t>(nnz));
+    csr_.values = allocate_vector<Value>(static_cast<std::uint64_t>(nnz));
     budget_.hold(csr_bytes(nnz));
     for_each_range(parts_, 1, [&](std::int64_t part, std::int64_t) {
-      std::int64_t* positions = positions_.data() + part * csr_.rows;
+      std::int64_t* const positions = positions_.get() + part * csr_.rows;
       Idx* cols = csr_.col_idx.data();
       Value* values = csr_.values.data();
       for_each_entry(part, [&](Idx row, Idx col, std::int64_t slot, bool mirror) {
         const std::int64_t position = positions[row]++;
         cols[position] = col;
-        if (entries_.values == nullptr) return;
+        if (entries_.values == nullptr) {
+          values[position] = Value{1};
+          return;
+        }
         const Value value = entries_.values[slot];
         values[position] = mirror ? mirrored(value, symmetry_) : value;
       });
     });
-    positions_ = {};
+    positions_.reset();
   }
 
   void sort_rows() {
@@ -244,7 +248,7 @@ class RowAssembly {
   Symmetry symmetry_;
   HostMemoryBudget budget_;
   std::int64_t parts_ = 1;
-  std::vector<std::int64_t> positions_;
+  HostArray<std::int64_t> positions_;
   std::atomic<std::int64_t> duplicates_ = 0;
   Csr<Value, Idx> csr_;
 };

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "core/block_pipeline.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::sequences {
@@ -124,28 +127,53 @@ std::string_view letters(Alphabet alphabet) {
   return describe(alphabet).letters;
 }
 
-std::array<std::uint64_t, 256> histogram(const Text& text) {
+namespace {
+
+using Counts = std::array<std::uint64_t, 256>;
+
+void count_symbols(std::span<const std::uint8_t> symbols, Counts& total) {
   // Four tables, so that runs of one letter do not stall on the counter that was just written.
-  std::array<std::array<std::uint64_t, 256>, 4> counts{};
-  const std::uint8_t* symbols = text.symbols.data();
-  const std::size_t size = text.symbols.size();
+  std::array<Counts, 4> counts{};
   std::size_t i = 0;
-  for (; i + 4 <= size; i += 4) {
+  for (; i + 4 <= symbols.size(); i += 4) {
     ++counts[0][symbols[i]];
     ++counts[1][symbols[i + 1]];
     ++counts[2][symbols[i + 2]];
     ++counts[3][symbols[i + 3]];
   }
-  for (; i < size; ++i) ++counts[0][symbols[i]];
-  for (std::size_t symbol = 0; symbol < 256; ++symbol) {
-    counts[0][symbol] += counts[1][symbol] + counts[2][symbol] + counts[3][symbol];
+  for (; i < symbols.size(); ++i) ++counts[0][symbols[i]];
+  for (std::size_t symbol = 0; symbol < total.size(); ++symbol) {
+    for (const Counts& table : counts) total[symbol] += table[symbol];
   }
-  counts[0][Text::separator] -= size - text.letters();
-  return counts[0];
 }
 
-Alphabet detect_alphabet(const Text& text) {
-  const std::array<std::uint64_t, 256> counts = histogram(text);
+}  // namespace
+
+std::array<std::uint64_t, 256> histogram(const Text& text, int threads) {
+  constexpr std::size_t block_size = std::size_t{1} << 21;
+  const std::span<const std::uint8_t> symbols = text.symbols;
+  const std::uint64_t blocks = (symbols.size() + block_size - 1) / block_size;
+  const auto workers = static_cast<int>(std::clamp<std::uint64_t>(blocks, 1, threads));
+  std::vector<Counts> counts(static_cast<std::size_t>(workers), Counts{});
+  run_blocks(workers, {.take = [=](int, std::uint64_t block) { return block < blocks; },
+                       .work =
+                           [&](int worker, std::uint64_t block) {
+                             const std::size_t begin = block * block_size;
+                             const std::size_t size = std::min(block_size, symbols.size() - begin);
+                             count_symbols(symbols.subspan(begin, size), counts[worker]);
+                           },
+                       .pass = {},
+                       .finish = {}});
+  Counts total{};
+  for (const Counts& table : counts) {
+    for (std::size_t symbol = 0; symbol < total.size(); ++symbol) total[symbol] += table[symbol];
+  }
+  total[Text::separator] -= symbols.size() - text.letters();
+  return total;
+}
+
+Alphabet detect_alphabet(const Text& text, int threads) {
+  const Counts counts = histogram(text, threads);
   const auto holds_all = [&](Alphabet alphabet) {
     for (std::size_t symbol = 0; symbol < 256; ++symbol) {
       if (counts[symbol] != 0 && !contains(alphabet, static_cast<std::uint8_t>(symbol))) {

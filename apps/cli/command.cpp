@@ -11,6 +11,7 @@
 #include <new>
 
 #include "apps/bench/timing.hpp"
+#include "core/device_lifetime.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
@@ -28,7 +29,6 @@ Context make_context(const CommonOptions& options) {
   context.device = options.device;
   context.threads = options.threads;
   if (!options.max_memory.empty()) context.memory_budget = parse_bytes(options.max_memory);
-  context.backend = resolve_backend(context);
   context.progress = terminal_progress(options.quiet);
   return context;
 }
@@ -93,12 +93,87 @@ bool is_stream(const std::string& path) {
 }
 
 Job::Job(const CommonOptions& options, std::vector<std::string> command)
-    : options_(options), command_(std::move(command)), context_(make_context(options)) {
-  make_json_ = [this] { return report_.to_json(command_, context_); };
+    : options_(options),
+      command_(std::move(command)),
+      is_automatic_(options.backend == name(Backend::automatic)),
+      context_(make_context(options)) {
+  make_json_ = [this] { return report_.to_json(command_, context()); };
   require_writable(options.json);
-  if (context_.backend == Backend::cuda) reset_peak_device_memory(context_.device);
   context_.report = &report_;
+  if (!may_have_cuda_device()) {
+    // Refuses CUDA at once, and takes no time.
+    context_.backend = resolve_backend(context_);
+    is_settled_ = true;
+  } else if (context_.backend == Backend::cuda) {
+    start_device();
+  } else if (context_.backend == Backend::host) {
+    is_settled_ = true;
+  }
   report_.add_phase("start", report_.seconds_since_start());
+}
+
+void Job::start_device() const {
+  Context context = context_;
+  context.report = nullptr;
+  starting_ = std::async(std::launch::async, [context] {
+    if (resolve_backend(context) == Backend::cuda) sortie::start_device(context.device);
+  });
+}
+
+void Job::settle_backend() const {
+  const PhaseTimer timer(context_, "start device");
+  if (!starting_.valid()) start_device();
+  starting_.get();
+  // The device is there, or the command line does not ask for it.
+  if (is_automatic_) context_.backend = Backend::automatic;
+  context_.backend = resolve_backend(context_);
+  if (context_.backend == Backend::cuda) reset_peak_device_memory(context_.device);
+}
+
+const Context& Job::context() const {
+  if (!is_settled_) settle_backend();
+  is_settled_ = true;
+  return context_;
+}
+
+HostContext Job::reading_context() const {
+  HostContext context = context_;
+  context.memory_budget = 0;
+  return context;
+}
+
+void Job::choose_backend(const BackendSeconds& seconds) {
+  const std::string reason =
+      fmt::format("{} takes about {:.2f} s, {} {:.2f} s", name(seconds.best()),
+                  seconds.of(seconds.best()), name(seconds.other()), seconds.of(seconds.other()));
+  choose_backend(seconds.best(), reason);
+}
+
+void Job::choose_backend(Backend backend, const std::string& reason) {
+  if (!may_choose_backend()) return;
+  context_.backend = backend;
+  report_.set("backend_choice", reason);
+  if (options_.verbose) say(fmt::format("backend {}: {}", name(context_.backend), reason));
+  if (context_.backend == Backend::cuda) {
+    start_device();
+  } else {
+    is_settled_ = true;
+  }
+}
+
+void Job::release_device(std::function<void()> arrived) {
+  // The report describes the device at the end.
+  if (context_.backend != Backend::cuda || wants_report()) return;
+  static_cast<void>(report_.phases());  // the times of some are on the device
+  peak_device_memory_ = peak_device_memory(context_.device);
+  releasing_ = std::async(std::launch::async, [device = context_.device, arrived] {
+    try {
+      arrived();
+    } catch (const Error&) {
+      return;  // of the copy: the command meets it, too
+    }
+    end_device(device);
+  });
 }
 
 HostContext Job::host_context() const {
@@ -149,6 +224,7 @@ void Job::say_phases(const std::string& within, std::size_t depth) const {
 }
 
 void Job::finish() {
+  if (releasing_.valid()) releasing_.get();
   freeing_.reset();
   if (options_.verbose) say_phases({}, 0);
   if (!options_.json.empty()) write_whole(options_.json, make_json_());
@@ -157,7 +233,8 @@ void Job::finish() {
                   fmt::join(command_, " "), report_.seconds_since_start(), process_cpu_seconds(),
                   format_bytes(peak_host_memory()));
   if (context_.backend == Backend::cuda) {
-    line += fmt::format(", {} peak GPU memory", format_bytes(peak_device_memory(context_.device)));
+    if (peak_device_memory_ == 0) peak_device_memory_ = peak_device_memory(context_.device);
+    line += fmt::format(", {} peak GPU memory", format_bytes(peak_device_memory_));
   }
   const RunReport::Phase* longest = nullptr;
   for (const RunReport::Phase& phase : report_.phases()) {

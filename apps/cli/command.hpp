@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/backend_choice.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"
@@ -52,6 +54,11 @@ void add_version_option(CLI::App& parser);
 [[nodiscard]] bool is_stream(const std::string& path);
 
 /// One run of a subcommand: its context, its report, and its access to standard output and error.
+///
+/// A device takes a quarter of a second to start. It starts beside the reading of the input: on a
+/// thread, from the constructor if the command line names CUDA, or from choose_backend(). context()
+/// waits for it; what the command does before that takes reading_context(). A command that runs on
+/// the host does not start it.
 class Job {
  public:
   /// \param command  the command line
@@ -61,7 +68,27 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  [[nodiscard]] const Context& context() const { return context_; }
+  /// The context of the command's work, whose backend is chosen and started: by default CUDA if
+  /// there is a device. \throws Error (unavailable, device) the backend cannot run
+  [[nodiscard]] const Context& context() const;
+  /// The settings of what comes before the work: threads, progress and report.
+  [[nodiscard]] HostContext reading_context() const;
+  /// Whether the work will run on a device, as far as is known without waiting for it.
+  [[nodiscard]] bool expects_device() const { return context_.backend == Backend::cuda; }
+
+  /// Chooses the backend by the seconds that the work takes on each, if the command line leaves the
+  /// choice. Only the first call counts. \pre context() has not been called
+  void choose_backend(const BackendSeconds& seconds);
+  /// Chooses the backend for another reason, if the command line leaves the choice.
+  void choose_backend(Backend backend, const std::string& reason);
+  /// Whether choose_backend() would have an effect: otherwise the seconds need not be estimated.
+  [[nodiscard]] bool may_choose_backend() const { return context_.backend == Backend::automatic; }
+
+  /// Frees the device on a thread, beside the rest of the command, which must not use it: the end
+  /// of a process that has used a device takes as long otherwise.
+  /// \param arrived  returns when no copy from the device is on its way any more
+  void release_device(std::function<void()> arrived);
+
   /// The settings of readers, writers and checks, which a command times itself. --max-memory is of
   /// the work space of the command's algorithm, and does not limit them.
   [[nodiscard]] HostContext host_context() const;
@@ -94,13 +121,23 @@ class Job {
   void finish();
 
  private:
+  /// Starts the device on a thread.
+  void start_device() const;
+  /// Waits for the device, or uses the host if none works and the command line leaves the choice.
+  void settle_backend() const;
   /// Prints the phases that are parts of the phase with the path `within`, and their parts, indented.
   void say_phases(const std::string& within, std::size_t depth) const;
 
   CommonOptions options_;
   std::vector<std::string> command_;
-  RunReport report_{program_start()};
-  Context context_;
+  mutable RunReport report_{program_start()};
+  bool is_automatic_;  ///< the command line leaves the choice of the backend
+  // Set once, by the first call of context().
+  mutable Context context_;
+  mutable bool is_settled_ = false;
+  mutable std::future<void> starting_;
+  std::uint64_t peak_device_memory_ = 0;  ///< once the device is released
+  std::future<void> releasing_;
   std::function<std::string()> make_json_;
   std::optional<PhaseTimer> freeing_;  ///< after the summary
 };

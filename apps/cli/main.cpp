@@ -131,7 +131,7 @@ ExitCode run(const Command& command, const std::vector<std::string>& arguments) 
       // The other commands have phases of their own.
       const bool is_one_phase = arguments[0] == "bench" || arguments[0] == "info";
       std::optional<PhaseTimer> timer;
-      if (is_one_phase) timer.emplace(job.context(), arguments[0]);
+      if (is_one_phase) timer.emplace(job.reading_context(), arguments[0]);
       command.run(job);
     }
     job.finish();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/program_calls.hpp"
@@ -95,7 +96,7 @@ void add_records(QueryPatterns& patterns, const std::string& file, std::span<con
 /// \param policy  policy of the text; letters are mapped in the same way
 /// \throws Error (usage)  an empty pattern on the command line
 /// \throws Error (input)  no pattern, an empty one, or a control character in the file
-QueryPatterns read_query_patterns(const Context& context, const std::vector<std::string>& words,
+QueryPatterns read_query_patterns(const HostContext& context, const std::vector<std::string>& words,
                                   const std::string& path, const TextPolicy& policy) {
   PhaseTimer timer(context, "read patterns");
   QueryPatterns patterns;
@@ -154,7 +155,7 @@ class Query {
         command_(command),
         description_(description),
         text_(text),
-        patterns_(read_query_patterns(job.context(), command.words, command.patterns,
+        patterns_(read_query_patterns(job.reading_context(), command.words, command.patterns,
                                       description.policy)) {
     const std::uint64_t most_letters = description.max_context;
     for (std::uint64_t i = 0; most_letters != 0 && i < patterns_.size(); ++i) {
@@ -169,7 +170,11 @@ class Query {
   }
 
   void run() {
-    suffixes_ = read_suffix_array<Pos>(job_.context(), description_);
+    suffixes_ = read_suffix_array<Pos>(job_.reading_context(), description_);
+    job_.choose_backend(query_seconds(text_.text.symbols.size(), suffixes_.size() * sizeof(Pos),
+                                      patterns_.letters.size(),
+                                      threads_of(job_.reading_context())));
+    static_cast<void>(job_.context());  // waits for the device in a phase of its own
     // Older versions wrote no checksum of the text, so the array itself has to be checked.
     if (description_.text_checksum.empty()) require_suffix_array_of_text();
     const double seconds = job_.repeated("search", [&] { search(); });
@@ -285,8 +290,9 @@ void run_query(Job& job, const QueryCommand& command) {
                 "found standard input for the text and the patterns, expected at least one file");
   job.announce_output(command.output);
   const SuffixArrayDescription description = read_suffix_array_description(command.array);
-  const IndexedText text = read_indexed_text(job.context(), command.text, description.policy);
-  require_same_text(job.context(), description, command.text, text.text);
+  const IndexedText text =
+      read_indexed_text(job.reading_context(), command.text, description.policy);
+  require_same_text(job.reading_context(), description, command.text, text.text);
   if (smallest_width_bytes(text.text.symbols.size()) == 4) {
     Query<std::uint32_t>(job, command, description, text).run();
   } else {

@@ -2,14 +2,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "apps/bench/generator_spec.hpp"
+#include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/sort/record_generator.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
+#include "sortie/sort.hpp"
 #include "sortie/sort_file.hpp"
 
 namespace sortie::cli {
@@ -38,7 +43,7 @@ struct SortCommand {
   sorting::FileSortRequest request;  ///< the options above are put into it when the command runs
 };
 
-std::unique_ptr<sorting::RecordSource> open_source(const Context& context,
+std::unique_ptr<sorting::RecordSource> open_source(const HostContext& context,
                                                    const SortCommand& command,
                                                    const sorting::RecordFormat& format) {
   if (!bench::GeneratorSpec::matches(command.input))
@@ -85,6 +90,24 @@ std::string summary(Backend backend, const SortCommand& command,
   return text;
 }
 
+/// Before the records are read, since the device starts beside that.
+void choose_backend(Job& job, const sorting::FileSortRequest& work,
+                    std::optional<std::uint64_t> records) {
+  if (!job.may_choose_backend()) return;
+  const SortAlgorithm algorithm = work.options.algorithm;
+  if (algorithm != SortAlgorithm::automatic) {
+    const auto on_host = sort_algorithms(Backend::host);
+    if (std::ranges::find(on_host, algorithm) != on_host.end())
+      job.choose_backend(Backend::host, "the algorithm runs only there");
+    return;
+  }
+  if (!records) return;  // a stream, whose length is not known
+  const std::uint64_t bytes = *records * work.format.record_bytes();
+  constexpr double reading_rate = 4e9;  // bytes a second, of a file in memory
+  job.choose_backend(sort_seconds(bytes, static_cast<double>(bytes) / reading_rate,
+                                  threads_of(job.reading_context())));
+}
+
 void run_sort(Job& job, const SortCommand& command) {
   job.announce_output(command.request.output);
   sorting::FileSortRequest work = command.request;
@@ -93,7 +116,8 @@ void run_sort(Job& job, const SortCommand& command) {
   work.options.algorithm = parse_sort_algorithm(command.algorithm);
   work.options.transport = parse_transport(command.transport);
   work.repeat = command.common.repeat;
-  const auto source = open_source(job.context(), command, work.format);
+  const auto source = open_source(job.reading_context(), command, work.format);
+  choose_backend(job, work, source->records());
   const sorting::SortResult result = sorting::sort_records_of(job.context(), *source, work);
   report(job, command, result);
   job.summarize(work.output, summary(job.context().backend, command, work.format, result));

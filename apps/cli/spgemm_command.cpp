@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <complex>
+#include <future>
 #include <limits>
 #include <optional>
 #include <string>
@@ -12,7 +13,10 @@
 #include <vector>
 
 #include "apps/bench/timing.hpp"
+#include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
+#include "apps/spgemm/arriving_product.hpp"
+#include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
 #include "core/byte_source.hpp"
 #include "core/checksum.hpp"
@@ -20,7 +24,9 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
+#include "matrices/matrix_market_rows.hpp"
 #include "matrices/matrix_market_text.hpp"
+#include "matrices/rows_view.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
 #include "sortie/spgemm.hpp"
@@ -38,7 +44,7 @@ using spgemm::Algorithm;
 /// A file read into memory, so that the header can be examined before the entries are parsed, also
 /// for standard input.
 struct MatrixText {
-  MatrixText(const Context& context, const std::string& path)
+  MatrixText(const HostContext& context, const std::string& path)
       : name(path == "-" ? "<stdin>" : path) {
     PhaseTimer timer(context, "read");
     bytes = read_all(path, 0, threads_of(context));
@@ -54,7 +60,7 @@ struct MatrixText {
 /// The texts of A and, if B is not A, of B.
 struct OperandTexts {
   /// \throws Error (input) as the reader, or for incompatible shapes
-  OperandTexts(const Context& context, const std::string& path_a, const std::string& path_b,
+  OperandTexts(const HostContext& context, const std::string& path_a, const std::string& path_b,
                bool transpose_b)
       : a(context, path_a) {
     if (!path_b.empty()) b.emplace(context, path_b);
@@ -95,7 +101,7 @@ struct Operands {
       : a(parse(job, std::move(texts.a))) {
     if (texts.b) other_b = parse(job, std::move(*texts.b));
     if (!transpose_b) return;
-    const PhaseTimer timer(job.context(), "transpose");
+    const PhaseTimer timer(job.reading_context(), "transpose");
     other_b = matrices::transpose(b());
   }
 
@@ -106,7 +112,7 @@ struct Operands {
 
  private:
   static Matrix parse(const Job& job, MatrixText text) {
-    const PhaseTimer timer(job.context(), "parse", text.bytes.size);
+    const PhaseTimer timer(job.reading_context(), "parse", text.bytes.size);
     return matrices::parse_matrix_market<Value, Idx>(job.host_context(), text.name,
                                                      text.bytes.span());
   }
@@ -251,6 +257,144 @@ void write(const Job& job, const SpgemmCommand& command, const Matrix& c) {
   if (command.output.empty()) return;
   const PhaseTimer timer(job.context(), "write");
   matrices::write_matrix_market(job.host_context(), command.output, c);
+}
+
+/// The seconds of the product on each backend decide where it runs.
+template <class Value, class Idx>
+void choose_backend(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands) {
+  if (!job.may_choose_backend()) return;
+  const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
+  for (const Backend backend : {Backend::host, Backend::cuda}) {
+    const Backend other = backend == Backend::host ? Backend::cuda : Backend::host;
+    if (!spgemm::runs_on(other, algorithm) && spgemm::runs_on(backend, algorithm))
+      return job.choose_backend(backend, fmt::format("{} runs only there", command.algorithm));
+  }
+  const PhaseTimer timer(job.reading_context(), "choose backend");
+  const auto bytes = [](const Csr<Value, Idx>& matrix) {
+    return static_cast<std::uint64_t>(matrix.nnz()) * (sizeof(Value) + sizeof(Idx)) +
+           matrix.row_ptr.size() * sizeof(std::int64_t);
+  };
+  const std::uint64_t operand_bytes =
+      bytes(operands.a) + (operands.other_b ? bytes(operands.b()) : 0);
+  job.choose_backend(spgemm_seconds(spgemm::count_products(operands.a, operands.b()), operand_bytes,
+                                    threads_of(job.reading_context())));
+}
+
+/// Writes rows of C on a thread, while the next are computed and while they arrive from the device.
+///
+///     device   rows 1   | rows 2                | rows 3
+///     bus               | copy 1                | copy 2 ...
+///     writing           |   format and write 1  |   format and write 2 ...
+template <class Value, class Idx>
+class ProductOutput {
+ public:
+  using Rows = matrices::ArrivingRows<Value, Idx>;
+
+  ProductOutput(const Job& job, const std::string& path, std::int64_t rows, std::int64_t cols)
+      : job_(job), path_(path), rows_(rows), cols_(cols) {}
+
+  /// Waits until the rows before are written, and starts to write these.
+  void take(Rows rows) {
+    wait();
+    chunks_ += 1;
+    nnz_ += rows.nnz();
+    last_ = rows;
+    if (path_.empty()) return;
+    const bool is_whole = rows.rows == rows_;
+    if (!is_whole && !file_) file_.emplace(context(), path_, rows_, cols_);
+    writing_ = std::async(std::launch::async, [this, is_whole, rows = std::move(rows)] {
+      if (is_whole) {
+        matrices::write_matrix_market(context(), path_, rows);
+      } else {
+        file_->append(view_of(rows));
+      }
+    });
+  }
+
+  /// Waits for the end of the writing. Every row has been taken.
+  void finish() {
+    wait();
+    if (!file_) return;
+    const PhaseTimer timer(job_.context(), "write");
+    file_->commit();
+  }
+
+  [[nodiscard]] std::int64_t chunks() const { return chunks_; }
+  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
+  /// The rows taken last.
+  [[nodiscard]] const Rows& last() const { return last_; }
+
+ private:
+  /// The report is of the calling thread: the phase "write" is the time that it waits.
+  [[nodiscard]] HostContext context() const {
+    HostContext context = job_.host_context();
+    context.progress = {};
+    return context;
+  }
+  void wait() {
+    if (!writing_.valid()) return;
+    const PhaseTimer timer(job_.context(), "write");
+    writing_.get();
+  }
+
+  const Job& job_;
+  std::string path_;
+  std::int64_t rows_;
+  std::int64_t cols_;
+  std::optional<matrices::MatrixMarketRowsWriter<Value, Idx>> file_;
+  Rows last_;
+  std::int64_t chunks_ = 0;
+  std::int64_t nnz_ = 0;
+  std::future<void> writing_;  ///< last: its end waits for the thread
+};
+
+/// True if C is formatted and written as it arrives from the device, and nothing else needs it.
+bool writes_arriving_rows(const Job& job, const SpgemmCommand& command) {
+  return job.context().backend == Backend::cuda && !command.verify && !command.drop_zeros &&
+         spgemm::makes_chunks(spgemm::parse_algorithm(command.algorithm)) &&
+         (command.output.empty() || WholeFile::takes_rewrites(command.output));
+}
+
+/// The product if writes_arriving_rows(). If C does not fit on the device, or not in the memory
+/// that the command line allows, it comes in chunks of rows, and the report contains "streamed" and
+/// "chunks" instead of "checksum_c".
+template <class Value, class Idx>
+void multiply_to_file(Job& job, const SpgemmCommand& command,
+                      const Operands<Value, Idx>& operands) {
+  const Csr<Value, Idx>& a = operands.a;
+  const Csr<Value, Idx>& b = operands.b();
+  const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
+  std::optional<ProductOutput<Value, Idx>> output;
+  std::vector<double> seconds;
+  PhaseTimer multiplying(job.context(), "multiply");
+  for (int round = 1; round <= command.common.repeat; ++round) {
+    // Every repetition computes all of C; only the last one writes it.
+    output.emplace(job, round < command.common.repeat ? "" : command.output, a.rows, b.cols);
+    double beside = 0;  // seconds spent on the finished rows, subtracted below
+    const double all = bench::timed_seconds([&] {
+      spgemm::multiply_arriving(
+          job.context(), a, b,
+          [&](matrices::ArrivingRows<Value, Idx> rows) {
+            beside += bench::timed_seconds([&] { output->take(std::move(rows)); });
+          },
+          algorithm);
+    });
+    seconds.push_back(all - beside);
+  }
+  multiplying.stop();
+  const auto& last = output->last();
+  job.release_device([last] { last.await(last.nnz()); });
+  output->finish();
+  const bool is_whole = output->chunks() <= 1;
+  if (is_whole) {
+    last.await(last.nnz());
+    report_checksum(job, command, last.row_ptr, last.col_idx.items(), last.values.items());
+  } else {
+    job.report().set("streamed", true);
+    job.report().set("chunks", output->chunks());
+  }
+  finish(job, command, a, b, {a.rows, b.cols, output->nnz()}, bench::median(std::move(seconds)),
+         is_whole ? "" : fmt::format("\nwritten in {} chunks of rows", output->chunks()));
 }
 
 /// The product as a whole.
@@ -437,14 +581,16 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (command.path_a == "-" && command.path_b == "-")
     throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
   if (!command.dry_run) job.announce_output(command.output);
-  OperandTexts texts(job.context(), command.path_a, command.path_b, command.transpose_b);
+  OperandTexts texts(job.reading_context(), command.path_a, command.path_b, command.transpose_b);
   const std::string precision = choose_precision(command, texts.any_complex());
   const auto run_with_types = [&]<class Value, class Idx>(Value, Idx) {
     Operands<Value, Idx> operands(job, command.transpose_b, std::move(texts));
+    choose_backend(job, command, operands);
     if constexpr (!std::is_same_v<Value, double>) {
       if (command.structure_only) return multiply_structures(job, command, std::move(operands));
     }
     if (command.dry_run) return show_estimate(job, command, operands);
+    if (writes_arriving_rows(job, command)) return multiply_to_file(job, command, operands);
     if (wants_streaming(job.context(), command, operands))
       return stream_product(job, command, operands);
     multiply(job, command, operands);

@@ -6,10 +6,12 @@
 #include <array>
 #include <optional>
 
+#include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/program_calls.hpp"
+#include "core/arriving_array.hpp"
 #include "core/checksum.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -81,18 +83,35 @@ class Indexing {
 
   void run() {
     const auto algorithm = suffix_array::parse_algorithm(command_.algorithm);
+    static_cast<void>(job_.context());  // waits for the device in a phase of its own
+    ArrivingArray<Pos> written;
     const double seconds = job_.repeated("build", [&] {
-      suffixes_ = {};
-      suffixes_ = suffix_array::build_by<Pos>(algorithm, job_.context(), view_);
+      if (writes_while_arriving()) {
+        written = {};
+        written = suffix_array::build_arriving_by<Pos>(algorithm, job_.context(), view_);
+      } else {
+        suffixes_ = {};
+        suffixes_ = suffix_array::build_by<Pos>(algorithm, job_.context(), view_);
+        written = ArrivingArray<Pos>::borrowed(suffixes_);
+      }
     });
     report(seconds);
     derive_all();
+    // Afterwards only the host works.
+    job_.release_device([written] { written.await(written.size()); });
     if (command_.verify) verify();
-    write_all();
+    write_all(written);
     job_.summarize(command_.any_output(), summary_);
   }
 
  private:
+  /// Whether nothing but the output needs the suffix array.
+  [[nodiscard]] bool writes_while_arriving() const {
+    return job_.context().backend == Backend::cuda && !command_.verify &&
+           command_.max_context == 0 && command_.lcp.empty() && command_.bwt.empty() &&
+           command_.inverse.empty() && command_.documents.empty();
+  }
+
   void report(double seconds) {
     RunReport& report = job_.report();
     report.set("algorithm", command_.algorithm);
@@ -108,7 +127,7 @@ class Indexing {
     summary_ = fmt::format(
         "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
         text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
-        sequences::name(indexed_.alphabet), suffixes_.size(), 1e3 * seconds,
+        sequences::name(indexed_.alphabet), text_.symbols.size(), 1e3 * seconds,
         name(job_.context().backend), command_.algorithm, rate(seconds));
     if (const RunReport::Value* const ranges = figure("ranges"); ranges != nullptr) {
       summary_ += fmt::format(", in {} ranges because of limited GPU memory",
@@ -195,7 +214,7 @@ class Indexing {
 
   /// Writes an array to its file, if there is one, and reports its checksum.
   template <class Number>
-  void write(const std::string& path, ArrayKind kind, const std::vector<Number>& array,
+  void write(const std::string& path, ArrayKind kind, const ArrivingArray<Number>& array,
              int width_bytes, std::string_view checksum_key) {
     if (path.empty()) return;
     const bool is_bwt = kind == ArrayKind::burrows_wheeler;
@@ -208,14 +227,18 @@ class Indexing {
                       write_array(job_.context(), path, kind, array, width_bytes, source, primary));
   }
 
-  void write_all() {
+  void write_all(const ArrivingArray<Pos>& suffixes) {
     PhaseTimer timer(job_.context(), "write");
     text_checksum_ = checksum_of(threads_of(job_.context()), text_.symbols);
-    write(command_.output, ArrayKind::suffixes, suffixes_, width_bytes_, "checksum");
-    write(command_.lcp, ArrayKind::lcp, lcp_, width_bytes_, "lcp_checksum");
-    write(command_.bwt, ArrayKind::burrows_wheeler, bwt_, 1, "bwt_checksum");
-    write(command_.inverse, ArrayKind::inverse, inverse_, width_bytes_, "inverse_checksum");
-    write(command_.documents, ArrayKind::documents, documents_, 4, "documents_checksum");
+    write(command_.output, ArrayKind::suffixes, suffixes, width_bytes_, "checksum");
+    write(command_.lcp, ArrayKind::lcp, ArrivingArray<Pos>::borrowed(lcp_), width_bytes_,
+          "lcp_checksum");
+    write(command_.bwt, ArrayKind::burrows_wheeler, ArrivingArray<std::uint8_t>::borrowed(bwt_), 1,
+          "bwt_checksum");
+    write(command_.inverse, ArrayKind::inverse, ArrivingArray<Pos>::borrowed(inverse_),
+          width_bytes_, "inverse_checksum");
+    write(command_.documents, ArrayKind::documents,
+          ArrivingArray<std::uint32_t>::borrowed(documents_), 4, "documents_checksum");
   }
 
   [[nodiscard]] double rate(double seconds) const {
@@ -246,6 +269,21 @@ class Indexing {
   std::vector<std::uint32_t> documents_;
 };
 
+/// Before the text is read, since the device starts beside that.
+void choose_backend(Job& job, const SuffixArrayCommand& command) {
+  if (!job.may_choose_backend()) return;
+  const auto algorithm = suffix_array::parse_algorithm(command.algorithm);
+  if (algorithm.backend != Backend::automatic) {
+    return job.choose_backend(algorithm.backend,
+                              fmt::format("{} runs only there", command.algorithm));
+  }
+  const std::uint64_t symbols = estimated_symbols(command.input.c_str());
+  if (symbols == 0) return;  // a stream, whose length is not known
+  // Reading: a compressed text on one thread, a plain one on all.
+  const double reading = static_cast<double>(symbols) / 300e6;
+  job.choose_backend(suffix_array_seconds(symbols, reading, threads_of(job.reading_context())));
+}
+
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
   int streams = 0;
   for (const std::string* path : command.outputs()) {
@@ -256,7 +294,9 @@ void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
     throw Error(ErrorKind::usage,
                 fmt::format("found {} results for standard output, expected at most one", streams));
   }
-  const IndexedText indexed = read_indexed_text(job.context(), command.input, command.policy());
+  choose_backend(job, command);
+  const IndexedText indexed =
+      read_indexed_text(job.reading_context(), command.input, command.policy());
   if (smallest_width_bytes(indexed.text.symbols.size()) == 4) {
     Indexing<std::uint32_t>(job, command, indexed).run();
   } else {

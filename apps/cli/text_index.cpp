@@ -215,7 +215,7 @@ void convert_positions(const char* bytes, std::size_t count, std::size_t width, 
 
 }  // namespace
 
-IndexedText read_indexed_text(const Context& context, const std::string& path,
+IndexedText read_indexed_text(const HostContext& context, const std::string& path,
                               const TextPolicy& policy) {
   IndexedText result;
   sequences::Text& text = result.text;
@@ -223,7 +223,7 @@ IndexedText read_indexed_text(const Context& context, const std::string& path,
   reading.memory_budget = 0;  // --max-memory is of the work space of the command's algorithm
   text = sequences::read_fasta(reading, path, {policy.letter_case, policy.alphabet});
   const PhaseTimer preparing(context, "prepare text", text.symbols.size());
-  result.alphabet = sequences::detect_alphabet(text);
+  result.alphabet = sequences::detect_alphabet(text, threads_of(context));
   const bool nucleotides =
       result.alphabet != Alphabet::protein && result.alphabet != Alphabet::bytes;
   if (!nucleotides && (policy.ambiguity != Ambiguity::keep || policy.reverse_complement)) {
@@ -259,7 +259,7 @@ int smallest_width_bytes(std::uint64_t symbols) {
 
 template <class Number>
 std::string write_array(const HostContext& context, const std::string& path, ArrayKind kind,
-                        const std::vector<Number>& array, int width_bytes,
+                        const ArrivingArray<Number>& array, int width_bytes,
                         const SuffixArraySource& source, std::optional<std::uint64_t> primary) {
   Json description = described(formats.at(static_cast<std::size_t>(kind)), array.size(),
                                width_bytes, source, primary);
@@ -271,15 +271,16 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
   std::vector<std::uint64_t> sums((array.size() + items_a_block - 1) / items_a_block);
   const int workers = threads_of(context);
   std::vector<std::vector<char>> buffers(workers);
-  write_blocks(file, workers,
-               {.count = sums.size(), .make = [&](int worker, std::uint64_t block) {
-                  const std::size_t begin = block * items_a_block;
-                  const std::size_t count = std::min(items_a_block, array.size() - begin);
-                  const std::span<const char> bytes =
-                      file_bytes(std::span(array).subspan(begin, count), width, buffers[worker]);
-                  sums[block] = block_checksum(std::as_bytes(bytes));
-                  return bytes;
-                }});
+  write_blocks(file, workers, {.count = sums.size(), .make = [&](int worker, std::uint64_t block) {
+                                 const std::size_t begin = block * items_a_block;
+                                 const std::size_t count =
+                                     std::min(items_a_block, array.size() - begin);
+                                 array.await(begin + count);
+                                 const std::span<const char> bytes = file_bytes(
+                                     array.items().subspan(begin, count), width, buffers[worker]);
+                                 sums[block] = block_checksum(std::as_bytes(bytes));
+                                 return bytes;
+                               }});
   const std::string sum = checksum_text(checksum_of_blocks(sums));
   if (sidecar) {
     description["checksum"] = sum;
@@ -300,7 +301,7 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
 
 template <class Number>
 void write_array_text(const HostContext& context, const std::string& path,
-                      const std::vector<Number>& array) {
+                      const ArrivingArray<Number>& array) {
   constexpr std::size_t lines_a_block = std::size_t{1} << 16;
   constexpr std::size_t longest_line = std::numeric_limits<Number>::digits10 + 2;
   constexpr std::size_t block_bytes = lines_a_block * longest_line + decimal_text_room;
@@ -312,9 +313,10 @@ void write_array_text(const HostContext& context, const std::string& path,
     if (!buffer) buffer = std::make_unique_for_overwrite<char[]>(block_bytes);
     const std::size_t begin = block * lines_a_block;
     const std::size_t end = std::min(begin + lines_a_block, array.size());
+    array.await(end);
     char* at = buffer.get();
-    for (std::size_t i = begin; i < end; ++i) {
-      at = put_decimal(at, std::uint64_t{array[i]});
+    for (const Number number : array.items().subspan(begin, end - begin)) {
+      at = put_decimal(at, std::uint64_t{number});
       *at++ = '\n';
     }
     return {buffer.get(), at};
@@ -324,12 +326,12 @@ void write_array_text(const HostContext& context, const std::string& path,
   file.commit();
 }
 
-#define INSTANTIATE(Number)                                                                   \
-  template std::string write_array(const HostContext&, const std::string&, ArrayKind,         \
-                                   const std::vector<Number>&, int, const SuffixArraySource&, \
-                                   std::optional<std::uint64_t>);                             \
-  template void write_array_text(const HostContext&, const std::string&,                      \
-                                 const std::vector<Number>&);
+#define INSTANTIATE(Number)                                                                     \
+  template std::string write_array(const HostContext&, const std::string&, ArrayKind,           \
+                                   const ArrivingArray<Number>&, int, const SuffixArraySource&, \
+                                   std::optional<std::uint64_t>);                               \
+  template void write_array_text(const HostContext&, const std::string&,                        \
+                                 const ArrivingArray<Number>&);
 INSTANTIATE(std::uint8_t)
 INSTANTIATE(std::uint32_t)
 INSTANTIATE(std::uint64_t)
@@ -380,7 +382,7 @@ void require_same_text(const HostContext& context, const SuffixArrayDescription&
 }
 
 template <suffix_array::Position Pos>
-std::vector<Pos> read_suffix_array(const Context& context,
+std::vector<Pos> read_suffix_array(const HostContext& context,
                                    const SuffixArrayDescription& description) {
   const std::size_t width = static_cast<std::size_t>(description.width_bytes);
   const std::uint64_t size = description.symbols;
@@ -458,9 +460,9 @@ std::vector<Pos> read_suffix_array(const Context& context,
   return positions;
 }
 
-template std::vector<std::uint32_t> read_suffix_array(const Context&,
+template std::vector<std::uint32_t> read_suffix_array(const HostContext&,
                                                       const SuffixArrayDescription&);
-template std::vector<std::uint64_t> read_suffix_array(const Context&,
+template std::vector<std::uint64_t> read_suffix_array(const HostContext&,
                                                       const SuffixArrayDescription&);
 
 }  // namespace sortie::cli

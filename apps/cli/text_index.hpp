@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arriving_array.hpp"
 #include "sortie/context.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/suffix_array.hpp"
@@ -39,7 +40,7 @@ struct IndexedText {
 /// reverse complement, then ambiguous letters.
 /// \throws Error as read_fasta(); (input) the policy requires nucleotides and the text has other
 ///         letters
-[[nodiscard]] IndexedText read_indexed_text(const Context& context, const std::string& path,
+[[nodiscard]] IndexedText read_indexed_text(const HostContext& context, const std::string& path,
                                             const TextPolicy& policy);
 
 /// Applies case and ambiguity to the letters of patterns. Letters that the text replaces by
@@ -65,7 +66,7 @@ enum class ArrayKind { suffixes, lcp, inverse, burrows_wheeler, documents };
 /// Maximum number of symbols of a text whose positions fit in `width_bytes` bytes.
 [[nodiscard]] std::uint64_t most_symbols(int width_bytes);
 
-/// Writes an array as little-endian integers of 1, 4, 5 or 8 bytes, and a sidecar PATH.json that
+/// Writes an array, which may still be arriving, as little-endian integers of 1, 4, 5 or 8 bytes, and a sidecar PATH.json that
 /// describes the format and the offsets of the records. Either both files are created or none. For
 /// a stream, no sidecar is written.
 /// \param context  threads
@@ -74,7 +75,7 @@ enum class ArrayKind { suffixes, lcp, inverse, burrows_wheeler, documents };
 /// \throws Error (output)
 template <class Number>
 std::string write_array(const HostContext& context, const std::string& path, ArrayKind kind,
-                        const std::vector<Number>& array, int width_bytes,
+                        const ArrivingArray<Number>& array, int width_bytes,
                         const SuffixArraySource& source,
                         std::optional<std::uint64_t> primary = std::nullopt);
 
@@ -83,7 +84,7 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
 /// \throws Error (output)
 template <class Number>
 void write_array_text(const HostContext& context, const std::string& path,
-                      const std::vector<Number>& array);
+                      const ArrivingArray<Number>& array);
 
 /// The content of PATH.json, which describes the suffix array in PATH.
 struct SuffixArrayDescription {
@@ -114,7 +115,7 @@ void require_same_text(const HostContext& context, const SuffixArrayDescription&
 /// \throws Error (input) too few or too many bytes, a position beyond the text, or a checksum that
 ///         differs from the description
 template <suffix_array::Position Pos>
-[[nodiscard]] std::vector<Pos> read_suffix_array(const Context& context,
+[[nodiscard]] std::vector<Pos> read_suffix_array(const HostContext& context,
                                                  const SuffixArrayDescription& description);
 
 }  // namespace sortie::cli

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/spgemm/arriving_product.hpp"
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
 #include "sortie/spgemm.hpp"
@@ -30,6 +31,9 @@ using matrices::Scalar;
 /// is only one.
 /// \throws Error (unavailable) the algorithm does not run on the backend
 [[nodiscard]] Backend choose_backend(const Context& context, Algorithm algorithm);
+
+/// Whether this build has the algorithm on the backend, host or cuda.
+[[nodiscard]] bool runs_on(Backend backend, Algorithm algorithm);
 
 /// \throws Error (input) cols_a != rows_b
 void check_shapes(std::int64_t rows_a, std::int64_t cols_a, std::int64_t rows_b,
@@ -56,6 +60,9 @@ struct BackendFunctions {
   void (*multiply_in_chunks)(const Context&, const Matrix& a, const Matrix& b,
                              const ProductSink<Value, Idx>&, Algorithm);
   WorkSpace (*work_space)(const Context&, const ProductSize&, Algorithm);
+  /// Null on the host, where rows need not arrive.
+  void (*multiply_arriving)(const Context&, const Matrix& a, const Matrix& b,
+                            const ArrivingSink<Value, Idx>&, Algorithm) = nullptr;
 };
 
 /// Columns and values of consecutive rows of C, in arrays of a backend.

@@ -68,13 +68,13 @@ std::string names_of(const std::vector<Algorithm>& algorithms) {
   return names;
 }
 
+}  // namespace
+
 bool runs_on(Backend backend, Algorithm algorithm) {
   if (algorithm == Algorithm::automatic) return true;
   const auto& list = known().on(backend);
   return std::find(list.begin(), list.end(), algorithm) != list.end();
 }
-
-}  // namespace
 
 void register_baselines(std::span<const Baseline> baselines) {
   known() = {};
@@ -255,6 +255,30 @@ void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const 
   report_figures(context, a, b, nnz);
 }
 
+template <Scalar Value, Index Idx>
+void multiply_arriving(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                       const std::type_identity_t<ArrivingSink<Value, Idx>>& sink,
+                       Algorithm algorithm) {
+  check_shapes(a, b);
+  const Backend backend = choose_backend(context, algorithm);
+  const auto arriving = functions_of<Value, Idx>(backend).multiply_arriving;
+  if (arriving == nullptr || !makes_chunks(algorithm) || a.nnz() == 0 || b.nnz() == 0) {
+    Csr<Value, Idx> c = multiply(context, a, b, algorithm);
+    sink({c.rows, c.cols, std::move(c.row_ptr), ArrivingArray<Idx>(std::move(c.col_idx)),
+          ArrivingArray<Value>(std::move(c.values))});
+    return;
+  }
+  std::int64_t nnz = 0;
+  arriving(
+      context, a, b,
+      [&](matrices::ArrivingRows<Value, Idx> rows) {
+        nnz += rows.nnz();
+        sink(std::move(rows));
+      },
+      algorithm);
+  report_figures(context, a, b, nnz);
+}
+
 template <Index Idx>
 Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
                                 const Pattern<Idx>& b, Algorithm algorithm) {
@@ -319,6 +343,9 @@ std::optional<WorkSpace> work_space(const Context& context, const ProductSize& s
   template void multiply_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
                                    const std::type_identity_t<ProductSink<Value, Idx>>&,           \
                                    Algorithm);                                                     \
+  template void multiply_arriving(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&,  \
+                                  const std::type_identity_t<ArrivingSink<Value, Idx>>&,           \
+                                  Algorithm);                                                      \
   template ProductSize product_size(const Csr<Value, Idx>&, const Csr<Value, Idx>&);               \
   template std::optional<WorkSpace> work_space<Value, Idx>(const Context&, const ProductSize&,     \
                                                            Algorithm);

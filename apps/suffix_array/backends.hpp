@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/arriving_array.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/context.hpp"
 #include "sortie/error.hpp"
@@ -71,6 +72,9 @@ namespace cuda {
 
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text);
+/// The same without waiting for the copy to the host.
+template <Position Pos>
+[[nodiscard]] ArrivingArray<Pos> build_arriving(const Context& context, const TextView& text);
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes);
 template <Position Pos>

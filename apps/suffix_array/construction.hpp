@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/arriving_array.hpp"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -23,6 +24,10 @@ template <Position Pos>
 using BuildOnDevice = DeviceBuffer<Pos> (*)(const Context& context, const cuda::DeviceText& text,
                                             CUstream_st* stream);
 
+/// The same to host memory, as build_arriving_by().
+template <Position Pos>
+using BuildArriving = ArrivingArray<Pos> (*)(const Context& context, const TextView& text);
+
 struct ConstructionAlgorithm {
   std::string_view name;
   Backend backend = Backend::automatic;  ///< the only one it runs on; automatic: either
@@ -30,6 +35,9 @@ struct ConstructionAlgorithm {
   std::tuple<Build<std::uint32_t>, Build<std::uint64_t>> build = {};
   /// Null for a width that the algorithm does not offer, and in builds without CUDA.
   std::tuple<BuildOnDevice<std::uint32_t>, BuildOnDevice<std::uint64_t>> build_on_device = {};
+
+  /// Null for algorithms that return complete arrays, and in builds without CUDA.
+  std::tuple<BuildArriving<std::uint32_t>, BuildArriving<std::uint64_t>> build_arriving = {};
 
   [[nodiscard]] bool runs_on(Backend where) const {
     return backend == Backend::automatic || backend == where;
@@ -55,5 +63,11 @@ void register_algorithms(std::initializer_list<ConstructionAlgorithm> algorithms
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm,
                                         const Context& context, const TextView& text);
+
+/// build_by() that does not wait for the copy from the device: the suffix array can be written while
+/// it arrives. A wait for all of it frees what the construction holds on the device.
+template <Position Pos>
+[[nodiscard]] ArrivingArray<Pos> build_arriving_by(const ConstructionAlgorithm& algorithm,
+                                                   const Context& context, const TextView& text);
 
 }  // namespace sortie::suffix_array

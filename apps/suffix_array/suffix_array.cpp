@@ -37,7 +37,8 @@ std::vector<ConstructionAlgorithm>& all_algorithms() {
        .build = {double_prefixes<std::uint32_t>, double_prefixes<std::uint64_t>},
 #ifdef SORTIE_HAVE_CUDA
        .build_on_device = {cuda::build_on_device<std::uint32_t>,
-                           cuda::build_on_device<std::uint64_t>}
+                           cuda::build_on_device<std::uint64_t>},
+       .build_arriving = {cuda::build_arriving<std::uint32_t>, cuda::build_arriving<std::uint64_t>}
 #endif
       }};
   return algorithms;
@@ -107,15 +108,16 @@ std::string algorithm_names() {
   return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
-template <Position Pos>
-std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm, const Context& context,
-                          const TextView& text) {
+/// Checks the text and the algorithm, and calls `build` unless the text is empty.
+template <Position Pos, class Build>
+auto checked(const ConstructionAlgorithm& algorithm, const Context& context, const TextView& text,
+             const Build& build) -> decltype(build()) {
   require_addressable<Pos>(text);
   require_separators_in_order(text);
   require_backend(algorithm, context);
   if (text.size() == 0) return {};
   try {
-    return std::get<Build<Pos>>(algorithm.build)(context, text);
+    return build();
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::out_of_memory,
                 fmt::format("suffix array: host memory ran out for a text of {} symbols with "
@@ -125,11 +127,28 @@ std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm, const Context&
 }
 
 template <Position Pos>
+std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm, const Context& context,
+                          const TextView& text) {
+  return checked<Pos>(algorithm, context, text,
+                      [&] { return std::get<Build<Pos>>(algorithm.build)(context, text); });
+}
+
+template <Position Pos>
+ArrivingArray<Pos> build_arriving_by(const ConstructionAlgorithm& algorithm, const Context& context,
+                                     const TextView& text) {
+  const auto arriving = std::get<BuildArriving<Pos>>(algorithm.build_arriving);
+  if (arriving == nullptr || resolve_backend(context) != Backend::cuda)
+    return ArrivingArray<Pos>(build_by<Pos>(algorithm, context, text));
+  return checked<Pos>(algorithm, context, text, [&] { return arriving(context, text); });
+}
+
+template <Position Pos>
 std::vector<Pos> build(const Context& context, const TextView& text) {
   return build_by<Pos>(all_algorithms().front(), context, text);
 }
 
 SORTIE_FOR_BOTH_POSITIONS(build_by);
+SORTIE_FOR_BOTH_POSITIONS(build_arriving_by);
 SORTIE_FOR_BOTH_POSITIONS(build);
 
 }  // namespace sortie::suffix_array

@@ -54,11 +54,13 @@ enum class Alphabet {
 /// The symbols of an alphabet in upper case; empty for `automatic` and `bytes`.
 [[nodiscard]] SORTIE_API std::string_view letters(Alphabet alphabet);
 
-/// Number of occurrences of each byte in the text, without separators.
-[[nodiscard]] SORTIE_API std::array<std::uint64_t, 256> histogram(const Text& text);
+/// Number of occurrences of each byte in the text, without separators. \param threads  at least 1
+[[nodiscard]] SORTIE_API std::array<std::uint64_t, 256> histogram(const Text& text,
+                                                                  int threads = 1);
 
 /// The first alphabet, in the order of the enum, that contains every symbol (case ignored).
-[[nodiscard]] SORTIE_API Alphabet detect_alphabet(const Text& text);
+/// \param threads  at least 1
+[[nodiscard]] SORTIE_API Alphabet detect_alphabet(const Text& text, int threads = 1);
 
 /// True if `symbol` (either case) belongs to the alphabet.
 [[nodiscard]] SORTIE_API bool contains(Alphabet alphabet, std::uint8_t symbol);

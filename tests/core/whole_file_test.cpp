@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +128,80 @@ TEST(WholeFile, ThreadsWriteAtTheSameTime) {
   for (std::uint64_t block = 0; block < blocks; ++block)
     expected += std::string(size, static_cast<char>(block));
   EXPECT_TRUE(content_of(folder.path("result")) == expected + std::string(1'000'000, 'x'));
+}
+
+/// The folder of a memory file system, in which large writes go to the pages of the file.
+constexpr const char* memory_folder = "/dev/shm";
+
+// Blocks that share pages, small blocks, and appended bytes.
+TEST(WholeFile, ThreadsCopyToThePagesOfAFileInMemory) {
+  if (!std::filesystem::exists(memory_folder)) GTEST_SKIP() << "found no " << memory_folder;
+  const TemporaryFolder folder(memory_folder);
+  constexpr std::uint64_t threads = 4;
+  constexpr std::uint64_t blocks = 40;
+  const auto size = [](std::uint64_t block) {
+    return block % 5 == 0 ? 1000 : 100'000 + 777 * block;
+  };
+  WholeFile file(folder.path("result"));
+  file.map_writes();
+  file.write("head");
+  std::vector<std::uint64_t> offsets;
+  std::string expected = "head";
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    offsets.push_back(file.reserve(size(block)));
+    expected += std::string(size(block), static_cast<char>('A' + block));
+  }
+  {
+    std::vector<std::jthread> running;
+    for (std::uint64_t thread = 0; thread < threads; ++thread) {
+      running.emplace_back([&, thread] {
+        for (std::uint64_t block = thread; block < blocks; block += threads)
+          file.write_at(offsets[block], std::string(size(block), static_cast<char>('A' + block)));
+      });
+    }
+    for (int i = 0; i < 10; ++i) file.write(std::string(300'000, 'x'));
+  }
+  file.rewrite(0, "HEAD");
+  file.commit();
+  expected.replace(0, 4, "HEAD");
+  EXPECT_TRUE(content_of(folder.path("result")) == expected + std::string(3'000'000, 'x'));
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+TEST(WholeFile, AFileInMemoryThatMayNotGrowIsAnErrorAndLeavesNothing) {
+  if (!std::filesystem::exists(memory_folder)) GTEST_SKIP() << "found no " << memory_folder;
+  const TemporaryFolder folder(memory_folder);
+  const std::string path = folder.path("result");
+  expect_error(
+      [&] {
+        const FileSizeLimit limit(1 << 20);
+        WholeFile file(path);
+        file.map_writes();
+        file.write_at(file.reserve(1 << 19), std::string(1 << 19, 'x'));
+        static_cast<void>(file.reserve(1 << 20));
+      },
+      ErrorKind::output, path + ": cannot be written: File too large");
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+// Pages that the memory has no room for are found missing before the copy, which would end the
+// process; pwrite() then tells the reason.
+TEST(WholeFile, AFullMemoryFileSystemIsAnErrorAndLeavesNothing) {
+  const TemporaryFolder folder;
+  if (::mount("sortie-test", folder.path("").c_str(), "tmpfs", 0, "size=1m") != 0)
+    GTEST_SKIP() << "only root may mount a file system of 1 MiB";
+  const std::string path = folder.path("result");
+  expect_error(
+      [&] {
+        WholeFile file(path);
+        file.map_writes();
+        const std::uint64_t begin = file.reserve(std::uint64_t{3} << 18);
+        file.write_at(begin, std::string(std::size_t{3} << 18, 'x'));
+        file.write_at(file.reserve(std::uint64_t{1} << 19), std::string(std::size_t{1} << 19, 'x'));
+      },
+      ErrorKind::output, path + ": cannot be written: No space left on device");
+  EXPECT_EQ(folder.entries(), 0U);
+  ::umount(folder.path("").c_str());
 }
 
 TEST(WholeFile, PipesAndDevicesAreStreams) {

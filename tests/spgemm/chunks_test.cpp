@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
+#include "apps/spgemm/arriving_product.hpp"
 #include "matrices/generators.hpp"
+#include "matrices/rows_view.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/spgemm_chunks.hpp"
 #include "tests/spgemm/products.hpp"
@@ -52,6 +56,36 @@ class Chunks : public testing::Test {
     return all;
   }
 
+  /// The same from multiply_arriving(). Its rows are read after the product is complete: that they
+  /// still arrive then, and are kept, is the purpose.
+  static Joined joined_arriving(const Matrix& a, const Matrix& b, Algorithm algorithm,
+                                std::uint64_t budget = 0) {
+    Context limited = context();
+    limited.memory_budget = budget;
+    std::vector<matrices::ArrivingRows<Value, Idx>> chunks;
+    spgemm::multiply_arriving(
+        limited, a, b,
+        [&](matrices::ArrivingRows<Value, Idx> rows) { chunks.push_back(std::move(rows)); },
+        algorithm);
+    Joined all;
+    all.c.cols = b.cols;
+    for (const auto& rows : chunks) {
+      EXPECT_EQ(rows.cols, b.cols);
+      EXPECT_EQ(rows.row_ptr.size(), static_cast<std::size_t>(rows.rows) + 1);
+      rows.await(rows.nnz());
+      for (std::int64_t row = 1; row <= rows.rows; ++row)
+        all.c.row_ptr.push_back(all.c.nnz() + rows.row_ptr[row]);
+      all.c.rows += rows.rows;
+      const auto columns = rows.col_idx.items();
+      const auto values = rows.values.items();
+      all.c.col_idx.insert(all.c.col_idx.end(), columns.begin(), columns.end());
+      all.c.values.insert(all.c.values.end(), values.begin(), values.end());
+      ++all.chunks;
+      all.largest = std::max(all.largest, rows.nnz());
+    }
+    return all;
+  }
+
   /// All algorithms of the backend that hand out chunks.
   static std::vector<Algorithm> in_chunks() {
     std::vector<Algorithm> list{Algorithm::automatic};
@@ -81,6 +115,13 @@ TYPED_TEST(Chunks, SameBitsAsTheWhole) {
     // Columns have 32 bits on a device.
     const std::size_t column = backend() == Backend::cuda ? sizeof(std::int32_t) : sizeof(Idx);
     EXPECT_LE(static_cast<std::uint64_t>(small.largest) * (sizeof(Value) + column), small_budget);
+    const auto arrived = this->joined_arriving(a, b, algorithm);
+    EXPECT_TRUE(same_bits(arrived.c, whole));
+    EXPECT_EQ(arrived.chunks, 1);
+    if (backend() != Backend::cuda) continue;  // the host makes all rows before it passes any
+    const auto small_arrived = this->joined_arriving(a, b, algorithm, small_budget);
+    EXPECT_TRUE(same_bits(small_arrived.c, whole));
+    EXPECT_GT(small_arrived.chunks, 2);
   }
 }
 
@@ -120,6 +161,9 @@ TYPED_TEST(Chunks, EmptyShapes) {
          {std::tuple{0, 0, 0}, std::tuple{3, 0, 3}, std::tuple{0, 3, 0}, std::tuple{900, 400, 7}}) {
       EXPECT_TRUE(same_bits(this->joined(empty(rows, inner), empty(inner, cols), algorithm).c,
                             empty(rows, cols)));
+      EXPECT_TRUE(
+          same_bits(this->joined_arriving(empty(rows, inner), empty(inner, cols), algorithm).c,
+                    empty(rows, cols)));
     }
   }
 }

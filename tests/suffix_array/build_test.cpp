@@ -41,6 +41,9 @@ TYPED_TEST(BuildSuffixArray, EqualsReferenceOnTrickyTexts) {
       if (!serves(algorithm, text.view())) continue;
       SCOPED_TRACE(text.name + " by " + std::string(algorithm.name));
       EXPECT_EQ(build_by<TypeParam>(algorithm, test::context(), text.view()), expected);
+      const auto arriving = build_arriving_by<TypeParam>(algorithm, test::context(), text.view());
+      arriving.await(arriving.size());
+      EXPECT_THAT(arriving.items(), testing::ElementsAreArray(expected));
     }
   }
 }

@@ -16,8 +16,10 @@ namespace sortie::test {
 /// A new empty folder that is removed with all it holds at the end of the scope.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sortie-test-XXXXXX").string();
+  TemporaryFolder() : TemporaryFolder(std::filesystem::temp_directory_path()) {}
+  /// \param base  the folder in which it is made
+  explicit TemporaryFolder(const std::filesystem::path& base) {
+    std::string name = (base / "sortie-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
       throw std::runtime_error("no temporary folder can be made at " + name);
     path_ = name;

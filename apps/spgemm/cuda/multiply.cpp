@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/essc/chunked_product.hpp"
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
+#include "core/cuda/arriving_copy.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/error.hpp"
@@ -90,6 +92,53 @@ void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const 
   });
 }
 
+/// Entries of device memory on their way to the host, with the columns of the host.
+template <class Idx, class Column>
+ArrivingArray<Idx> arriving_columns(DeviceBuffer<Column> columns) {
+  if constexpr (sizeof(Idx) == sizeof(Column)) {
+    return arriving<Idx>(std::move(columns));
+  } else {
+    DeviceBuffer<Idx> converted(columns.size(), columns.stream());
+    convert(columns.data(), converted.data(), static_cast<std::int64_t>(columns.size()),
+            columns.stream());
+    return arriving<Idx>(std::move(converted));
+  }
+}
+
+template <Scalar Value, Index Idx>
+void multiply_arriving(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                       const ArrivingSink<Value, Idx>& sink, Algorithm algorithm) {
+  const DeviceCall call(context);
+  with_operands(call, a, b, [&](const auto& device_a, const auto& device_b) {
+    with_product(call, device_a, device_b, algorithm, [&](auto&& product) {
+      std::int64_t first_row = 0;
+      while (auto entries = product.next()) {
+        DevicePhase phase(call, "copy out");
+        matrices::ArrivingRows<Value, Idx> rows{
+            product.rows_done() - first_row, b.cols, {}, {}, {}};
+        rows.row_ptr.resize(static_cast<std::size_t>(rows.rows) + 1);
+        check_cuda(cudaMemcpyAsync(rows.row_ptr.data(), product.row_ptr().data() + first_row,
+                                   rows.row_ptr.size() * sizeof(std::int64_t),
+                                   cudaMemcpyDeviceToHost, call.stream));
+        rows.col_idx = arriving_columns<Idx>(std::move(entries->col_idx));
+        rows.values = arriving<Value>(std::move(entries->values));
+        check_cuda(cudaStreamSynchronize(call.stream));
+        phase.stop();
+        const std::int64_t before = rows.row_ptr.front();
+        if (before != 0) {
+          for (std::int64_t& offset : rows.row_ptr) offset -= before;
+        }
+        first_row = product.rows_done();
+        const bool is_last = first_row == a.rows;
+        const auto kept = is_last ? matrices::ArrivingRows<Value, Idx>() : rows;
+        sink(std::move(rows));
+        // The memory of the chunk is free for the next one.
+        kept.await(kept.nnz());
+      }
+    });
+  });
+}
+
 template <Scalar Value, Index Idx>
 WorkSpace work_space(const Context& context, const ProductSize& size, Algorithm algorithm) {
   const DeviceScope scope(context);
@@ -125,7 +174,8 @@ DeviceCsr<Value, Column> multiply_on_device(const Context& context,
 
 template <Scalar Value, Index Idx>
 BackendFunctions<Value, Idx> functions() {
-  return {multiply<Value, Idx>, multiply_in_chunks<Value, Idx>, work_space<Value, Idx>};
+  return {multiply<Value, Idx>, multiply_in_chunks<Value, Idx>, work_space<Value, Idx>,
+          multiply_arriving<Value, Idx>};
 }
 
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/cuda/ranges/ranges.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "core/cuda/check.hpp"
@@ -185,6 +186,9 @@ TYPED_TEST(DeviceRanges, GiveTheSameAsOnePiece) {
     shown.push_back(done);
   };
   EXPECT_EQ(build<TypeParam>(context, text.view()), expected);
+  const auto arriving = build_arriving_by<TypeParam>(parse_algorithm("auto"), context, text.view());
+  arriving.await(arriving.size());
+  EXPECT_TRUE(std::ranges::equal(arriving.items(), expected));
   EXPECT_GT(shown.size(), 3U);
   EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end()));
 }

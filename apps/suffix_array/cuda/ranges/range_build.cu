@@ -49,6 +49,7 @@
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
+#include "core/cuda/arriving_copy.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
@@ -203,17 +204,23 @@ class RangesToHost {
 };
 
 /// Builds with positions of type Index on the device, in one step if that fits, else in ranges.
-template <class Pos, class Index>
-std::vector<Pos> build_by(const DeviceContext& context, const TextView& text) {
+/// \param in_one_step  to_result(DeviceBuffer<Pos>)
+/// \param in_ranges    to_result(std::vector<Pos>)
+template <class Pos, class Index, class InOneStep, class InRanges>
+auto build_by(const DeviceContext& context, const TextView& text, const InOneStep& in_one_step,
+              const InRanges& in_ranges) -> decltype(in_ranges({})) {
   // The rounds check their own memory.
   const std::uint64_t wanted = text.symbols.size_bytes() + text.separators.size_bytes() +
                                bytes_before_rounds<Index>(text.size());
   if (wanted <= device_memory_budget(context)) {
     try {
-      const Inputs<Index> inputs(context, "the suffix array", text, {});
-      DeviceBuffer<Index> positions =
-          build_on_device<Index>(beside(context, inputs.bytes()), inputs.text(), context.stream);
-      return to_host(context, with_width<Pos>(std::move(positions), context.stream));
+      DeviceBuffer<Index> positions;
+      {
+        const Inputs<Index> inputs(context, "the suffix array", text, {});
+        positions =
+            build_on_device<Index>(beside(context, inputs.bytes()), inputs.text(), context.stream);
+      }
+      return in_one_step(with_width<Pos>(std::move(positions), context.stream));
     } catch (const Error& error) {
       // The rounds do not fit: the text has too many long repeats.
       if (error.kind() != ErrorKind::out_of_memory) throw;
@@ -227,7 +234,20 @@ std::vector<Pos> build_by(const DeviceContext& context, const TextView& text) {
     copy_out.stop();
   });
   const PhaseTimer copy_out(context, "copy out");
-  return host.finish();
+  return in_ranges(host.finish());
+}
+
+/// The same with the narrowest positions that address the text.
+template <class Pos, class InOneStep, class InRanges>
+auto build_with(const DeviceContext& call, const TextView& text, const InOneStep& in_one_step,
+                const InRanges& in_ranges) {
+  if (text.size() <= max_symbols<std::uint32_t>)
+    return build_by<Pos, std::uint32_t>(call, text, in_one_step, in_ranges);
+  if constexpr (sizeof(Pos) == sizeof(std::uint64_t)) {
+    return build_by<Pos, std::uint64_t>(call, text, in_one_step, in_ranges);
+  }
+  throw Error(ErrorKind::usage,
+              "suffix array: found more symbols than 32-bit positions can address");
 }
 
 }  // namespace
@@ -325,12 +345,17 @@ void build_in_ranges(const DeviceContext& context, const TextView& view, int kep
 template <Position Pos>
 std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& text) {
   const DeviceCall call(context);
-  if (text.size() <= max_symbols<std::uint32_t>) return build_by<Pos, std::uint32_t>(call, text);
-  if constexpr (sizeof(Pos) == sizeof(std::uint64_t)) {
-    return build_by<Pos, std::uint64_t>(call, text);
-  }
-  throw Error(ErrorKind::usage,
-              "suffix array: found more symbols than 32-bit positions can address");
+  return build_with<Pos>(
+      call, text, [&](const DeviceBuffer<Pos>& suffixes) { return to_host(call, suffixes); },
+      [](std::vector<Pos> suffixes) { return suffixes; });
+}
+
+template <Position Pos>
+ArrivingArray<Pos> build_arriving(const Context& context, const TextView& text) {
+  const DeviceCall call(context);
+  return build_with<Pos>(
+      call, text, [](DeviceBuffer<Pos> suffixes) { return arriving<Pos>(std::move(suffixes)); },
+      [](std::vector<Pos> suffixes) { return ArrivingArray<Pos>(std::move(suffixes)); });
 }
 
 SORTIE_FOR_BOTH_POSITIONS(bytes_in_ranges);
@@ -338,5 +363,6 @@ SORTIE_FOR_BOTH_POSITIONS(least_bytes);
 SORTIE_FOR_BOTH_POSITIONS(plan_ranges);
 SORTIE_FOR_BOTH_POSITIONS(build_in_ranges);
 SORTIE_FOR_BOTH_POSITIONS(build_prefix_doubling);
+SORTIE_FOR_BOTH_POSITIONS(build_arriving);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/device_lifetime.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <filesystem>
+#include <limits>
+#include <system_error>
+
+#include "core/cuda/check.hpp"
+#include "core/cuda/transfer_blocks.hpp"
+#include "sortie/device_buffer.hpp"
+
+namespace sortie {
+
+bool may_have_cuda_device() {
+  // Of Linux, and of Linux within Windows.
+  std::error_code ignored;
+  return std::filesystem::exists("/dev/nvidiactl", ignored) ||
+         std::filesystem::exists("/dev/dxg", ignored);
+}
+
+void start_device(int device) {
+  check_cuda(cudaSetDevice(device));
+  const DeviceBuffer<char> first(std::size_t{1} << 20, nullptr);
+  const TransferBlocks blocks(transfer_threads(std::numeric_limits<std::size_t>::max() / 2));
+  check_cuda(cudaStreamSynchronize(nullptr));
+}
+
+void end_device(int device) noexcept {
+  if (cudaSetDevice(device) == cudaSuccess) static_cast<void>(cudaDeviceReset());
+}
+
+}  // namespace sortie

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cuda/transfer_blocks.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "core/host_runtime.hpp"
+
+namespace sortie {
+namespace {
+
+/// Blocks that are not in use. Never destroyed: the driver may already be unloaded when statics are
+/// destroyed.
+struct IdleBlocks {
+  std::mutex mutex;
+  std::vector<TransferBlock> blocks;
+};
+
+IdleBlocks& idle_blocks() {
+  static auto& blocks = *new IdleBlocks;
+  return blocks;
+}
+
+/// Measured on an H100 with 16 cores, 2 GB to new memory of the host: 1 thread 3.4 GB/s, 4 threads
+/// 9.5, 8 threads 16. More than four slow the threads that format and write what arrives, and lock
+/// more pages.
+constexpr std::size_t most_transfer_threads = 4;
+
+}  // namespace
+
+TransferBlocks::TransferBlocks(std::size_t count) {
+  int device = 0;
+  check_cuda(cudaGetDevice(&device));
+  blocks_.reserve(count);
+  {
+    IdleBlocks& idle = idle_blocks();
+    const std::lock_guard lock(idle.mutex);
+    const auto others = std::partition(idle.blocks.begin(), idle.blocks.end(),
+                                       [=](const auto& block) { return block.device != device; });
+    const auto taken =
+        std::min<std::ptrdiff_t>(idle.blocks.end() - others, static_cast<std::ptrdiff_t>(count));
+    std::move(idle.blocks.end() - taken, idle.blocks.end(), std::back_inserter(blocks_));
+    idle.blocks.erase(idle.blocks.end() - taken, idle.blocks.end());
+  }
+  while (blocks_.size() < count) {
+    blocks_.emplace_back();
+    blocks_.back().device = device;
+  }
+}
+
+TransferBlocks::~TransferBlocks() {
+  IdleBlocks& idle = idle_blocks();
+  const std::lock_guard lock(idle.mutex);
+  try {
+    std::move(blocks_.begin(), blocks_.end(), std::back_inserter(idle.blocks));
+  } catch (const std::bad_alloc&) {
+    // They are freed instead.
+  }
+}
+
+std::size_t transfer_threads(std::size_t bytes) {
+  const std::size_t blocks = (bytes + TransferBlock::bytes - 1) / TransferBlock::bytes;
+  return std::clamp<std::size_t>(
+      blocks / 2, 1,
+      std::min<std::size_t>(most_transfer_threads,
+                            static_cast<std::size_t>(default_host_threads())));
+}
+
+void free_transfer_blocks() {
+  IdleBlocks& idle = idle_blocks();
+  const std::lock_guard lock(idle.mutex);
+  idle.blocks.clear();
+}
+
+}  // namespace sortie

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/cuda/check.hpp"
+#include "core/cuda/pinned_memory.hpp"
+
+namespace sortie {
+
+/// Page-locked memory for one thread that copies between host and device, and its stream.
+struct TransferBlock {
+  /// Large enough to keep the bus busy, small enough for the L2 cache of a core.
+  static constexpr std::size_t bytes = std::size_t{1} << 20;
+
+  PinnedBuffer<std::byte> memory = PinnedBuffer<std::byte>(bytes);
+  CudaStream stream = make_stream();
+  int device = 0;  ///< of the stream
+};
+
+/// Blocks for several threads. They are kept for reuse until the process ends: locking the pages of
+/// a block takes 0.8 ms, as long as it takes to copy 20.
+class TransferBlocks {
+ public:
+  /// Blocks of the current device. \throws Error (out_of_memory, device)
+  explicit TransferBlocks(std::size_t count);
+  /// \pre no copy is on its way
+  ~TransferBlocks();
+  TransferBlocks(const TransferBlocks&) = delete;
+  TransferBlocks& operator=(const TransferBlocks&) = delete;
+
+  [[nodiscard]] std::size_t size() const { return blocks_.size(); }
+  [[nodiscard]] TransferBlock& operator[](std::size_t i) { return blocks_[i]; }
+
+ private:
+  std::vector<TransferBlock> blocks_;
+};
+
+/// Threads that copy `bytes` between host and device: enough for the bus, if the host has as many.
+[[nodiscard]] std::size_t transfer_threads(std::size_t bytes);
+
+/// Frees the blocks that are not in use. \throws Error (device)
+void free_transfer_blocks();
+
+}  // namespace sortie

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Start and end of the work of a whole program on a device, which take the driver a quarter of a
+/// second and a tenth: a program does other work beside them.
+namespace sortie {
+
+/// Whether this build has CUDA and the system has the files of a GPU. Takes microseconds and does
+/// not start the driver, which may still find no device that it can use.
+[[nodiscard]] bool may_have_cuda_device();
+
+/// Starts the driver, and what every call on the device takes at first: its context, the memory
+/// pool, and page-locked blocks for copies. \pre the device exists \throws Error (device)
+void start_device(int device);
+
+/// Frees everything that this process has on the device. Only for the end of a program: pointers,
+/// streams and events of the device must not be used any more, by anyone in the process.
+void end_device(int device) noexcept;
+
+}  // namespace sortie
