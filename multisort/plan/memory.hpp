@@ -17,8 +17,9 @@ inline constexpr std::uint64_t largest_block_bytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t blocks_per_worker = 3;
 /// Another worker is not worth smaller blocks than this.
 inline constexpr std::uint64_t smallest_worker_block_bytes = std::uint64_t{64} << 10;
-/// Smaller reads of a run take longer than another merge round.
-inline constexpr std::uint64_t smallest_slot_bytes = std::uint64_t{256} << 10;
+/// Of each run two slots are in memory. If both together are smaller than 256 KiB, reading them takes
+/// longer than another merge round.
+inline constexpr std::uint64_t smallest_slot_bytes = std::uint64_t{128} << 10;
 inline constexpr std::uint64_t smallest_budget_bytes = std::uint64_t{64} << 10;
 
 /// Bounds of the work space of the sort in place (multisort/host/in_place_sort.hpp): bytes for each

@@ -22,9 +22,8 @@ constexpr std::uint64_t kibibyte = 1024;
 constexpr std::uint64_t gibibyte = kibibyte * kibibyte * kibibyte;
 
 TEST(MemoryPlan, StaysWithinTheBudget) {
-  for (const std::uint64_t budget :
-       {64 * kibibyte, 65 * kibibyte + 1, 1000 * kibibyte, 40'000 * kibibyte, gibibyte,
-        1000 * gibibyte}) {
+  for (const std::uint64_t budget : {64 * kibibyte, 65 * kibibyte + 1, 1000 * kibibyte,
+                                     40'000 * kibibyte, gibibyte, 1000 * gibibyte}) {
     for (const std::uint64_t threads : {1, 2, 3, 16, 300}) {
       for (std::uint64_t bytes = 1; bytes <= 16; ++bytes) {
         for (const auto scratch : {plan::SortScratch::copy, plan::SortScratch::small}) {
@@ -44,8 +43,8 @@ TEST(MemoryPlan, StaysWithinTheBudget) {
             EXPECT_LE(held * bytes, memory.item_memory);
             const std::uint64_t left = memory.scratch_for(held, bytes);
             EXPECT_LE(blocks + held * bytes + left, budget);
-            const std::uint64_t small = threads * plan::in_place_thread_bytes +
-                                        sorted / plan::in_place_items_per_byte;
+            const std::uint64_t small =
+                threads * plan::in_place_thread_bytes + sorted / plan::in_place_items_per_byte;
             EXPECT_GE(left, scratch == plan::SortScratch::copy ? sorted * bytes
                                                                : std::min(sorted * bytes, small));
           };
@@ -88,8 +87,7 @@ TEST(MemoryPlan, BoundsTheWorkSpaceOfTheSortInPlace) {
 }
 
 TEST(MemoryPlan, InPlaceNearlyAllMemoryHoldsItems) {
-  const plan::MemoryPlan memory =
-      plan::plan_memory({8, gibibyte, 2, plan::SortScratch::small});
+  const plan::MemoryPlan memory = plan::plan_memory({8, gibibyte, 2, plan::SortScratch::small});
   EXPECT_GT(memory.memory_items, gibibyte / 8 / 10 * 9);
   EXPECT_EQ(memory.chunk_items, memory.memory_items / 2);
 }
@@ -112,8 +110,7 @@ TEST(MemoryPlan, CountsRuns) {
 
 TEST(MemoryPlan, ABudgetThatHoldsNothingIsRefused) {
   expect_error([] { static_cast<void>(plan::plan_memory({.item_bytes = 4, .budget = 1000})); },
-               ErrorKind::out_of_memory,
-               testing::HasSubstr("sort beyond memory needs 64.00 KiB"));
+               ErrorKind::out_of_memory, testing::HasSubstr("sort beyond memory needs 64.00 KiB"));
 }
 
 }  // namespace
