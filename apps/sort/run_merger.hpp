@@ -38,15 +38,18 @@ struct MergeOutput {
 ///
 /// Of each run of the file two slots are in memory: one is merged while the other is read.
 ///
-///     run 0   | merged | 2nd slot: being read |
-///     run 1   |    | left |  2nd slot: read   |
-///     run 2   | merged  |left|  2nd slot: read|
+///             first slot              second slot
+///     run 0   | merged in this step | being read |
+///     run 1   | merged   | left     | read       |
+///     run 2   | merged       | left | read       |
 ///
 /// A step merges the items of the first slots that precede every item which is not in one. It
 /// exhausts the first slot of at least one run; the second slot takes its place, and is read anew
 /// in the next step. At first, slots are filled to different parts: so, if the runs advance at the
-/// same rate, each step exhausts one slot, and merges about as much as is read in the meantime. Workers merge a step block by block, with exact splits between the blocks, and
-/// write each block while it is in the cache.
+/// same rate, each step exhausts one slot, and merges about as much as is read in the meantime.
+///
+/// Workers merge a step block by block, with exact splits between the blocks, and write each block
+/// while it is in the cache.
 template <std::unsigned_integral Key, class Value>
 class RunMerger {
  public:

@@ -17,8 +17,8 @@ inline constexpr std::uint64_t largest_block_bytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t blocks_per_worker = 3;
 /// Another worker is not worth smaller blocks than this.
 inline constexpr std::uint64_t smallest_worker_block_bytes = std::uint64_t{64} << 10;
-/// Of each run two slots are in memory. If both together are smaller than 256 KiB, reading them takes
-/// longer than another merge round.
+/// Of each run two slots are in memory. If both together are smaller than 256 KiB, reading them
+/// takes longer than another merge round.
 inline constexpr std::uint64_t smallest_slot_bytes = std::uint64_t{128} << 10;
 inline constexpr std::uint64_t smallest_budget_bytes = std::uint64_t{64} << 10;
 
@@ -44,12 +44,12 @@ struct MemoryRequest {
 /// How to sort more items than memory holds: chunks that fit are sorted and spilled as runs, then
 /// runs are merged (Gowanlock and Karsin's heterogeneous sort, with files instead of host memory).
 ///
-/// | memory        | items                   | while chunks are sorted   | while runs are merged     |
-/// |---------------|-------------------------|---------------------------|---------------------------|
-/// | chunks        | 2 chunk_items           | one is sorted; the other  | slots: two for each run,  |
-/// |               |                         | is spilled and read       | and perhaps the last run  |
-/// | scratch       | scratch_for()           | of the sort               | none                      |
-/// | blocks        | 3 workers * block_items | conversion to records     | see blocks_per_worker     |
+/// | memory  | items                   | while chunks are sorted   | while runs are merged        |
+/// |---------|-------------------------|---------------------------|------------------------------|
+/// | chunks  | 2 chunk_items           | one is sorted; the other  | slots, two for each run, and |
+/// |         |                         | is spilled and read       | perhaps the last run         |
+/// | scratch | scratch_for()           | of the sort               | none                         |
+/// | blocks  | 3 workers * block_items | records of a block        | see blocks_per_worker        |
 struct MemoryPlan {
   std::uint64_t workers = 1;       ///< threads that convert, merge and write blocks
   std::uint64_t block_items = 1;   ///< items of a block
