@@ -33,6 +33,7 @@
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/memory.hpp"
 #include "primitives/host/items.hpp"
+#include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "primitives/payload.hpp"
 #include "sortie/error.hpp"
@@ -247,7 +248,6 @@ class RecordSorter {
       // The last run is in one of the chunks.
       if (last.items.keys == slots.keys) slots = slots.from(chunk);
       slot_items = chunk;
-      codec_.encode(last.items.keys, last.size);
     }
     while (runs.size() > plan_.runs_merged(slot_items)) {
       auto next = std::make_unique<SpillFile>(spill_folder(request_.output));
@@ -377,6 +377,9 @@ class RecordSorter {
                          multisort::Run<Key, Value> last, Range slots, std::uint64_t items) {
     const PhaseTimer timer(context_, "merge", 2 * result_.records * record_bytes);
     if (result_.runs > 1) ++result_.merge_rounds;
+    for_each_range(last.size, plan_.block_items, [&](std::uint64_t begin, std::uint64_t end) {
+      codec_.encode(last.items.keys + begin, end - begin);
+    });
     std::optional<WholeFile> whole;
     MergeOutput output;
     if (!request_.output.empty()) {
