@@ -29,6 +29,12 @@ class Fingerprint {
     }
   }
 
+  /// That of the records of both.
+  Fingerprint& operator+=(const Fingerprint& other) {
+    sum_ += other.sum_;
+    return *this;
+  }
+
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 
  private:
@@ -43,18 +49,29 @@ class Fingerprint {
 template <std::unsigned_integral Key, class Value>
 class OrderCheck {
  public:
+  /// \param first  number of the first record
+  explicit OrderCheck(std::uint64_t first = 0) : first_(first), records_(first) {}
+
   /// \throws Error (check) names the first record out of order
   void add(Items<Key, Value> items, std::uint64_t n) {
+    if (n > 0 && records_ == first_) least_ = last_ = items.keys[0];
     for (std::uint64_t i = 0; i < n; ++i) {
-      if (items.keys[i] < last_) {
-        throw Error(ErrorKind::check,
-                    fmt::format("sort: record {}: found a key that precedes the previous one",
-                                records_ + i));
-      }
+      if (items.keys[i] < last_) throw out_of_order(records_ + i);
       last_ = items.keys[i];
     }
     records_ += n;
     fingerprint_.add(items, n);
+  }
+
+  /// Adds the records that another check was given. \pre they follow those of this one
+  /// \throws Error (check)
+  void append(const OrderCheck& next) {
+    if (next.records_ == next.first_) return;
+    if (records_ == first_) least_ = next.least_;
+    if (records_ > first_ && next.least_ < last_) throw out_of_order(next.first_);
+    last_ = next.last_;
+    records_ = next.records_;
+    fingerprint_ += next.fingerprint_;
   }
 
   /// \throws Error (check) if the records are not those that were read
@@ -66,8 +83,15 @@ class OrderCheck {
   }
 
  private:
+  static Error out_of_order(std::uint64_t record) {
+    return {ErrorKind::check,
+            fmt::format("sort: record {}: found a key that precedes the previous one", record)};
+  }
+
+  std::uint64_t first_;
+  std::uint64_t records_;  ///< number of the record after the last one
+  Key least_ = 0;          ///< key of the first record
   Key last_ = 0;
-  std::uint64_t records_ = 0;
   Fingerprint fingerprint_;
 };
 

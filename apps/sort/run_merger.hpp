@@ -5,13 +5,18 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
+#include <optional>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "multisort/backends.hpp"
+#include "apps/sort/order_check.hpp"
+#include "apps/sort/record_blocks.hpp"
+#include "apps/sort/spill_file.hpp"
+#include "core/background_task.hpp"
+#include "core/block_pipeline.hpp"
+#include "core/phase_timer.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/items.hpp"
@@ -21,232 +26,269 @@
 
 namespace sortie::sorting {
 
-/// Converts between items in arrays and records in a file, through a buffer. Keys alone need no
-/// conversion and no buffer.
-template <std::unsigned_integral Key, class Value>
-class RecordPacker {
- public:
-  static constexpr std::size_t record_bytes = item_bytes<Key, Value>;
-
-  /// \param buffer_bytes  size of the buffer; it holds at least one record
-  explicit RecordPacker(std::uint64_t buffer_bytes)
-      : buffer_(has_values<Value>
-                    ? std::max<std::uint64_t>(1, buffer_bytes / record_bytes) * record_bytes
-                    : 0) {}
-
-  /// Fills `items` by fill(bytes), which returns the number of records that it wrote; fewer than
-  /// fit only at the end. Returns the number of records.
-  template <class Fill>
-  std::uint64_t unpack(Items<Key, Value> items, std::uint64_t n, Fill fill) {
-    if constexpr (!has_values<Value>) {
-      return fill(std::span<char>(reinterpret_cast<char*>(items.keys), n * record_bytes));
-    } else {
-      std::uint64_t done = 0;
-      while (done < n) {
-        const std::uint64_t batch =
-            std::min<std::uint64_t>(n - done, buffer_.size() / record_bytes);
-        const std::uint64_t got = fill(std::span<char>(buffer_.data(), batch * record_bytes));
-        const char* at = buffer_.data();
-        for (std::uint64_t i = done; i < done + got; ++i, at += record_bytes) {
-          std::memcpy(items.keys + i, at, sizeof(Key));
-          std::memcpy(items.values + i, at + sizeof(Key), sizeof(Value));
-        }
-        done += got;
-        if (got < batch) break;
-      }
-      return done;
-    }
-  }
-
-  /// Calls write(bytes) with the records of `items`, batch by batch.
-  template <class Write>
-  void pack(Items<Key, Value> items, std::uint64_t n, Write write) {
-    if constexpr (!has_values<Value>) {
-      write(std::span<const char>(reinterpret_cast<const char*>(items.keys), n * record_bytes));
-    } else {
-      for (std::uint64_t done = 0; done < n;) {
-        const std::uint64_t batch =
-            std::min<std::uint64_t>(n - done, buffer_.size() / record_bytes);
-        char* at = buffer_.data();
-        for (std::uint64_t i = done; i < done + batch; ++i, at += record_bytes) {
-          std::memcpy(at, items.keys + i, sizeof(Key));
-          std::memcpy(at + sizeof(Key), items.values + i, sizeof(Value));
-        }
-        write(std::span<const char>(buffer_.data(), batch * record_bytes));
-        done += batch;
-      }
-    }
-  }
-
- private:
-  std::vector<char> buffer_;
+/// Where merged records go.
+struct MergeOutput {
+  /// Takes bytes and their offset in the merged records. May be empty.
+  std::function<void(std::uint64_t offset, std::span<const char> bytes)> write;
+  bool in_order = false;  ///< one call at a time, in ascending order; else on all threads
 };
 
-/// A temporary file for data beyond memory. It has no name, so it disappears with the process even
-/// after a crash.
-class SpillFile {
- public:
-  /// \param folder  directory of the file
-  /// \throws Error (output) the file cannot be created
-  explicit SpillFile(const std::string& folder);
-  ~SpillFile();
-  SpillFile(const SpillFile&) = delete;
-  SpillFile& operator=(const SpillFile&) = delete;
-
-  /// Appends bytes. \throws Error (output) with the system's reason (disk full, ...)
-  void append(std::span<const char> bytes);
-  /// Fills `into` from byte `begin` of the file. \throws Error (input)
-  void read(std::uint64_t begin, std::span<char> into) const;
-
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-
- private:
-  std::string folder_;
-  int descriptor_ = -1;
-  std::uint64_t size_ = 0;
-};
-
-/// The directory for temporary files of an output: the output's own, or that of the system (TMPDIR)
-/// for standard output, a pipe or no output.
-[[nodiscard]] std::string spill_folder(const std::string& output_path);
-
-/// A sorted range of a spill file.
-struct SpilledRun {
-  std::uint64_t begin = 0;  ///< first record
-  std::uint64_t records = 0;
-};
-
-/// Merges runs of a spill file with all threads. A block of each run is in memory.
+/// Merges sorted runs of a spill file, and perhaps one more that is in memory, on several threads.
+/// What was read of the file is discarded.
 ///
-/// Each step merges the items in memory that precede every unread item. The bound is the least
-/// among the last items in memory of the runs that have unread items. Exact splits give each thread
-/// an equal part. The step exhausts the block of the run that sets the bound, so it advances by at
-/// least one block, unless the output is full first.
+/// Of each run of the file two slots are in memory: one is merged while the other is read.
+///
+///             first slot              second slot
+///     run 0   | merged in this step | being read |
+///     run 1   | merged   | left     | read       |
+///     run 2   | merged       | left | read       |
+///
+/// A step merges the items of the first slots that precede every item which is not in one. It
+/// exhausts the first slot of at least one run; the second slot takes its place, and is read anew
+/// in the next step. At first, slots are filled to different parts: so, if the runs advance at the
+/// same rate, each step exhausts one slot, and merges about as much as is read in the meantime.
+///
+/// Workers merge a step block by block, with exact splits between the blocks, and write each block
+/// while it is in the cache.
 template <std::unsigned_integral Key, class Value>
 class RunMerger {
  public:
   using Range = Items<Key, Value>;
-  /// Receives merged items, in order. Their keys are encoded; the function may modify them.
-  using Consume = std::function<void(Range, std::uint64_t)>;
 
-  /// \param runs          equal keys of earlier runs come first
-  /// \param block_items   items of each run in memory, at least 1
-  /// \param output_items  merged items in memory, at least 1
+  /// Memory of the caller.
+  struct Memory {
+    Range slots;
+    std::uint64_t slot_items = 1;  ///< `slots` has two slots for each run of the file
+    Range merged;                  ///< a block for each worker
+    std::uint64_t workers = 1;     ///< threads
+    /// Buffers 0 to workers - 1 are for the output, as many more for what is read.
+    const RecordBlocks<Key, Value>& blocks;
+  };
+
+  /// \param runs  equal keys of earlier runs come first
+  /// \param last  a run in memory that comes after those of the file; it may be empty
   RunMerger(const Context& context, const SpillFile& file, std::span<const SpilledRun> runs,
-            std::uint64_t block_items, std::uint64_t output_items, KeyCodec<Key> codec,
-            RecordPacker<Key, Value>& packer)
-      : file_(file),
-        codec_(codec),
-        packer_(packer),
-        block_items_(block_items),
-        output_items_(output_items),
-        blocks_(context, runs.size() * block_items, "the blocks of a merge"),
-        output_(context, output_items, "the output of a merge"),
-        threads_(multisort::start_devices(context, 0)) {
-    for (std::size_t r = 0; r < runs.size(); ++r)
-      states_.push_back({blocks_.items().from(r * block_items), 0, 0, runs[r].begin,
-                         runs[r].begin + runs[r].records});
+            multisort::Run<Key, Value> last, const Memory& memory, KeyCodec<Key> codec)
+      : context_(context), file_(file), codec_(codec), memory_(memory), workers_(memory.workers) {
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      states_.push_back({.first = slot(2 * r),
+                         .second = slot(2 * r + 1),
+                         .next = runs[r].begin,
+                         .end = runs[r].begin + runs[r].records});
+    }
+    if (last.size > 0) states_.push_back({.first = last.items, .tail = last.size});
   }
 
-  void run(const Consume& consume) {
-    for (State& state : states_) refill(state);
+  /// \param check     checks the merged items, unless it is null
+  /// \param progress  is told the number of items that are merged; may be empty
+  void run(const MergeOutput& output, OrderCheck<Key, Value>* check,
+           const std::function<void(std::uint64_t)>& progress) {
+    std::vector<Refill> refills = first_refills();
+    {
+      const PhaseTimer timer(context_, "read", bytes_of(refills));
+      read(refills);
+    }
+    exhaust();
     for (std::uint64_t n = mergeable_items(); n > 0; n = mergeable_items()) {
-      merge(n);
-      consume(output_.items(), n);
-      for (State& state : states_) {
-        // Refill at half or less: moving the rest then costs no more than the merge did.
-        if (state.next < state.end && 2 * (state.tail - state.head) <= block_items_) refill(state);
+      refills = next_refills();
+      BackgroundTask reading([&] { read(refills); });
+      merge(n, output, check);
+      {
+        const PhaseTimer timer(context_, "read", bytes_of(refills));
+        reading.wait();
       }
+      exhaust();
+      merged_ += n;
+      if (progress) progress(merged_);
     }
   }
 
  private:
-  /// A run. Items [head, tail) of its block are in memory and not merged yet.
+  /// Items [head, tail) of the first slot are not merged yet.
   struct State {
-    Range block;
-    std::uint64_t head;
-    std::uint64_t tail;
-    std::uint64_t next;  ///< next record of the file to read
-    std::uint64_t end;   ///< record of the file after the run
+    Range first = {};
+    Range second = {};
+    std::uint64_t head = 0;
+    std::uint64_t tail = 0;
+    std::uint64_t second_items = 0;  ///< items in the second slot, or being read into it
+    std::uint64_t next = 0;          ///< next record of the file to read
+    std::uint64_t end = 0;           ///< record of the file after the run
+
+    [[nodiscard]] bool has_more() const { return second_items > 0 || next < end; }
   };
 
-  void refill(State& state) {
-    const std::uint64_t left = state.tail - state.head;
-    copy_items(state.block.from(state.head), left, state.block);
-    const std::uint64_t count = std::min(block_items_ - left, state.end - state.next);
-    const Range into = state.block.from(left);
-    constexpr std::size_t bytes = RecordPacker<Key, Value>::record_bytes;
-    packer_.unpack(into, count, [&](std::span<char> batch) {
-      file_.read(state.next * bytes, batch);
-      state.next += batch.size() / bytes;
-      return batch.size() / bytes;
-    });
-    codec_.encode(into.keys, count);
-    state.head = 0;
-    state.tail = left + count;
+  /// Records of the file to read, at most a block.
+  struct Refill {
+    std::uint64_t begin;
+    std::uint64_t records;
+    Range into;
+  };
+
+  /// What a worker merges.
+  struct Part {
+    std::vector<multisort::Run<Key, Value>> runs;
+    std::uint64_t begin = 0;  ///< first item, in this step
+    std::uint64_t items = 0;
+    std::span<const char> records;
+    OrderCheck<Key, Value> check;
+  };
+
+  static constexpr std::uint64_t record_bytes = RecordBlocks<Key, Value>::record_bytes;
+
+  /// Merging so many u64 keys of nine runs takes 160 microseconds, several starts of a thread.
+  static constexpr std::uint64_t worth_a_thread_bytes = std::uint64_t{128} << 10;
+
+  [[nodiscard]] Range slot(std::size_t index) const {
+    return memory_.slots.from(index * memory_.slot_items);
   }
 
-  /// Number of items in memory that precede every unread item, at most output_items_.
+  [[nodiscard]] static std::uint64_t bytes_of(std::span<const Refill> refills) {
+    std::uint64_t records = 0;
+    for (const Refill& refill : refills) records += refill.records;
+    return records * record_bytes;
+  }
+
+  [[nodiscard]] std::vector<Refill> first_refills() {
+    const EqualShares shares{memory_.slot_items, states_.size()};
+    std::vector<Refill> refills;
+    for (std::size_t r = 0; r < states_.size(); ++r)
+      add_refills(states_[r], std::max<std::uint64_t>(1, shares.begin(r + 1)), refills);
+    return refills;
+  }
+
+  [[nodiscard]] std::vector<Refill> next_refills() {
+    std::vector<Refill> refills;
+    for (State& state : states_) {
+      if (state.second_items == 0) add_refills(state, memory_.slot_items, refills);
+    }
+    return refills;
+  }
+
+  /// Lists, by blocks, the at most `most` records with which the empty second slot is to be filled.
+  void add_refills(State& state, std::uint64_t most, std::vector<Refill>& refills) const {
+    state.second_items = std::min(most, state.end - state.next);
+    for (std::uint64_t done = 0; done < state.second_items;) {
+      const std::uint64_t n = std::min(memory_.blocks.block_items(), state.second_items - done);
+      refills.push_back({state.next, n, state.second.from(done)});
+      state.next += n;
+      done += n;
+    }
+  }
+
+  void read(std::span<const Refill> refills) const {
+    BlockSteps steps;
+    steps.take = [&](int, std::uint64_t block) { return block < refills.size(); };
+    steps.work = [&](int worker, std::uint64_t block) {
+      const auto [begin, records, into] = refills[block];
+      const std::uint64_t buffer = workers_ + static_cast<std::uint64_t>(worker);
+      file_.read(begin * record_bytes, memory_.blocks.records(buffer, into, records));
+      file_.discard(begin * record_bytes, records * record_bytes);
+      memory_.blocks.unpack(buffer, into, records);
+      codec_.encode(into.keys, records);
+    };
+    run_blocks(static_cast<int>(std::clamp<std::uint64_t>(refills.size(), 1, workers_)), steps);
+  }
+
+  /// Second slots take the place of first ones that have no items left.
+  void exhaust() {
+    for (State& state : states_) {
+      if (state.head < state.tail || state.second_items == 0) continue;
+      std::swap(state.first, state.second);
+      state.head = 0;
+      state.tail = std::exchange(state.second_items, 0);
+    }
+  }
+
+  /// Number of items in the first slots that precede all other items.
   [[nodiscard]] std::uint64_t mergeable_items() const {
-    const State* bound = nullptr;  // the run whose last item in memory is the least
+    const State* bound = nullptr;  // the run whose last item in the first slot is the least
+    const auto last = [](const State& s) { return s.first.keys[s.tail - 1]; };
     for (const State& state : states_) {
-      if (state.next == state.end) continue;
-      const auto last = [](const State& s) { return s.block.keys[s.tail - 1]; };
+      if (!state.has_more()) continue;
       if (bound == nullptr || last(state) < last(*bound)) bound = &state;
     }
     std::uint64_t count = 0;
     for (const State& state : states_) {
-      const Key* const begin = state.block.keys + state.head;
-      const Key* const end = state.block.keys + state.tail;
+      const Key* const begin = state.first.keys + state.head;
+      const Key* const end = state.first.keys + state.tail;
       if (bound == nullptr || &state == bound) {
         count += state.tail - state.head;
       } else {
-        const Key last = bound->block.keys[bound->tail - 1];
-        // Equal keys of earlier runs precede the unread items of the bound's run.
-        const Key* const place = &state < bound ? std::upper_bound(begin, end, last)
-                                                : std::lower_bound(begin, end, last);
+        // Equal keys of earlier runs precede the items that follow in the bound's run.
+        const Key* const place = &state < bound ? std::upper_bound(begin, end, last(*bound))
+                                                : std::lower_bound(begin, end, last(*bound));
         count += static_cast<std::uint64_t>(place - begin);
       }
     }
-    return std::min(count, output_items_);
+    return count;
   }
 
-  /// Merges the first `n` items in memory into the output.
-  void merge(std::uint64_t n) {
+  /// Takes the next `items` items of the step from the runs. One thread at a time: each split is
+  /// searched for behind the previous one, which takes a hundredth of the time of merging a block.
+  void take(Part& part, std::uint64_t items) {
     std::vector<std::uint64_t> sizes;
-    for (const State& state : states_) sizes.push_back(state.tail - state.head);
-    std::vector<std::uint64_t> shares = EqualShares{n, threads_}.sizes();
-    const std::vector<std::uint64_t> begins = begins_of(shares);
-    std::vector<std::vector<std::uint64_t>> splits;
-    for (const std::uint64_t rank : begins) {
-      splits.push_back(multisort::plan::split_at_rank(
-          sizes, rank,
-          [&](std::size_t r, std::uint64_t i) {
-            return states_[r].block.keys[states_[r].head + i];
-          },
-          std::less<Key>{}));
+    for (const State& state : states_) sizes.push_back(std::min(items, state.tail - state.head));
+    const std::vector<std::uint64_t> split = multisort::plan::split_at_rank(
+        sizes, items,
+        [&](std::size_t r, std::uint64_t i) { return states_[r].first.keys[states_[r].head + i]; },
+        std::less<Key>{});
+    part.runs.clear();
+    for (std::size_t r = 0; r < states_.size(); ++r) {
+      part.runs.push_back({states_[r].first.from(states_[r].head), split[r]});
+      states_[r].head += split[r];
     }
-    std::vector<std::vector<multisort::Run<Key, Value>>> parts(threads_);
-    for (std::size_t t = 0; t < threads_; ++t) {
-      for (std::size_t r = 0; r < states_.size(); ++r) {
-        parts[t].push_back({states_[r].block.from(states_[r].head + splits[t][r]),
-                            splits[t + 1][r] - splits[t][r]});
-      }
-    }
-    for_each_task(threads_, [&](std::size_t t) {
-      multisort::merge_runs(std::move(parts[t]), output_.items().from(begins[t]));
-    });
-    for (std::size_t r = 0; r < states_.size(); ++r) states_[r].head += splits.back()[r];
+    part.items = items;
   }
 
+  /// Merges the next `n` items, all of which are in first slots.
+  void merge(std::uint64_t n, const MergeOutput& output, OrderCheck<Key, Value>* check) {
+    // Small steps are divided among the workers too, if each part is worth the start of a thread.
+    const std::uint64_t most_items = memory_.blocks.block_items();
+    const std::uint64_t block_items =
+        std::min(most_items, std::max(n / workers_ + 1, worth_a_thread_bytes / record_bytes));
+    const auto write = [&](const Part& part) {
+      if (output.write) output.write((merged_ + part.begin) * record_bytes, part.records);
+    };
+    std::vector<Part> parts(workers_);
+    BlockSteps steps;
+    steps.take = [&](int worker, std::uint64_t block) {
+      const std::uint64_t begin = block * block_items;
+      if (begin >= n) return false;
+      parts[worker].begin = begin;
+      take(parts[worker], std::min(block_items, n - begin));
+      return true;
+    };
+    steps.work = [&](int worker, std::uint64_t) {
+      Part& part = parts[worker];
+      const Range merged = memory_.merged.from(static_cast<std::uint64_t>(worker) * most_items);
+      multisort::merge_runs(std::move(part.runs), merged);
+      if (check != nullptr) {
+        part.check = OrderCheck<Key, Value>(merged_ + part.begin);
+        part.check.add(merged, part.items);
+      }
+      if (!output.write) return;
+      codec_.decode(merged.keys, part.items);
+      part.records = memory_.blocks.pack(static_cast<std::uint64_t>(worker), merged, part.items);
+    };
+    if (check != nullptr || output.in_order) {
+      steps.pass = [&](int worker, std::uint64_t) {
+        if (check != nullptr) check->append(parts[worker].check);
+        if (output.in_order) write(parts[worker]);
+      };
+    }
+    if (!output.in_order) {
+      steps.finish = [&](int worker, std::uint64_t) { write(parts[worker]); };
+    }
+    const std::uint64_t blocks = (n + block_items - 1) / block_items;
+    run_blocks(static_cast<int>(std::min(workers_, blocks)), steps);
+  }
+
+  const Context& context_;
   const SpillFile& file_;
   KeyCodec<Key> codec_;
-  RecordPacker<Key, Value>& packer_;
-  std::uint64_t block_items_;
-  std::uint64_t output_items_;
-  ItemStorage<Key, Value> blocks_;
-  ItemStorage<Key, Value> output_;
-  std::size_t threads_;
+  Memory memory_;
+  std::uint64_t workers_;
+  std::uint64_t merged_ = 0;
   std::vector<State> states_;
 };
 

@@ -42,7 +42,8 @@ class SORTIE_API RecordSource {
   virtual ~RecordSource() = default;
 
   /// Reads the next records into `into`, whose size is a multiple of a record. Returns the number
-  /// of records read; it is less than the capacity of `into` only at the end.
+  /// of records read; it is less than the capacity of `into` only at the end. A sort calls it from
+  /// one thread at a time, but not always from the same one.
   /// \throws Error (input)
   [[nodiscard]] virtual std::uint64_t read(std::span<char> into) = 0;
 
@@ -77,18 +78,31 @@ struct SortResult {
 
 /// Sorts the records of a source into a file, also if memory does not hold them.
 ///
-/// The budget is context.memory_budget, or three quarters of the free memory. Records that fit are
-/// sorted in memory, with twice their bytes. Otherwise chunks that fit are sorted and spilled to a
-/// temporary file beside the output, then merged: a block of each run is in memory, and exact
-/// splits (plan/multi_sequence.hpp) give each thread an equal part of the merge. Many chunks and
-/// little memory take several rounds. The output is complete or absent, and no temporary file
-/// outlives the process.
+/// The budget is context.memory_budget, or three quarters of the free memory. It bounds all
+/// buffers: at most 3 MiB per thread for blocks, which take at most a quarter, and the rest for
+/// records and the scratch of the sort:
+///
+/// | sort                                    | scratch               | in memory       | chunk   |
+/// |-----------------------------------------|-----------------------|-----------------|---------|
+/// | on the host, not `merge`; without       | at most 8 MiB per     | all of the rest | half as |
+/// | values, or not stable                   | thread and 1/16 byte  | but the scratch | much    |
+/// |                                         | per record            |                 |         |
+/// | others, and all with little memory      | a copy                | half            | a third |
+///
+/// Records beyond that are sorted in chunks. While one is sorted, the previous one is spilled to a
+/// temporary file beside the output, and the next one is read, on other threads. Then the runs are
+/// merged: parts of each run are in memory, the next parts are read beside the merge, and exact
+/// splits (plan/multi_sequence.hpp) divide it among the threads, which write their blocks. Many
+/// chunks and little memory take several rounds. The output is complete or absent, and no temporary
+/// file outlives the process.
 ///
 /// On CUDA the GPUs sort the chunks, also those beyond GPU memory, and the host merges.
 ///
 /// \param context  backend, threads, memory budget (of host memory);
 ///                 progress: "sort", or "sort chunks" and "merge"; report: phases "read", "sort"
-///                 and those of sort(), "spill", "merge", "verify", "write"
+///                 and those of sort(), "spill", "merge", "verify", "write". Beyond memory, "spill"
+///                 is the time that the sort waited for the end of spilling and reading beside it,
+///                 and "read" within "merge" the same of the merge
 /// \throws Error (input) from the source; (output) the output or a temporary file cannot be
 ///         written; (out_of_memory) the budget is below 64 KiB; (usage) `repeat` is not 1 and the
 ///         records do not fit; (unavailable) as sort(); (check) `verify` failed

@@ -140,6 +140,45 @@ TEST_F(SortCommand, AFileOfThreeTimesTheMemory) {
   EXPECT_THAT(report.dump(), HasSubstr("\"merge_rounds\":"));
 }
 
+// In memory, with chunks of all sizes, and with several rounds of merging.
+TEST_F(SortCommand, BudgetsAndThreadsDoNotChangeTheBytes) {
+  std::string bytes(std::size_t{900'000}, '\0');
+  std::uint64_t state = 3;
+  for (char& byte : bytes) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    byte = static_cast<char>(state >> 60);  // few values, so that keys are equal
+  }
+  write_file(path("in"), bytes);
+  struct Format {
+    const char* type;
+    std::vector<std::string> values;
+  };
+  const std::vector<Format> formats{{"u8", {"--values", "u64"}},
+                                    {"i16", {}},
+                                    {"f64", {}},
+                                    {"u32", {"--values", "f32"}},
+                                    {"i64", {"--values", "i32"}}};
+  for (const Format& format : formats) {
+    const auto sort = [&](const std::vector<std::string>& more) {
+      std::vector<std::string> arguments{"sort",      path("in"), "-o",       path("out"), "--type",
+                                         format.type, "--stable", "--verify", "-q"};
+      arguments.insert(arguments.end(), format.values.begin(), format.values.end());
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      const Result result = run(arguments);
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      return read_file(path("out"));
+    };
+    const std::string expected = sort({});
+    EXPECT_EQ(expected.size(), bytes.size());
+    for (const char* threads : {"1", "2", "3", "4"}) {
+      for (const char* budget : {"64K", "300K", "1500K", "40M"}) {
+        EXPECT_TRUE(sort({"--threads", threads, "--max-memory", budget}) == expected)
+            << format.type << ", " << threads << " threads, " << budget;
+      }
+    }
+  }
+}
+
 TEST_F(SortCommand, InterruptedItLeavesNothing) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   write_file(path("out"), "older");

@@ -84,5 +84,35 @@ TEST_F(OrderCheckTest, FindsALostRecord) {
   EXPECT_THROW(finish(), Error);
 }
 
+// Blocks that several threads have checked.
+TEST(OrderCheck, OfBlocksIsThatOfAllRecords) {
+  std::vector<std::uint32_t> keys{3, 3, 5, 8};
+  using Check = sorting::OrderCheck<std::uint32_t, NoValue>;
+  const auto check_of = [&](std::uint64_t begin, std::uint64_t end) {
+    Check check(begin);
+    check.add(Items<std::uint32_t, NoValue>{keys.data() + begin, nullptr}, end - begin);
+    return check;
+  };
+  sorting::Fingerprint read;
+  read.add(Items<std::uint32_t, NoValue>{keys.data(), nullptr}, 2);
+  sorting::Fingerprint others;
+  others.add(Items<std::uint32_t, NoValue>{keys.data() + 2, nullptr}, 2);
+  read += others;
+  for (const std::uint64_t middle : {0, 2, 3, 4}) {
+    Check all;
+    all.append(check_of(0, middle));
+    all.append(check_of(middle, 4));
+    EXPECT_NO_THROW(all.finish(read, 4));
+    if (middle == 0 || middle == 4) continue;
+    Check reversed;
+    reversed.append(check_of(middle, 4));
+    expect_error([&] { reversed.append(check_of(0, middle)); }, ErrorKind::check,
+                 "sort: record 0: found a key that precedes the previous one");
+  }
+  Check incomplete;
+  incomplete.append(check_of(0, 3));
+  EXPECT_THROW(incomplete.finish(read, 4), Error);
+}
+
 }  // namespace
 }  // namespace sortie::test

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "apps/sort/run_merger.hpp"
+#include "apps/sort/spill_file.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -17,14 +17,13 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(SpillFile, KeepsWhatIsAppendedWithoutAName) {
+TEST(SpillFile, KeepsWhatIsWrittenWithoutAName) {
   const TemporaryFolder folder;
   sorting::SpillFile file(folder.path(""));
   const std::string first(100'000, 'a');
   const std::string second(50'000, 'b');
-  file.append(first);
-  file.append(second);
-  EXPECT_EQ(file.size(), 150'000u);
+  file.write(100'000, second);
+  file.write(0, first);
   EXPECT_EQ(folder.entries(), 0u);
   std::string middle(2'000, '\0');
   file.read(99'000, middle);

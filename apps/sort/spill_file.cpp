@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/sort/run_merger.hpp"
+#include "apps/sort/spill_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -39,15 +39,15 @@ SpillFile::~SpillFile() {
   ::close(descriptor_);
 }
 
-void SpillFile::append(std::span<const char> bytes) {
+void SpillFile::write(std::uint64_t begin, std::span<const char> bytes) const {
   while (!bytes.empty()) {
     const ssize_t written =
-        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
+        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(begin));
     if (written < 0) {
       if (errno == EINTR) continue;
       throw spill_error(folder_, errno);
     }
-    size_ += static_cast<std::uint64_t>(written);
+    begin += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
@@ -64,6 +64,12 @@ void SpillFile::read(std::uint64_t begin, std::span<char> into) const {
     begin += static_cast<std::uint64_t>(got);
     into = into.subspan(static_cast<std::size_t>(got));
   }
+}
+
+void SpillFile::discard(std::uint64_t begin, std::uint64_t bytes) const {
+  // An error is no fault: the space is freed with the file then.
+  static_cast<void>(::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                static_cast<off_t>(begin), static_cast<off_t>(bytes)));
 }
 
 std::string spill_folder(const std::string& output_path) {
