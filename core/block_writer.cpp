@@ -24,6 +24,7 @@ struct MadeBlock {
 void write_in_sequence(WholeFile& file, const OutputBlocks& blocks) {
   for (std::uint64_t block = 0; block < blocks.count; ++block) {
     file.write(blocks.make(0, block));
+    if (blocks.collect) blocks.collect(0, block);
     if (blocks.tell) blocks.tell(block + 1);
   }
 }
@@ -44,8 +45,9 @@ void write_blocks(WholeFile& file, int workers, const OutputBlocks& blocks) {
   steps.work = [&](int worker, std::uint64_t block) {
     made[worker].bytes = blocks.make(worker, block);
   };
-  steps.pass = [&](int worker, std::uint64_t) {
+  steps.pass = [&](int worker, std::uint64_t number) {
     MadeBlock& block = made[worker];
+    if (blocks.collect) blocks.collect(worker, number);
     if (stream) {
       file.write(block.bytes);
     } else {
@@ -60,6 +62,14 @@ void write_blocks(WholeFile& file, int workers, const OutputBlocks& blocks) {
   };
   run_blocks(workers, steps);
   if (blocks.tell) blocks.tell(blocks.count);
+}
+
+void make_blocks(int workers, const OutputBlocks& blocks) {
+  run_blocks(workers, {.take = [&](int, std::uint64_t block) { return block < blocks.count; },
+                       .work = [&](int worker, std::uint64_t block) { blocks.make(worker, block); },
+                       .pass = blocks.collect,
+                       .finish = {}});
+  if (blocks.tell && blocks.count != 0) blocks.tell(blocks.count);
 }
 
 }  // namespace sortie

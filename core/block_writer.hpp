@@ -19,6 +19,10 @@ struct OutputBlocks {
   /// caller, in which case they are not copied. Blocks of about 1 MiB suit most outputs.
   std::function<std::span<const char>(int worker, std::uint64_t block)> make;
 
+  /// Called for one block at a time, in their order, by the worker that has made it: for example to
+  /// join what workers have found. May be empty.
+  std::function<void(int worker, std::uint64_t block)> collect = {};
+
   /// Called on the calling thread with the number of blocks that are written, ascending, at last
   /// with `count`; not called without blocks. May be empty.
   std::function<void(std::uint64_t written)> tell = {};
@@ -32,5 +36,8 @@ struct OutputBlocks {
 /// \throws Error (output), and what `make` and `tell` throw. Of several exceptions, that of the
 ///         first block. The file must not be committed then
 void write_blocks(WholeFile& file, int workers, const OutputBlocks& blocks);
+
+/// Makes and collects the blocks, and writes them nowhere.
+void make_blocks(int workers, const OutputBlocks& blocks);
 
 }  // namespace sortie

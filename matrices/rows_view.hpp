@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/arriving_array.hpp"
+#include "primitives/payload.hpp"
 #include "sortie/csr.hpp"
 
 /// What the writers of matrices take.
@@ -28,9 +29,6 @@ struct ArrivingRows {
     values.await(static_cast<std::uint64_t>(entries));
   }
 };
-
-/// The values of a pattern.
-struct NoValue {};
 
 /// Rows of a matrix that somebody else owns. \tparam Value  NoValue for a pattern
 template <class Value, Index Idx>

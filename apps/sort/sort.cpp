@@ -19,6 +19,7 @@
 
 #include "apps/sort/order_check.hpp"
 #include "apps/sort/record_blocks.hpp"
+#include "apps/sort/resident_sort.hpp"
 #include "apps/sort/run_merger.hpp"
 #include "apps/sort/spill_file.hpp"
 #include "core/background_task.hpp"
@@ -61,6 +62,18 @@ class RecordFile : public RecordSource {
   }
 
   [[nodiscard]] std::optional<std::uint64_t> records() const override { return records_; }
+
+  [[nodiscard]] bool in_any_order() const override {
+    return records_ && source_.file().in_any_order();
+  }
+
+  void read_at(std::uint64_t first, std::span<char> into) const override {
+    const std::uint64_t begin = first * format_.record_bytes();
+    const std::size_t got = source_.file().read_at(begin, into);
+    if (got == into.size()) return;
+    throw input_error(source_.name(), 0, fmt::format("{} bytes", begin + got),
+                      fmt::format("at least {}, as when the file was opened", begin + into.size()));
+  }
 
  private:
   void check_length(std::uint64_t bytes) const {
@@ -499,6 +512,10 @@ SortResult sort_keys_of(const Context& context, RecordSource& source,
 
 }  // namespace
 
+void RecordSource::read_at(std::uint64_t, std::span<char>) const {
+  throw Error(ErrorKind::usage, "found a source of records that is read in order only");
+}
+
 std::unique_ptr<RecordSource> open_record_file(const std::string& path, const RecordFormat& format,
                                                int threads) {
   return std::make_unique<RecordFile>(path, format, threads);
@@ -523,6 +540,9 @@ std::string describe(const RecordFormat& format) {
 SortResult sort_records_of(const Context& context, RecordSource& source,
                            const FileSortRequest& request) {
   multisort::require_algorithm(context, request.options.algorithm);
+#ifdef SORTIE_HAVE_CUDA
+  if (std::optional<SortResult> result = sort_on_device(context, source, request)) return *result;
+#endif
   return with_key_word(key_bytes(request.format.key), [&]<class Word>(Word) {
     return sort_keys_of<Word>(context, source, request);
   });

@@ -49,6 +49,16 @@ class SORTIE_API RecordSource {
 
   /// Total number of records, if known before reading.
   [[nodiscard]] virtual std::optional<std::uint64_t> records() const = 0;
+
+  /// Whether read_at() works; then records() is known. A sort on a GPU then need not hold the
+  /// records in host memory.
+  [[nodiscard]] virtual bool in_any_order() const { return false; }
+
+  /// Reads records from number `first` on. Does not change what read() returns next. Several threads
+  /// may call it at the same time.
+  /// \pre in_any_order(), and the records exist
+  /// \throws Error (input); (usage) the source does not have it
+  virtual void read_at(std::uint64_t first, std::span<char> into) const;
 };
 
 /// Opens a raw file ("-": standard input). It is never decompressed, unlike the text formats of
