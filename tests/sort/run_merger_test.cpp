@@ -30,7 +30,7 @@ struct [[gnu::packed]] Record {
 
 std::string bytes_of(const std::vector<Record>& records) {
   std::string bytes(records.size() * sizeof(Record), '\0');
-  std::memcpy(bytes.data(), records.data(), bytes.size());
+  if (!records.empty()) std::memcpy(bytes.data(), records.data(), bytes.size());
   return bytes;
 }
 
