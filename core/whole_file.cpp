@@ -88,14 +88,14 @@ void WholeFile::open_temporary() {
   // /proc. File systems without O_TMPFILE (network file systems) get a named temporary file.
   if (::access(own_descriptors, X_OK) == 0) {
     const auto folder = std::filesystem::path(path_).parent_path().string();
-    descriptor_ = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC,
-                         default_mode);
+    descriptor_ =
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, default_mode);
     nameless_ = descriptor_ >= 0;
   }
   for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
     temporary_path_ = temporary_name(attempt);
     descriptor_ =
-        ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, default_mode);
+        ::open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, default_mode);
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) {
       const int code = errno;
       temporary_path_.clear();
@@ -152,6 +152,21 @@ void WholeFile::write_at(std::uint64_t offset, std::span<const char> bytes) cons
     const std::size_t count = accepted(path_, written);
     bytes = bytes.subspan(count);
     offset += count;
+  }
+}
+
+void WholeFile::read_at(std::uint64_t offset, std::span<char> into) const {
+  while (!into.empty()) {
+    const ssize_t got = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      const std::string reason =
+          got == 0 ? fmt::format("found its end at byte {}", offset) : std::strerror(errno);
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: a temporary file beside it cannot be read: {}", path_, reason));
+    }
+    into = into.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
   }
 }
 
