@@ -21,8 +21,10 @@
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
 #include "matrices/matrix_market_text.hpp"
+#include "matrices/npz_file.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
+#include "sortie/npz.hpp"
 #include "sortie/spgemm.hpp"
 #include "sortie/spgemm_check.hpp"
 #include "sortie/spgemm_chunks.hpp"
@@ -36,19 +38,38 @@ using matrices::Pattern;
 using spgemm::Algorithm;
 
 /// A file read into memory, so that the header can be examined before the entries are parsed, also
-/// for standard input.
+/// for standard input. Of an .npz file that can be read in any order, only the header is read.
 struct MatrixText {
   MatrixText(const Context& context, const std::string& path)
       : name(path == "-" ? "<stdin>" : path) {
     PhaseTimer timer(context, "read");
+    if (matrices::is_npz_file(path)) {
+      open_npz(matrices::NpzFile(path, threads_of(context)));
+      return;
+    }
     bytes = read_all(path, 0, threads_of(context));
     timer.set_bytes(bytes.size);
-    header = matrices::parse_matrix_market_header(name, bytes.span());
+    if (matrices::starts_as_npz(bytes.span())) {
+      open_npz(matrices::NpzFile(name, std::move(bytes)));
+    } else {
+      header = matrices::parse_matrix_market_header(name, bytes.span());
+    }
   }
 
   std::string name;
   ByteBuffer bytes;
-  matrices::MatrixMarketHeader header;
+  std::optional<matrices::NpzFile> npz;  ///< instead of `bytes`
+  matrices::MatrixMarketHeader header;   ///< of an .npz file: what it would be
+
+ private:
+  void open_npz(matrices::NpzFile file) {
+    const matrices::NpzHeader& found = file.header();
+    header.field = found.complex ? matrices::Field::complex : matrices::Field::real;
+    header.rows = found.rows;
+    header.cols = found.cols;
+    header.entries = found.entries;
+    npz.emplace(std::move(file));
+  }
 };
 
 /// The texts of A and, if B is not A, of B.
@@ -106,9 +127,20 @@ struct Operands {
 
  private:
   static Matrix parse(const Job& job, MatrixText text) {
+    if (text.npz) return parse_npz(job, std::move(*text.npz));
     const PhaseTimer timer(job.context(), "parse", text.bytes.size);
     return matrices::parse_matrix_market<Value, Idx>(job.host_context(), text.name,
                                                      text.bytes.span());
+  }
+  static Matrix parse_npz(const Job& job, matrices::NpzFile file) {
+    const HostContext context = job.host_context();
+    HostMemoryBudget budget(context);
+    start_host_runtime(context.threads);
+    PhaseTimer reading(job.context(), "read", file.bytes());
+    auto arrays = file.load<Value, Idx>(context, budget);
+    reading.stop();
+    const PhaseTimer timer(job.context(), "parse", file.bytes());
+    return matrices::assemble_npz(std::move(arrays), budget);
   }
 };
 
@@ -245,11 +277,17 @@ void report_checksum(Job& job, const SpgemmCommand& command, const Arrays&... ar
   job.report().set("checksum_c", checksum_of(threads_of(job.context()), arrays...));
 }
 
+/// Whether C is written as an .npz file.
+bool wants_npz(const SpgemmCommand& command) {
+  return command.output.ends_with(".npz");
+}
+
 /// Writes C to the output, if there is one.
 template <class Matrix>
 void write(const Job& job, const SpgemmCommand& command, const Matrix& c) {
   if (command.output.empty()) return;
   const PhaseTimer timer(job.context(), "write");
+  if (wants_npz(command)) return matrices::write_npz(job.host_context(), command.output, c);
   matrices::write_matrix_market(job.host_context(), command.output, c);
 }
 
@@ -325,13 +363,13 @@ Csr<Value, Idx> rows_of(const Csr<Value, Idx>& matrix, std::int64_t first, std::
 /// The product if wants_streaming(). Drops zeros and verifies rows chunk by chunk; the expected
 /// rows of a chunk, which --verify requires, do not count as limited memory. The report contains
 /// "streamed" and "chunks" instead of "checksum_c".
-template <class Value, class Idx>
+/// \tparam File  MatrixMarketRows or NpzRows
+template <class File, class Value, class Idx>
 void stream_product(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands) {
   const Csr<Value, Idx>& a = operands.a;
   const Csr<Value, Idx>& b = operands.b();
   const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
-  matrices::MatrixMarketRows<Value, Idx> file({.threads = job.context().threads, .progress = {}},
-                                              command.output, a.rows, b.cols);
+  File file({.threads = job.context().threads, .progress = {}}, command.output, a.rows, b.cols);
   std::int64_t chunks = 0;
   std::int64_t dropped = 0;
   const auto take = [&](Csr<Value, Idx>& rows) {
@@ -445,8 +483,11 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
       if (command.structure_only) return multiply_structures(job, command, std::move(operands));
     }
     if (command.dry_run) return show_estimate(job, command, operands);
-    if (wants_streaming(job.context(), command, operands))
-      return stream_product(job, command, operands);
+    if (wants_streaming(job.context(), command, operands)) {
+      if (wants_npz(command))
+        return stream_product<matrices::NpzRows<Value, Idx>>(job, command, operands);
+      return stream_product<matrices::MatrixMarketRows<Value, Idx>>(job, command, operands);
+    }
     multiply(job, command, operands);
   };
   const auto run_with = [&](auto value) {
@@ -466,12 +507,14 @@ Command add_spgemm_command(CLI::App& program) {
   add_common_options(*parser, command->common);
   parser
       ->add_option("A", command->path_a,
-                   "Matrix Market file, plain, gzip or zstd; -: standard input")
+                   "Matrix Market file, plain, gzip or zstd, or sparse matrix of SciPy (.npz); -: "
+                   "standard input")
       ->required();
   parser->add_option("B", command->path_b, "Second factor (default: A)");
   parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");
-  parser->add_option("-o,--output", command->output,
-                     "Write C to this Matrix Market file (-: standard output)");
+  parser->add_option(
+      "-o,--output", command->output,
+      "Write C to this Matrix Market file (-: standard output), or NAME.npz for SciPy");
   auto* precision =
       parser->add_option("--precision", command->precision, "f32, f64, complex or auto")
           ->check(CLI::IsMember({"auto", "f32", "f64", "complex"}))
