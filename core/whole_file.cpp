@@ -169,6 +169,21 @@ void WholeFile::write_at(std::uint64_t offset, std::span<const char> bytes) cons
   }
 }
 
+void WholeFile::read_at(std::uint64_t offset, std::span<char> into) const {
+  while (!into.empty()) {
+    const ssize_t got = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      const std::string reason =
+          got == 0 ? fmt::format("found its end at byte {}", offset) : std::strerror(errno);
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: a temporary file beside it cannot be read: {}", path_, reason));
+    }
+    into = into.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+}
+
 std::uint64_t WholeFile::reserve(std::uint64_t bytes) {
   flush();
   const std::uint64_t offset = bytes_written_;

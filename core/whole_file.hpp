@@ -52,6 +52,15 @@ class WholeFile {
   /// \pre not is_stream()
   void map_writes();
 
+  /// Reads back bytes that were written before. Several threads may call it at the same time. A
+  /// file that is never committed serves as a temporary file beside the output like this.
+  /// \pre not is_stream(); flush() was called since the bytes were appended
+  /// \throws Error (input)
+  void read_at(std::uint64_t offset, std::span<char> into) const;
+
+  /// Writes the buffer. \throws Error (output)
+  void flush();
+
   /// Whether rewrite() works for this path: regular and new files; not pipes, devices, "-".
   [[nodiscard]] static bool takes_rewrites(const std::string& path);
 
@@ -70,7 +79,6 @@ class WholeFile {
   [[nodiscard]] std::string temporary_name(unsigned attempt) const;
   void open_temporary();
   void give_name();
-  void flush();
   /// \param offset  of the bytes; streams are written in order, whatever it is
   void write_through(std::uint64_t offset, std::span<const char> bytes) const;
   /// Copies bytes to mapped_. Returns false, with the bytes not written, if the pages are not

@@ -26,9 +26,12 @@
 #include "core/whole_file.hpp"
 #include "matrices/matrix_market_rows.hpp"
 #include "matrices/matrix_market_text.hpp"
+#include "matrices/npz_file.hpp"
+#include "matrices/npz_rows.hpp"
 #include "matrices/rows_view.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
+#include "sortie/npz.hpp"
 #include "sortie/spgemm.hpp"
 #include "sortie/spgemm_check.hpp"
 #include "sortie/spgemm_chunks.hpp"
@@ -42,19 +45,38 @@ using matrices::Pattern;
 using spgemm::Algorithm;
 
 /// A file read into memory, so that the header can be examined before the entries are parsed, also
-/// for standard input.
+/// for standard input. Of an .npz file that can be read in any order, only the header is read.
 struct MatrixText {
   MatrixText(const HostContext& context, const std::string& path)
       : name(path == "-" ? "<stdin>" : path) {
     PhaseTimer timer(context, "read");
+    if (matrices::is_npz_file(path)) {
+      open_npz(matrices::NpzFile(path, threads_of(context)));
+      return;
+    }
     bytes = read_all(path, 0, threads_of(context));
     timer.set_bytes(bytes.size);
-    header = matrices::parse_matrix_market_header(name, bytes.span());
+    if (matrices::starts_as_npz(bytes.span())) {
+      open_npz(matrices::NpzFile(name, std::move(bytes)));
+    } else {
+      header = matrices::parse_matrix_market_header(name, bytes.span());
+    }
   }
 
   std::string name;
   ByteBuffer bytes;
-  matrices::MatrixMarketHeader header;
+  std::optional<matrices::NpzFile> npz;  ///< instead of `bytes`
+  matrices::MatrixMarketHeader header;   ///< of an .npz file: what it would be
+
+ private:
+  void open_npz(matrices::NpzFile file) {
+    const matrices::NpzHeader& found = file.header();
+    header.field = found.complex ? matrices::Field::complex : matrices::Field::real;
+    header.rows = found.rows;
+    header.cols = found.cols;
+    header.entries = found.entries;
+    npz.emplace(std::move(file));
+  }
 };
 
 /// The texts of A and, if B is not A, of B.
@@ -112,9 +134,20 @@ struct Operands {
 
  private:
   static Matrix parse(const Job& job, MatrixText text) {
+    if (text.npz) return parse_npz(job, std::move(*text.npz));
     const PhaseTimer timer(job.reading_context(), "parse", text.bytes.size);
     return matrices::parse_matrix_market<Value, Idx>(job.host_context(), text.name,
                                                      text.bytes.span());
+  }
+  static Matrix parse_npz(const Job& job, matrices::NpzFile file) {
+    const HostContext context = job.host_context();
+    HostMemoryBudget budget(context);
+    start_host_runtime(context.threads);
+    PhaseTimer reading(job.reading_context(), "read", file.bytes());
+    auto arrays = file.load<Value, Idx>(context, budget);
+    reading.stop();
+    const PhaseTimer timer(job.reading_context(), "parse", file.bytes());
+    return matrices::assemble_npz(std::move(arrays), budget);
   }
 };
 
@@ -251,11 +284,17 @@ void report_checksum(Job& job, const SpgemmCommand& command, const Arrays&... ar
   job.report().set("checksum_c", checksum_of(threads_of(job.context()), arrays...));
 }
 
+/// Whether C is written as an .npz file.
+bool wants_npz(const SpgemmCommand& command) {
+  return command.output.ends_with(".npz");
+}
+
 /// Writes C to the output, if there is one.
 template <class Matrix>
 void write(const Job& job, const SpgemmCommand& command, const Matrix& c) {
   if (command.output.empty()) return;
   const PhaseTimer timer(job.context(), "write");
+  if (wants_npz(command)) return matrices::write_npz(job.host_context(), command.output, c);
   matrices::write_matrix_market(job.host_context(), command.output, c);
 }
 
@@ -290,8 +329,10 @@ class ProductOutput {
  public:
   using Rows = matrices::ArrivingRows<Value, Idx>;
 
-  ProductOutput(const Job& job, const std::string& path, std::int64_t rows, std::int64_t cols)
-      : job_(job), path_(path), rows_(rows), cols_(cols) {}
+  /// \param path  "" for none
+  ProductOutput(const Job& job, const std::string& path, bool as_npz, std::int64_t rows,
+                std::int64_t cols)
+      : job_(job), path_(path), as_npz_(as_npz), rows_(rows), cols_(cols) {}
 
   /// Waits until the rows before are written, and starts to write these.
   void take(Rows rows) {
@@ -300,23 +341,22 @@ class ProductOutput {
     nnz_ += rows.nnz();
     last_ = rows;
     if (path_.empty()) return;
-    const bool is_whole = rows.rows == rows_;
-    if (!is_whole && !file_) file_.emplace(context(), path_, rows_, cols_);
-    writing_ = std::async(std::launch::async, [this, is_whole, rows = std::move(rows)] {
-      if (is_whole) {
-        matrices::write_matrix_market(context(), path_, rows);
+    if (rows.rows != rows_ && !text_ && !npz_) {
+      if (as_npz_) {
+        npz_.emplace(context(), path_, rows_, cols_);
       } else {
-        file_->append(view_of(rows));
+        text_.emplace(context(), path_, rows_, cols_);
       }
-    });
+    }
+    writing_ = std::async(std::launch::async, [this, rows = std::move(rows)] { write(rows); });
   }
 
   /// Waits for the end of the writing. Every row has been taken.
   void finish() {
     wait();
-    if (!file_) return;
     const PhaseTimer timer(job_.context(), "write");
-    file_->commit();
+    if (text_) text_->commit();
+    if (npz_) npz_->commit();
   }
 
   [[nodiscard]] std::int64_t chunks() const { return chunks_; }
@@ -331,6 +371,17 @@ class ProductOutput {
     context.progress = {};
     return context;
   }
+  void write(const Rows& rows) {
+    if (text_) {
+      text_->append(view_of(rows));
+    } else if (npz_) {
+      npz_->append(view_of(rows));
+    } else if (as_npz_) {
+      matrices::write_npz(context(), path_, rows);
+    } else {
+      matrices::write_matrix_market(context(), path_, rows);
+    }
+  }
   void wait() {
     if (!writing_.valid()) return;
     const PhaseTimer timer(job_.context(), "write");
@@ -339,9 +390,12 @@ class ProductOutput {
 
   const Job& job_;
   std::string path_;
+  bool as_npz_;
   std::int64_t rows_;
   std::int64_t cols_;
-  std::optional<matrices::MatrixMarketRowsWriter<Value, Idx>> file_;
+  // If C comes in several chunks, one of them.
+  std::optional<matrices::MatrixMarketRowsWriter<Value, Idx>> text_;
+  std::optional<matrices::NpzRowsWriter<Value, Idx>> npz_;
   Rows last_;
   std::int64_t chunks_ = 0;
   std::int64_t nnz_ = 0;
@@ -369,7 +423,8 @@ void multiply_to_file(Job& job, const SpgemmCommand& command,
   PhaseTimer multiplying(job.context(), "multiply");
   for (int round = 1; round <= command.common.repeat; ++round) {
     // Every repetition computes all of C; only the last one writes it.
-    output.emplace(job, round < command.common.repeat ? "" : command.output, a.rows, b.cols);
+    output.emplace(job, round < command.common.repeat ? "" : command.output, wants_npz(command),
+                   a.rows, b.cols);
     double beside = 0;  // seconds spent on the finished rows, subtracted below
     const double all = bench::timed_seconds([&] {
       spgemm::multiply_arriving(
@@ -469,13 +524,13 @@ Csr<Value, Idx> rows_of(const Csr<Value, Idx>& matrix, std::int64_t first, std::
 /// The product if wants_streaming(). Drops zeros and verifies rows chunk by chunk; the expected
 /// rows of a chunk, which --verify requires, do not count as limited memory. The report contains
 /// "streamed" and "chunks" instead of "checksum_c".
-template <class Value, class Idx>
+/// \tparam File  MatrixMarketRows or NpzRows
+template <class File, class Value, class Idx>
 void stream_product(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands) {
   const Csr<Value, Idx>& a = operands.a;
   const Csr<Value, Idx>& b = operands.b();
   const Algorithm algorithm = spgemm::parse_algorithm(command.algorithm);
-  matrices::MatrixMarketRows<Value, Idx> file({.threads = job.context().threads, .progress = {}},
-                                              command.output, a.rows, b.cols);
+  File file({.threads = job.context().threads, .progress = {}}, command.output, a.rows, b.cols);
   std::int64_t chunks = 0;
   std::int64_t dropped = 0;
   const auto take = [&](Csr<Value, Idx>& rows) {
@@ -591,8 +646,11 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
     }
     if (command.dry_run) return show_estimate(job, command, operands);
     if (writes_arriving_rows(job, command)) return multiply_to_file(job, command, operands);
-    if (wants_streaming(job.context(), command, operands))
-      return stream_product(job, command, operands);
+    if (wants_streaming(job.context(), command, operands)) {
+      if (wants_npz(command))
+        return stream_product<matrices::NpzRows<Value, Idx>>(job, command, operands);
+      return stream_product<matrices::MatrixMarketRows<Value, Idx>>(job, command, operands);
+    }
     multiply(job, command, operands);
   };
   const auto run_with = [&](auto value) {
@@ -612,12 +670,14 @@ Command add_spgemm_command(CLI::App& program) {
   add_common_options(*parser, command->common);
   parser
       ->add_option("A", command->path_a,
-                   "Matrix Market file, plain, gzip or zstd; -: standard input")
+                   "Matrix Market file, plain, gzip or zstd, or sparse matrix of SciPy (.npz); -: "
+                   "standard input")
       ->required();
   parser->add_option("B", command->path_b, "Second factor (default: A)");
   parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");
-  parser->add_option("-o,--output", command->output,
-                     "Write C to this Matrix Market file (-: standard output)");
+  parser->add_option(
+      "-o,--output", command->output,
+      "Write C to this Matrix Market file (-: standard output), or NAME.npz for SciPy");
   auto* precision =
       parser->add_option("--precision", command->precision, "f32, f64, complex or auto")
           ->check(CLI::IsMember({"auto", "f32", "f64", "complex"}))

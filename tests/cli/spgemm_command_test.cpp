@@ -6,8 +6,10 @@
 
 #include "matrices/generators.hpp"
 #include "sortie/matrix_market.hpp"
+#include "sortie/npz.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/support/backend.hpp"
+#include "tests/support/compressed.hpp"
 
 namespace sortie::test {
 namespace {
@@ -246,6 +248,77 @@ TEST_F(SpgemmCommand, StreamsComplexAndRectangularProducts) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr(" chunks of rows"));
   EXPECT_EQ(entries_of(read_file(path("c.mtx"))), entries_of(read_file(path("whole.mtx"))));
+}
+
+// C in the form of SciPy, read again as an operand: by name, as standard input, and compressed.
+TEST_F(SpgemmCommand, WritesAndReadsNpz) {
+  const std::string file = matrix("plskz362.mtx");
+  const Result text = run({"spgemm", file, "-o", path("c.mtx")});
+  const Result binary = run({"spgemm", file, "-o", path("c.npz")});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(binary.exit_code, 0) << binary.err;
+  EXPECT_EQ(matrices::read_npz<double>({}, path("c.npz")), read<double>("c.mtx"));
+
+  const Result from_text = run({"spgemm", path("c.mtx"), "-o", "-"});
+  EXPECT_EQ(from_text.exit_code, 0) << from_text.err;
+  const Result from_npz = run({"spgemm", path("c.npz"), "-o", "-", "--json", path("r")});
+  EXPECT_EQ(from_npz.exit_code, 0) << from_npz.err;
+  EXPECT_EQ(from_npz.out, from_text.out);
+  std::vector<std::string> phases;
+  const auto report = nlohmann::json::parse(read_file(path("r")));
+  for (const auto& phase : report["phases"]) phases.push_back(phase["name"]);
+  EXPECT_THAT(phases, testing::IsSupersetOf({"read", "parse", "write"}));
+  EXPECT_EQ(run({"spgemm", "-", "-o", "-"}, {.in = path("c.npz")}).out, from_text.out);
+  write_file(path("c.npz.gz"), gzip(read_file(path("c.npz"))));
+  EXPECT_EQ(run({"spgemm", path("c.npz.gz"), path("c.mtx"), "-o", "-"}).out, from_text.out);
+}
+
+TEST_F(SpgemmCommand, WritesNpzOfEveryType) {
+  const auto dtype = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all{"spgemm", "-o", path("c.npz")};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Result result = run(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return matrices::read_npz_header(path("c.npz")).dtype;
+  };
+  EXPECT_EQ(dtype({matrix("plskz362.mtx")}), "<f8");
+  EXPECT_EQ(dtype({matrix("plskz362.mtx"), "--precision", "f32"}), "<f4");
+  EXPECT_EQ(dtype({matrix("young1c.mtx")}), "<c16");
+  EXPECT_EQ(dtype({matrix("young1c.mtx"), "--structure-only"}), "|b1");
+  // Complex operands are recognised as such.
+  EXPECT_EQ(run({"spgemm", matrix("young1c.mtx"), "-o", path("a.npz")}).exit_code, 0);
+  EXPECT_EQ(dtype({path("a.npz")}), "<c16");
+}
+
+TEST_F(SpgemmCommand, RefusesADamagedNpz) {
+  EXPECT_EQ(run({"spgemm", matrix("can___24.mtx"), "-o", path("c.npz")}).exit_code, 0);
+  const std::string whole = read_file(path("c.npz"));
+  write_file(path("cut.npz"), whole.substr(0, whole.size() / 2));
+  std::string wrong = whole;
+  wrong[200] = static_cast<char>(wrong[200] ^ 1);
+  write_file(path("wrong.npz"), wrong);
+  const Result cut = run({"spgemm", path("cut.npz"), "-o", path("d.npz")});
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_THAT(cut.err, HasSubstr("cut.npz: found no directory of the zip archive at the end"));
+  const Result damaged = run({"spgemm", path("wrong.npz"), "-o", path("d.npz")});
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("wrong.npz: data.npy: found bytes of checksum"));
+  EXPECT_THAT(names(), testing::Not(testing::Contains("d.npz")));
+}
+
+TEST_F(SpgemmCommand, StreamsToNpz) {
+  matrices::write_matrix_market({}, path("g.mtx"), matrices::erdos_renyi<double>(5000, 5000, 8, 7));
+  const LargeProduct large = large_product();
+  const Result whole = run({"spgemm", path("g.mtx"), "-o", path("whole.npz")});
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  const Result result = run({"spgemm", path("g.mtx"), "-o", path("c.npz"), "--max-memory",
+                             large.budget, "--verify", "--json", path("r")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto figures = nlohmann::json::parse(read_file(path("r")))["figures"];
+  EXPECT_EQ(figures["streamed"], true);
+  EXPECT_GT(figures["chunks"], 1);
+  EXPECT_EQ(matrices::read_npz<double>({}, path("c.npz")).nnz(), figures["nnz_c"]);
+  EXPECT_TRUE(read_file(path("c.npz")) == read_file(path("whole.npz")));
 }
 
 // What cannot be gone back in gets C as a whole; so does a C that fits the memory given.

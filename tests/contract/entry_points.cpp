@@ -15,6 +15,7 @@
 #include "sortie/fasta.hpp"
 #include "sortie/lcp.hpp"
 #include "sortie/matrix_market.hpp"
+#include "sortie/npz.hpp"
 #include "sortie/query.hpp"
 #include "sortie/segmented_sort.hpp"
 #include "sortie/sort.hpp"
@@ -22,6 +23,7 @@
 #include "sortie/sort_records.hpp"
 #include "sortie/spgemm.hpp"
 #include "sortie/spgemm_chunks.hpp"
+#include "tests/matrices/npz_builder.hpp"
 #include "tests/suffix_array/lcp_definition.hpp"
 #include "tests/suffix_array/texts.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -51,6 +53,7 @@ struct Operands {
   Matrix matrix = matrices::erdos_renyi<double>(3000, 3000, 8, 1);
   matrices::Pattern<> pattern{matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx};
   std::string matrix_file = folder.write("in.mtx", text_of(matrix));
+  std::string npz_file = folder.write("in.npz", npz_of(matrix));
 
   NamedText text = joined("", {random_letters(30000, 4, 'A', 1), random_letters(9000, 4, 'A', 2)});
   std::vector<Pos> suffixes = reference<Pos>(text.view());
@@ -74,6 +77,15 @@ struct Operands {
       }
     }
     return text;
+  }
+  /// An archive in the form of SciPy.
+  static std::string npz_of(const Matrix& matrix) {
+    CsrMembers members;
+    members.shape = npy_list<std::int64_t>("<i8", {matrix.rows, matrix.cols});
+    members.indptr = npy_list("<i8", matrix.row_ptr);
+    members.indices = npy_list("<i4", matrix.col_idx);
+    members.data = npy_list("<f8", matrix.values);
+    return members.file();
   }
   static std::vector<std::uint64_t> random_keys(std::size_t size) {
     Random random(4);
@@ -147,6 +159,32 @@ std::vector<EntryPoint> rows_of_matrices() {
            },
        .phases = {"write matrix"},
        .small_budget = SmallBudget::constant},
+      {.name = "read_npz",
+       .call =
+           [](const Context& context) {
+             return hash(matrices::read_npz<double>(context, operands().npz_file));
+           },
+       .phases = {"read", "parse matrix"}},
+      {.name = "write_npz",
+       .call =
+           [](const Context& context) {
+             const std::string path = operands().folder.path("out.npz");
+             matrices::write_npz(context, path, operands().matrix);
+             return hash_of_file(path);
+           },
+       .phases = {"write matrix"},
+       .small_budget = SmallBudget::constant},
+      {.name = "NpzRows",
+       .call =
+           [](const Context& context) {
+             const std::string path = operands().folder.path("rows.npz");
+             const Matrix& matrix = operands().matrix;
+             matrices::NpzRows<double> file(context, path, matrix.rows, matrix.cols);
+             file.append(matrix);
+             file.commit();
+             return hash_of_file(path);
+           },
+       .phases = {"write matrix"}},
       {.name = "multiply",
        .call =
            [](const Context& context) {

@@ -130,6 +130,27 @@ TEST(WholeFile, ThreadsWriteAtTheSameTime) {
   EXPECT_TRUE(content_of(folder.path("result")) == expected + std::string(1'000'000, 'x'));
 }
 
+// A temporary file beside an output: written, read back, and gone without commit().
+TEST(WholeFile, ReadsBackWhatWasWritten) {
+  const TemporaryFolder folder;
+  {
+    WholeFile file(folder.path("result"));
+    file.write("one two three");
+    file.flush();
+    std::string back(3, '\0');
+    file.read_at(4, back);
+    EXPECT_EQ(back, "two");
+    file.write(std::string(1 << 20, 'x'));
+    back.resize(1 << 20);
+    file.read_at(13, back);
+    EXPECT_EQ(back, std::string(1 << 20, 'x'));
+    expect_error([&] { file.read_at(14, back); }, ErrorKind::input,
+                 folder.path("result") +
+                     ": a temporary file beside it cannot be read: found its end at byte 1048589");
+  }
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
 /// The folder of a memory file system, in which large writes go to the pages of the file.
 constexpr const char* memory_folder = "/dev/shm";
 

@@ -25,7 +25,7 @@ while IFS= read -r line; do
   echo "+ $line"
   bash -euo pipefail -c "$line" </dev/null
 done <<<"$lines"
-for file in C.mtx report.json genome.sa genome.sa.json places.txt sorted.bin sorted_pairs.bin; do
+for file in C.mtx C.npz report.json genome.sa genome.sa.json places.txt sorted.bin sorted_pairs.bin; do
   [ -s "$file" ] || { echo "found no $file, expected the command lines to write it"; exit 1; }
 done
 [ "$(wc -c <genome.sa)" = $((4 * 14)) ] || { echo "genome.sa: expected 14 positions of 4 bytes"; exit 1; }
