@@ -118,7 +118,7 @@ std::string npy_header(std::string_view descr, std::string_view shape) {
 
 std::uint64_t npy_header_length(std::string_view place, std::string_view start) {
   if (!start.starts_with(npy_magic) || start.size() < npy_start_bytes) {
-    throw input_error(place, 0, quoted(start.substr(0, npy_magic.size())),
+    throw input_error(place, 0, sortie::quoted(start.substr(0, npy_magic.size())),
                       "the begin of a NumPy array, \"\\x93NUMPY\"");
   }
   const unsigned version = npy_byte(start, npy_version_at);
@@ -137,7 +137,7 @@ NpyHeader parse_npy_header(std::string_view place, std::string_view header) {
   const std::string_view text = header.substr(npy_text_begin(header));
   const auto parsed = NpyDictionary(text).parse();
   if (!parsed) {
-    throw input_error(place, 0, fmt::format("the array header {}", quoted(text)),
+    throw input_error(place, 0, fmt::format("the array header {}", sortie::quoted(text)),
                       "'descr' of a number type, 'fortran_order' and 'shape'");
   }
   return *parsed;

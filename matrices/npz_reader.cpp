@@ -195,7 +195,7 @@ NpzArray open_array(const ZipArchive& archive, const std::string& name) {
   array.element_bytes = text_element_bytes(array.descr);
   with_element_type(array.descr, [&](auto element) { array.element_bytes = sizeof(element); });
   if (array.element_bytes == 0) {
-    fail_array(array, fmt::format("elements of type {}", quoted(array.descr)),
+    fail_array(array, fmt::format("elements of type {}", sortie::quoted(array.descr)),
                "a bool, an integer, a floating-point or a complex number, little-endian");
   }
   std::int64_t elements = 1;
@@ -239,12 +239,14 @@ std::string small_content(const ZipArchive& archive, const NpzArray& array) {
 std::string read_format(const ZipArchive& archive) {
   const NpzArray array = open_array(archive, "format.npy");
   if (text_element_bytes(array.descr) == 0 || array.elements != 1)
-    fail_array(array, fmt::format("{} elements of type {}", array.elements, quoted(array.descr)),
+    fail_array(array,
+               fmt::format("{} elements of type {}", array.elements, sortie::quoted(array.descr)),
                "a text");
   std::string format = small_content(archive, array);
   std::erase(format, '\0');
   if (format != "csr" && format != "csc" && format != "coo")
-    fail_array(array, fmt::format("the format {}", quoted(format)), R"("csr", "csc" or "coo")");
+    fail_array(array, fmt::format("the format {}", sortie::quoted(format)),
+               R"("csr", "csc" or "coo")");
   return format;
 }
 

@@ -185,7 +185,7 @@ std::string ZipArchive::text_at(std::uint64_t offset, std::uint64_t bytes) const
 void ZipArchive::read_directory() {
   if (const std::string start = text_at(0, std::min<std::uint64_t>(size_, zip_magic.size()));
       start != zip_magic) {
-    fail_archive(name_, quoted(start), R"(a zip archive, which begins with "PK\x03\x04")");
+    fail_archive(name_, sortie::quoted(start), R"(a zip archive, which begins with "PK\x03\x04")");
   }
   // The last record ends the file, but for a comment.
   const std::uint64_t tail_bytes = std::min<std::uint64_t>(size_, end_bytes + most_comment_bytes);
@@ -213,7 +213,8 @@ void ZipArchive::read_directory() {
         fail_archive(name_, fmt::format("a directory at byte {}", wide_at), "one in the file");
       const std::string wide = text_at(wide_at, wide_end_bytes);
       if (!wide.starts_with(wide_end_magic)) {
-        fail_archive(name_, fmt::format("{} at byte {}", quoted(wide.substr(0, 4)), wide_at),
+        fail_archive(name_,
+                     fmt::format("{} at byte {}", sortie::quoted(wide.substr(0, 4)), wide_at),
                      R"("PK\x06\x06", the end of the directory)");
       }
       disks = number_at(wide, 16, 4) | number_at(wide, 20, 4);
@@ -285,8 +286,9 @@ std::uint64_t ZipArchive::content_begin(const ZipMember& member) const {
   }
   const std::string header = text_at(member.header_at, local_header_bytes);
   if (!header.starts_with(zip_magic)) {
-    fail_archive(place, fmt::format("{} at byte {}", quoted(header.substr(0, 4)), member.header_at),
-                 R"(the header of the member, "PK\x03\x04")");
+    fail_archive(
+        place, fmt::format("{} at byte {}", sortie::quoted(header.substr(0, 4)), member.header_at),
+        R"(the header of the member, "PK\x03\x04")");
   }
   if ((number_at(header, 6, 2) & encrypted_flag) != 0)
     fail_archive(place, "an encrypted member", "one that is not");
