@@ -165,12 +165,14 @@ void write(const HostContext& context, const std::string& path,
 template <Scalar Value, Index Idx>
 void write_matrix_market(const HostContext& context, const std::string& path,
                          const Csr<Value, Idx>& matrix) {
+  start_host_runtime(context.threads);
   write(context, path, view_of(matrix));
 }
 
 template <Index Idx>
 void write_matrix_market(const HostContext& context, const std::string& path,
                          const Pattern<Idx>& pattern) {
+  start_host_runtime(context.threads);
   write(context, path, view_of(pattern));
 }
 
@@ -257,8 +259,10 @@ struct MatrixMarketRows<Value, Idx>::State {
 
 template <Scalar Value, Index Idx>
 MatrixMarketRows<Value, Idx>::MatrixMarketRows(const HostContext& context, const std::string& path,
-                                               std::int64_t rows, std::int64_t cols)
-    : state_(new State{{context, path, rows, cols}}) {}
+                                               std::int64_t rows, std::int64_t cols) {
+  start_host_runtime(context.threads);
+  state_.reset(new State{{context, path, rows, cols}});
+}
 
 template <Scalar Value, Index Idx>
 MatrixMarketRows<Value, Idx>::~MatrixMarketRows() = default;

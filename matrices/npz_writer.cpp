@@ -294,11 +294,13 @@ const std::string& require_regular_output(const std::string& path) {
 
 template <Scalar Value, Index Idx>
 void write_npz(const HostContext& context, const std::string& path, const Csr<Value, Idx>& matrix) {
+  start_host_runtime(context.threads);
   write_npz_file(context, path, view_of(matrix));
 }
 
 template <Index Idx>
 void write_npz(const HostContext& context, const std::string& path, const Pattern<Idx>& pattern) {
+  start_host_runtime(context.threads);
   write_npz_file(context, path, view_of(pattern));
 }
 
@@ -408,8 +410,10 @@ struct NpzRows<Value, Idx>::State {
 
 template <Scalar Value, Index Idx>
 NpzRows<Value, Idx>::NpzRows(const HostContext& context, const std::string& path, std::int64_t rows,
-                             std::int64_t cols)
-    : state_(new State{{context, path, rows, cols}}) {}
+                             std::int64_t cols) {
+  start_host_runtime(context.threads);
+  state_.reset(new State{{context, path, rows, cols}});
+}
 
 template <Scalar Value, Index Idx>
 NpzRows<Value, Idx>::~NpzRows() = default;
