@@ -6,12 +6,14 @@
 
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.hpp"
 #include "apps/suffix_array/construction.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
 #include "core/stream_decoder.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/sort.hpp"
@@ -75,6 +77,10 @@ Json algorithms(Backend backend) {
 }
 
 Json information() {
+  // The first call that needs a device starts the driver.
+  const auto start = std::chrono::steady_clock::now();
+  Json found_devices = devices();
+  const double driver_start = seconds_since(start);
   Json backends = Json::object();
   backends["host"] = algorithms(Backend::host);
   if (!cuda_devices().empty()) backends["cuda"] = algorithms(Backend::cuda);
@@ -84,7 +90,8 @@ Json information() {
           {"backends", std::move(backends)},
           {"built_with_cuda", built_with_cuda()},
           {"why_no_cuda", why_no_cuda()},
-          {"devices", devices()},
+          {"devices", std::move(found_devices)},
+          {"driver_start_seconds", driver_start},
           {"host_memory_free_bytes", host_memory_available()},
           {"libraries", libraries()}};
 }
@@ -105,6 +112,10 @@ std::string for_people(const Json& information) {
                         device["compute_capability"].get<std::string>(),
                         device["multiprocessors"].get<int>(),
                         format_bytes(device["memory_bytes"].get<std::uint64_t>()));
+  }
+  if (!information["devices"].empty()) {
+    text += fmt::format("\nCUDA driver started in {:.3f} s\n",
+                        information["driver_start_seconds"].get<double>());
   }
   text += "\nlibraries\n";
   for (const auto& [library, library_version] : information["libraries"].items()) {

@@ -9,6 +9,7 @@
 #include "apps/cli/command.hpp"
 #include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/program_calls.hpp"
+#include "core/block_writer.hpp"
 #include "core/byte_source.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -234,20 +235,46 @@ class Query {
     PhaseTimer timer(job_.context(), "write");
     WholeFile file(command_.output);
     const PlaceWriter places(text_.text);
-    fmt::memory_buffer line;
-    for (std::uint64_t i = 0; i < patterns_.size(); ++i) {
-      line.clear();
-      fmt::format_to(std::back_inserter(line), "{}\t{}", patterns_.names[i],
-                     found_.ranges[i].count());
-      if (!command_.count) append_positions(i, places, line);
-      line.push_back('\n');
-      file.write(std::string_view(line.data(), line.size()));
-    }
+    const std::vector<std::uint64_t> begins = output_blocks();
+    const int workers = threads_of(job_.context());
+    std::vector<fmt::memory_buffer> buffers(static_cast<std::size_t>(workers));
+    write_blocks(file, workers,
+                 {.count = begins.size() - 1, .make = [&](int worker, std::uint64_t block) {
+                    fmt::memory_buffer& lines = buffers[static_cast<std::size_t>(worker)];
+                    lines.clear();
+                    for (std::uint64_t i = begins[block]; i < begins[block + 1]; ++i)
+                      append_line(i, places, lines);
+                    return std::span<const char>(lines.data(), lines.size());
+                  }});
     file.commit();
     timer.set_bytes(file.bytes_written());
   }
 
-  /// Appends positions in text order.
+  /// The first pattern of each block of output, and the number of patterns: blocks of about 1 MiB.
+  [[nodiscard]] std::vector<std::uint64_t> output_blocks() const {
+    constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
+    constexpr std::uint64_t bytes_a_position = 12;
+    constexpr std::uint64_t bytes_beside = 12;  // the count, and what separates
+    std::vector<std::uint64_t> begins = {0};
+    std::uint64_t bytes = 0;
+    for (std::uint64_t i = 0; i < patterns_.size(); ++i) {
+      bytes += patterns_.names[i].size() + bytes_beside +
+               bytes_a_position * (found_.begins[i + 1] - found_.begins[i]);
+      if (bytes < block_bytes && i + 1 < patterns_.size()) continue;
+      begins.push_back(i + 1);
+      bytes = 0;
+    }
+    return begins;
+  }
+
+  void append_line(std::uint64_t pattern, const PlaceWriter& places, fmt::memory_buffer& lines) {
+    fmt::format_to(std::back_inserter(lines), "{}\t{}", patterns_.names[pattern],
+                   found_.ranges[pattern].count());
+    if (!command_.count) append_positions(pattern, places, lines);
+    lines.push_back('\n');
+  }
+
+  /// Appends positions in text order. Called for different patterns at the same time.
   void append_positions(std::uint64_t pattern, const PlaceWriter& places,
                         fmt::memory_buffer& line) {
     line.push_back('\t');
