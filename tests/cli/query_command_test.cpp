@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
 #include "core/checksum.hpp"
 #include "sortie/run_report.hpp"
@@ -54,6 +57,31 @@ TEST_F(QueryCommand, LocatesPatterns) {
   index(">x\nBAN\nANA\n");
   EXPECT_THAT(found({"-p", "ANA", "--pattern", "NAB", "-p", "BANANA", "-p", "A"}),
               ElementsAre("ANA\t2\t1,3", "NAB\t0\t", "BANANA\t1\t0", "A\t3\t1,3,5"));
+}
+
+// Several MiB of lines, which all threads format: their order and bytes do not depend on the number.
+TEST_F(QueryCommand, ManyLinesAreThoseOfOneThread) {
+  std::string letters;
+  for (std::uint64_t i = 0, x = 7; i < 200'000; ++i) {
+    x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+    letters += "ACGT"[x >> 62];
+  }
+  index(">x\n" + letters + "\n");
+  std::string patterns;
+  for (std::size_t i = 0; i + 12 < 3000; i += 3) patterns += letters.substr(i, 3 + i / 3 % 3) + '\n';
+  write_file(path("patterns"), patterns);
+  const auto written = [&](const std::string& threads) {
+    const std::string file = path("hits" + threads);
+    const Result result = query({"-f", path("patterns"), "-o", file, "-t", threads, "-q"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return read_file(file);
+  };
+  const std::string alone = written("1");
+  EXPECT_GT(alone.size(), std::size_t{4} << 20);
+  EXPECT_EQ(std::count(alone.begin(), alone.end(), '\n'),
+            std::count(patterns.begin(), patterns.end(), '\n'));
+  EXPECT_TRUE(written("3") == alone);
+  EXPECT_TRUE(written("8") == alone);
 }
 
 TEST_F(QueryCommand, CountsPatterns) {
