@@ -54,6 +54,7 @@ PROGRAMS = {
     "segmented_sort": "SegmentedSortTest/?.SortsEveryShape:SegmentOffset*",
     "spgemm": "Multiply/0.*-*ColumnsBeyondMemory*",
     "suffix_array": "-*/1.*:*LongerThanTheReference*:CheckSuffixArray*:*AllShortTexts*:*Million*",
+    "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
     "multisort_device": "DeviceSort.NotANumber*",
     "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*",
     "cli": None,  # starts the program, which the tools do not follow: `tests` only
