@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "core/arriving_array.hpp"
 #include "primitives/payload.hpp"
@@ -13,12 +12,12 @@
 /// What the writers of matrices take.
 namespace sortie::matrices {
 
-/// Rows of a matrix whose entries may still be on their way from a device.
+/// Rows of a matrix whose entries may still be on their way from a device. Copies share the arrays.
 template <Scalar Value, Index Idx>
 struct ArrivingRows {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
-  std::vector<std::int64_t> row_ptr;  ///< rows + 1 offsets, the first 0
+  ArrivingArray<std::int64_t> row_ptr;  ///< rows + 1 offsets, the first 0; all are there
   ArrivingArray<Idx> col_idx;
   ArrivingArray<Value> values;
 
@@ -54,9 +53,12 @@ template <Index Idx>
 }
 template <Scalar Value, Index Idx>
 [[nodiscard]] RowsView<Value, Idx> view_of(const ArrivingRows<Value, Idx>& rows) {
-  return {rows.rows,           rows.cols,
-          rows.row_ptr,        rows.col_idx.items(),
-          rows.values.items(), [&rows](std::int64_t entries) { rows.await(entries); }};
+  return {rows.rows,
+          rows.cols,
+          rows.row_ptr.items(),
+          rows.col_idx.items(),
+          rows.values.items(),
+          [&rows](std::int64_t entries) { rows.await(entries); }};
 }
 
 }  // namespace sortie::matrices

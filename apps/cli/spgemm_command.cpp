@@ -443,7 +443,7 @@ void multiply_to_file(Job& job, const SpgemmCommand& command,
   const bool is_whole = output->chunks() <= 1;
   if (is_whole) {
     last.await(last.nnz());
-    report_checksum(job, command, last.row_ptr, last.col_idx.items(), last.values.items());
+    report_checksum(job, command, last.row_ptr.items(), last.col_idx.items(), last.values.items());
   } else {
     job.report().set("streamed", true);
     job.report().set("chunks", output->chunks());

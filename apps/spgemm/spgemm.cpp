@@ -264,8 +264,8 @@ void multiply_arriving(const Context& context, const Csr<Value, Idx>& a, const C
   const auto arriving = functions_of<Value, Idx>(backend).multiply_arriving;
   if (arriving == nullptr || !makes_chunks(algorithm) || a.nnz() == 0 || b.nnz() == 0) {
     Csr<Value, Idx> c = multiply(context, a, b, algorithm);
-    sink({c.rows, c.cols, std::move(c.row_ptr), ArrivingArray<Idx>(std::move(c.col_idx)),
-          ArrivingArray<Value>(std::move(c.values))});
+    sink({c.rows, c.cols, ArrivingArray<std::int64_t>(std::move(c.row_ptr)),
+          ArrivingArray<Idx>(std::move(c.col_idx)), ArrivingArray<Value>(std::move(c.values))});
     return;
   }
   std::int64_t nnz = 0;

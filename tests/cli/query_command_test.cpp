@@ -68,7 +68,8 @@ TEST_F(QueryCommand, ManyLinesAreThoseOfOneThread) {
   }
   index(">x\n" + letters + "\n");
   std::string patterns;
-  for (std::size_t i = 0; i + 12 < 3000; i += 3) patterns += letters.substr(i, 3 + i / 3 % 3) + '\n';
+  for (std::size_t i = 0; i + 12 < 3000; i += 3)
+    patterns += letters.substr(i, 3 + i / 3 % 3) + '\n';
   write_file(path("patterns"), patterns);
   const auto written = [&](const std::string& threads) {
     const std::string file = path("hits" + threads);

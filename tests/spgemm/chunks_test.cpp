@@ -72,9 +72,10 @@ class Chunks : public testing::Test {
     for (const auto& rows : chunks) {
       EXPECT_EQ(rows.cols, b.cols);
       EXPECT_EQ(rows.row_ptr.size(), static_cast<std::size_t>(rows.rows) + 1);
+      const auto offsets = rows.row_ptr.items();
       rows.await(rows.nnz());
       for (std::int64_t row = 1; row <= rows.rows; ++row)
-        all.c.row_ptr.push_back(all.c.nnz() + rows.row_ptr[row]);
+        all.c.row_ptr.push_back(all.c.nnz() + offsets[row]);
       all.c.rows += rows.rows;
       const auto columns = rows.col_idx.items();
       const auto values = rows.values.items();

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
@@ -116,18 +117,19 @@ void multiply_arriving(const Context& context, const Csr<Value, Idx>& a, const C
         DevicePhase phase(call, "copy out");
         matrices::ArrivingRows<Value, Idx> rows{
             product.rows_done() - first_row, b.cols, {}, {}, {}};
-        rows.row_ptr.resize(static_cast<std::size_t>(rows.rows) + 1);
-        check_cuda(cudaMemcpyAsync(rows.row_ptr.data(), product.row_ptr().data() + first_row,
-                                   rows.row_ptr.size() * sizeof(std::int64_t),
-                                   cudaMemcpyDeviceToHost, call.stream));
+        std::vector<std::int64_t> row_ptr(static_cast<std::size_t>(rows.rows) + 1);
+        check_cuda(cudaMemcpyAsync(row_ptr.data(), product.row_ptr().data() + first_row,
+                                   row_ptr.size() * sizeof(std::int64_t), cudaMemcpyDeviceToHost,
+                                   call.stream));
         rows.col_idx = arriving_columns<Idx>(std::move(entries->col_idx));
         rows.values = arriving<Value>(std::move(entries->values));
         check_cuda(cudaStreamSynchronize(call.stream));
         phase.stop();
-        const std::int64_t before = rows.row_ptr.front();
+        const std::int64_t before = row_ptr.front();
         if (before != 0) {
-          for (std::int64_t& offset : rows.row_ptr) offset -= before;
+          for (std::int64_t& offset : row_ptr) offset -= before;
         }
+        rows.row_ptr = ArrivingArray<std::int64_t>(std::move(row_ptr));
         first_row = product.rows_done();
         const bool is_last = first_row == a.rows;
         const auto kept = is_last ? matrices::ArrivingRows<Value, Idx>() : rows;
