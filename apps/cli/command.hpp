@@ -73,8 +73,8 @@ class Job {
   [[nodiscard]] const Context& context() const;
   /// The settings of what comes before the work: threads, progress and report.
   [[nodiscard]] HostContext reading_context() const;
-  /// Whether the work will run on a device, as far as is known without waiting for it.
-  [[nodiscard]] bool expects_device() const { return context_.backend == Backend::cuda; }
+  /// Bytes of --max-memory; 0 without it.
+  [[nodiscard]] std::uint64_t memory_budget() const { return context_.memory_budget; }
 
   /// Chooses the backend by the seconds that the work takes on each, if the command line leaves the
   /// choice. Only the first call counts. \pre context() has not been called

@@ -101,8 +101,10 @@ void choose_backend(Job& job, const sorting::FileSortRequest& work,
       job.choose_backend(Backend::host, "the algorithm runs only there");
     return;
   }
-  if (!records) return;  // a stream, whose length is not known
-  const std::uint64_t bytes = *records * work.format.record_bytes();
+  // Of a stream the length is not known, but the memory bounds what is sorted at a time.
+  const std::uint64_t budget = job.memory_budget();
+  if (!records && budget == 0) return;
+  const std::uint64_t bytes = records ? *records * work.format.record_bytes() : budget;
   constexpr double reading_rate = 4e9;  // bytes a second, of a file in memory
   job.choose_backend(sort_seconds(bytes, static_cast<double>(bytes) / reading_rate,
                                   threads_of(job.reading_context())));

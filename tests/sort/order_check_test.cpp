@@ -22,7 +22,7 @@ class OrderCheckTest : public testing::Test {
   void finish() { check_.finish(read_, keys_.size()); }
 
   std::vector<std::uint32_t> keys_{1, 2, 2, 7};
-  std::vector<Value> values_{{{0}}, {{1}}, {{2}}, {{3}}};
+  std::vector<Value> values_{Value{0}, Value{1}, Value{2}, Value{3}};
 
  private:
   Items<std::uint32_t, Value> items() { return {keys_.data(), values_.data()}; }
