@@ -115,6 +115,8 @@ Job::Job(const CommonOptions& options, std::vector<std::string> command)
 void Job::start_device() const {
   Context context = context_;
   context.report = nullptr;
+  // The host is used if the choice is left and the driver finds no device.
+  if (is_automatic_) context.backend = Backend::automatic;
   starting_ = std::async(std::launch::async, [context] {
     if (resolve_backend(context) == Backend::cuda) sortie::start_device(context.device);
   });
