@@ -60,7 +60,9 @@ void add_common_options(CLI::App& parser, CommonOptions& options) {
   add_version_option(parser);
   const std::string usual_group = parser.option_defaults()->get_group();
   parser.option_defaults()->group("Options of every subcommand");
-  parser.add_option("--backend", options.backend, "Backend: auto, cuda or host")
+  parser
+      .add_option("--backend", options.backend,
+                  "Backend: auto (the faster one for the whole job), cuda or host")
       ->check(CLI::IsMember({"auto", "cuda", "host"}))
       ->capture_default_str();
   parser.add_option("--device", options.device, "Number of the CUDA device")
