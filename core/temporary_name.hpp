@@ -34,8 +34,8 @@ class TemporaryName {
 };
 
 /// Lets signals that end a program (SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ)
-/// first remove the files of all names. Signals that are ignored or handled remain so. For programs;
-/// the library never calls it.
+/// first remove the files of all names. Signals that are ignored or handled remain so. The library
+/// never calls it, since signals belong to the program.
 void remove_temporary_files_on_signals();
 
 }  // namespace sortie
