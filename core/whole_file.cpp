@@ -45,8 +45,10 @@ Error write_error(const std::string& path, int code) {
 }
 
 /// Bytes that a call of write() or pwrite() took, from its result; 0 if a signal interrupted it.
+/// \pre there were some
 std::size_t accepted(const std::string& path, ssize_t result) {
-  if (result >= 0) return static_cast<std::size_t>(result);
+  if (result > 0) return static_cast<std::size_t>(result);
+  if (result == 0) throw write_error(path, ENOSPC);  // a device that takes no more, with no reason
   if (errno == EINTR) return 0;
   throw write_error(path, errno);
 }
@@ -89,28 +91,26 @@ WholeFile::WholeFile(const std::string& path) : path_(path) {
   if (existing) static_cast<void>(::fchmod(descriptor_, *existing & 07777));
 }
 
-std::string WholeFile::temporary_name(unsigned attempt) const {
-  // Not derived from the final name, which may already have the maximum length.
-  const auto folder = std::filesystem::path(path_).parent_path();
-  return (folder / fmt::format(".sortie-{}-{}.tmp", ::getpid(), attempt)).string();
+std::string WholeFile::folder() const {
+  return std::filesystem::path(path_).parent_path().string();
 }
 
 void WholeFile::open_temporary() {
   // An unnamed file disappears with the process, however it ends. It is given its name through
   // /proc. File systems without O_TMPFILE (network file systems) get a named temporary file.
   if (::access(own_descriptors, X_OK) == 0) {
-    const auto folder = std::filesystem::path(path_).parent_path().string();
+    const std::string in = folder();
     descriptor_ =
-        ::open(folder.empty() ? "." : folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, default_mode);
+        ::open(in.empty() ? "." : in.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, default_mode);
     nameless_ = descriptor_ >= 0;
   }
-  for (unsigned attempt = 0; descriptor_ < 0; ++attempt) {
-    temporary_path_ = temporary_name(attempt);
-    descriptor_ =
-        ::open(temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, default_mode);
+  while (descriptor_ < 0) {
+    // Not derived from the final name, which may already have the maximum length.
+    temporary_.set(TemporaryName::unused_name(folder()));
+    descriptor_ = ::open(temporary_.path(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, default_mode);
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) {
       const int code = errno;
-      temporary_path_.clear();
+      temporary_.clear();
       throw write_error(path_, code);
     }
   }
@@ -118,21 +118,22 @@ void WholeFile::open_temporary() {
 
 void WholeFile::give_name() {
   const std::string self = fmt::format("{}/{}", own_descriptors, descriptor_);
-  for (unsigned attempt = 0; temporary_path_.empty(); ++attempt) {
-    const std::string name = temporary_name(attempt);
-    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      temporary_path_ = name;
-    } else if (errno != EEXIST) {
-      throw write_error(path_, errno);
-    }
+  while (true) {
+    temporary_.set(TemporaryName::unused_name(folder()));
+    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.path(), AT_SYMLINK_FOLLOW) == 0)
+      break;
+    const int code = errno;
+    temporary_.clear();
+    if (code != EEXIST && code != EINTR) throw write_error(path_, code);
   }
+  nameless_ = false;
 }
 
 WholeFile::~WholeFile() {
   unmap();
   if (committed_) return;
   if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) ::close(descriptor_);
-  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.path());
 }
 
 void WholeFile::write(std::span<const char> bytes) {
@@ -238,18 +239,23 @@ void WholeFile::rewrite(std::uint64_t offset, std::string_view text) {
   write_at(offset, text);
 }
 
-void WholeFile::commit() {
+void WholeFile::prepare() {
   flush();
   unmap();
-  if (descriptor_ == STDOUT_FILENO) {
-    committed_ = true;
-    return;
+  if (descriptor_ != STDOUT_FILENO) {
+    if (nameless_) give_name();
+    // Network file systems report a full disk or an exceeded quota only on close.
+    if (::close(std::exchange(descriptor_, -1)) != 0) throw write_error(path_, errno);
   }
-  if (nameless_) give_name();
-  // Network file systems report a full disk or an exceeded quota only on close.
-  if (::close(std::exchange(descriptor_, -1)) != 0) throw write_error(path_, errno);
-  if (!temporary_path_.empty() && std::rename(temporary_path_.c_str(), path_.c_str()) != 0)
-    throw write_error(path_, errno);
+  prepared_ = true;
+}
+
+void WholeFile::commit() {
+  if (!prepared_) prepare();
+  if (!temporary_.empty()) {
+    if (std::rename(temporary_.path(), path_.c_str()) != 0) throw write_error(path_, errno);
+    temporary_.clear();
+  }
   committed_ = true;
 }
 

@@ -6,12 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "core/temporary_name.hpp"
+
 namespace sortie {
 
 /// An output file that is created atomically: written to a temporary file in the same folder,
 /// renamed by commit(), removed by the destructor if commit() was not called. If the file system
-/// supports it, the file has no name before commit(), so a killed process leaves nothing behind.
-/// "-" writes to standard output. Existing devices and pipes are written directly. Small writes are
+/// supports it, the file has no name before commit(), so a killed process leaves nothing behind;
+/// otherwise see remove_temporary_files_on_signals(). "-" writes to standard output. Existing devices and pipes are written directly. Small writes are
 /// buffered. One thread at a time, but for write_at().
 class WholeFile {
  public:
@@ -69,14 +71,19 @@ class WholeFile {
   /// \throws Error (output)
   void rewrite(std::uint64_t offset, std::string_view text);
 
-  /// Flushes, closes and renames. \throws Error (output)
+  /// Does all of commit() that needs space or may report that earlier bytes were lost: flushes,
+  /// gives the temporary file a name, closes it. Only renaming is left then. Of two files that
+  /// belong together, both are prepared before one is committed. \throws Error (output)
+  void prepare();
+
+  /// Calls prepare() if that was not done, and renames. \throws Error (output)
   void commit();
 
   /// Bytes appended and reserved so far, those in the buffer included.
   [[nodiscard]] std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  [[nodiscard]] std::string temporary_name(unsigned attempt) const;
+  [[nodiscard]] std::string folder() const;
   void open_temporary();
   void give_name();
   /// \param offset  of the bytes; streams are written in order, whatever it is
@@ -87,13 +94,14 @@ class WholeFile {
   void unmap();
 
   std::string path_;
-  std::string temporary_path_;  ///< empty while nameless_, and for direct writes to path_
+  TemporaryName temporary_;  ///< empty while nameless_, and for direct writes to path_
   std::string buffer_;
   int descriptor_ = -1;
   bool stream_ = true;
   bool nameless_ = false;
   std::uint64_t bytes_written_ = 0;
   std::span<char> mapped_;  ///< the file from its first byte, longer than it can become
+  bool prepared_ = false;
   bool committed_ = false;
 };
 

@@ -17,6 +17,7 @@
 #include "apps/cli/command.hpp"
 #include "baselines/baselines.hpp"
 #include "core/phase_timer.hpp"
+#include "core/temporary_name.hpp"
 #include "sortie/error.hpp"
 #ifdef SORTIE_WITH_BENCHMARKS
 #include "papers/papers.hpp"
@@ -157,6 +158,7 @@ int run_program(int count, char** values) {
     print_error(describe(error, program));
     return static_cast<int>(ExitCode::wrong_usage);
   }
+  remove_temporary_files_on_signals();
   for (const Command& command : commands) {
     if (command.parser->parsed()) {
       return static_cast<int>(run(command, {values + 1, values + count}));

@@ -287,6 +287,10 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
     // Record names may contain bytes that are not UTF-8. They are replaced instead of rejected.
     sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
+  // A full disk keeps both of the older files, if there are some. Bytes first: a kill leaves names.
+  if (sidecar) sidecar->flush();
+  file.prepare();
+  if (sidecar) sidecar->prepare();
   file.commit();
   try {
     if (sidecar) sidecar->commit();

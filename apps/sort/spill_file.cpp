@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "core/temporary_name.hpp"
 #include "core/whole_file.hpp"
 #include "sortie/error.hpp"
 
@@ -29,10 +29,11 @@ SpillFile::SpillFile(const std::string& folder) : folder_(folder) {
   descriptor_ = ::open(folder.c_str(), O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, own);
   if (descriptor_ >= 0) return;
   // File systems without O_TMPFILE: unlink the name before anything is written.
-  std::string name = (std::filesystem::path(folder) / ".sortie-XXXXXX").string();
-  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+  TemporaryName name;
+  name.set(TemporaryName::unused_name(folder));
+  descriptor_ = ::open(name.path(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, own);
   if (descriptor_ < 0) throw spill_error(folder, errno);
-  ::unlink(name.c_str());
+  ::unlink(name.path());
 }
 
 SpillFile::~SpillFile() {
@@ -43,10 +44,9 @@ void SpillFile::write(std::uint64_t begin, std::span<const char> bytes) const {
   while (!bytes.empty()) {
     const ssize_t written =
         ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(begin));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      throw spill_error(folder_, errno);
-    }
+    if (written < 0 && errno == EINTR) continue;
+    // A device that takes no more may give no reason.
+    if (written <= 0) throw spill_error(folder_, written == 0 ? ENOSPC : errno);
     begin += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }

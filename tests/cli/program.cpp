@@ -47,10 +47,10 @@ class SpawnActions {
   SpawnActions() {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
-    // A test driver may ignore SIGPIPE, and the program would inherit that.
+    // A test driver may ignore signals, and the program would inherit that.
     sigset_t defaults;
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
+    for (const int signal : {SIGPIPE, SIGINT, SIGTERM}) sigaddset(&defaults, signal);
     posix_spawnattr_setsigdefault(&attributes_, &defaults);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
   }
@@ -66,15 +66,19 @@ class SpawnActions {
   }
   void duplicate(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
 
-  int spawn_and_wait(std::vector<std::string>& words) { return wait(spawn(words)); }
-
-  pid_t spawn(std::vector<std::string>& words) {
+  /// \param variables  "NAME=value", added to the environment
+  pid_t spawn(std::vector<std::string> words, std::vector<std::string> variables = {}) {
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
+    std::vector<char*> environment;
+    for (std::string& variable : variables) environment.push_back(variable.data());
+    for (char** inherited = environ; *inherited != nullptr; ++inherited)
+      environment.push_back(*inherited);
+    environment.push_back(nullptr);
     pid_t child = 0;
-    const int failure =
-        posix_spawn(&child, pointers[0], &actions_, &attributes_, pointers.data(), environ);
+    const int failure = posix_spawn(&child, pointers[0], &actions_, &attributes_, pointers.data(),
+                                    environment.data());
     if (failure != 0) throw std::system_error(failure, std::generic_category(), words[0]);
     return child;
   }
@@ -131,7 +135,7 @@ Result run(std::vector<std::string> arguments, const Streams& streams) {
   }
   actions.open(STDERR_FILENO, err_path, fresh);
   Result result;
-  result.exit_code = actions.spawn_and_wait(arguments);
+  result.exit_code = SpawnActions::wait(actions.spawn(arguments, streams.environment));
   if (pipe_end >= 0) close(pipe_end);
   if (streams.out.empty() && !streams.closed_pipe) result.out = read_file(out_path);
   result.err = read_file(err_path);

@@ -23,6 +23,7 @@ struct Streams {
   std::string in = "/dev/null";  ///< file to be standard input
   std::string out = {};          ///< file to be standard output; empty: Result::out
   bool closed_pipe = false;      ///< standard output is a pipe that nobody reads any more
+  std::vector<std::string> environment = {};  ///< "NAME=value", added to that of the test
   std::string program = program_path();
 };
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -271,6 +273,43 @@ TEST(WholeFile, KeepsTheOldFileWithoutCommit) {
     file.write("new");
   }
   EXPECT_EQ(content_of(path), "old");
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+TEST(WholeFile, APreparedFileLacksOnlyItsName) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("result", "old");
+  {
+    WholeFile file(path);
+    file.write("new");
+    file.prepare();
+    EXPECT_EQ(content_of(path), "old");
+    EXPECT_EQ(folder.entries(), 2U);
+  }
+  EXPECT_EQ(content_of(path), "old");
+  EXPECT_EQ(folder.entries(), 1U);
+  WholeFile file(path);
+  file.write("new");
+  file.prepare();
+  file.commit();
+  EXPECT_EQ(content_of(path), "new");
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+// The older file keeps its bytes under its own descriptor, and no one sees a part of the new one.
+TEST(WholeFile, AFileInMemoryReplacesAnOlderOneAtOnce) {
+  if (!std::filesystem::exists(memory_folder)) GTEST_SKIP() << "found no " << memory_folder;
+  const TemporaryFolder folder(memory_folder);
+  const std::string path = folder.write("result", "older");
+  std::ifstream older(path, std::ios::binary);
+  WholeFile file(path);
+  file.map_writes();
+  const std::uint64_t begin = file.reserve(std::uint64_t{1} << 20);
+  file.write_at(begin, std::string(std::size_t{1} << 20, 'x'));
+  EXPECT_EQ(content_of(path), "older");
+  file.commit();
+  EXPECT_TRUE(content_of(path) == std::string(std::size_t{1} << 20, 'x'));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(older), {}), "older");
   EXPECT_EQ(folder.entries(), 1U);
 }
 
