@@ -10,21 +10,21 @@
 
 namespace sortie {
 
-/// An array in host memory whose items may still be on their way from a device: what is written to
-/// a file from its beginning need not wait for its end. Copies share the items.
+/// An array in host memory whose copy from a device may not be complete: what is written to a file
+/// from its beginning need not wait for its end. Copies share the items.
 template <class T>
 class ArrivingArray {
  public:
   ArrivingArray() = default;
 
-  /// An array that is there.
+  /// A complete array.
   explicit ArrivingArray(std::vector<T> array) {
     auto owner = std::make_shared<const std::vector<T>>(std::move(array));
     items_ = *owner;
     owner_ = std::move(owner);
   }
 
-  /// An array that is there and belongs to somebody else.
+  /// A complete array that the caller owns.
   [[nodiscard]] static ArrivingArray borrowed(std::span<const T> items) {
     return {items, nullptr, {}};
   }
@@ -39,7 +39,7 @@ class ArrivingArray {
   [[nodiscard]] std::uint64_t size() const { return items_.size(); }
   /// The items, of which those may be read that await() has returned for.
   [[nodiscard]] std::span<const T> items() const { return items_; }
-  /// Returns once items [0, end) are there. Several threads may call it.
+  /// Returns once items [0, end) have been copied. Several threads may call it.
   /// \throws Error (device) the copy failed
   void await(std::uint64_t end) const {
     if (await_) await_(end);

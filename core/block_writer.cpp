@@ -67,7 +67,11 @@ void write_blocks(WholeFile& file, int workers, const OutputBlocks& blocks) {
 void make_blocks(int workers, const OutputBlocks& blocks) {
   run_blocks(workers, {.take = [&](int, std::uint64_t block) { return block < blocks.count; },
                        .work = [&](int worker, std::uint64_t block) { blocks.make(worker, block); },
-                       .pass = blocks.collect,
+                       .pass =
+                           [&](int worker, std::uint64_t block) {
+                             if (blocks.collect) blocks.collect(worker, block);
+                             if (worker == 0 && blocks.tell) blocks.tell(block);
+                           },
                        .finish = {}});
   if (blocks.tell && blocks.count != 0) blocks.tell(blocks.count);
 }

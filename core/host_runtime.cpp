@@ -107,6 +107,9 @@ int usable_cores() {
   return std::max(1, std::min(cores, control_group_limits().cores.value_or(cores)));
 }
 
+/// Held while Kokkos starts: another thread may ask whether it runs.
+std::mutex starting;
+
 int default_threads() {
   const int threads = threads_from_environment();
   return threads > 0 ? threads : usable_cores();
@@ -155,8 +158,7 @@ void start_host_runtime(int threads) {
                 fmt::format("found {}, which has one thread, expected one with OpenMP for the {} "
                             "requested threads",
                             host_runtime_version(), threads));
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(starting);
   if (!Kokkos::is_initialized()) {
     initialize(threads > 0 ? threads : default_threads());
     // Registered after Kokkos has constructed its statics, hence run before they are destroyed.
@@ -172,6 +174,7 @@ void start_host_runtime(int threads) {
 }
 
 int host_threads() {
+  const std::lock_guard lock(starting);
   return Kokkos::is_initialized() ? running_threads() : 0;
 }
 

@@ -199,7 +199,8 @@ void WholeFile::map_writes() {
   struct statfs system = {};
   if (!mapped_.empty() || ::fstatfs(descriptor_, &system) != 0 || system.f_type != TMPFS_MAGIC)
     return;
-  // No file is longer than its file system. One without a limit has no number of blocks.
+  // As long as the file system; what is beyond is left to pwrite(). A file system without a limit
+  // has no number of blocks.
   const std::uint64_t length = system.f_blocks == 0
                                    ? std::uint64_t{1} << 40
                                    : std::uint64_t{system.f_blocks} * system.f_bsize;

@@ -14,7 +14,7 @@ namespace sortie {
 /// renamed by commit(), removed by the destructor if commit() was not called. If the file system
 /// supports it, the file has no name before commit(), so a killed process leaves nothing behind;
 /// otherwise see remove_temporary_files_on_signals(). "-" writes to standard output. Existing devices and pipes are written directly. Small writes are
-/// buffered. One thread at a time, but for write_at().
+/// buffered. One thread at a time, but for read_at() and write_at().
 class WholeFile {
  public:
   /// \throws Error (output) if the folder cannot be written
@@ -100,7 +100,7 @@ class WholeFile {
   bool stream_ = true;
   bool nameless_ = false;
   std::uint64_t bytes_written_ = 0;
-  std::span<char> mapped_;  ///< the file from its first byte, longer than it can become
+  std::span<char> mapped_;  ///< the file from its first byte, as long as its file system
   bool prepared_ = false;
   bool committed_ = false;
 };

@@ -8,7 +8,7 @@
 #include "matrices/rows_view.hpp"
 #include "sortie/context.hpp"
 
-/// Internal to Sortie: Matrix Market files of rows that may still be on their way from a device.
+/// Internal to Sortie: Matrix Market files of rows whose copy from a device may not be complete.
 namespace sortie::matrices {
 
 /// sortie::matrices::write_matrix_market() of such rows.

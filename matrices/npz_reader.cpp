@@ -8,10 +8,12 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -498,7 +500,12 @@ bool starts_as_npz(std::span<const char> bytes) {
 }
 
 bool is_npz_file(const std::string& path) {
-  if (path == "-") return false;
+  // A pipe can be opened once only: its writer ends when no reader is left. What does not exist is
+  // named by whoever opens it.
+  std::error_code unknown;
+  if (path == "-" ||
+      (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)))
+    return false;
   const InputFile file(path);
   std::array<char, zip_magic.size()> head = {};
   return file.in_any_order() && file.read_at(0, head) == head.size() && starts_as_npz(head);

@@ -5,10 +5,10 @@
 
 #include "sortie/context.hpp"
 
-/// The seconds that a whole job takes on the host and on a device, as far as they differ.
+/// Estimated seconds of the parts of a job that differ between the host and a device.
 ///
-/// Reading, parsing, formatting and writing take the same, so the choice is between the start and
-/// end of a device with its copies, and the slower work of the host. Rates in backend_choice.cpp,
+/// Reading, parsing, formatting and writing take the same on both. What differs is the start and end
+/// of a device and its copies on one side, and the slower work of the host on the other. Rates in backend_choice.cpp,
 /// with the command that measured them.
 namespace sortie::cli {
 

@@ -119,18 +119,29 @@ void Job::start_device() const {
   context.report = nullptr;
   // The host is used if the choice is left and the driver finds no device.
   if (is_automatic_) context.backend = Backend::automatic;
-  starting_ = std::async(std::launch::async, [context] {
+  starting_.emplace([context] {
     if (resolve_backend(context) == Backend::cuda) sortie::start_device(context.device);
   });
 }
 
 void Job::settle_backend() const {
   const PhaseTimer timer(context_, "start device");
-  if (!starting_.valid()) start_device();
-  starting_.get();
-  // The device is there, or the command line does not ask for it.
-  if (is_automatic_) context_.backend = Backend::automatic;
-  context_.backend = resolve_backend(context_);
+  if (!starting_) start_device();
+  try {
+    starting_->wait();
+    // The device is there, or the command line does not ask for it.
+    if (is_automatic_) context_.backend = Backend::automatic;
+    context_.backend = resolve_backend(context_);
+  } catch (const Error& error) {
+    // A device that another process keeps for itself, or whose memory is full.
+    const bool fails =
+        error.kind() == ErrorKind::device || error.kind() == ErrorKind::out_of_memory;
+    if (!is_automatic_ || !fails) throw;
+    const std::string reason = fmt::format("the device does not start: {}", error.what());
+    say(fmt::format("backend host: {}", reason));
+    report_.set("backend_choice", reason);
+    context_.backend = Backend::host;
+  }
   if (context_.backend == Backend::cuda) reset_peak_device_memory(context_.device);
 }
 
@@ -147,9 +158,9 @@ HostContext Job::reading_context() const {
 }
 
 void Job::choose_backend(const BackendSeconds& seconds) {
-  const std::string reason =
-      fmt::format("{} takes about {:.2f} s, {} {:.2f} s", name(seconds.best()),
-                  seconds.of(seconds.best()), name(seconds.other()), seconds.of(seconds.other()));
+  const std::string reason = fmt::format(
+      "beside reading and writing, {} takes about {:.2f} s, {} {:.2f} s", name(seconds.best()),
+      seconds.of(seconds.best()), name(seconds.other()), seconds.of(seconds.other()));
   choose_backend(seconds.best(), reason);
 }
 
@@ -170,7 +181,7 @@ void Job::release_device(std::function<void()> arrived) {
   if (context_.backend != Backend::cuda || wants_report()) return;
   static_cast<void>(report_.phases());  // the times of some are on the device
   peak_device_memory_ = peak_device_memory(context_.device);
-  releasing_ = std::async(std::launch::async, [device = context_.device, arrived] {
+  releasing_.emplace([device = context_.device, arrived = std::move(arrived)] {
     try {
       arrived();
     } catch (const Error&) {
@@ -228,7 +239,8 @@ void Job::say_phases(const std::string& within, std::size_t depth) const {
 }
 
 void Job::finish() {
-  if (releasing_.valid()) releasing_.get();
+  if (releasing_) releasing_->wait();
+  releasing_.reset();
   freeing_.reset();
   if (options_.verbose) say_phases({}, 0);
   if (!options_.json.empty()) write_whole(options_.json, make_json_());
@@ -237,8 +249,9 @@ void Job::finish() {
                   fmt::join(command_, " "), report_.seconds_since_start(), process_cpu_seconds(),
                   format_bytes(peak_host_memory()));
   if (context_.backend == Backend::cuda) {
-    if (peak_device_memory_ == 0) peak_device_memory_ = peak_device_memory(context_.device);
-    line += fmt::format(", {} peak GPU memory", format_bytes(peak_device_memory_));
+    const std::uint64_t peak =
+        peak_device_memory_ ? *peak_device_memory_ : peak_device_memory(context_.device);
+    line += fmt::format(", {} peak GPU memory", format_bytes(peak));
   }
   const RunReport::Phase* longest = nullptr;
   for (const RunReport::Phase& phase : report_.phases()) {

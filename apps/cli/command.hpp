@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "apps/cli/backend_choice.hpp"
+#include "core/background_task.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/context.hpp"
 #include "sortie/run_report.hpp"
@@ -132,12 +132,12 @@ class Job {
   std::vector<std::string> command_;
   mutable RunReport report_{program_start()};
   bool is_automatic_;  ///< the command line leaves the choice of the backend
-  // Set once, by the first call of context().
+  // Complete with the first call of context(), which sets the backend if that is open.
   mutable Context context_;
   mutable bool is_settled_ = false;
-  mutable std::future<void> starting_;
-  std::uint64_t peak_device_memory_ = 0;  ///< once the device is released
-  std::future<void> releasing_;
+  mutable std::optional<BackgroundTask> starting_;
+  std::optional<std::uint64_t> peak_device_memory_;  ///< once the device is released
+  std::optional<BackgroundTask> releasing_;
   std::function<std::string()> make_json_;
   std::optional<PhaseTimer> freeing_;  ///< after the summary
 };

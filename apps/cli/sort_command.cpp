@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "apps/bench/generator_spec.hpp"
 #include "apps/cli/backend_choice.hpp"
@@ -91,15 +92,20 @@ std::string summary(Backend backend, const SortCommand& command,
 }
 
 /// Before the records are read, since the device starts beside that.
-void choose_backend(Job& job, const sorting::FileSortRequest& work,
+void choose_backend(Job& job, const SortCommand& command, const sorting::FileSortRequest& work,
                     std::optional<std::uint64_t> records) {
   if (!job.may_choose_backend()) return;
   const SortAlgorithm algorithm = work.options.algorithm;
   if (algorithm != SortAlgorithm::automatic) {
-    const auto on_host = sort_algorithms(Backend::host);
-    if (std::ranges::find(on_host, algorithm) != on_host.end())
-      job.choose_backend(Backend::host, "the algorithm runs only there");
-    return;
+    const auto runs_on = [&](Backend backend) {
+      const auto list = sort_algorithms(backend);
+      return std::ranges::find(list, algorithm) != list.end();
+    };
+    for (const auto& [backend, other] :
+         {std::pair{Backend::host, Backend::cuda}, std::pair{Backend::cuda, Backend::host}}) {
+      if (runs_on(backend) && !runs_on(other))
+        return job.choose_backend(backend, fmt::format("{} runs only there", command.algorithm));
+    }
   }
   // Of a stream the length is not known, but the memory bounds what is sorted at a time.
   const std::uint64_t budget = job.memory_budget();
@@ -119,7 +125,7 @@ void run_sort(Job& job, const SortCommand& command) {
   work.options.transport = parse_transport(command.transport);
   work.repeat = command.common.repeat;
   const auto source = open_source(job.reading_context(), command, work.format);
-  choose_backend(job, work, source->records());
+  choose_backend(job, command, work, source->records());
   const sorting::SortResult result = sorting::sort_records_of(job.context(), *source, work);
   report(job, command, result);
   job.summarize(work.output, summary(job.context().backend, command, work.format, result));

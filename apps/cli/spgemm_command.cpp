@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <complex>
-#include <future>
 #include <limits>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "apps/spgemm/arriving_product.hpp"
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
+#include "core/background_task.hpp"
 #include "core/byte_source.hpp"
 #include "core/checksum.hpp"
 #include "core/host_memory.hpp"
@@ -348,7 +348,7 @@ class ProductOutput {
         text_.emplace(context(), path_, rows_, cols_);
       }
     }
-    writing_ = std::async(std::launch::async, [this, rows = std::move(rows)] { write(rows); });
+    writing_.emplace([this, rows = std::move(rows)] { write(rows); });
   }
 
   /// Waits for the end of the writing. Every row has been taken.
@@ -383,9 +383,10 @@ class ProductOutput {
     }
   }
   void wait() {
-    if (!writing_.valid()) return;
+    if (!writing_) return;
     const PhaseTimer timer(job_.context(), "write");
-    writing_.get();
+    writing_->wait();
+    writing_.reset();
   }
 
   const Job& job_;
@@ -399,7 +400,7 @@ class ProductOutput {
   Rows last_;
   std::int64_t chunks_ = 0;
   std::int64_t nnz_ = 0;
-  std::future<void> writing_;  ///< last: its end waits for the thread
+  std::optional<BackgroundTask> writing_;  ///< last: its end waits for the thread
 };
 
 /// True if C is formatted and written as it arrives from the device, and nothing else needs it.
@@ -449,7 +450,9 @@ void multiply_to_file(Job& job, const SpgemmCommand& command,
     job.report().set("chunks", output->chunks());
   }
   finish(job, command, a, b, {a.rows, b.cols, output->nnz()}, bench::median(std::move(seconds)),
-         is_whole ? "" : fmt::format("\nwritten in {} chunks of rows", output->chunks()));
+         is_whole ? ""
+                  : fmt::format("\n{} in {} chunks of rows",
+                                command.output.empty() ? "computed" : "written", output->chunks()));
 }
 
 /// The product as a whole.

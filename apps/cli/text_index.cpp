@@ -287,7 +287,8 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
     // Record names may contain bytes that are not UTF-8. They are replaced instead of rejected.
     sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
-  // A full disk keeps both of the older files, if there are some. Bytes first: a kill leaves names.
+  // A full disk keeps both of the older files, if there are some. The
+  // bytes come first: a process that is killed later may leave temporary files with names.
   if (sidecar) sidecar->flush();
   file.prepare();
   if (sidecar) sidecar->prepare();

@@ -18,9 +18,11 @@ namespace sortie::sorting {
 /// back likewise. The host never holds the records, so that the memory budget, which is of host
 /// memory, does not matter if it has room for the blocks.
 ///
-/// \return no value, with nothing read and nothing written, if the backend is not CUDA, the records
+/// \pre the output is none or a regular file
+/// \return no value, with nothing written, if the backend is not CUDA, the records
 ///         do not fit on the GPU together with the scratch of the sort, the source has no random
-///         access, several devices are to share the sort, or the budget is below 4 MiB
+///         access, several devices are to share the sort, the budget is below 4 MiB, or the device memory runs
+///         out
 /// \throws Error as sort_records_of()
 /// Memory: 2 MiB on the host for each of at most 8 threads; on the GPU as sort_chunks().
 [[nodiscard]] std::optional<SortResult> sort_on_device(const Context& context, RecordSource& source,

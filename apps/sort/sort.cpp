@@ -541,7 +541,11 @@ SortResult sort_records_of(const Context& context, RecordSource& source,
                            const FileSortRequest& request) {
   multisort::require_algorithm(context, request.options.algorithm);
 #ifdef SORTIE_HAVE_CUDA
-  if (std::optional<SortResult> result = sort_on_device(context, source, request)) return *result;
+  // If the device memory runs out, the records are sorted in another way, from the beginning, which
+  // a stream that has taken some of them would not bear.
+  if (request.output.empty() || WholeFile::takes_rewrites(request.output)) {
+    if (std::optional<SortResult> result = sort_on_device(context, source, request)) return *result;
+  }
 #endif
   return with_key_word(key_bytes(request.format.key), [&]<class Word>(Word) {
     return sort_keys_of<Word>(context, source, request);

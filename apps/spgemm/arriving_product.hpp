@@ -11,7 +11,7 @@
 
 namespace sortie::spgemm {
 
-/// Receives the next finished rows of C, whose entries may still be on their way from the device.
+/// Receives the next finished rows of C, whose copy from the device may not be complete.
 template <matrices::Scalar Value, matrices::Index Idx>
 using ArrivingSink = std::function<void(matrices::ArrivingRows<Value, Idx> rows)>;
 

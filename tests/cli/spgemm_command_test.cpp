@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <complex>
+#include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "matrices/generators.hpp"
 #include "sortie/matrix_market.hpp"
@@ -10,6 +14,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/support/backend.hpp"
 #include "tests/support/compressed.hpp"
+#include "tests/support/file_size_limit.hpp"
 
 namespace sortie::test {
 namespace {
@@ -93,6 +98,26 @@ TEST_F(SpgemmCommand, ReadsStandardInputAndWritesStandardOutput) {
   EXPECT_EQ(piped.exit_code, 0);
   EXPECT_EQ(piped.out, read_file(path("c.mtx")));
   EXPECT_THAT(piped.err, HasSubstr("products in"));
+}
+
+// A pipe has its bytes once: a second opening would find it empty, and its writer would be ended.
+TEST_F(SpgemmCommand, OpensANamedPipeOnce) {
+  const IgnoredSignal ignored(SIGPIPE);
+  const std::string file = matrix("jagmesh7.mtx");
+  const std::string content = read_file(file);
+  const Result expected = run({"spgemm", file, "-o", "-"});
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  for (int round = 0; round < 5; ++round) {
+    std::jthread writer([&] {
+      std::ofstream pipe(path("pipe"), std::ios::binary);
+      for (std::size_t at = 0; at < content.size(); at += 1000)
+        pipe << content.substr(at, 1000) << std::flush;
+      EXPECT_TRUE(pipe.good()) << "the program closed the pipe before its end";
+    });
+    const Result result = run({"spgemm", path("pipe"), "-o", "-"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(result.out == expected.out);
+  }
 }
 
 TEST_F(SpgemmCommand, ReadsGzipByContent) {
