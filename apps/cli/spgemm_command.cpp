@@ -503,8 +503,9 @@ void multiply_structures(Job& job, const SpgemmCommand& command, Operands<Value,
 template <class Value, class Idx>
 bool wants_streaming(const Context& context, const SpgemmCommand& command,
                      const Operands<Value, Idx>& operands) {
-  return context.memory_budget != 0 && !command.output.empty() &&
-         WholeFile::takes_rewrites(command.output) &&
+  if (context.memory_budget == 0) return false;
+  const PhaseTimer timer(context, "estimate");
+  return !command.output.empty() && WholeFile::takes_rewrites(command.output) &&
          spgemm::makes_chunks(spgemm::parse_algorithm(command.algorithm)) &&
          spgemm::product_size(operands.a, operands.b()).bytes_c_bound > context.memory_budget;
 }
