@@ -17,12 +17,12 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
+#include "matrices/chunked_rows.hpp"
 #include "matrices/matrix_market_rows.hpp"
 #include "matrices/row_assembly.hpp"
 #include "matrices/rows_view.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/csr.hpp"
-#include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
 
 namespace sortie::matrices {
@@ -137,14 +137,6 @@ void write_entries(WholeFile& file, TextBuffers<Value>& buffers, const RowsView<
   write_blocks(file, buffers.workers(), blocks);
 }
 
-const std::string& require_rewritable(const std::string& path) {
-  if (WholeFile::takes_rewrites(path)) return path;
-  throw Error(ErrorKind::output,
-              fmt::format("{}: found a stream, expected a regular file, which a matrix written in "
-                          "chunks of rows requires",
-                          path == "-" ? "<stdout>" : path));
-}
-
 template <class Value, Index Idx>
 void write(const HostContext& context, const std::string& path,
            const RowsView<Value, Idx>& matrix) {
@@ -213,7 +205,7 @@ MatrixMarketRowsWriter<Value, Idx>::MatrixMarketRowsWriter(const HostContext& co
       path_(path),
       rows_(rows),
       cols_(cols),
-      output_(new Output{WholeFile(require_rewritable(path)),
+      output_(new Output{WholeFile(detail::require_rewritable(path)),
                          TextBuffers<Value>(static_cast<std::uint64_t>(threads_of(context))), 0}) {
   output_->file.write(banner<Value>());
   output_->sizes_at = output_->file.bytes_written();
@@ -225,12 +217,7 @@ MatrixMarketRowsWriter<Value, Idx>::~MatrixMarketRowsWriter() = default;
 
 template <Scalar Value, Index Idx>
 void MatrixMarketRowsWriter<Value, Idx>::append(const RowsView<Value, Idx>& rows) {
-  const std::int64_t rows_left = rows_ - rows_written_;
-  if (rows.cols != cols_ || rows.rows > rows_left) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: found {} x {} rows to append, expected at most {} x {}", path_,
-                            rows.rows, rows.cols, rows_left, cols_));
-  }
+  detail::require_next_rows(path_, rows, rows_ - rows_written_, cols_);
   PhaseTimer timer(context_, "write matrix");
   WholeFile& file = output_->file;
   const std::uint64_t bytes_before = file.bytes_written();
@@ -243,10 +230,7 @@ void MatrixMarketRowsWriter<Value, Idx>::append(const RowsView<Value, Idx>& rows
 
 template <Scalar Value, Index Idx>
 void MatrixMarketRowsWriter<Value, Idx>::commit() {
-  if (rows_written_ != rows_) {
-    throw Error(ErrorKind::usage, fmt::format("{}: found {} rows at the end, expected {}", path_,
-                                              rows_written_, rows_));
-  }
+  detail::require_all_rows(path_, rows_written_, rows_);
   const PhaseTimer timer(context_, "write matrix");
   output_->file.rewrite(output_->sizes_at, sizes());
   output_->file.commit();

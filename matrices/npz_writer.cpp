@@ -22,12 +22,12 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
+#include "matrices/chunked_rows.hpp"
 #include "matrices/npy_header.hpp"
 #include "matrices/npz_rows.hpp"
 #include "matrices/row_assembly.hpp"
 #include "matrices/rows_view.hpp"
 #include "matrices/zip_archive.hpp"
-#include "sortie/error.hpp"
 #include "sortie/npz.hpp"
 
 namespace sortie::matrices {
@@ -282,14 +282,6 @@ void write_npz_file(const HostContext& context, const std::string& path,
   file.commit();
 }
 
-const std::string& require_regular_output(const std::string& path) {
-  if (WholeFile::takes_rewrites(path)) return path;
-  throw Error(ErrorKind::output,
-              fmt::format("{}: found a stream, expected a regular file, which a matrix written in "
-                          "chunks of rows requires",
-                          path == "-" ? "<stdout>" : path));
-}
-
 }  // namespace
 
 template <Scalar Value, Index Idx>
@@ -323,7 +315,7 @@ struct NpzRowsWriter<Value, Idx>::State {
         path(path_of_file),
         rows(number_of_rows),
         cols(number_of_cols),
-        file(require_regular_output(path)),
+        file(require_rewritable(path)),
         indices(path),
         workers(threads_of(context)),
         data(file, "data.npy") {
@@ -366,12 +358,7 @@ std::int64_t NpzRowsWriter<Value, Idx>::nnz() const {
 template <Scalar Value, Index Idx>
 void NpzRowsWriter<Value, Idx>::append(const RowsView<Value, Idx>& rows) {
   State& state = *state_;
-  const std::int64_t rows_left = state.rows - state.rows_written();
-  if (rows.cols != state.cols || rows.rows > rows_left) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: found {} x {} rows to append, expected at most {} x {}",
-                            state.path, rows.rows, rows.cols, rows_left, state.cols));
-  }
+  require_next_rows(state.path, rows, state.rows - state.rows_written(), state.cols);
   PhaseTimer timer(state.context, "write matrix");
   const std::uint64_t before = state.file.bytes_written() + state.indices.bytes_written();
   state.data.append(state.file, state.workers, value_blocks(rows));
@@ -387,10 +374,7 @@ void NpzRowsWriter<Value, Idx>::append(const RowsView<Value, Idx>& rows) {
 template <Scalar Value, Index Idx>
 void NpzRowsWriter<Value, Idx>::commit() {
   State& state = *state_;
-  if (state.rows_written() != state.rows) {
-    throw Error(ErrorKind::usage, fmt::format("{}: found {} rows at the end, expected {}",
-                                              state.path, state.rows_written(), state.rows));
-  }
+  require_all_rows(state.path, state.rows_written(), state.rows);
   PhaseTimer timer(state.context, "write matrix");
   const std::uint64_t before = state.file.bytes_written();
   NpzMembers members(state.file, state.workers);

@@ -14,20 +14,16 @@
 #include "apps/bench/timing.hpp"
 #include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
+#include "apps/cli/product_output.hpp"
+#include "apps/cli/spgemm_operands.hpp"
 #include "apps/spgemm/arriving_product.hpp"
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
-#include "core/background_task.hpp"
-#include "core/byte_source.hpp"
 #include "core/checksum.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
-#include "matrices/matrix_market_rows.hpp"
-#include "matrices/matrix_market_text.hpp"
-#include "matrices/npz_file.hpp"
-#include "matrices/npz_rows.hpp"
 #include "matrices/rows_view.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
@@ -43,113 +39,6 @@ namespace {
 using matrices::Csr;
 using matrices::Pattern;
 using spgemm::Algorithm;
-
-/// A file read into memory, so that the header can be examined before the entries are parsed, also
-/// for standard input. Of an .npz file that can be read in any order, only the header is read.
-struct MatrixText {
-  MatrixText(const HostContext& context, const std::string& path)
-      : name(path == "-" ? "<stdin>" : path) {
-    PhaseTimer timer(context, "read");
-    if (matrices::is_npz_file(path)) {
-      open_npz(matrices::NpzFile(path, threads_of(context)));
-      return;
-    }
-    bytes = read_all(path, 0, threads_of(context));
-    timer.set_bytes(bytes.size);
-    if (matrices::starts_as_npz(bytes.span())) {
-      open_npz(matrices::NpzFile(name, std::move(bytes)));
-    } else {
-      header = matrices::parse_matrix_market_header(name, bytes.span());
-    }
-  }
-
-  std::string name;
-  ByteBuffer bytes;
-  std::optional<matrices::NpzFile> npz;  ///< instead of `bytes`
-  matrices::MatrixMarketHeader header;   ///< of an .npz file: what it would be
-
- private:
-  void open_npz(matrices::NpzFile file) {
-    const matrices::NpzHeader& found = file.header();
-    header.field = found.complex ? matrices::Field::complex : matrices::Field::real;
-    header.rows = found.rows;
-    header.cols = found.cols;
-    header.entries = found.entries;
-    npz.emplace(std::move(file));
-  }
-};
-
-/// The texts of A and, if B is not A, of B.
-struct OperandTexts {
-  /// \throws Error (input) as the reader, or for incompatible shapes
-  OperandTexts(const HostContext& context, const std::string& path_a, const std::string& path_b,
-               bool transpose_b)
-      : a(context, path_a) {
-    if (!path_b.empty()) b.emplace(context, path_b);
-    const std::int64_t rows_b = transpose_b ? header_b().cols : header_b().rows;
-    if (a.header.cols == rows_b) return;
-    throw Error(ErrorKind::input,
-                fmt::format("{} ({} x {}) and {}{} ({} x {}): found {} columns and {} rows, "
-                            "expected equal numbers",
-                            a.name, a.header.rows, a.header.cols, b ? b->name : a.name,
-                            transpose_b ? " transposed, as read" : "", header_b().rows,
-                            header_b().cols, a.header.cols, rows_b));
-  }
-
-  [[nodiscard]] const matrices::MatrixMarketHeader& header_b() const {
-    return b ? b->header : a.header;
-  }
-  /// True if the number of rows or columns exceeds 2^31 - 1.
-  [[nodiscard]] bool need_wide_index() const {
-    return std::max({a.header.rows, a.header.cols, header_b().rows, header_b().cols}) >
-           std::numeric_limits<std::int32_t>::max();
-  }
-  [[nodiscard]] bool any_complex() const {
-    return a.header.field == matrices::Field::complex ||
-           header_b().field == matrices::Field::complex;
-  }
-
-  MatrixText a;
-  std::optional<MatrixText> b;
-};
-
-/// The parsed operands A and, if B is not A, B.
-template <class Value, class Idx>
-struct Operands {
-  using Matrix = Csr<Value, Idx>;
-
-  /// Parses the texts and frees them.
-  Operands(const Job& job, bool transpose_b, OperandTexts texts)
-      : a(parse(job, std::move(texts.a))) {
-    if (texts.b) other_b = parse(job, std::move(*texts.b));
-    if (!transpose_b) return;
-    const PhaseTimer timer(job.reading_context(), "transpose");
-    other_b = matrices::transpose(b());
-  }
-
-  [[nodiscard]] const Matrix& b() const { return other_b ? *other_b : a; }
-
-  Matrix a;
-  std::optional<Matrix> other_b;
-
- private:
-  static Matrix parse(const Job& job, MatrixText text) {
-    if (text.npz) return parse_npz(job, std::move(*text.npz));
-    const PhaseTimer timer(job.reading_context(), "parse", text.bytes.size);
-    return matrices::parse_matrix_market<Value, Idx>(job.host_context(), text.name,
-                                                     text.bytes.span());
-  }
-  static Matrix parse_npz(const Job& job, matrices::NpzFile file) {
-    const HostContext context = job.host_context();
-    HostMemoryBudget budget(context);
-    start_host_runtime(context.threads);
-    PhaseTimer reading(job.reading_context(), "read", file.bytes());
-    auto arrays = file.load<Value, Idx>(context, budget);
-    reading.stop();
-    const PhaseTimer timer(job.reading_context(), "parse", file.bytes());
-    return matrices::assemble_npz(std::move(arrays), budget);
-  }
-};
 
 /// The command line of `sortie spgemm`.
 struct SpgemmCommand {
@@ -318,90 +207,6 @@ void choose_backend(Job& job, const SpgemmCommand& command, const Operands<Value
   job.choose_backend(spgemm_seconds(spgemm::count_products(operands.a, operands.b()), operand_bytes,
                                     threads_of(job.reading_context())));
 }
-
-/// Writes rows of C on a thread, while the next are computed and while they arrive from the device.
-///
-///     device   rows 1   | rows 2                | rows 3
-///     bus               | copy 1                | copy 2 ...
-///     writing           |   format and write 1  |   format and write 2 ...
-template <class Value, class Idx>
-class ProductOutput {
- public:
-  using Rows = matrices::ArrivingRows<Value, Idx>;
-
-  /// \param path  "" for none
-  ProductOutput(const Job& job, const std::string& path, bool as_npz, std::int64_t rows,
-                std::int64_t cols)
-      : job_(job), path_(path), as_npz_(as_npz), rows_(rows), cols_(cols) {}
-
-  /// Waits until the rows before are written, and starts to write these.
-  void take(Rows rows) {
-    wait();
-    chunks_ += 1;
-    nnz_ += rows.nnz();
-    last_ = rows;
-    if (path_.empty()) return;
-    if (rows.rows != rows_ && !text_ && !npz_) {
-      if (as_npz_) {
-        npz_.emplace(context(), path_, rows_, cols_);
-      } else {
-        text_.emplace(context(), path_, rows_, cols_);
-      }
-    }
-    writing_.emplace([this, rows = std::move(rows)] { write(rows); });
-  }
-
-  /// Waits for the end of the writing. Every row has been taken.
-  void finish() {
-    wait();
-    const PhaseTimer timer(job_.context(), "write");
-    if (text_) text_->commit();
-    if (npz_) npz_->commit();
-  }
-
-  [[nodiscard]] std::int64_t chunks() const { return chunks_; }
-  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
-  /// The rows taken last.
-  [[nodiscard]] const Rows& last() const { return last_; }
-
- private:
-  /// The report is of the calling thread: the phase "write" is the time that it waits.
-  [[nodiscard]] HostContext context() const {
-    HostContext context = job_.host_context();
-    context.progress = {};
-    return context;
-  }
-  void write(const Rows& rows) {
-    if (text_) {
-      text_->append(view_of(rows));
-    } else if (npz_) {
-      npz_->append(view_of(rows));
-    } else if (as_npz_) {
-      matrices::write_npz(context(), path_, rows);
-    } else {
-      matrices::write_matrix_market(context(), path_, rows);
-    }
-  }
-  void wait() {
-    if (!writing_) return;
-    const PhaseTimer timer(job_.context(), "write");
-    writing_->wait();
-    writing_.reset();
-  }
-
-  const Job& job_;
-  std::string path_;
-  bool as_npz_;
-  std::int64_t rows_;
-  std::int64_t cols_;
-  // If C comes in several chunks, one of them.
-  std::optional<matrices::MatrixMarketRowsWriter<Value, Idx>> text_;
-  std::optional<matrices::NpzRowsWriter<Value, Idx>> npz_;
-  Rows last_;
-  std::int64_t chunks_ = 0;
-  std::int64_t nnz_ = 0;
-  std::optional<BackgroundTask> writing_;  ///< last: its end waits for the thread
-};
 
 /// True if C is formatted and written as it arrives from the device, and nothing else needs it.
 bool writes_arriving_rows(const Job& job, const SpgemmCommand& command) {

@@ -15,8 +15,8 @@ namespace sortie::sorting {
 ///     GPU                                        | sort |
 ///
 /// Each thread reads a block of the file into page-locked memory, and copies it to the GPU; the way
-/// back likewise. The host never holds the records, so that the memory budget, which is of host
-/// memory, does not matter if it has room for the blocks.
+/// back likewise. The host holds blocks only. The memory budget limits host memory, so it limits the
+/// number of blocks and not the number of records.
 ///
 /// \pre the output is none or a regular file
 /// \return no value, with nothing written, if the backend is not CUDA, the records

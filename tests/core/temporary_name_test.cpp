@@ -59,7 +59,8 @@ TEST(TemporaryName, AnIgnoredSignalRemainsIgnored) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
-// Signals know 64 of them; none is lost for the others, and names that end make room.
+// A signal handler removes at most 64 names. More files than that are written and committed as usual,
+// and a name that is given up makes room for another one.
 TEST(TemporaryName, MayBeMany) {
   const TemporaryFolder folder;
   std::vector<TemporaryName> names(100);

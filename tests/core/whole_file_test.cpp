@@ -207,8 +207,8 @@ TEST(WholeFile, AFileInMemoryThatMayNotGrowIsAnErrorAndLeavesNothing) {
   EXPECT_EQ(folder.entries(), 0U);
 }
 
-// Pages that the memory has no room for are found missing before the copy, which would end the
-// process; pwrite() then tells the reason.
+// The pages are allocated before the copy. A copy to pages that cannot be allocated would end the
+// process by a signal; pwrite() returns the reason instead.
 TEST(WholeFile, AFullMemoryFileSystemIsAnErrorAndLeavesNothing) {
   const TemporaryFolder folder;
   if (::mount("sortie-test", folder.path("").c_str(), "tmpfs", 0, "size=1m") != 0)
