@@ -6,7 +6,7 @@
 
 namespace sortie {
 
-/// The steps of a block of a file, or of an array on its way to a file. `worker` is the number of
+/// The steps of a block of a file, or of an array that is written to a file. `worker` is the number of
 /// the thread, from 0; a step keeps the buffers of a block by it. Blocks are numbered from 0.
 ///
 ///     worker 0   take 0 | work 0     | pass 0 | finish 0 | take 3 | ...

@@ -69,7 +69,7 @@ bool may_have_cuda_device() {
   return false;
 }
 
-void start_device(int /*device*/) {}
+void start_device(int /*device*/, int /*threads*/) {}
 
 void end_device(int /*device*/) noexcept {}
 

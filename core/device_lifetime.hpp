@@ -10,8 +10,9 @@ namespace sortie {
 [[nodiscard]] bool may_have_cuda_device();
 
 /// Starts the driver, and what every call on the device takes at first: its context, the memory
-/// pool, and page-locked blocks for copies. \pre the device exists \throws Error (device)
-void start_device(int device);
+/// pool, and page-locked blocks for copies by up to `threads` threads. \pre the device exists
+/// \throws Error (device)
+void start_device(int device, int threads);
 
 /// Frees everything that this process has on the device. Only for the end of a program: pointers,
 /// streams and events of the device must not be used any more, by anyone in the process.

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -155,13 +156,17 @@ void touch_new_memory(void* storage, std::size_t bytes) {
   char* const begin = static_cast<char*>(storage);
   char* const end = begin + bytes;
   std::vector<std::jthread> team;
-  for (std::size_t t = 0; t < threads; ++t) {
-    const std::size_t first = std::min(bytes, t * share);
-    char* const last = t + 1 == threads ? end : begin + std::min(bytes, first + share);
-    team.emplace_back([=] {
-      for (char* page = begin + first; page < last; page += page_bytes)
-        *static_cast<volatile char*>(page) = 0;
-    });
+  try {
+    for (std::size_t t = 0; t < threads; ++t) {
+      const std::size_t first = std::min(bytes, t * share);
+      char* const last = t + 1 == threads ? end : begin + std::min(bytes, first + share);
+      team.emplace_back([=] {
+        for (char* page = begin + first; page < last; page += page_bytes)
+          *static_cast<volatile char*>(page) = 0;
+      });
+    }
+  } catch (const std::system_error&) {
+    // The system has no more threads. The first use touches the rest.
   }
 }
 

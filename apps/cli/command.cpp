@@ -13,6 +13,7 @@
 #include "apps/bench/timing.hpp"
 #include "core/device_lifetime.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/whole_file.hpp"
 #include "sortie/devices.hpp"
@@ -120,7 +121,8 @@ void Job::start_device() const {
   // The host is used if the choice is left and the driver finds no device.
   if (is_automatic_) context.backend = Backend::automatic;
   starting_.emplace([context] {
-    if (resolve_backend(context) == Backend::cuda) sortie::start_device(context.device);
+    if (resolve_backend(context) == Backend::cuda)
+      sortie::start_device(context.device, threads_of(context));
   });
 }
 

@@ -86,7 +86,7 @@ class Job {
 
   /// Frees the device on a thread, beside the rest of the command, which must not use it: the end
   /// of a process that has used a device takes as long otherwise.
-  /// \param arrived  returns when no copy from the device is on its way any more
+  /// \param arrived  returns when no copy from the device is in progress any more
   void release_device(std::function<void()> arrived);
 
   /// The settings of readers, writers and checks, which a command times itself. --max-memory is of

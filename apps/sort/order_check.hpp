@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
 
 #include "core/random.hpp"
 #include "primitives/host/items.hpp"
+#include "primitives/key_codec.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::sorting {
@@ -43,6 +46,21 @@ class Fingerprint {
 
   std::uint64_t sum_ = 0;
 };
+
+/// Calls body(items, n) for consecutive parts of `items`, with encoded copies of their keys.
+template <class Key, class Value, class Body>
+void for_encoded(const Items<Key, Value>& items, std::uint64_t n, const KeyCodec<Key>& codec,
+                 const Body& body) {
+  std::array<Key, 1024> keys;
+  for (std::uint64_t begin = 0; begin < n; begin += keys.size()) {
+    const std::uint64_t size = std::min<std::uint64_t>(keys.size(), n - begin);
+    std::copy_n(items.keys + begin, size, keys.begin());
+    codec.encode(keys.data(), size);
+    Items<Key, Value> part = items.from(begin);
+    part.keys = keys.data();
+    body(part, size);
+  }
+}
 
 /// Checks that the keys of consecutive blocks ascend, and computes the fingerprint of the records.
 /// Keys are encoded: unsigned, in the requested order.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <chrono>
 #include <concepts>
@@ -215,8 +214,8 @@ class RecordSorter {
     free(original);
     if (request_.verify) {
       const PhaseTimer timer(context_, "verify", n * record_bytes);
-      for_encoded_blocks(items, n,
-                         [&](Range block, std::uint64_t size) { check_.add(block, size); });
+      for_encoded(items, n, codec_,
+                  [&](Range part, std::uint64_t size) { check_.add(part, size); });
       check_.finish(read_, n);
     }
     if (request_.output.empty()) return;
@@ -448,8 +447,8 @@ class RecordSorter {
   }
 
   void add_to(Fingerprint& fingerprint, Range items, std::uint64_t n) const {
-    for_encoded_blocks(items, n,
-                       [&](Range block, std::uint64_t size) { fingerprint.add(block, size); });
+    for_encoded(items, n, codec_,
+                [&](Range part, std::uint64_t size) { fingerprint.add(part, size); });
   }
 
   /// \param held  items in memory, these included
@@ -465,20 +464,6 @@ class RecordSorter {
     }
     multisort::sort(
         context, {items.keys, request_.format.key, n, items.values, value_bytes, request_.options});
-  }
-
-  /// Calls body(items, n) for consecutive blocks, with encoded copies of the keys.
-  template <class Body>
-  void for_encoded_blocks(Range items, std::uint64_t n, Body body) const {
-    std::array<Key, 1024> keys;
-    for (std::uint64_t begin = 0; begin < n; begin += keys.size()) {
-      const std::uint64_t size = std::min<std::uint64_t>(keys.size(), n - begin);
-      std::copy_n(items.keys + begin, size, keys.begin());
-      codec_.encode(keys.data(), size);
-      Range block = items.from(begin);
-      block.keys = keys.data();
-      body(block, size);
-    }
   }
 
   const Context& context_;

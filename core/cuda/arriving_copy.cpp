@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <system_error>
 
 #include "core/block_pipeline.hpp"
 #include "sortie/error.hpp"
@@ -22,17 +23,21 @@ HostArray<std::byte> memory_for(std::size_t bytes) {
 }  // namespace
 
 ArrivingCopy::ArrivingCopy(const void* device, std::size_t bytes, std::shared_ptr<const void> owner,
-                           cudaStream_t stream)
+                           cudaStream_t stream, int threads)
     : source_(static_cast<const std::byte*>(device)),
       bytes_(bytes),
       owner_(std::move(owner)),
       memory_(memory_for(bytes)),
-      blocks_(std::in_place, transfer_threads(bytes)) {
+      blocks_(std::in_place, transfer_threads(bytes, threads)) {
   check_cuda(cudaGetDevice(&device_));
   check_cuda(cudaEventRecord(ready_.get(), stream));
   for (std::size_t i = 0; i < blocks_->size(); ++i)
     check_cuda(cudaStreamWaitEvent((*blocks_)[i].stream.get(), ready_.get(), 0));
-  thread_ = std::jthread([this] { run(); });
+  try {
+    thread_ = std::jthread([this] { run(); });
+  } catch (const std::system_error&) {
+    run();
+  }
 }
 
 void ArrivingCopy::await(std::uint64_t end) const {

@@ -20,10 +20,11 @@ bool may_have_cuda_device() {
          std::filesystem::exists("/dev/dxg", ignored);
 }
 
-void start_device(int device) {
+void start_device(int device, int threads) {
   check_cuda(cudaSetDevice(device));
   const DeviceBuffer<char> first(std::size_t{1} << 20, nullptr);
-  const TransferBlocks blocks(transfer_threads(std::numeric_limits<std::size_t>::max() / 2));
+  constexpr std::size_t many_bytes = std::numeric_limits<std::size_t>::max() / 2;
+  const TransferBlocks blocks(transfer_threads(many_bytes, threads));
   check_cuda(cudaStreamSynchronize(nullptr));
 }
 

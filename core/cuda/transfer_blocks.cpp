@@ -7,8 +7,6 @@
 #include <new>
 #include <utility>
 
-#include "core/host_runtime.hpp"
-
 namespace sortie {
 namespace {
 
@@ -61,18 +59,10 @@ TransferBlocks::~TransferBlocks() {
   }
 }
 
-std::size_t transfer_threads(std::size_t bytes) {
+std::size_t transfer_threads(std::size_t bytes, int threads) {
   const std::size_t blocks = (bytes + TransferBlock::bytes - 1) / TransferBlock::bytes;
   return std::clamp<std::size_t>(
-      blocks / 2, 1,
-      std::min<std::size_t>(most_transfer_threads,
-                            static_cast<std::size_t>(default_host_threads())));
-}
-
-void free_transfer_blocks() {
-  IdleBlocks& idle = idle_blocks();
-  const std::lock_guard lock(idle.mutex);
-  idle.blocks.clear();
+      blocks / 2, 1, std::min(most_transfer_threads, static_cast<std::size_t>(threads)));
 }
 
 }  // namespace sortie

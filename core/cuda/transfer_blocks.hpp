@@ -26,7 +26,7 @@ class TransferBlocks {
  public:
   /// Blocks of the current device. \throws Error (out_of_memory, device)
   explicit TransferBlocks(std::size_t count);
-  /// \pre no copy is on its way
+  /// \pre no copy is in progress
   ~TransferBlocks();
   TransferBlocks(const TransferBlocks&) = delete;
   TransferBlocks& operator=(const TransferBlocks&) = delete;
@@ -38,10 +38,8 @@ class TransferBlocks {
   std::vector<TransferBlock> blocks_;
 };
 
-/// Threads that copy `bytes` between host and device: enough for the bus, if the host has as many.
-[[nodiscard]] std::size_t transfer_threads(std::size_t bytes);
-
-/// Frees the blocks that are not in use. \throws Error (device)
-void free_transfer_blocks();
+/// Threads that copy `bytes` between host and device: enough for the bus, of the `threads` that may
+/// work.
+[[nodiscard]] std::size_t transfer_threads(std::size_t bytes, int threads);
 
 }  // namespace sortie

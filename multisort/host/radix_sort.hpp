@@ -174,7 +174,7 @@ class RadixSort {
   void divide(bool counted) {
     const Part part = large_.back();
     const Digit digit = Digit::highest(part.differing, digit_bits_);
-    // Nothing is thrown once items are on their way, so that all of them are in some part.
+    // Nothing is thrown once the first item has moved, so that every item is in some part.
     large_.reserve(large_.size() + places());
     small_.reserve(small_.size() + places() + task_count(part));
     if (!counted) count(part, digit);

@@ -2,7 +2,6 @@
 #include "apps/sort/resident_sort.hpp"
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -123,21 +122,6 @@ class ResidentSort {
     check_cuda(cudaStreamSynchronize(stream));
   }
 
-  /// Calls body(items, n) for parts of a worker's block, with encoded copies of the keys.
-  template <class Body>
-  void for_encoded(std::uint64_t worker, std::uint64_t n, const Body& body) {
-    std::array<Key, 1024> keys;
-    const Range all = items(worker);
-    for (std::uint64_t begin = 0; begin < n; begin += keys.size()) {
-      const std::uint64_t size = std::min<std::uint64_t>(keys.size(), n - begin);
-      std::copy_n(all.keys + begin, size, keys.begin());
-      codec_.encode(keys.data(), size);
-      Range part = all.from(begin);
-      part.keys = keys.data();
-      body(part, size);
-    }
-  }
-
   void read() {
     const PhaseTimer timer(context_, "read", size_ * record_bytes);
     std::vector<Fingerprint> fingerprints(workers_);
@@ -147,7 +131,7 @@ class ResidentSort {
       source_.read_at(block * block_items, blocks_->records(worker, items(worker), n));
       blocks_->unpack(worker, items(worker), n);
       if (request_.verify) {
-        for_encoded(worker, n,
+        for_encoded(items(worker), n, codec_,
                     [&](Range part, std::uint64_t size) { fingerprints[worker].add(part, size); });
       }
       transfer(worker, block, cudaMemcpyHostToDevice);
@@ -220,7 +204,7 @@ class ResidentSort {
       transfer(worker, block, cudaMemcpyDeviceToHost);
       if (request_.verify) {
         checks[worker] = OrderCheck<Key, Value>(block * block_items);
-        for_encoded(worker, n,
+        for_encoded(items(worker), n, codec_,
                     [&](Range part, std::uint64_t size) { checks[worker].add(part, size); });
       }
       return blocks_->pack(worker, items(worker), n);

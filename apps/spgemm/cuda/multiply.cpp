@@ -11,6 +11,7 @@
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
 #include "core/cuda/arriving_copy.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/host_runtime.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/error.hpp"
 
@@ -93,16 +94,16 @@ void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const 
   });
 }
 
-/// Entries of device memory on their way to the host, with the columns of the host.
+/// Copies columns to the host, in the host's type, while the caller goes on.
 template <class Idx, class Column>
-ArrivingArray<Idx> arriving_columns(DeviceBuffer<Column> columns) {
+ArrivingArray<Idx> arriving_columns(DeviceBuffer<Column> columns, int threads) {
   if constexpr (sizeof(Idx) == sizeof(Column)) {
-    return arriving<Idx>(std::move(columns));
+    return arriving<Idx>(std::move(columns), threads);
   } else {
     DeviceBuffer<Idx> converted(columns.size(), columns.stream());
     convert(columns.data(), converted.data(), static_cast<std::int64_t>(columns.size()),
             columns.stream());
-    return arriving<Idx>(std::move(converted));
+    return arriving<Idx>(std::move(converted), threads);
   }
 }
 
@@ -110,6 +111,7 @@ template <Scalar Value, Index Idx>
 void multiply_arriving(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                        const ArrivingSink<Value, Idx>& sink, Algorithm algorithm) {
   const DeviceCall call(context);
+  const int threads = threads_of(context);
   with_operands(call, a, b, [&](const auto& device_a, const auto& device_b) {
     with_product(call, device_a, device_b, algorithm, [&](auto&& product) {
       std::int64_t first_row = 0;
@@ -121,8 +123,8 @@ void multiply_arriving(const Context& context, const Csr<Value, Idx>& a, const C
         check_cuda(cudaMemcpyAsync(row_ptr.data(), product.row_ptr().data() + first_row,
                                    row_ptr.size() * sizeof(std::int64_t), cudaMemcpyDeviceToHost,
                                    call.stream));
-        rows.col_idx = arriving_columns<Idx>(std::move(entries->col_idx));
-        rows.values = arriving<Value>(std::move(entries->values));
+        rows.col_idx = arriving_columns<Idx>(std::move(entries->col_idx), threads);
+        rows.values = arriving<Value>(std::move(entries->values), threads);
         check_cuda(cudaStreamSynchronize(call.stream));
         phase.stop();
         const std::int64_t before = row_ptr.front();

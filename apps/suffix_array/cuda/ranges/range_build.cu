@@ -38,8 +38,8 @@
 
 #include <algorithm>
 #include <array>
-#include <future>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,12 +49,14 @@
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
+#include "core/background_task.hpp"
 #include "core/cuda/arriving_copy.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "core/cuda/pinned_memory.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
@@ -161,14 +163,14 @@ class RangesToHost {
   RangesToHost(const DeviceContext& context, std::uint64_t symbols)
       : device_(context.device), work_stream_(context.stream), copier_(symbols * sizeof(Pos)) {
     suffixes_.reserve(symbols);
-    work_ = std::async(std::launch::async, [memory = suffixes_.data(), symbols] {
-      touch_new_memory(memory, symbols * sizeof(Pos));
-    });
+    work_.emplace(
+        [memory = suffixes_.data(), symbols] { touch_new_memory(memory, symbols * sizeof(Pos)); });
   }
 
   /// Waits for the copy of the previous range and frees the range. Rethrows errors of the copy.
   void wait() {
-    if (work_.valid()) work_.get();
+    if (work_) work_->wait();
+    work_.reset();
     range_.reset();
   }
   /// Starts the copy of a range, ordered after the work that is on the context's stream now.
@@ -177,7 +179,7 @@ class RangesToHost {
     range_ = std::move(range);
     check_cuda(cudaEventRecord(sorted_.get(), work_stream_));
     check_cuda(cudaStreamWaitEvent(stream_.get(), sorted_.get(), 0));
-    work_ = std::async(std::launch::async, [this] {
+    work_.emplace([this] {
       check_cuda(cudaSetDevice(device_));
       copier_.copy(range_.data(), range_.bytes(), stream_.get(), [this](auto chunk) {
         const Pos* const items = reinterpret_cast<const Pos*>(chunk.data());
@@ -200,7 +202,7 @@ class RangesToHost {
   CudaEvent sorted_ = make_event();
   CudaStream stream_ = make_stream();
   /// Last: its destructor waits for the thread, which uses the other members.
-  std::future<void> work_;
+  std::optional<BackgroundTask> work_;
 };
 
 /// Builds with positions of type Index on the device, in one step if that fits, else in ranges.
@@ -354,7 +356,10 @@ template <Position Pos>
 ArrivingArray<Pos> build_arriving(const Context& context, const TextView& text) {
   const DeviceCall call(context);
   return build_with<Pos>(
-      call, text, [](DeviceBuffer<Pos> suffixes) { return arriving<Pos>(std::move(suffixes)); },
+      call, text,
+      [threads = threads_of(context)](DeviceBuffer<Pos> suffixes) {
+        return arriving<Pos>(std::move(suffixes), threads);
+      },
       [](std::vector<Pos> suffixes) { return ArrivingArray<Pos>(std::move(suffixes)); });
 }
 
