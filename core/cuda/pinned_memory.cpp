@@ -7,6 +7,12 @@
 
 namespace sortie {
 
+bool is_page_locked(const void* host) {
+  cudaPointerAttributes attributes = {};
+  check_cuda(cudaPointerGetAttributes(&attributes, host));
+  return attributes.type == cudaMemoryTypeHost;
+}
+
 namespace detail {
 namespace {
 

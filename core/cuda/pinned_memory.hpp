@@ -28,6 +28,10 @@ struct FreePinned {
 };
 }  // namespace detail
 
+/// Whether host memory is page-locked, by whomever: then plain copies have the full speed of the bus.
+/// \throws Error (device)
+[[nodiscard]] bool is_page_locked(const void* host);
+
 /// Page-locked host memory, for copies at the full speed of the bus.
 template <class T>
 class PinnedBuffer {

@@ -14,6 +14,7 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/backends.hpp"

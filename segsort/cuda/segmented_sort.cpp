@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <span>
 
+#include "core/cuda/block_copy.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "segsort/backends.hpp"
 #include "sortie/device_buffer.hpp"
@@ -32,8 +34,8 @@ struct TwoBuffers {
   DeviceBuffer<std::byte> in;
   DeviceBuffer<std::byte> out;
 
-  TwoBuffers(std::span<const std::byte> host, cudaStream_t stream)
-      : in(host, stream), out(host.size(), stream) {
+  TwoBuffers(std::span<const std::byte> host, cudaStream_t stream, int threads)
+      : in(copied_to_device(host, stream, threads)), out(host.size(), stream) {
     if (!host.empty())
       check_cuda(
           cudaMemcpyAsync(out.data(), in.data(), host.size(), cudaMemcpyDeviceToDevice, stream));
@@ -73,14 +75,15 @@ void sort_on_cuda(const Context& context, const Request& request) {
   if (wanted > budget) throw out_of_memory_error("a segmented sort on the GPU", wanted, budget);
 
   PhaseTimer copy_in(context, "copy in");
-  TwoBuffers keys(bytes_of(request.keys, request.num_items, key_bytes), stream);
-  TwoBuffers values(bytes_of(request.values, request.num_items, request.value_bytes), stream);
-  const DeviceBuffer<std::byte> begin_offsets(
-      bytes_of(request.begin_offsets.data, request.begin_offsets.size, request.begin_offsets.bytes),
-      stream);
-  const DeviceBuffer<std::byte> end_offsets(
-      bytes_of(request.end_offsets.data, request.end_offsets.size, request.end_offsets.bytes),
-      stream);
+  const int threads = threads_of(context);
+  TwoBuffers keys(bytes_of(request.keys, request.num_items, key_bytes), stream, threads);
+  TwoBuffers values(bytes_of(request.values, request.num_items, request.value_bytes), stream,
+                    threads);
+  const auto copied = [&](const auto& offsets) {
+    return copied_to_device(bytes_of(offsets.data, offsets.size, offsets.bytes), stream, threads);
+  };
+  const DeviceBuffer<std::byte> begin_offsets = copied(request.begin_offsets);
+  const DeviceBuffer<std::byte> end_offsets = copied(request.end_offsets);
   synchronise();
   copy_in.stop();
 
@@ -98,9 +101,12 @@ void sort_on_cuda(const Context& context, const Request& request) {
   sort.stop();
 
   const PhaseTimer copy_out(context, "copy out");
-  keys.out.copy_to({static_cast<std::byte*>(request.keys), keys.out.size()});
-  values.out.copy_to({static_cast<std::byte*>(request.values), values.out.size()});
-  check_cuda(cudaStreamSynchronize(stream));
+  const auto copy_back = [&](void* host, const DeviceBuffer<std::byte>& result) {
+    copy_to_host_in_blocks({static_cast<std::byte*>(host), result.size()}, result.data(), stream,
+                           threads);
+  };
+  copy_back(request.keys, keys.out);
+  copy_back(request.values, values.out);
 }
 
 }  // namespace sortie::segsort

@@ -9,33 +9,44 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
+#include "core/cuda/block_copy.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/check_cusparse.hpp"
 #include "core/cuda/pinned_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
 
 template <class Column, class Value, class Idx>
-DeviceCsr<Value, Column> to_device(const matrices::Csr<Value, Idx>& host, CUstream_st* stream) {
-  DeviceCsr<Value, Column> device{
-      host.rows, host.cols, DeviceBuffer<std::int64_t>(host.row_ptr, stream),
-      DeviceBuffer<Column>(host.col_idx.size(), stream), DeviceBuffer<Value>(host.values, stream)};
-  if (!host.col_idx.empty()) {
-    if constexpr (sizeof(Column) == sizeof(Idx)) {
-      // Columns are non-negative: signed and unsigned columns have the same representation.
-      check_cuda(cudaMemcpyAsync(device.col_idx.data(), host.col_idx.data(), device.col_idx.bytes(),
-                                 cudaMemcpyHostToDevice, stream));
-    } else {
-      const DeviceBuffer<Idx> as_given(host.col_idx, stream);
-      convert(as_given.data(), device.col_idx.data(), device.nnz(), stream);
-    }
+DeviceCsr<Value, Column> copied_to_device(const matrices::Csr<Value, Idx>& host,
+                                          cudaStream_t stream, int threads) {
+  const auto copied = [&]<class T>(const std::vector<T>& items) {
+    return sortie::copied_to_device(std::span<const T>(items), stream, threads);
+  };
+  DeviceCsr<Value, Column> device{host.rows, host.cols, copied(host.row_ptr),
+                                  DeviceBuffer<Column>(host.col_idx.size(), stream),
+                                  copied(host.values)};
+  if (host.col_idx.empty()) return device;
+  const std::span<const Idx> columns(host.col_idx);
+  if constexpr (sizeof(Column) == sizeof(Idx)) {
+    // Columns are non-negative: signed and unsigned columns have the same representation.
+    copy_to_device_in_blocks(device.col_idx.data(), std::as_bytes(columns), stream, threads);
+  } else {
+    const DeviceBuffer<Idx> as_given = copied(host.col_idx);
+    convert(as_given.data(), device.col_idx.data(), device.nnz(), stream);
+    check_cuda(cudaStreamSynchronize(stream));
   }
-  check_cuda(cudaStreamSynchronize(stream));
   return device;
+}
+
+template <class Column, class Value, class Idx>
+DeviceCsr<Value, Column> to_device(const matrices::Csr<Value, Idx>& host, CUstream_st* stream) {
+  return copied_to_device<Column>(host, stream, default_host_threads());
 }
 
 template <class Column, class Value, class Idx>
@@ -168,11 +179,13 @@ template <class Value, class Column>
 BorrowedCsr<Value, Column>::BorrowedCsr(const cusparseSpMatDescr* descriptor, CUstream_st* stream)
     : BorrowedCsr(borrowed<Value, Column>(descriptor, stream)) {}
 
-#define SORTIE_INSTANTIATE(Column, Value, Idx)                                          \
-  template DeviceCsr<Value, Column> to_device<Column>(const matrices::Csr<Value, Idx>&, \
-                                                      CUstream_st*);                    \
-  template void append_entries(const DeviceBuffer<Column>&, const DeviceBuffer<Value>&, \
-                               matrices::Csr<Value, Idx>&);                             \
+#define SORTIE_INSTANTIATE(Column, Value, Idx)                                                 \
+  template DeviceCsr<Value, Column> copied_to_device<Column>(const matrices::Csr<Value, Idx>&, \
+                                                             cudaStream_t, int);               \
+  template DeviceCsr<Value, Column> to_device<Column>(const matrices::Csr<Value, Idx>&,        \
+                                                      CUstream_st*);                           \
+  template void append_entries(const DeviceBuffer<Column>&, const DeviceBuffer<Value>&,        \
+                               matrices::Csr<Value, Idx>&);                                    \
   template matrices::Csr<Value, Idx> to_host<Idx>(const DeviceCsr<Value, Column>&);
 #define SORTIE_INSTANTIATE_VALUE(Value)                  \
   SORTIE_INSTANTIATE(std::uint32_t, Value, std::int32_t) \

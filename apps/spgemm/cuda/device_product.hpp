@@ -13,6 +13,7 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
+#include "core/host_runtime.hpp"
 #include "sortie/device_csr.hpp"
 
 /// What products on CUDA share: their memory, arrays of indices, copies of operands and results.
@@ -53,6 +54,11 @@ void shift_offsets(const std::int64_t* from, std::int64_t amount, std::int64_t* 
 /// \throws Error (out_of_memory, device)
 void exclusive_sum(std::int64_t* data, std::int64_t count, cudaStream_t stream);
 
+/// to_device() on several threads.
+template <class Column, class Value, class Idx>
+[[nodiscard]] DeviceCsr<Value, Column> copied_to_device(const matrices::Csr<Value, Idx>& host,
+                                                        cudaStream_t stream, int threads);
+
 /// Copies A and B to the device (once if they are the same object), with the narrowest column type
 /// that holds all columns, and returns function(A, B) for views of the copies. The context's device
 /// must be current.
@@ -61,9 +67,10 @@ auto with_operands(const DeviceContext& context, const matrices::Csr<Value, Idx>
                    const matrices::Csr<Value, Idx>& b, const Function& function) {
   const auto with_columns = [&]<class Column>(Column) {
     DevicePhase phase(context, "copy in");
-    const auto device_a = to_device<Column>(a, context.stream);
+    const int threads = threads_of(context);
+    const auto device_a = copied_to_device<Column>(a, context.stream, threads);
     DeviceCsr<Value, Column> device_b;
-    if (&a != &b) device_b = to_device<Column>(b, context.stream);
+    if (&a != &b) device_b = copied_to_device<Column>(b, context.stream, threads);
     phase.stop();
     return function(view(device_a), &a == &b ? view(device_a) : view(device_b));
   };

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "apps/suffix_array/cuda/sizes.hpp"
+#include "core/cuda/block_copy.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/pinned_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "sortie/device_suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -36,9 +38,12 @@ struct Inputs {
         text.symbols.size_bytes() + text.separators.size_bytes() + array.size_bytes();
     require(context, what, wanted);
     WaitingPhase copy_in(context, "copy in", wanted);
-    symbols = {text.symbols, context.stream};
-    separators = {text.separators, context.stream};
-    suffixes = {array, context.stream};
+    const auto copied = [&](auto host) {
+      return copied_to_device(host, context.stream, threads_of(context));
+    };
+    symbols = copied(text.symbols);
+    separators = copied(text.separators);
+    suffixes = copied(array);
     copy_in.stop();
   }
   [[nodiscard]] std::uint64_t bytes() const {

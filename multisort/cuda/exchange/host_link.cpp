@@ -9,12 +9,6 @@
 
 namespace sortie::multisort {
 
-bool is_page_locked(const void* host) {
-  cudaPointerAttributes attributes = {};
-  check_cuda(cudaPointerGetAttributes(&attributes, host));
-  return attributes.type == cudaMemoryTypeHost;
-}
-
 HostLink::HostLink(int ordinal) {
   const CurrentDevice current(ordinal);
   stream_ = make_stream();

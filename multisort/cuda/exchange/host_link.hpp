@@ -12,8 +12,6 @@
 
 namespace sortie::multisort {
 
-[[nodiscard]] bool is_page_locked(const void* host);
-
 /// Copies between pageable host memory and one device through two page-locked blocks: one is filled
 /// while the other is copied. Not thread-safe.
 class HostLink {
