@@ -89,8 +89,8 @@ typedef struct sortie_context sortie_context;
 
 /** Called during long computations, on the thread of the call. `done` ascends to `total` in each
  * phase; a total of 0 is unknown. The names of phases are valid during the call. \return 0 to go on;
- * another value cancels: the call returns SORTIE_CANCELLED as soon as it can, and arrays that it
- * changes in place then hold their elements in no particular order */
+ * another value cancels: the call returns SORTIE_CANCELLED as soon as it can. What it should have
+ * written, and arrays that it sorts in place, then hold anything */
 typedef int (*sortie_progress)(void* user, const char* phase, uint64_t done, uint64_t total);
 
 /** A context with the defaults: backend automatic, device 0, the default stream, all cores, all free
@@ -160,26 +160,32 @@ enum {
   SORTIE_STABLE = 2      /**< equal keys keep their order. On device memory every sort does so. */
 };
 
-/** Sorts an array in place. Floating-point keys are ordered by IEEE 754 totalOrder: -NaN < -inf <
- * ... < -0.0 < +0.0 < ... < +inf < +NaN.
- * \param type        of the keys, U8 to F64
- * \param keys        `size` elements
- * \param values      moved with the keys: `size` elements of `value_bytes` bytes; NULL if value_bytes
- *                    is 0
- * \param value_bytes any size. Values of other sizes than 4 and 8 bytes take a copy of the values and
- *                    8 bytes an element.
- * \param flags       SORTIE_DESCENDING | SORTIE_STABLE
- * Device memory: after all work on the context's stream; the host waits for the end. */
+/** Sorts an array. Floating-point keys are ordered by IEEE 754 totalOrder: -NaN < -inf < ... < -0.0
+ * < +0.0 < ... < +inf < +NaN.
+ * \param type          of the keys, U8 to F64
+ * \param keys          `size` elements
+ * \param sorted_keys   `size` elements; the same array as `keys` (sorts in place), or one that does not
+ *                      overlap it
+ * \param values        moved with the keys: `size` elements of `value_bytes` bytes; NULL if value_bytes
+ *                      is 0
+ * \param sorted_values as sorted_keys
+ * \param value_bytes   any size. Values of other sizes than 4 and 8 bytes are moved by their positions,
+ *                      which take 8 bytes an element.
+ * \param flags         SORTIE_DESCENDING | SORTIE_STABLE
+ * Extra memory: host as sortie/sort.hpp says; device a copy of keys and values, and in place one more.
+ * Device memory: the work is ordered on the context's stream. The host waits for its end only for keys
+ * of less than 4 bytes. */
 SORTIE_C_API sortie_status sortie_sort(sortie_context* context, sortie_memory memory,
-                                       sortie_type type, void* keys, uint64_t size, void* values,
+                                       sortie_type type, const void* keys, void* sorted_keys,
+                                       uint64_t size, const void* values, void* sorted_values,
                                        size_t value_bytes, unsigned flags);
 
 /** The positions of the keys in sorted order, equal keys by position: keys[positions[i]] ascends (or
  * descends). The keys are not changed.
  * \param position_type  SORTIE_U32, SORTIE_I32, SORTIE_U64 or SORTIE_I64
  * \param positions      `size` elements
- * Extra memory: a copy of the keys, and for 64-bit positions up to 8 bytes an element; work space as
- * for sortie_sort(). Device memory: as sortie_sort(). */
+ * Extra memory: a copy of the keys, and 4 bytes an element; work space as for sortie_sort(). Device
+ * memory: as sortie_sort(). */
 SORTIE_C_API sortie_status sortie_argsort(sortie_context* context, sortie_memory memory,
                                           sortie_type type, const void* keys, uint64_t size,
                                           sortie_type position_type, void* positions,
@@ -195,14 +201,15 @@ typedef struct sortie_segments {
   const void* ends;
 } sortie_segments;
 
-/** Sorts every segment of an array in place. Keys, values and flags as for sortie_sort(). Host memory:
- * offsets beyond the array, negative ones, and ends before their begins are an error (SORTIE_INPUT)
- * and leave the array unchanged. Device memory: offsets are not checked; the work is ordered on the
- * context's stream, and the host does not wait, except for key types of less than 4 bytes and values
- * of other sizes than 4 and 8 bytes, which take further memory. */
+/** Sorts every segment of an array. Arrays and flags as for sortie_sort(); elements outside of all
+ * segments are copied. Host memory: offsets beyond the array, negative ones, and ends before their
+ * begins are an error (SORTIE_INPUT), and nothing is written. Device memory: offsets are not checked;
+ * the work is ordered on the context's stream, and the host does not wait. */
 SORTIE_C_API sortie_status sortie_segmented_sort(sortie_context* context, sortie_memory memory,
-                                                 sortie_type type, void* keys, uint64_t size,
-                                                 void* values, size_t value_bytes,
+                                                 sortie_type type, const void* keys,
+                                                 void* sorted_keys, uint64_t size,
+                                                 const void* values, void* sorted_values,
+                                                 size_t value_bytes,
                                                  const sortie_segments* segments, unsigned flags);
 
 /** The positions in the array, from 0, of the keys of every segment in sorted order, equal keys by
