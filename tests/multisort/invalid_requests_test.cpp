@@ -83,6 +83,18 @@ TEST(InvalidSort, ScratchBeyondTheBudget) {
   }
 }
 
+// Enough keys that three devices would divide them, if there were memory for that.
+TEST(InvalidSort, KeysAloneOnManyDevicesNeedNoBudget) {
+  if (!has_vector_sort()) GTEST_SKIP() << "no vector sort on this processor";
+  std::vector<std::uint64_t> keys(200'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i * 77'777 % keys.size();
+  Context context;
+  context.backend = Backend::host;
+  context.memory_budget = 1;
+  sort(context, std::span<std::uint64_t>(keys), {.devices = 3});
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+}
+
 // Keys alone need a copy where they are merged, and otherwise where there is no vector sort.
 TEST(InvalidSort, ScratchOfKeysAloneBeyondTheBudget) {
   std::vector<double> numbers(1'000);
