@@ -47,7 +47,7 @@ set(SORTIE_PC_PRIVATE "-lfmt -lz -ldeflate ${zstd_flags}${kokkos_flags} -fopenmp
 set(SORTIE_PC_CFLAGS "")
 if(SORTIE_HAVE_CUDA)
   set(SORTIE_PC_CFLAGS " -I${CUDAToolkit_INCLUDE_DIRS}")
-  string(APPEND SORTIE_PC_PRIVATE " -L${CUDAToolkit_LIBRARY_DIR} -lcusparse -lcudart_static -lrt")
+  string(APPEND SORTIE_PC_PRIVATE " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt")
 endif()
 file(RELATIVE_PATH SORTIE_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/sortie.pc.in ${PROJECT_BINARY_DIR}/cmake/sortie.pc @ONLY)

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/cuda/cusparse_functions.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "core/cuda/block_copy.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/check_cusparse.hpp"
 #include "core/cuda/pinned_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
@@ -107,8 +107,15 @@ auto with_indices(cusparseIndexType_t type, const void* indices, Function&& func
 
 template <class Value, class Column>
 BorrowedCsr<Value, Column> borrowed(cusparseConstSpMatDescr_t descriptor, cudaStream_t stream) {
+  const CusparseFunctions& cusparse = cusparse_functions();
+  const auto check = [&](cusparseStatus_t status) {
+    if (status != CUSPARSE_STATUS_SUCCESS)
+      throw cusparse_error(ErrorKind::device,
+                           fmt::format("that gives {}", cusparse.error_name(status)),
+                           "a valid descriptor");
+  };
   cusparseFormat_t format{};
-  check_cusparse(cusparseSpMatGetFormat(descriptor, &format));
+  check(cusparse.get_format(descriptor, &format));
   if (format != CUSPARSE_FORMAT_CSR)
     throw cusparse_error(
         ErrorKind::usage, fmt::format("of format {}", static_cast<int>(format)),
@@ -123,8 +130,8 @@ BorrowedCsr<Value, Column> borrowed(cusparseConstSpMatDescr_t descriptor, cudaSt
   cusparseIndexType_t col_type{};
   cusparseIndexBase_t base{};
   cudaDataType value_type{};
-  check_cusparse(cusparseConstCsrGet(descriptor, &rows, &cols, &nnz, &row_indices, &col_indices,
-                                     &values, &row_type, &col_type, &base, &value_type));
+  check(cusparse.get_csr(descriptor, &rows, &cols, &nnz, &row_indices, &col_indices, &values,
+                         &row_type, &col_type, &base, &value_type));
   if (base != CUSPARSE_INDEX_BASE_ZERO)
     throw cusparse_error(ErrorKind::unavailable, "with indices from 1", "CUSPARSE_INDEX_BASE_ZERO");
   if (value_type != cusparse_type<Value>)
