@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of the C interface: a context per thread, settings, errors, cancellation."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import weakref
+from types import FrameType
+from typing import Any, NamedTuple, Optional
+
+from . import _errors, _library, _progress
+from ._library import lib
+from ._options import ProgressFunction, Settings
+
+
+class Place(NamedTuple):
+    """Where the arrays of a call are."""
+
+    memory: int
+    device: int = 0
+    stream: int = 0
+    """The caller's CUDA stream, for device memory."""
+
+    @property
+    def on_device(self) -> bool:
+        return self.memory == _library.DEVICE_MEMORY
+
+
+HOST = Place(_library.HOST_MEMORY)
+
+
+class _Context:
+    """A sortie_context and the state of the call that uses it.
+
+    The library calls `_on_progress` on the calling thread. An exception must not pass through C, so
+    it is stored there and raised when the call has returned.
+    """
+
+    def __init__(self) -> None:
+        self.pointer = lib.sortie_context_create()
+        if not self.pointer:
+            raise MemoryError("no memory for a context of the library")
+        self._report: Optional[ProgressFunction] = None
+        self._failure: Optional[BaseException] = None
+        self._interrupt: Optional[tuple[int, Optional[FrameType]]] = None
+        # The callback refers to the context weakly: a cycle would keep both until a collection.
+        this = weakref.ref(self)
+
+        def on_progress(_user: object, phase: bytes, done: int, total: int) -> int:
+            context = this()
+            return 1 if context is None else context._on_progress(phase, done, total)
+
+        self._callback = _library.Progress(on_progress)
+        self._check(lib.sortie_set_progress(self.pointer, self._callback, None))
+        weakref.finalize(self, lib.sortie_context_destroy, self.pointer).atexit = False
+
+    def _on_progress(self, phase: bytes, done: int, total: int) -> int:
+        try:
+            if self._interrupt is None and self._failure is None and self._report is not None:
+                self._report(phase.decode(), done, total)
+        except BaseException as failure:
+            self._failure = failure
+        return int(self._interrupt is not None or self._failure is not None)
+
+    def _on_interrupt(self, number: int, frame: Optional[FrameType]) -> None:
+        self._interrupt = (number, frame)
+
+    def _check(self, status: int) -> None:
+        if status != _library.OK:
+            message = lib.sortie_last_error(self.pointer).decode(errors="replace")
+            raise _errors.exception(status, message)
+
+    def _apply(self, settings: Settings, place: Place) -> None:
+        device = place.device if place.on_device else settings.device
+        self._check(lib.sortie_set_backend(self.pointer, settings.backend))
+        self._check(lib.sortie_set_device(self.pointer, device))
+        self._check(lib.sortie_set_stream(self.pointer, place.stream or None))
+        self._check(lib.sortie_set_threads(self.pointer, settings.threads))
+        self._check(lib.sortie_set_memory_budget(self.pointer, settings.memory_budget))
+
+    def call(self, name: str, settings: Settings, place: Place, arguments: tuple[Any, ...]) -> None:
+        self._apply(settings, place)
+        self._failure = None
+        self._interrupt = None
+        self._report = _progress.reporter(settings.progress)
+        # Python runs the handler of Ctrl-C when the library calls back, where it would raise in the
+        # middle of the callback. This one takes a note, and the real one runs after the call.
+        handler = signal.getsignal(signal.SIGINT)
+        takes_signals = (
+            callable(handler) and threading.current_thread() is threading.main_thread()
+        )
+        if takes_signals:
+            signal.signal(signal.SIGINT, self._on_interrupt)
+        try:
+            status = getattr(lib, name)(self.pointer, *arguments)
+        finally:
+            if takes_signals:
+                signal.signal(signal.SIGINT, handler)
+            if isinstance(self._report, _progress.Bars):
+                self._report.close()
+            self._report = None
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+        if self._interrupt is not None:
+            handler(*self._interrupt)
+            if status == _library.CANCELLED:
+                raise KeyboardInterrupt
+        self._check(status)
+
+
+class _Contexts(threading.local):
+    """The idle contexts of a thread: usually one, and more where a progress function calls the
+    library."""
+
+    def __init__(self) -> None:
+        self.idle: list[_Context] = []
+
+
+_contexts = _Contexts()
+
+
+def call(name: str, settings: Settings, place: Place, *arguments: Any) -> None:
+    """Calls a function of the C interface with a context and the given arguments.
+
+    Raises
+    ------
+    ValueError, MemoryError, OSError, DeviceError, Error
+        As the status says, with the message of the library.
+    KeyboardInterrupt
+        Ctrl-C; the work was cancelled.
+    """
+    idle = _contexts.idle
+    context = idle.pop() if idle else _Context()
+    try:
+        context.call(name, settings, place, arguments)
+    finally:
+        idle.append(context)
+
+
+def require_device(argument: str, device: int) -> None:
+    """Refuses an array on a GPU where the library cannot use one."""
+    found = f"{argument} is an array on GPU {device}"
+    if not lib.sortie_built_with_cuda():
+        raise _errors.DeviceError(
+            f"{found}, and {_library.library_path} was built without CUDA: copy the array to the"
+            " host, or use a library with CUDA"
+        )
+    if lib.sortie_device_count() == 0:
+        reason = lib.sortie_why_no_device().decode(errors="replace")
+        raise _errors.DeviceError(f"{found}, and the library finds no GPU: {reason}")

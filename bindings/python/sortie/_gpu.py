@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of CuPy, PyTorch and JAX, on a GPU or not.
+
+CuPy and PyTorch order their work on the current stream of the array's device, and calls of Sortie are
+ordered on the same stream. JAX has no such stream: its arrays are awaited before a call, and results
+are complete after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any, Union
+
+import numpy as np
+
+from . import _driver, _library
+from ._arrays import Array, Dtype, HostArray, NumpyArray, device_memory
+from ._context import Place, require_device
+
+
+def import_cupy(argument: str) -> Any:
+    """CuPy, for arrays on a GPU that neither PyTorch nor JAX owns."""
+    try:
+        import cupy
+    except ImportError:
+        raise TypeError(
+            f"{argument} is an array on a GPU, and CuPy, which the result would be an array of, is"
+            " not installed; expected an array of CuPy, PyTorch or JAX"
+        ) from None
+    return cupy
+
+
+class DeviceArray(Array):
+    """What arrays on a GPU have in common."""
+
+    native: Any
+    library: str
+
+    def __init__(self, argument: str, native: Any) -> None:
+        self.argument = argument
+        self.native = native
+        self.shape = tuple(native.shape)
+        self.is_contiguous = True
+
+    def _same_kind(self, native: Any) -> DeviceArray:
+        return type(self)(self.argument, native)
+
+    def result(self) -> Any:
+        return self.native if self.original is None else self.original
+
+    def companion(self, argument: str, operand: object) -> Array:
+        from ._arrays import array
+
+        other = array(argument, operand)
+        if isinstance(other, HostArray):
+            return type(self)(argument, self._upload(other.in_native_order()))
+        if type(other) is not type(self) or other.place.device != self.place.device:
+            raise TypeError(
+                f"{argument} is an array of {getattr(other, 'library', 'another library')} on GPU"
+                f" {other.place.device}, and {self.argument} one of {self.library} on GPU"
+                f" {self.place.device}; expected both in the same place"
+            )
+        return other
+
+    def _upload(self, data: NumpyArray) -> Any:
+        """A native array on the same device with the elements of a NumPy array."""
+        raise NotImplementedError
+
+
+# --- CuPy -----------------------------------------------------------------------------------------
+
+
+class CupyArray(DeviceArray):
+    """An array of CuPy."""
+
+    library = "CuPy"
+
+    def __init__(self, argument: str, native: Any) -> None:
+        import cupy
+
+        super().__init__(argument, native)
+        self._cupy = cupy
+        self.dtype = np.dtype(native.dtype)
+        self.itemsize = self.dtype.itemsize
+        self.is_contiguous = native.flags.c_contiguous and self.dtype.isnative
+        self.pointer = native.data.ptr
+        with native.device:
+            self.stream_object = cupy.cuda.get_current_stream()
+        self.place = Place(_library.DEVICE_MEMORY, native.device.id, self.stream_object.ptr)
+
+    def copy(self) -> DeviceArray:
+        with self.native.device:
+            return self._same_kind(self.native.copy(order="C"))
+
+    def empty(self, shape: Union[int, tuple[int, ...]], dtype: Any) -> DeviceArray:
+        with self.native.device:
+            return self._same_kind(self._cupy.empty(shape, dtype))
+
+    def astype(self, dtype: Dtype) -> Array:
+        if self.dtype == dtype:
+            return self.contiguous()
+        with self.native.device:
+            return self._same_kind(self.native.astype(dtype, order="C"))
+
+    def _upload(self, data: NumpyArray) -> Any:
+        with self.native.device:
+            return self._cupy.asarray(data)
+
+    def adopt(self, owner: Any, pointer: int, size: int, dtype: Dtype) -> Any:
+        with self.native.device:
+            if size == 0:
+                return self._cupy.empty(0, dtype)
+            return self._cupy.asarray(device_memory(owner, pointer, size, dtype))
+
+
+def cupy_array(argument: str, operand: Any) -> Array:
+    """An array of CuPy, or another object with the __cuda_array_interface__.
+
+    CuPy lets its current stream wait for the stream that the object names.
+    """
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(operand, cupy.ndarray):
+        require_device(argument, operand.device.id)
+        described = CupyArray(argument, operand)
+        described.original = operand
+        return described
+    require_device(argument, 0)
+    return CupyArray(argument, import_cupy(argument).asarray(operand))
+
+
+# --- PyTorch --------------------------------------------------------------------------------------
+
+
+def _torch_dtype(dtype: Any) -> Any:
+    import torch
+
+    if isinstance(dtype, torch.dtype):
+        return dtype
+    return getattr(torch, "bool" if dtype == np.bool_ else dtype.name)
+
+
+def _numpy_dtype(torch_dtype: Any) -> Any:
+    """The dtype of NumPy, or that of PyTorch where NumPy has none, such as bfloat16."""
+    try:
+        return np.dtype(str(torch_dtype).partition(".")[2])
+    except TypeError:
+        return torch_dtype
+
+
+class TorchArray(DeviceArray):
+    """A tensor of PyTorch on a GPU."""
+
+    library = "PyTorch"
+    has_unsigned_types = False
+
+    def __init__(self, argument: str, native: Any) -> None:
+        import torch
+
+        super().__init__(argument, native)
+        self._torch = torch
+        self.dtype = _numpy_dtype(native.dtype)
+        self.itemsize = native.element_size()
+        self.is_contiguous = native.is_contiguous()
+        self.pointer = native.data_ptr()
+        self.stream_object = torch.cuda.current_stream(native.device)
+        self.place = Place(
+            _library.DEVICE_MEMORY, native.device.index, self.stream_object.cuda_stream
+        )
+
+    def copy(self) -> DeviceArray:
+        return self._same_kind(self.native.clone(memory_format=self._torch.contiguous_format))
+
+    def empty(self, shape: Union[int, tuple[int, ...]], dtype: Any) -> DeviceArray:
+        return self._same_kind(
+            self._torch.empty(shape, dtype=_torch_dtype(dtype), device=self.native.device)
+        )
+
+    def astype(self, dtype: Dtype) -> Array:
+        if self.dtype == dtype:
+            return self.contiguous()
+        return self._same_kind(self.native.contiguous().to(_torch_dtype(dtype)))
+
+    def _upload(self, data: NumpyArray) -> Any:
+        if not data.flags.writeable:
+            data = data.copy()  # PyTorch warns of read-only memory
+        return self._torch.from_numpy(data).to(self.native.device)
+
+    def adopt(self, owner: Any, pointer: int, size: int, dtype: Dtype) -> Any:
+        if size == 0:
+            return self.empty(0, dtype).result()
+        memory = device_memory(owner, pointer, size, dtype)
+        return self._torch.as_tensor(memory, device=self.native.device)
+
+
+def torch_array(argument: str, operand: Any) -> Array:
+    """A tensor: a TorchArray on a GPU, a HostArray over the same memory on the CPU."""
+    import torch
+
+    if operand.layout != torch.strided:
+        raise TypeError(f"{argument} is a tensor of layout {operand.layout}; expected a dense one")
+    tensor = operand.detach().resolve_conj().resolve_neg()
+    original = operand if tensor.data_ptr() == operand.data_ptr() else None
+    if tensor.device.type == "cpu":
+        if not isinstance(_numpy_dtype(tensor.dtype), np.dtype):
+            raise TypeError(
+                f"{argument} has dtype {tensor.dtype}, which NumPy does not have; expected another"
+            )
+        on_host = HostArray(argument, tensor.numpy(), wrap=torch.from_numpy, original=original)
+        on_host.has_unsigned_types = False
+        return on_host
+    if tensor.device.type == "cuda":
+        require_device(argument, tensor.device.index)
+        described = TorchArray(argument, tensor)
+        described.original = original
+        return described
+    raise TypeError(f"{argument} is on {tensor.device}; expected a tensor on the CPU or on CUDA")
+
+
+# --- JAX ------------------------------------------------------------------------------------------
+
+
+def _jax_index_dtype(jax: Any) -> Dtype:
+    return np.dtype(np.int64 if jax.config.jax_enable_x64 else np.int32)
+
+
+class JaxArray(DeviceArray):
+    """An array of JAX on a GPU.
+
+    Arrays of JAX are immutable. The library writes only to arrays that were made for it and that no
+    one else has seen.
+    """
+
+    library = "JAX"
+
+    def __init__(self, argument: str, native: Any) -> None:
+        import jax
+
+        super().__init__(argument, native)
+        self._jax = jax
+        native.block_until_ready()
+        self.dtype = np.dtype(native.dtype)
+        self.itemsize = self.dtype.itemsize
+        self.pointer = native.unsafe_buffer_pointer()
+        (self._device,) = native.devices()
+        self.index_dtype = _jax_index_dtype(jax)
+        self.stream_object = None
+        ordinal = getattr(self._device, "local_hardware_id", None)
+        self.place = Place(
+            _library.DEVICE_MEMORY, self._device.id if ordinal is None else ordinal
+        )
+
+    def copy(self) -> DeviceArray:
+        with self._jax.default_device(self._device):
+            return self._same_kind(self._jax.numpy.array(self.native, copy=True))
+
+    def empty(self, shape: Union[int, tuple[int, ...]], dtype: Any) -> DeviceArray:
+        with self._exact_types(dtype), self._jax.default_device(self._device):
+            return self._same_kind(self._jax.numpy.empty(shape, dtype))
+
+    def _exact_types(self, dtype: Dtype) -> Any:
+        """JAX makes 32-bit arrays where 64 bits are asked for, unless it is told not to."""
+        if dtype.itemsize < 8 or self._jax.config.jax_enable_x64:
+            return contextlib.nullcontext()
+        raise TypeError(
+            f"the result has dtype {dtype}, which JAX has only with jax_enable_x64; set it, or ask"
+            " for a dtype of 32 bits"
+        )
+
+    def astype(self, dtype: Dtype) -> Array:
+        with self._exact_types(dtype):
+            return self._same_kind(self.native.astype(dtype))
+
+    def _upload(self, data: NumpyArray) -> Any:
+        with self._exact_types(data.dtype):
+            return self._jax.device_put(data, self._device)
+
+    def require_output(self) -> None:
+        raise TypeError(f"{self.argument} is an array of JAX, which is immutable")
+
+    def adopt(self, owner: Any, pointer: int, size: int, dtype: Dtype) -> Any:
+        target = self.empty(size, dtype)
+        if size > 0:
+            _driver.copy(self.place.device, target.pointer, pointer, size * dtype.itemsize)
+        return target.result()
+
+    def result(self) -> Any:
+        _driver.synchronize(self.place.device)
+        return self.native
+
+
+def jax_array(argument: str, operand: Any) -> Array:
+    """An array of JAX: a JaxArray on a GPU, a HostArray over the same memory on the CPU."""
+    import jax
+
+    devices = operand.devices()  # a TypeError of JAX inside of a jitted function
+    if len(devices) != 1:
+        raise TypeError(f"{argument} is sharded over {len(devices)} devices; expected one")
+    (device,) = devices
+    if device.platform == "cpu":
+        return HostArray(
+            argument,
+            np.asarray(operand),
+            wrap=jax.numpy.asarray,
+            index_dtype=_jax_index_dtype(jax),
+        )
+    if device.platform in ("gpu", "cuda"):
+        require_device(argument, device.id)
+        return JaxArray(argument, operand)
+    raise TypeError(f"{argument} is on {device}; expected the CPU or a GPU")

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sorts of one array and of its segments."""
+
+from __future__ import annotations
+
+from ctypes import byref
+from typing import TYPE_CHECKING, Any, Optional
+
+import numpy as np
+
+from . import _library
+from ._arrays import KEY_TYPES, POSITION_TYPES, Array, Dtype, array, type_code
+from ._context import call
+from ._options import Options, Settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def sort(
+    keys: Any,
+    *,
+    values: Any = None,
+    descending: bool = False,
+    stable: bool = False,
+    out: Any = None,
+    **options: Unpack[Options],
+) -> Any:
+    """Sorts one array.
+
+    Parameters
+    ----------
+    keys : array_like
+        One dimension; bool, integers of 8 to 64 bits, float32 or float64. An array of NumPy, CuPy,
+        PyTorch or JAX, or what NumPy makes an array of.
+    values : array_like, optional
+        Moved with the keys: an array whose first axis has the length of `keys`.
+    descending : bool
+        The exact reverse of the ascending order of keys.
+    stable : bool
+        Equal keys keep the order of their values. On a GPU, every sort does so.
+    out : array or pair of arrays, optional
+        Where the result goes: an array like `keys`, which may be `keys` itself, and with `values` a
+        pair of such arrays. If the call fails, its elements are in no particular order.
+    **options
+        See :class:`sortie.Options`.
+
+    Returns
+    -------
+    array, or a pair of arrays with `values`
+        Of the library of `keys`, and in the same place.
+
+    Notes
+    -----
+    Floating-point keys are ordered by IEEE 754 totalOrder: -0.0 comes before 0.0, NaN comes last, and
+    NaN whose sign bit is set comes first. (``numpy.sort`` puts every NaN last. On x86, 0.0 / 0.0 is a
+    NaN whose sign bit is set.)
+
+    The input is copied, since the sort is in place; ``out=keys`` avoids the copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sortie
+    >>> sortie.sort(np.array([3, 1, 2], dtype=np.uint16), descending=True)
+    array([3, 2, 1], dtype=uint16)
+    >>> keys, values = sortie.sort([3, 1, 2], values=np.array(["c", "a", "b"]))
+    >>> values
+    array(['a', 'b', 'c'], dtype='<U1')
+    """
+    settings = Settings(options)
+    operand = _keys(keys)
+    task = _Sort(operand, _values(values, operand), out)
+    flags = _flags(descending, stable)
+    call("sortie_sort", settings, operand.place, *task.arguments, flags)
+    return task.result()
+
+
+def argsort(
+    keys: Any,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+    dtype: Any = None,
+    **options: Unpack[Options],
+) -> Any:
+    """The positions of the keys of one array in sorted order: ``keys[argsort(keys)]`` is sorted.
+
+    Parameters
+    ----------
+    keys : array_like
+        As for :func:`sort`. It is not changed.
+    descending : bool
+        The exact reverse of the ascending order of keys.
+    stable : bool
+        Accepted as by NumPy; equal keys are always in the order of their positions.
+    dtype : dtype, optional
+        Of the positions: int32, uint32, int64 or uint64. The default is int64, and int32 for arrays
+        of JAX without 64-bit types. 32 bits take less time and memory.
+    **options
+        See :class:`sortie.Options`.
+
+    Returns
+    -------
+    array
+        Of the library of `keys`, and in the same place.
+
+    Examples
+    --------
+    >>> import sortie
+    >>> sortie.argsort([0.5, -1.0, 0.25])
+    array([1, 2, 0])
+    """
+    settings = Settings(options)
+    operand = _keys(keys).contiguous()
+    positions = operand.empty(operand.size, _position_dtype(dtype, operand))
+    call(
+        "sortie_argsort",
+        settings,
+        operand.place,
+        operand.place.memory,
+        operand.type_code(KEY_TYPES),
+        operand.pointer,
+        operand.size,
+        positions.type_code(POSITION_TYPES),
+        positions.pointer,
+        _flags(descending, stable),
+    )
+    return positions.result()
+
+
+def segmented_sort(
+    keys: Any,
+    offsets: Any = None,
+    *,
+    begin: Any = None,
+    end: Any = None,
+    values: Any = None,
+    descending: bool = False,
+    stable: bool = False,
+    out: Any = None,
+    **options: Unpack[Options],
+) -> Any:
+    """Sorts every segment of an array.
+
+    Parameters
+    ----------
+    keys, values, descending, stable, out
+        As for :func:`sort`.
+    offsets : array_like of int32, uint32, int64 or uint64
+        Segment i is ``keys[offsets[i]:offsets[i + 1]]``, as the rows of a CSR matrix.
+    begin, end : array_like, instead of `offsets`
+        Segment i is ``keys[begin[i]:end[i]]``. Segments may be empty, in any order and with gaps,
+        whose elements are not moved, but must not overlap.
+    **options
+        See :class:`sortie.Options`.
+
+    Returns
+    -------
+    array, or a pair of arrays with `values`
+        Of the library of `keys`, and in the same place.
+
+    Raises
+    ------
+    ValueError
+        An offset is beyond the array, or a segment ends before it begins. Offsets on a GPU are not
+        checked.
+
+    Examples
+    --------
+    >>> import sortie
+    >>> sortie.segmented_sort([3, 1, 2, 9, 8, 7], [0, 3, 6])
+    array([1, 2, 3, 7, 8, 9])
+    >>> sortie.segmented_sort([3, 1, 2, 9, 8, 7], begin=[4], end=[6])
+    array([3, 1, 2, 9, 7, 8])
+    """
+    settings = Settings(options)
+    operand = _keys(keys)
+    segments = _Segments(operand, offsets, begin, end)
+    task = _Sort(operand, _values(values, operand), out)
+    flags = _flags(descending, stable)
+    view = byref(segments.view)
+    call("sortie_segmented_sort", settings, operand.place, *task.arguments, view, flags)
+    return task.result()
+
+
+def segmented_argsort(
+    keys: Any,
+    offsets: Any = None,
+    *,
+    begin: Any = None,
+    end: Any = None,
+    descending: bool = False,
+    stable: bool = True,
+    dtype: Any = None,
+    **options: Unpack[Options],
+) -> Any:
+    """The positions in the array of the keys of every segment in sorted order.
+
+    Positions count from the start of the array, not of the segment. Those of elements outside of all
+    segments are their own.
+
+    Parameters
+    ----------
+    keys, descending, stable, dtype
+        As for :func:`argsort`.
+    offsets, begin, end
+        As for :func:`segmented_sort`.
+    **options
+        See :class:`sortie.Options`.
+
+    Returns
+    -------
+    array
+        Of the library of `keys`, and in the same place.
+
+    Examples
+    --------
+    >>> import sortie
+    >>> sortie.segmented_argsort([3, 1, 2, 9, 8, 7], [0, 3, 6])
+    array([1, 2, 0, 5, 4, 3])
+    """
+    settings = Settings(options)
+    operand = _keys(keys).contiguous()
+    segments = _Segments(operand, offsets, begin, end)
+    positions = operand.empty(operand.size, _position_dtype(dtype, operand))
+    call(
+        "sortie_segmented_argsort",
+        settings,
+        operand.place,
+        operand.place.memory,
+        operand.type_code(KEY_TYPES),
+        operand.pointer,
+        operand.size,
+        byref(segments.view),
+        positions.type_code(POSITION_TYPES),
+        positions.pointer,
+        _flags(descending, stable),
+    )
+    return positions.result()
+
+
+# --- Arguments ------------------------------------------------------------------------------------
+
+
+def _flags(descending: bool, stable: bool) -> int:
+    return (_library.DESCENDING if descending else 0) | (_library.STABLE if stable else 0)
+
+
+def _keys(keys: object) -> Array:
+    operand = array("keys", keys)
+    operand.require_1d()
+    operand.type_code(KEY_TYPES)
+    return operand
+
+
+def _values(values: object, keys: Array) -> Optional[Array]:
+    if values is None:
+        return None
+    operand = keys.companion("values", values)
+    if len(operand.shape) == 0 or operand.size != keys.size:
+        raise ValueError(
+            f"values has shape {operand.shape} and keys has shape {keys.shape}; expected a first"
+            " axis of the same length"
+        )
+    if isinstance(operand.dtype, np.dtype) and operand.dtype.hasobject:
+        raise TypeError("values has dtype object; expected elements of a fixed size")
+    return operand
+
+
+class _Sort:
+    """Keys and values of a sort, and where they go."""
+
+    def __init__(self, keys: Array, values: Optional[Array], out: Any) -> None:
+        if values is not None and out is None:
+            out = (None, None)
+        if values is not None and not (isinstance(out, tuple) and len(out) == 2):
+            raise TypeError("out is not a pair of arrays; expected one for keys and one for values")
+        self._keys, self._sorted_keys = _in_and_out(
+            "out", keys, out if values is None else out[0]
+        )
+        self._values = self._sorted_values = None
+        if values is not None:
+            self._values, self._sorted_values = _in_and_out("out[1]", values, out[1])
+        self.arguments = (
+            self._keys.place.memory,
+            self._keys.type_code(KEY_TYPES),
+            self._keys.pointer,
+            self._sorted_keys.pointer,
+            self._keys.size,
+            self._values.pointer if self._values else None,
+            self._sorted_values.pointer if self._sorted_values else None,
+            self._values.row_bytes if self._values else 0,
+        )
+
+    def result(self) -> Any:
+        keys = self._sorted_keys.result()
+        return (keys, self._sorted_values.result()) if self._sorted_values else keys
+
+
+def _in_and_out(argument: str, operand: Array, out: object) -> tuple[Array, Array]:
+    """An operand as the library takes it, and the array that the result is written to."""
+    source = operand.contiguous()
+    if out is None:
+        return source, source.empty(source.shape, source.dtype)
+    target = operand.companion(argument, out)
+    target.require_output()
+    if target.shape != operand.shape or target.dtype != operand.dtype:
+        raise ValueError(
+            f"{argument} has shape {target.shape} and dtype {target.dtype}; expected"
+            f" {operand.shape} and {operand.dtype}, as {operand.argument}"
+        )
+    distance = abs(target.pointer - source.pointer)
+    if 0 < distance < target.bytes:  # they overlap
+        source = source.copy()
+    return source, target
+
+
+def _position_dtype(dtype: Any, keys: Array) -> Dtype:
+    if dtype is None:
+        return keys.index_dtype
+    name = str(dtype).rpartition(".")[2] if "torch" in str(dtype) else dtype
+    positions = np.dtype(name)
+    type_code("dtype of positions", positions, POSITION_TYPES)
+    return positions
+
+
+class _Segments:
+    """A sortie_segments, and the arrays that it points to."""
+
+    def __init__(self, keys: Array, offsets: object, begin: object, end: object) -> None:
+        if (offsets is None) == (begin is None and end is None) or (begin is None) != (end is None):
+            raise TypeError("expected either offsets, or both begin and end")
+        if offsets is not None:
+            both = self._bounds(keys, "offsets", offsets)
+            if both.size == 0:
+                raise ValueError(
+                    "offsets has shape (0,); expected one element more than there are segments"
+                )
+            self._arrays = (both, both)
+            count = both.size - 1
+            ends = both.pointer + both.itemsize
+        else:
+            first = self._bounds(keys, "begin", begin)
+            last = self._bounds(keys, "end", end)
+            if first.shape != last.shape or first.dtype != last.dtype:
+                raise ValueError(
+                    f"begin has shape {first.shape} and dtype {first.dtype}, end has shape"
+                    f" {last.shape} and dtype {last.dtype}; expected the same"
+                )
+            self._arrays = (first, last)
+            count = first.size
+            ends = last.pointer
+        begins = self._arrays[0]
+        self.view = _library.Segments(
+            count, begins.type_code(POSITION_TYPES), begins.pointer, ends
+        )
+
+    @staticmethod
+    def _bounds(keys: Array, argument: str, operand: object) -> Array:
+        if isinstance(operand, (list, tuple)):
+            operand = np.asarray(operand)
+            if operand.dtype.kind in "iu" or operand.size == 0:
+                operand = operand.astype(keys.index_dtype)
+        bounds = keys.companion(argument, operand)
+        bounds.require_1d()
+        bounds.type_code(POSITION_TYPES)
+        return bounds.contiguous()
