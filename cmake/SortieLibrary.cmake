@@ -73,13 +73,11 @@ endfunction()
 
 # The library that the program and the tests link: it provides all symbols, including internals.
 #   sortie_static   always
-#   sortie_shared   with BUILD_SHARED_LIBS, and for the tests of its exports
+#   sortie_shared   always: for programs in C and Python, and the tests of its exports
 #   Sortie::sortie  the one of the two that is installed
 macro(sortie_finish_library)
   sortie_define_library(sortie_static STATIC)
-  if(BUILD_SHARED_LIBS OR SORTIE_TESTS)
-    sortie_define_library(sortie_shared SHARED)
-  endif()
+  sortie_define_library(sortie_shared SHARED)
   if(BUILD_SHARED_LIBS)
     set(SORTIE_INSTALLED_LIBRARY sortie_shared)
     set_target_properties(sortie_static PROPERTIES OUTPUT_NAME sortie_internal)

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mapfile -t files < <(git -c safe.directory="$PWD" ls-files --cached --others --exclude-standard \
-  '*.hpp' '*.cpp' '*.cuh' '*.cu' | while read -r file; do [[ ! -e $file ]] || echo "$file"; done)
+  '*.h' '*.c' '*.hpp' '*.cpp' '*.cuh' '*.cu' | while read -r file; do [[ ! -e $file ]] || echo "$file"; done)
 ((${#files[@]} > 0)) || { echo "check_format.sh: found no source" >&2; exit 1; }
 clang-format-14 --dry-run -Werror "${files[@]}"
 echo "Format: ${#files[@]} files are formatted."

@@ -65,6 +65,10 @@ std::uint64_t peak_device_memory(int /*device*/) {
 
 void reset_peak_device_memory(int /*device*/) {}
 
+std::uint64_t device_memory_in_use(int /*device*/) {
+  return 0;
+}
+
 bool may_have_cuda_device() {
   return false;
 }

@@ -121,12 +121,25 @@ std::string cuda_driver_version() {
                         : fmt::format("{} (CUDA {})", kernel, version_text(version));
 }
 
-std::uint64_t peak_device_memory(int device) {
+namespace {
+
+/// An attribute of the library's pool in bytes; 0 before the pool exists.
+std::uint64_t pool_bytes(int device, cudaMemPoolAttr attribute) {
   const cudaMemPool_t pool = existing_device_pool(device);
   if (pool == nullptr) return 0;
   std::uint64_t bytes = 0;
-  check_cuda(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &bytes));
+  check_cuda(cudaMemPoolGetAttribute(pool, attribute, &bytes));
   return bytes;
+}
+
+}  // namespace
+
+std::uint64_t peak_device_memory(int device) {
+  return pool_bytes(device, cudaMemPoolAttrUsedMemHigh);
+}
+
+std::uint64_t device_memory_in_use(int device) {
+  return pool_bytes(device, cudaMemPoolAttrUsedMemCurrent);
 }
 
 void reset_peak_device_memory(int device) {

@@ -41,5 +41,7 @@ struct DeviceInfo {
 /// reset; 0 without CUDA.
 [[nodiscard]] SORTIE_API std::uint64_t peak_device_memory(int device);
 SORTIE_API void reset_peak_device_memory(int device);
+/// Bytes that are allocated from the pool now.
+[[nodiscard]] SORTIE_API std::uint64_t device_memory_in_use(int device);
 
 }  // namespace sortie

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sorts of host memory: what the C++ sorts do not take (narrow keys of segments, values of any size,
+// positions) is brought to a form that they take.
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+
+#include "bindings/c/sorting.hpp"
+#include "core/host_memory.hpp"
+#include "primitives/host/parallel.hpp"
+#include "sortie/segmented_sort.hpp"
+#include "sortie/sort.hpp"
+
+namespace sortie::c {
+namespace {
+
+constexpr std::uint64_t items_per_task = std::uint64_t{1} << 16;
+
+void copy_bytes(const void* from, void* to, std::uint64_t bytes) {
+  if (from == to) return;
+  for_each_range(bytes, 16 * items_per_task, [&](std::uint64_t begin, std::uint64_t end) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                end - begin);
+  });
+}
+
+/// Calls work(i) for i in [0, size) on all threads.
+template <class Work>
+void for_each_index(std::uint64_t size, const Work& work) {
+  for_each_range(size, items_per_task, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) work(i);
+  });
+}
+
+/// \throws Error (input) a negative offset; the others are checked by the sort
+template <std::signed_integral Offset>
+void refuse_negative(const sortie_segments& segments) {
+  for (const void* offsets : {segments.begins, segments.ends}) {
+    const auto* const first = static_cast<const Offset*>(offsets);
+    for (std::uint64_t i = 0; i < segments.count; ++i) {
+      if (first[i] >= 0) continue;
+      throw Error(ErrorKind::input,
+                  fmt::format("segments: segment {}: found {} {}, expected 0 or more", i,
+                              offsets == segments.begins ? "begin" : "end", first[i]));
+    }
+  }
+}
+
+void check_offsets(const sortie_segments& segments) {
+  if (segments.offset_type == SORTIE_I32) refuse_negative<std::int32_t>(segments);
+  if (segments.offset_type == SORTIE_I64) refuse_negative<std::int64_t>(segments);
+}
+
+segsort::OffsetArray erased(const sortie_segments& segments, const void* offsets) {
+  return {offsets, static_cast<int>(sortie_type_bytes(segments.offset_type)), segments.count};
+}
+
+/// Checks all offsets before anything is written.
+void check_segments(const SortCall& call) {
+  const sortie_segments& segments = *call.segments;
+  check_offsets(segments);
+  const segsort::OffsetArray begins = erased(segments, segments.begins);
+  const segsort::OffsetArray ends = erased(segments, segments.ends);
+  for (std::uint64_t i = 0; i < segments.count; ++i) {
+    if (begins[i] <= ends[i] && ends[i] <= call.size) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("segments: segment {}: found offsets [{}, {}), expected a range within "
+                            "[0, {})",
+                            i, begins[i], ends[i], call.size));
+  }
+}
+
+/// Keys and values of 0, 4 or 8 bytes, in place.
+struct InPlaceSort {
+  void* keys = nullptr;
+  KeyType type = KeyType::u32;
+  void* values = nullptr;
+  int value_bytes = 0;
+  bool stable = false;
+};
+
+void sort_in_place(const Context& context, const SortCall& call, const InPlaceSort& sort) {
+  const Order order = call.descends() ? Order::descending : Order::ascending;
+  if (call.segments == nullptr) {
+    multisort::sort(context, {sort.keys,
+                              sort.type,
+                              call.size,
+                              sort.values,
+                              sort.value_bytes,
+                              {.order = order, .stable = sort.stable}});
+    return;
+  }
+  segsort::sort(context, {sort.keys,
+                          sort.type,
+                          call.size,
+                          sort.values,
+                          sort.value_bytes,
+                          erased(*call.segments, call.segments->begins),
+                          erased(*call.segments, call.segments->ends),
+                          {.order = order, .stable = sort.stable}});
+}
+
+/// Sorts keys of one or two bytes in segments as keys of four.
+template <class Narrow, class Wide>
+void sort_widened(const Context& context, const SortCall& call, InPlaceSort sort) {
+  auto* const narrow = static_cast<Narrow*>(sort.keys);
+  const auto wide = allocate_array<Wide>(context, "the keys as keys of 4 bytes", call.size);
+  for_each_index(call.size, [&](std::uint64_t i) { wide[i] = narrow[i]; });
+  sort.keys = wide.get();
+  sort.type = key_type_of<Wide>();
+  sort_in_place(context, call, sort);
+  for_each_index(call.size, [&](std::uint64_t i) { narrow[i] = static_cast<Narrow>(wide[i]); });
+}
+
+void sort_any_keys(const Context& context, const SortCall& call, const InPlaceSort& sort) {
+  if (call.segments == nullptr || key_bytes(sort.type) >= 4)
+    return sort_in_place(context, call, sort);
+  if (sort.type == KeyType::u8)
+    return sort_widened<std::uint8_t, std::uint32_t>(context, call, sort);
+  if (sort.type == KeyType::i8) return sort_widened<std::int8_t, std::int32_t>(context, call, sort);
+  if (sort.type == KeyType::u16)
+    return sort_widened<std::uint16_t, std::uint32_t>(context, call, sort);
+  sort_widened<std::int16_t, std::int32_t>(context, call, sort);
+}
+
+/// Sorts `keys`, and writes the positions from which they came.
+template <class Position>
+void sort_positions(const Context& context, const SortCall& call, void* keys, Position* positions,
+                    bool stable) {
+  for_each_index(call.size, [&](std::uint64_t i) { positions[i] = static_cast<Position>(i); });
+  sort_any_keys(context, call,
+                {keys, static_cast<KeyType>(call.type), positions, sizeof(Position), stable});
+}
+
+/// Sorts keys, and moves values of any size by their positions.
+template <class Position>
+void sort_by_positions(const Context& context, const SortCall& call) {
+  const auto* values = static_cast<const char*>(call.values);
+  HostArray<char> copy;
+  if (call.is_in_place()) {
+    copy = allocate_array<char>(context, "a copy of the values", call.size * call.value_bytes);
+    copy_bytes(values, copy.get(), call.size * call.value_bytes);
+    values = copy.get();
+  }
+  const auto positions = allocate_array<Position>(context, "positions of the values", call.size);
+  sort_positions(context, call, call.sorted_keys, positions.get(),
+                 (call.flags & SORTIE_STABLE) != 0);
+  auto* const sorted = static_cast<char*>(call.sorted_values);
+  for_each_index(call.size, [&, bytes = call.value_bytes](std::uint64_t i) {
+    std::memcpy(sorted + i * bytes, values + positions[i] * bytes, bytes);
+  });
+}
+
+template <class Position>
+void argsort(const Context& context, const ArgsortCall& argsort, const SortCall& call) {
+  const std::uint64_t bytes = call.size * call.key_size();
+  const auto keys = allocate_array<char>(context, "a copy of the keys", bytes);
+  copy_bytes(call.keys, keys.get(), bytes);
+  // Equal keys are in the order of their positions.
+  constexpr bool stable = true;
+  if (sortie_type_bytes(argsort.position_type) == sizeof(Position)) {
+    sort_positions(context, call, keys.get(), static_cast<Position*>(argsort.positions), stable);
+    return;
+  }
+  const auto positions = allocate_array<Position>(context, "positions of 4 bytes", call.size);
+  sort_positions(context, call, keys.get(), positions.get(), stable);
+  auto* const wide = static_cast<std::uint64_t*>(argsort.positions);
+  for_each_index(call.size, [&](std::uint64_t i) { wide[i] = positions[i]; });
+}
+
+}  // namespace
+
+void sort_on_host(const Context& context, const SortCall& call) {
+  start_threads(context);
+  if (call.segments != nullptr) check_segments(call);
+  if (call.size == 0) return;
+  copy_bytes(call.keys, call.sorted_keys, call.size * call.key_size());
+  if (call.value_bytes != 0 && call.value_bytes != 4 && call.value_bytes != 8) {
+    return call.size < least_wide_size ? sort_by_positions<std::uint32_t>(context, call)
+                                       : sort_by_positions<std::uint64_t>(context, call);
+  }
+  if (call.value_bytes != 0)
+    copy_bytes(call.values, call.sorted_values, call.size * call.value_bytes);
+  sort_any_keys(context, call,
+                {call.sorted_keys, static_cast<KeyType>(call.type), call.sorted_values,
+                 static_cast<int>(call.value_bytes), (call.flags & SORTIE_STABLE) != 0});
+}
+
+void argsort_on_host(const Context& context, const ArgsortCall& argsort_call) {
+  start_threads(context);
+  SortCall call;
+  call.type = argsort_call.type;
+  call.keys = argsort_call.keys;
+  call.size = argsort_call.size;
+  call.flags = argsort_call.flags;
+  call.segments = argsort_call.segments;
+  if (call.segments != nullptr) check_segments(call);
+  if (call.size == 0) return;
+  if (call.size < least_wide_size) {
+    argsort<std::uint32_t>(context, argsort_call, call);
+  } else {
+    argsort<std::uint64_t>(context, argsort_call, call);
+  }
+}
+
+}  // namespace sortie::c

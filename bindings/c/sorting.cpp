@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/c/sorting.hpp"
+
+#include <limits>
+
+namespace sortie::c {
+namespace {
+
+void check_flags(unsigned flags) {
+  constexpr unsigned known = SORTIE_DESCENDING | SORTIE_STABLE;
+  if ((flags & ~known) != 0)
+    refuse("flags", fmt::format("{:#x}", flags), "SORTIE_DESCENDING, SORTIE_STABLE, or both");
+}
+
+void check_segments(const sortie_segments* segments) {
+  require_pointer("segments", segments, 1);
+  if (!is_offset(segments->offset_type))
+    refuse("segments.offset_type", name_of(segments->offset_type), "i32, u32, i64 or u64");
+  require_pointer("segments.begins", segments->begins, segments->count);
+  require_pointer("segments.ends", segments->ends, segments->count);
+}
+
+void check_call(const SortCall& call) {
+  static_cast<void>(key_type(call.type));
+  check_flags(call.flags);
+  require_pointer("keys", call.keys, call.size);
+  require_pointer("sorted_keys", call.sorted_keys, call.size);
+  if (call.value_bytes == 0) return;
+  require_pointer("values", call.values, call.size);
+  require_pointer("sorted_values", call.sorted_values, call.size);
+  if (call.size > std::numeric_limits<std::uint64_t>::max() / call.value_bytes)
+    refuse("value_bytes", fmt::format("{} for {} elements", call.value_bytes, call.size),
+           "fewer than 2^64 bytes");
+  if ((call.values == call.sorted_values) != call.is_in_place())
+    refuse("sorted_values", "keys and values of which only one is sorted in place", "both or none");
+}
+
+void check_call(const ArgsortCall& call) {
+  static_cast<void>(key_type(call.type));
+  check_flags(call.flags);
+  require_pointer("keys", call.keys, call.size);
+  require_pointer("positions", call.positions, call.size);
+  if (!is_offset(call.position_type))
+    refuse("position_type", name_of(call.position_type), "u32, i32, u64 or i64");
+  const std::uint64_t most = call.position_type == SORTIE_I32   ? std::uint64_t{1} << 31
+                             : call.position_type == SORTIE_U32 ? least_wide_size
+                                                                : ~std::uint64_t{0};
+  if (call.size > most)
+    throw Error(ErrorKind::input,
+                fmt::format("position_type: found {} for {} keys, expected at most {} keys",
+                            name_of(call.position_type), call.size, most));
+}
+
+template <class Call>
+sortie_status run(sortie_context* context, sortie_memory memory, const Call& call,
+                  void (*on_host)(const Context&, const Call&),
+                  void (*on_device)(const Context&, const Call&, CUstream_st*)) {
+  return guarded(context, [&] {
+    require_memory("memory", memory);
+    check_call(call);
+    const Context settings = settings_of(*context);
+    if (memory == SORTIE_HOST_MEMORY) {
+      on_host(settings, call);
+    } else {
+      on_device(settings, call, context->stream);
+    }
+  });
+}
+
+}  // namespace
+
+}  // namespace sortie::c
+
+using sortie::c::ArgsortCall;
+using sortie::c::SortCall;
+
+sortie_status sortie_sort(sortie_context* context, sortie_memory memory, sortie_type type,
+                          const void* keys, void* sorted_keys, uint64_t size, const void* values,
+                          void* sorted_values, size_t value_bytes, unsigned flags) {
+  const SortCall call{type,          keys,        sorted_keys, size,   values,
+                      sorted_values, value_bytes, flags,       nullptr};
+  return sortie::c::run(context, memory, call, sortie::c::sort_on_host, sortie::c::sort_on_device);
+}
+
+sortie_status sortie_argsort(sortie_context* context, sortie_memory memory, sortie_type type,
+                             const void* keys, uint64_t size, sortie_type position_type,
+                             void* positions, unsigned flags) {
+  const ArgsortCall call{type, keys, size, position_type, positions, flags, nullptr};
+  return sortie::c::run(context, memory, call, sortie::c::argsort_on_host,
+                        sortie::c::argsort_on_device);
+}
+
+sortie_status sortie_segmented_sort(sortie_context* context, sortie_memory memory, sortie_type type,
+                                    const void* keys, void* sorted_keys, uint64_t size,
+                                    const void* values, void* sorted_values, size_t value_bytes,
+                                    const sortie_segments* segments, unsigned flags) {
+  const sortie_status status =
+      sortie::c::guarded(context, [&] { sortie::c::check_segments(segments); });
+  if (status != SORTIE_OK) return status;
+  const SortCall call{type,          keys,        sorted_keys, size,    values,
+                      sorted_values, value_bytes, flags,       segments};
+  return sortie::c::run(context, memory, call, sortie::c::sort_on_host, sortie::c::sort_on_device);
+}
+
+sortie_status sortie_segmented_argsort(sortie_context* context, sortie_memory memory,
+                                       sortie_type type, const void* keys, uint64_t size,
+                                       const sortie_segments* segments, sortie_type position_type,
+                                       void* positions, unsigned flags) {
+  const sortie_status status =
+      sortie::c::guarded(context, [&] { sortie::c::check_segments(segments); });
+  if (status != SORTIE_OK) return status;
+  const ArgsortCall call{type, keys, size, position_type, positions, flags, segments};
+  return sortie::c::run(context, memory, call, sortie::c::argsort_on_host,
+                        sortie::c::argsort_on_device);
+}

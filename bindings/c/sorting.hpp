@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bindings/c/context.hpp"
+#include "bindings/c/types.hpp"
+#include "sortie/sortie.h"
+
+/// The sorts of the C interface, as its functions receive them.
+namespace sortie::c {
+
+/// Arrays of a sort. \pre checked by check_call()
+struct SortCall {
+  sortie_type type = SORTIE_U32;
+  const void* keys = nullptr;
+  void* sorted_keys = nullptr;
+  std::uint64_t size = 0;
+  const void* values = nullptr;
+  void* sorted_values = nullptr;
+  std::size_t value_bytes = 0;
+  unsigned flags = 0;
+  const sortie_segments* segments = nullptr;  ///< null: the whole array is one
+
+  [[nodiscard]] bool is_in_place() const { return keys == sorted_keys; }
+  [[nodiscard]] bool descends() const { return (flags & SORTIE_DESCENDING) != 0; }
+  [[nodiscard]] std::size_t key_size() const { return sortie_type_bytes(type); }
+};
+
+/// Keys of which only the positions in sorted order are wanted.
+struct ArgsortCall {
+  sortie_type type = SORTIE_U32;
+  const void* keys = nullptr;
+  std::uint64_t size = 0;
+  sortie_type position_type = SORTIE_U32;
+  void* positions = nullptr;
+  unsigned flags = 0;
+  const sortie_segments* segments = nullptr;
+};
+
+/// Positions of fewer elements than this have 32 bits while they are sorted.
+inline constexpr std::uint64_t least_wide_size = std::uint64_t{1} << 32;
+
+void sort_on_host(const Context& context, const SortCall& call);
+void argsort_on_host(const Context& context, const ArgsortCall& call);
+
+/// On the context's device, in the order of `stream`.
+/// \throws Error (unavailable) in builds without CUDA or without such a device; (out_of_memory, device)
+void sort_on_device(const Context& context, const SortCall& call, CUstream_st* stream);
+void argsort_on_device(const Context& context, const ArgsortCall& call, CUstream_st* stream);
+
+}  // namespace sortie::c

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/c/sparse.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "primitives/host/parallel.hpp"
+#include "sortie/spgemm.hpp"
+
+namespace sortie::c {
+namespace {
+
+constexpr std::int64_t rows_per_task = 4096;
+constexpr std::int64_t entries_per_task = std::int64_t{1} << 16;
+
+/// to[i] = from[i] on all threads.
+template <class From, class To>
+void copy_items(const From* from, To* to, std::int64_t size) {
+  for_each_range(size, entries_per_task, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) to[i] = static_cast<To>(from[i]);
+  });
+}
+
+template <class From>
+void copy_indices(const From* from, std::size_t bytes, void* to, std::int64_t size) {
+  if (to == nullptr) return;
+  if (bytes == sizeof(std::int32_t)) {
+    copy_items(from, static_cast<std::int32_t*>(to), size);
+  } else {
+    copy_items(from, static_cast<std::int64_t*>(to), size);
+  }
+}
+
+template <class Value, class Idx>
+class HostMatrix : public sortie_csr {
+ public:
+  explicit HostMatrix(matrices::Csr<Value, Idx> matrix) : matrix_(std::move(matrix)) {}
+
+  [[nodiscard]] sortie_csr_view view() const override {
+    return {matrix_.rows,         matrix_.cols,           matrix_.nnz(),
+            SORTIE_I64,           type_of<Idx>,           type_of<Value>,
+            SORTIE_HOST_MEMORY,   matrix_.row_ptr.data(), matrix_.col_idx.data(),
+            matrix_.values.data()};
+  }
+
+  void copy(CUstream_st*, std::size_t row_ptr_bytes, void* row_ptr, std::size_t col_idx_bytes,
+            void* col_idx, void* values) const override {
+    copy_indices(matrix_.row_ptr.data(), row_ptr_bytes, row_ptr, matrix_.rows + 1);
+    copy_indices(matrix_.col_idx.data(), col_idx_bytes, col_idx, matrix_.nnz());
+    if (values != nullptr)
+      copy_items(matrix_.values.data(), static_cast<Value*>(values), matrix_.nnz());
+  }
+
+ private:
+  matrices::Csr<Value, Idx> matrix_;
+};
+
+/// The first row of a matrix for which a condition holds, found on all threads.
+class FirstRow {
+ public:
+  void note(std::int64_t row) {
+    std::int64_t before = row_.load(std::memory_order_relaxed);
+    while (row < before && !row_.compare_exchange_weak(before, row, std::memory_order_relaxed)) {
+    }
+  }
+  [[nodiscard]] bool found() const { return row() != none; }
+  [[nodiscard]] std::int64_t row() const { return row_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> row_ = none;
+};
+
+[[noreturn]] void refuse_row(std::string_view name, std::int64_t row, const std::string& found,
+                             const std::string& expected) {
+  throw Error(ErrorKind::input,
+              fmt::format("{}: row {}: found {}, expected {}", name, row, found, expected));
+}
+
+/// \throws Error (input) offsets that do not ascend from 0 to nnz
+template <class Offset>
+std::vector<std::int64_t> checked_row_ptr(std::string_view name, const sortie_csr_view& view) {
+  const auto* const offsets = static_cast<const Offset*>(view.row_ptr);
+  if (offsets[0] != 0) refuse_row(name, 0, fmt::format("offset {}", offsets[0]), "0");
+  FirstRow descending;
+  for_each_range(view.rows, rows_per_task, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      if (offsets[row + 1] < offsets[row]) return descending.note(row);
+    }
+  });
+  if (descending.found()) {
+    const std::int64_t row = descending.row();
+    refuse_row(name, row, fmt::format("offsets {} and {}", offsets[row], offsets[row + 1]),
+               "ascending offsets");
+  }
+  if (static_cast<std::int64_t>(offsets[view.rows]) != view.nnz) {
+    throw Error(ErrorKind::input, fmt::format("{}: found the last offset {}, expected nnz, {}",
+                                              name, offsets[view.rows], view.nnz));
+  }
+  std::vector<std::int64_t> row_ptr(static_cast<std::size_t>(view.rows) + 1);
+  copy_items(offsets, row_ptr.data(), view.rows + 1);
+  return row_ptr;
+}
+
+/// Whether columns ascend strictly in every row. \throws Error (input) a column out of range
+template <class Column>
+bool checked_columns(std::string_view name, const sortie_csr_view& view,
+                     const std::vector<std::int64_t>& row_ptr) {
+  const auto* const columns = static_cast<const Column*>(view.col_idx);
+  FirstRow out_of_range;
+  std::atomic<bool> ascends = true;
+  for_each_range(view.rows, rows_per_task, [&](std::int64_t begin, std::int64_t end) {
+    bool are_sorted = true;
+    for (std::int64_t row = begin; row < end; ++row) {
+      std::int64_t previous = -1;
+      for (std::int64_t i = row_ptr[row]; i < row_ptr[row + 1]; ++i) {
+        const std::int64_t column = columns[i];
+        if (column < 0 || column >= view.cols) return out_of_range.note(row);
+        are_sorted = are_sorted && column > previous;
+        previous = column;
+      }
+    }
+    if (!are_sorted) ascends.store(false, std::memory_order_relaxed);
+  });
+  if (out_of_range.found()) {
+    const std::int64_t row = out_of_range.row();
+    const auto* const found =
+        std::find_if(columns + row_ptr[row], columns + row_ptr[row + 1], [&](Column column) {
+          return column < 0 || static_cast<std::int64_t>(column) >= view.cols;
+        });
+    refuse_row(name, row, fmt::format("column {}", *found),
+               fmt::format("a column from 0 to {}", view.cols - 1));
+  }
+  return ascends;
+}
+
+/// Sorts the entries of every row and adds up duplicates.
+template <class Value, class Idx>
+matrices::Csr<Value, Idx> canonical(matrices::Csr<Value, Idx> matrix) {
+  matrices::Coo<Value, Idx> coo = matrices::to_coo(matrix);
+  matrix = {};
+  return matrices::to_csr(coo);
+}
+
+/// Calls function(Value{}, Idx{}) for the types of a matrix.
+template <class Function>
+auto with_matrix_types(const sortie_csr_view& view, const Function& function) {
+  return with_value_type(view.value_type, [&](auto value) {
+    return with_index_type("col_idx_type", view.col_idx_type,
+                           [&](auto index) { return function(value, index); });
+  });
+}
+
+std::unique_ptr<sortie_csr> multiply_on_host(const Context& context, const sortie_csr_view& a,
+                                             const sortie_csr_view& b, bool drop_zeros) {
+  start_threads(context);
+  return with_matrix_types(a, [&]<class Value, class Idx>(Value, Idx) {
+    const auto first = to_csr<Value, Idx>("a", a);
+    matrices::Csr<Value, Idx> other;
+    // A square takes one copy.
+    const bool is_square = std::memcmp(&a, &b, sizeof(a)) == 0;
+    if (!is_square) other = to_csr<Value, Idx>("b", b);
+    auto c = spgemm::multiply(context, first, is_square ? first : other);
+    if (drop_zeros) matrices::drop_zeros(c);
+    return to_matrix(std::move(c));
+  });
+}
+
+/// \pre columns ascend, so that the values have the order of the caller's
+template <class Value, class Idx>
+class HostPlan : public sortie_plan {
+ public:
+  HostPlan(const Context& context, const sortie_csr_view& a, const sortie_csr_view& b)
+      : a_(sorted("a", a)), b_(sorted("b", b)) {
+    const auto structure = [](const matrices::Csr<Value, Idx>& matrix) {
+      return matrices::Pattern<Idx>{matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx};
+    };
+    c_ = spgemm::multiply_structure(context, structure(a_), structure(b_));
+  }
+
+  [[nodiscard]] sortie_csr_view view() const override {
+    return {c_.rows,           c_.cols,        c_.nnz(),           SORTIE_I64,
+            type_of<Idx>,      type_of<Value>, SORTIE_HOST_MEMORY, c_.row_ptr.data(),
+            c_.col_idx.data(), nullptr};
+  }
+
+  void multiply(const Context& context, const void* a_values, const void* b_values,
+                void* c_values) override {
+    start_threads(context);
+    copy_items(static_cast<const Value*>(a_values), a_.values.data(), a_.nnz());
+    copy_items(static_cast<const Value*>(b_values), b_.values.data(), b_.nnz());
+    const auto c = spgemm::multiply(context, a_, b_);
+    copy_items(c.values.data(), static_cast<Value*>(c_values), c.nnz());
+  }
+
+ private:
+  static matrices::Csr<Value, Idx> sorted(std::string_view name, sortie_csr_view view) {
+    // A structure may come without values.
+    const std::vector<Value> ones(view.values == nullptr ? static_cast<std::size_t>(view.nnz) : 0);
+    if (view.values == nullptr) view.values = ones.data();
+    auto matrix = to_csr<Value, Idx>(name, view);
+    if (matrix.nnz() != view.nnz || !std::equal(matrix.col_idx.begin(), matrix.col_idx.end(),
+                                                static_cast<const Idx*>(view.col_idx))) {
+      throw Error(ErrorKind::input, fmt::format("{}: found a row whose columns do not ascend, "
+                                                "expected ascending columns in every row",
+                                                name));
+    }
+    return matrix;
+  }
+
+  matrices::Csr<Value, Idx> a_;
+  matrices::Csr<Value, Idx> b_;
+  matrices::Pattern<Idx> c_;
+};
+
+std::unique_ptr<sortie_plan> plan_on_host(const Context& context, const sortie_csr_view& a,
+                                          const sortie_csr_view& b) {
+  start_threads(context);
+  return with_matrix_types(a,
+                           [&]<class Value, class Idx>(Value, Idx) -> std::unique_ptr<sortie_plan> {
+                             return std::make_unique<HostPlan<Value, Idx>>(context, a, b);
+                           });
+}
+
+}  // namespace
+
+template <matrices::Scalar Value, matrices::Index Idx>
+std::unique_ptr<sortie_csr> to_matrix(matrices::Csr<Value, Idx> matrix) {
+  return std::make_unique<HostMatrix<Value, Idx>>(std::move(matrix));
+}
+
+template <matrices::Scalar Value, matrices::Index Idx>
+matrices::Csr<Value, Idx> to_csr(std::string_view name, const sortie_csr_view& view) {
+  matrices::Csr<Value, Idx> matrix{view.rows, view.cols, {}, {}, {}};
+  matrix.row_ptr = view.row_ptr_type == SORTIE_I32 ? checked_row_ptr<std::int32_t>(name, view)
+                                                   : checked_row_ptr<std::int64_t>(name, view);
+  const bool ascends = checked_columns<Idx>(name, view, matrix.row_ptr);
+  const auto* const columns = static_cast<const Idx*>(view.col_idx);
+  const auto* const values = static_cast<const Value*>(view.values);
+  matrix.col_idx.assign(columns, columns + view.nnz);
+  matrix.values.assign(values, values + view.nnz);
+  return ascends ? matrix : canonical(std::move(matrix));
+}
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                       \
+  template std::unique_ptr<sortie_csr> to_matrix(matrices::Csr<Value, Idx>); \
+  template matrices::Csr<Value, Idx> to_csr<Value, Idx>(std::string_view, const sortie_csr_view&);
+SORTIE_INSTANTIATE(float, std::int32_t)
+SORTIE_INSTANTIATE(float, std::int64_t)
+SORTIE_INSTANTIATE(double, std::int32_t)
+SORTIE_INSTANTIATE(double, std::int64_t)
+SORTIE_INSTANTIATE(std::complex<double>, std::int32_t)
+SORTIE_INSTANTIATE(std::complex<double>, std::int64_t)
+#undef SORTIE_INSTANTIATE
+
+void check_view(std::string_view name, const sortie_csr_view* view) {
+  require_pointer(name, view, 1);
+  const auto argument = [&](std::string_view member) { return fmt::format("{}.{}", name, member); };
+  if (view->rows < 0 || view->cols < 0 || view->nnz < 0)
+    refuse(name,
+           fmt::format("{} rows, {} columns and {} entries", view->rows, view->cols, view->nnz),
+           "no negative number");
+  with_index_type(argument("row_ptr_type"), view->row_ptr_type, [](auto) {});
+  with_index_type(argument("col_idx_type"), view->col_idx_type, [](auto) {});
+  with_value_type(view->value_type, [](auto) {});
+  require_pointer(argument("row_ptr"), view->row_ptr, 1);
+  require_pointer(argument("col_idx"), view->col_idx, static_cast<std::uint64_t>(view->nnz));
+  require_memory(argument("memory"), view->memory);
+}
+
+void check_operands(const sortie_csr_view* a, const sortie_csr_view* b) {
+  check_view("a", a);
+  check_view("b", b);
+  if (a->memory != b->memory) refuse("b.memory", "another memory than that of a", "the same");
+  if (a->value_type != b->value_type)
+    refuse("b.value_type", name_of(b->value_type), name_of(a->value_type));
+  if (a->col_idx_type != b->col_idx_type)
+    refuse("b.col_idx_type", name_of(b->col_idx_type), name_of(a->col_idx_type));
+  if (a->cols != b->rows) {
+    throw Error(ErrorKind::input,
+                fmt::format("b: found {} rows, expected {}, the columns of a", b->rows, a->cols));
+  }
+}
+
+}  // namespace sortie::c
+
+using sortie::c::guarded;
+
+sortie_csr_view sortie_csr_get(const sortie_csr* matrix) {
+  return matrix == nullptr ? sortie_csr_view{} : matrix->view();
+}
+
+sortie_status sortie_csr_copy(sortie_context* context, const sortie_csr* matrix,
+                              sortie_type row_ptr_type, void* row_ptr, sortie_type col_idx_type,
+                              void* col_idx, void* values) {
+  return guarded(context, [&] {
+    sortie::c::require_pointer("matrix", matrix, 1);
+    const sortie_csr_view view = matrix->view();
+    sortie::c::with_index_type("row_ptr_type", row_ptr_type, [](auto) {});
+    sortie::c::with_index_type("col_idx_type", col_idx_type, [](auto) {});
+    constexpr std::int64_t narrow = std::numeric_limits<std::int32_t>::max();
+    const auto check = [&](const char* argument, sortie_type type, std::int64_t greatest) {
+      if (type == SORTIE_I64 || greatest <= narrow) return;
+      throw sortie::Error(
+          sortie::ErrorKind::input,
+          fmt::format("{}: found i32 for indices up to {}, expected i64", argument, greatest));
+    };
+    check("row_ptr_type", row_ptr_type, view.nnz);
+    check("col_idx_type", col_idx_type, view.cols - 1);
+    matrix->copy(context->stream, sortie_type_bytes(row_ptr_type), row_ptr,
+                 sortie_type_bytes(col_idx_type), col_idx, values);
+  });
+}
+
+void sortie_csr_destroy(sortie_csr* matrix) {
+  delete matrix;
+}
+
+sortie_status sortie_spgemm(sortie_context* context, const sortie_csr_view* a,
+                            const sortie_csr_view* b, unsigned flags, sortie_csr** c) {
+  return guarded(context, [&] {
+    sortie::c::require_pointer("c", c, 1);
+    sortie::c::check_operands(a, b);
+    for (const sortie_csr_view* view : {a, b})
+      sortie::c::require_pointer(view == a ? "a.values" : "b.values", view->values,
+                                 static_cast<std::uint64_t>(view->nnz));
+    const bool on_device = a->memory == SORTIE_DEVICE_MEMORY;
+    if ((flags & ~unsigned{SORTIE_DROP_ZEROS}) != 0 || (flags != 0 && on_device))
+      sortie::c::refuse("flags", fmt::format("{:#x}", flags),
+                        on_device ? "0 for device memory" : "SORTIE_DROP_ZEROS or 0");
+    const sortie::Context settings = sortie::c::settings_of(*context);
+    *c = (on_device ? sortie::c::multiply_on_device(settings, *a, *b, context->stream)
+                    : sortie::c::multiply_on_host(settings, *a, *b, flags != 0))
+             .release();
+  });
+}
+
+sortie_status sortie_plan_create(sortie_context* context, const sortie_csr_view* a,
+                                 const sortie_csr_view* b, sortie_plan** plan) {
+  return guarded(context, [&] {
+    sortie::c::require_pointer("plan", plan, 1);
+    sortie::c::check_operands(a, b);
+    const sortie::Context settings = sortie::c::settings_of(*context);
+    *plan = (a->memory == SORTIE_DEVICE_MEMORY
+                 ? sortie::c::plan_on_device(settings, *a, *b, context->stream)
+                 : sortie::c::plan_on_host(settings, *a, *b))
+                .release();
+  });
+}
+
+sortie_csr_view sortie_plan_get(const sortie_plan* plan) {
+  return plan == nullptr ? sortie_csr_view{} : plan->view();
+}
+
+sortie_status sortie_plan_multiply(sortie_context* context, sortie_plan* plan, const void* a_values,
+                                   const void* b_values, void* c_values) {
+  return guarded(context, [&] {
+    sortie::c::require_pointer("plan", plan, 1);
+    plan->multiply(sortie::c::settings_of(*context), a_values, b_values, c_values);
+  });
+}
+
+void sortie_plan_destroy(sortie_plan* plan) {
+  delete plan;
+}
