@@ -7,7 +7,7 @@ import shutil
 import sysconfig
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 try:
@@ -48,13 +48,18 @@ class BuildPy(build_py):
         shutil.copyfile(library(), target)  # follows links: the wheel has the file itself
 
 
-class BdistWheel(bdist_wheel):
-    def finalize_options(self) -> None:
-        super().finalize_options()
-        self.root_is_pure = False
+class BinaryDistribution(Distribution):
+    def has_ext_modules(self) -> bool:
+        return True  # libsortie.so: not for any platform
 
+
+class BdistWheel(bdist_wheel):
     def get_tag(self):
         return "py3", "none", sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
-setup(version=version(), cmdclass={"build_py": BuildPy, "bdist_wheel": BdistWheel})
+setup(
+    version=version(),
+    distclass=BinaryDistribution,
+    cmdclass={"build_py": BuildPy, "bdist_wheel": BdistWheel},
+)

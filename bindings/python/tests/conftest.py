@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+KEY_DTYPES = [
+    np.dtype(name)
+    for name in "bool uint8 int8 uint16 int16 uint32 int32 float32 uint64 int64 float64".split()
+]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(26)
+
+
+def random_keys(rng: np.random.Generator, dtype: np.dtype, size: int) -> np.ndarray:
+    """Keys with many equal ones among them, and with the extremes of the type."""
+    if dtype == np.bool_:
+        return rng.integers(0, 2, size).astype(dtype)
+    if dtype.kind == "f":
+        keys = np.round(rng.standard_normal(size) * 100).astype(dtype)
+        keys[: min(size, 4)] = [np.inf, -np.inf, np.finfo(dtype).max, np.finfo(dtype).tiny][:size]
+        return keys
+    limits = np.iinfo(dtype)
+    keys = rng.integers(limits.min, limits.max, size, dtype=dtype, endpoint=True)
+    keys[size // 2 :] = keys[: size - size // 2]
+    keys[: min(size, 2)] = [limits.min, limits.max][:size]
+    return keys
+
+
+def total_order(keys: np.ndarray) -> np.ndarray:
+    """Integers in the order that the library sorts keys by."""
+    if keys.dtype.kind != "f":
+        return keys
+    bits = keys.view(np.dtype(f"int{8 * keys.dtype.itemsize}"))
+    return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+
+
+def sorted_reference(keys: np.ndarray, descending: bool = False) -> np.ndarray:
+    """Positions of a stable sort, by NumPy."""
+    order = total_order(keys)
+    if order.dtype == np.bool_:
+        order = order.astype(np.int8)
+    # ~x reverses the order of integers, signed or not, and keeps equal ones equal.
+    return np.argsort(~order if descending else order, kind="stable")
