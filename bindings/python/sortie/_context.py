@@ -139,8 +139,14 @@ def call(name: str, settings: Settings, place: Place, *arguments: Any) -> None:
         idle.append(context)
 
 
+_found_device = False
+
+
 def require_device(argument: str, device: int) -> None:
     """Refuses an array on a GPU where the library cannot use one."""
+    global _found_device
+    if _found_device:
+        return
     found = f"{argument} is an array on GPU {device}"
     if not lib.sortie_built_with_cuda():
         raise _errors.DeviceError(
@@ -150,3 +156,4 @@ def require_device(argument: str, device: int) -> None:
     if lib.sortie_device_count() == 0:
         reason = lib.sortie_why_no_device().decode(errors="replace")
         raise _errors.DeviceError(f"{found}, and the library finds no GPU: {reason}")
+    _found_device = True

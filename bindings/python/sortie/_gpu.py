@@ -301,7 +301,7 @@ def jax_array(argument: str, operand: Any) -> Array:
         return HostArray(
             argument,
             np.asarray(operand),
-            wrap=jax.numpy.asarray,
+            wrap=lambda data: jax.device_put(data, device),
             index_dtype=_jax_index_dtype(jax),
         )
     if device.platform in ("gpu", "cuda"):

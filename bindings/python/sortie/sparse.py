@@ -280,13 +280,7 @@ class SpgemmPlan:
         if out is None:
             values = self._first.values.empty(self.nnz, self.dtype)
         else:
-            values = matrix("out", out).values
-            values.require_output()
-            if values.shape != (self.nnz,) or values.dtype != self.dtype:
-                raise ValueError(
-                    f"out has {values.shape} values of dtype {values.dtype}; expected a result of this"
-                    f" plan, with ({self.nnz},) values of dtype {self.dtype}"
-                )
+            values = self._output(out)
         call(
             "sortie_plan_multiply",
             self._settings,
@@ -326,6 +320,18 @@ class SpgemmPlan:
                 f"{name} has dtype {values.dtype}; the plan was made for values of {self.dtype}"
             )
         return values.astype(self.dtype)
+
+    def _output(self, out: Any) -> Array:
+        target = matrix("out", out)
+        found = (getattr(out, "format", "csr"), target.shape, target.nnz, target.values.dtype)
+        expected = (self._first.format, self.shape, self.nnz, self.dtype)
+        if found != expected:
+            raise ValueError(
+                "out is a {} matrix of shape {} with {} values of dtype {}; expected a result of this"
+                " plan: {}, {}, {}, {}".format(*found, *expected)
+            )
+        target.values.require_output()
+        return target.values
 
     def _place(self, values: Array) -> Place:
         if values.place != self._first.place:

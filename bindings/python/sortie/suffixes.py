@@ -196,9 +196,9 @@ class SuffixIndex:
         if suffixes is None:
             suffixes = _suffix_array(self._text, None, self._settings)
         self._suffixes: Array = self._text.suffixes("suffixes", suffixes)
-        self.text: NumpyArray = self._text.symbols.result()
-        self.suffixes: NumpyArray = self._suffixes.result()
-        self.separators: NumpyArray = self._text.separators.result()
+        self.text: NumpyArray = np.asarray(self._text.symbols.result())
+        self.suffixes: NumpyArray = np.asarray(self._suffixes.result())
+        self.separators: NumpyArray = np.asarray(self._text.separators.result())
         self.sequences: Optional[Sequences] = self._text.sequences
 
     def _call(self, function: str, *arguments: Any) -> None:

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take the whole GPU
 
 KEY_DTYPES = [
     np.dtype(name)

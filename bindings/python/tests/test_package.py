@@ -29,7 +29,7 @@ def wheel_command(target: Path) -> list[str]:
 
 
 needs_tools = pytest.mark.skipif(
-    not (has("pip, setuptools, wheel") and (PACKAGE.parents[1] / "CMakeLists.txt").exists()),
+    not (has("setuptools, wheel, pip") and (PACKAGE.parents[1] / "CMakeLists.txt").exists()),
     reason="pip, setuptools or wheel is missing, or this is not the source tree",
 )
 
