@@ -34,9 +34,9 @@ def library() -> Path:
     path = Path(named) if named else root / "build" / "libsortie.so"
     if not path.is_file():
         raise SystemExit(
-            f"{path} is not there. Build the shared library first (cmake --preset release"
-            " -DBUILD_SHARED_LIBS=ON && cmake --build --preset release --target sortie), or set the"
-            " environment variable SORTIE_LIBRARY to its path."
+            f"{path} is not there. Build the shared library first (cmake --preset release &&"
+            " cmake --build --preset release --target sortie_shared), or set the environment variable"
+            " SORTIE_LIBRARY to its path."
         )
     return path
 

@@ -265,7 +265,7 @@ class SpgemmPlan:
             of the same structure, which is not checked. The default is the values that the plan was
             made with. If the plan is for A A, there is no B.
         out : sparse matrix, optional
-            A result of this plan, whose values are overwritten; nothing is allocated.
+            A result of this plan, whose values are overwritten.
 
         Returns
         -------
