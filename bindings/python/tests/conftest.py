@@ -34,20 +34,3 @@ def random_keys(rng: np.random.Generator, dtype: np.dtype, size: int) -> np.ndar
     keys[size // 2 :] = keys[: size - size // 2]
     keys[: min(size, 2)] = [limits.min, limits.max][:size]
     return keys
-
-
-def total_order(keys: np.ndarray) -> np.ndarray:
-    """Integers in the order that the library sorts keys by."""
-    if keys.dtype.kind != "f":
-        return keys
-    bits = keys.view(np.dtype(f"int{8 * keys.dtype.itemsize}"))
-    return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
-
-
-def sorted_reference(keys: np.ndarray, descending: bool = False) -> np.ndarray:
-    """Positions of a stable sort, by NumPy."""
-    order = total_order(keys)
-    if order.dtype == np.bool_:
-        order = order.astype(np.int8)
-    # ~x reverses the order of integers, signed or not, and keeps equal ones equal.
-    return np.argsort(~order if descending else order, kind="stable")

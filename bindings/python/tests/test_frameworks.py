@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import random_keys, sorted_reference
+from conftest import random_keys
+from references import sorted_reference
 
 import sortie
 

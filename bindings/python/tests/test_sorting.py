@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import KEY_DTYPES, random_keys, sorted_reference
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as st_numpy
+from conftest import KEY_DTYPES, random_keys
+from references import sorted_reference
 
 import sortie
 
@@ -51,26 +49,6 @@ def test_segments_as_lexsort(rng, dtype, descending):
     )
     result = sortie.segmented_sort(keys, offsets, descending=descending)
     np.testing.assert_array_equal(result, keys[expected])
-
-
-@given(
-    keys=st_numpy.arrays(
-        st.sampled_from(KEY_DTYPES[1:]), st.integers(0, 300), elements={"allow_nan": False}
-    ),
-    cuts=st.lists(st.integers(0, 300), max_size=20),
-    descending=st.booleans(),
-)
-@settings(max_examples=150, deadline=None)
-def test_any_keys_and_segments(keys, cuts, descending):
-    offsets = np.array([0, *sorted(min(cut, keys.size) for cut in cuts), keys.size])
-    positions = sortie.segmented_argsort(keys, offsets, descending=descending)
-    for begin, end in zip(offsets[:-1], offsets[1:]):
-        np.testing.assert_array_equal(
-            positions[begin:end] - begin, sorted_reference(keys[begin:end], descending)
-        )
-    np.testing.assert_array_equal(
-        sortie.sort(keys, descending=descending), keys[sorted_reference(keys, descending)]
-    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import sortie
 from sortie import _library, sparse
@@ -65,21 +63,6 @@ def test_the_format_of_the_first_operand_holds(rng, first, second):
     C = sortie.spgemm(A, B)
     assert C.dtype == np.float64
     check(C, A.toarray() @ B.toarray(), f"{first}_matrix")
-
-
-@given(
-    shape=st.tuples(*[st.integers(0, 12)] * 3),
-    seed=st.integers(0, 2**32),
-    density=st.sampled_from([0.0, 0.2, 1.0]),
-    form=st.sampled_from(FORMATS),
-)
-@settings(max_examples=100, deadline=None)
-def test_any_shape(shape, seed, density, form):
-    rng = np.random.default_rng(seed)
-    rows, inner, cols = shape
-    A = make(rng, rows, inner, density, kind=f"{form}_array")
-    B = make(rng, inner, cols, density, kind=f"{form}_array")
-    check(sortie.spgemm(A, B), A.toarray() @ B.toarray(), f"{form}_array")
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])

@@ -7,53 +7,9 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from references import lcp_reference, suffix_array_reference
 
 import sortie
-
-
-def record_ends(size, separators):
-    """The end of the suffix at each position."""
-    ends = np.full(size, size)
-    for separator in reversed(list(separators)):
-        ends[: separator + 1] = separator
-    return ends
-
-
-def reference(text: bytes, separators=()):
-    ends = record_ends(len(text), separators)
-    return sorted(range(len(text)), key=lambda i: (text[i : ends[i]], i))
-
-
-def lcp_reference(text: bytes, suffixes, separators=()):
-    ends = record_ends(len(text), separators)
-    result = [0] * len(suffixes)
-    for rank in range(1, len(suffixes)):
-        first, second = (text[i : ends[i]] for i in suffixes[rank - 1 : rank + 1])
-        while result[rank] < min(len(first), len(second)) and (
-            first[result[rank]] == second[result[rank]]
-        ):
-            result[rank] += 1
-    return result
-
-
-texts = st.one_of(st.binary(max_size=60), st.text("ab", max_size=60).map(str.encode))
-
-
-@given(text=texts, cuts=st.sets(st.integers(0, 59), max_size=4))
-@settings(max_examples=150, deadline=None)
-def test_suffix_array_lcp_and_bwt(text, cuts):
-    separators = sorted(cut for cut in cuts if cut < len(text))
-    expected = reference(text, separators)
-    suffixes = sortie.suffix_array(text, separators=separators)
-    assert suffixes.dtype == np.uint32
-    assert suffixes.tolist() == expected
-    common = sortie.lcp(text, suffixes, separators=separators)
-    assert common.tolist() == lcp_reference(text, expected, separators)
-    assert common.tolist() == sortie.lcp(text, separators=separators).tolist()
-    transform = sortie.bwt(text, suffixes, separators=separators)
-    assert bytes(transform) == bytes(text[i - 1] for i in expected)
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "int32", "uint64", "int64"])
@@ -91,7 +47,7 @@ def test_the_empty_text(text):
 def test_paths_and_sequences(tmp_path):
     path = tmp_path / "genome.fa"
     path.write_bytes(b">one\nACGT\n>two\nACG\n")
-    expected = reference(b"ACGT\0ACG", [4])
+    expected = suffix_array_reference(b"ACGT\0ACG", [4])
     assert sortie.suffix_array(path).tolist() == expected
     sequences = sortie.read_fasta(path)
     assert sortie.suffix_array(sequences).tolist() == expected
@@ -118,24 +74,6 @@ def test_refused_texts():
 
 
 # --- Searches -------------------------------------------------------------------------------------
-
-
-@given(text=texts, patterns=st.lists(st.text("ab", min_size=1, max_size=4).map(str.encode)))
-@settings(max_examples=100, deadline=None)
-def test_count_and_locate(text, patterns):
-    index = sortie.SuffixIndex(text)
-    expected = [
-        {i for i in range(len(text)) if text.startswith(pattern, i)} for pattern in patterns
-    ]
-    assert index.count(patterns).tolist() == [len(places) for places in expected]
-    offsets, positions = index.locate(patterns)
-    assert offsets.dtype == np.int64
-    for i, places in enumerate(expected):
-        found = positions[offsets[i] : offsets[i + 1]]
-        assert len(found) == len(places) and set(found.tolist()) == places
-    begins, ends = index.ranges(patterns)
-    for begin, end, places in zip(begins, ends, expected):
-        assert set(index.suffixes[begin:end].tolist()) == places
 
 
 def test_one_pattern_and_several():
