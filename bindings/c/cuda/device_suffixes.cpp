@@ -49,12 +49,12 @@ sortie_array* to_device_array(DeviceBuffer<T> buffer, const Context& context) {
                           std::move(owner)};
 }
 
-DeviceText view_of(const sortie_text& text) {
+DeviceText device_view_of(const sortie_text& text) {
   return {std::span(text.symbols, text.size), std::span(text.separators, text.separator_count)};
 }
 
 template <class Position>
-std::span<const Position> suffixes_of(const Indexed& indexed) {
+std::span<const Position> device_suffixes_of(const Indexed& indexed) {
   return {static_cast<const Position*>(indexed.suffixes), indexed.text.size};
 }
 
@@ -65,7 +65,7 @@ auto with_positions(const Indexed& indexed, const Function& function) {
 }
 
 /// The letters of patterns end where the last one does, which only the device knows.
-PatternView view_of(const sortie_patterns& patterns, CUstream_st* stream) {
+PatternView device_view_of(const sortie_patterns& patterns, CUstream_st* stream) {
   if (patterns.count == 0) return {};
   std::uint64_t letters = 0;
   check_cuda(cudaMemcpyAsync(&letters, patterns.begins + patterns.count, sizeof(letters),
@@ -80,7 +80,7 @@ sortie_array* DeviceSuffixes::build(const sortie_text& text, sortie_type positio
   const DeviceScope device(context);
   return with_position_type(position_type, [&]<class Position>(Position) {
     return to_device_array(
-        suffix_array::cuda::build_on_device<Position>(context, view_of(text), stream), context);
+        suffix_array::cuda::build_on_device<Position>(context, device_view_of(text), stream), context);
   });
 }
 
@@ -98,8 +98,8 @@ sortie_array* DeviceSuffixes::lcp(const Indexed& indexed) const {
   const DeviceScope device(context);
   return with_positions(indexed, [&]<class Position>(Position) {
     return to_device_array(
-        suffix_array::cuda::lcp_on_device<Position>(context, view_of(indexed.text),
-                                                    suffixes_of<Position>(indexed), stream),
+        suffix_array::cuda::lcp_on_device<Position>(context, device_view_of(indexed.text),
+                                                    device_suffixes_of<Position>(indexed), stream),
         context);
   });
 }
@@ -109,7 +109,7 @@ sortie_array* DeviceSuffixes::bwt(const Indexed& indexed) const {
   return with_positions(indexed, [&]<class Position>(Position) {
     return to_device_array(
         suffix_array::cuda::burrows_wheeler_on_device<Position>(
-            context, view_of(indexed.text), suffixes_of<Position>(indexed), stream),
+            context, device_view_of(indexed.text), device_suffixes_of<Position>(indexed), stream),
         context);
   });
 }
@@ -117,8 +117,8 @@ sortie_array* DeviceSuffixes::bwt(const Indexed& indexed) const {
 void DeviceSuffixes::check(const Indexed& indexed) const {
   const DeviceScope device(context);
   with_positions(indexed, [&]<class Position>(Position) {
-    suffix_array::cuda::check_on_device<Position>(context, view_of(indexed.text),
-                                                  suffixes_of<Position>(indexed), stream);
+    suffix_array::cuda::check_on_device<Position>(context, device_view_of(indexed.text),
+                                                  device_suffixes_of<Position>(indexed), stream);
   });
 }
 
@@ -127,7 +127,7 @@ void DeviceSuffixes::find(const Indexed& indexed, const sortie_patterns& pattern
   const DeviceScope device(context);
   with_positions(indexed, [&]<class Position>(Position) {
     const auto ranges = suffix_array::cuda::find_on_device<Position>(
-        context, view_of(indexed.text), suffixes_of<Position>(indexed), view_of(patterns, stream),
+        context, device_view_of(indexed.text), device_suffixes_of<Position>(indexed), device_view_of(patterns, stream),
         stream);
     split_ranges(ranges.data(), begins, ends, ranges.size(), stream);
   });
@@ -138,7 +138,7 @@ sortie_array* DeviceSuffixes::locate(const Indexed& indexed, const sortie_patter
   const DeviceScope device(context);
   return with_positions(indexed, [&]<class Position>(Position) {
     auto found = suffix_array::cuda::locate_on_device<Position>(
-        context, view_of(indexed.text), suffixes_of<Position>(indexed), view_of(patterns, stream),
+        context, device_view_of(indexed.text), device_suffixes_of<Position>(indexed), device_view_of(patterns, stream),
         most, stream);
     if (found.begins.size() == 0) {
       check_cuda(cudaMemsetAsync(begins, 0, sizeof(std::uint64_t), stream));
