@@ -287,6 +287,50 @@ def test_results_keep_the_memory_of_the_library_and_free_it(monkeypatch):
     assert len(freed) == 1 and freed[0]
 
 
+def test_arrays_of_results_are_those_of_the_library(monkeypatch, tmp_path):
+    pointers = []
+
+    class Library:
+        def __getattr__(self, name):
+            return getattr(_library.lib, name)
+
+        def sortie_array_get(self, handle):
+            view = _library.lib.sortie_array_get(handle)
+            pointers.append(view.data)
+            return view
+
+    monkeypatch.setattr("sortie.suffixes.lib", Library())
+    suffixes = sortie.suffix_array(b"banana")
+    index = sortie.SuffixIndex(b"banana", suffixes=suffixes)
+    assert suffixes.ctypes.data == pointers[0] and index.suffixes is suffixes
+    assert sortie.lcp(b"banana", suffixes).ctypes.data == pointers[1]
+    assert sortie.bwt(b"banana", suffixes).ctypes.data == pointers[2]
+    assert index.locate("an").ctypes.data == pointers[3]
+    assert suffixes.flags.writeable and suffixes.flags.aligned
+
+
+def test_operands_are_not_copied(monkeypatch):
+    seen = {}
+    real = _context.call
+
+    def call(name, settings, place, *arguments):
+        seen[name] = arguments
+        real(name, settings, place, *arguments)
+
+    monkeypatch.setattr("sortie.sorting.call", call)
+    keys = np.array([3, 1, 2])
+    values = keys.astype(np.float64)
+    out = np.empty_like(keys)
+    moved = np.empty_like(values)
+    sortie.sort(keys, values=values, out=(out, moved))
+    operands = [keys.ctypes.data, out.ctypes.data, 3, values.ctypes.data, moved.ctypes.data]
+    assert list(seen["sortie_sort"][2:7]) == operands
+    sortie.sort(keys, out=keys)
+    assert list(seen["sortie_sort"][2:4]) == [keys.ctypes.data] * 2
+    sortie.argsort(keys)
+    assert seen["sortie_argsort"][2] == keys.ctypes.data
+
+
 def test_a_call_that_fails_leaves_nothing_to_free():
     handle = Handle("sortie_array_destroy")
     text = _library.Text(None, 5, None, 0, _library.HOST_MEMORY)

@@ -137,6 +137,15 @@ def test_in_place():
     assert keys.tolist() == [3, 1, 2]
 
 
+def test_one_of_keys_and_values_in_place():
+    keys, values = np.array([3, 1, 2]), np.array([7, 8, 9])
+    out = np.empty_like(keys)
+    sortie.sort(keys, values=values, out=(out, values))
+    assert out.tolist() == [1, 2, 3] and values.tolist() == [8, 9, 7]
+    sortie.sort(keys, values=values, out=(keys, out))
+    assert keys.tolist() == [1, 2, 3] and out.tolist() == [9, 7, 8]
+
+
 def test_out_may_be_another_array_or_overlap():
     keys = np.arange(10)[::-1].copy()
     out = np.empty_like(keys)

@@ -67,6 +67,10 @@ def test_refused_texts():
         sortie.suffix_array(b"a", dtype=float)
     with pytest.raises(ValueError, match="separators"):
         sortie.suffix_array(b"abc", separators=[3])
+    with pytest.raises(ValueError, match="separators"):
+        sortie.suffix_array(b"abc", separators=[-1])
+    with pytest.raises(TypeError, match="separators has dtype float64"):
+        sortie.suffix_array(b"abc", separators=np.zeros(1))
     with pytest.raises(ValueError, match="suffixes has 2 entries; expected 3"):
         sortie.lcp(b"abc", np.zeros(2, np.uint32))
     with pytest.raises(TypeError, match="suffixes has dtype float64"):
