@@ -231,6 +231,16 @@ def test_bars_show_each_phase():
     ]
 
 
+def test_tqdm_shows_the_phases(monkeypatch, capsys):
+    pytest.importorskip("tqdm", reason="tqdm is not installed")
+    monkeypatch.setattr(_progress, "_has_display", lambda: True)
+    phases = []
+    sortie.suffix_array(b"banana" * 1000, progress=lambda phase, *_: phases.append(phase))
+    sortie.suffix_array(b"banana" * 1000, progress=True)
+    shown = capsys.readouterr().err
+    assert phases and all(phase in shown for phase in phases)
+
+
 def test_nothing_is_shown_without_a_terminal(monkeypatch):
     monkeypatch.setattr(_progress, "_has_display", lambda: False)
     assert _progress.reporter(True) is None
