@@ -157,9 +157,7 @@ def write_matrix_market(target: Any, A: Any, **options: Unpack[Options]) -> None
         )
     if operand.format == "csc":
         operand = matrix("A", A.tocsr())
-    narrow = fits_int32(operand.nnz, *operand.extents)
-    index_dtype = INT32 if narrow else INT64
-    operand = operand.cast(index_dtype, index_dtype, operand.values.dtype)
+    operand = operand.cast(operand.offsets.dtype, operand.indices.dtype, operand.values.dtype)
     view = operand.view()
     if not hasattr(target, "write"):
         path = os.fsencode(os.fspath(target))
