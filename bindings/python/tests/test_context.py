@@ -273,6 +273,21 @@ def test_threads_use_contexts_of_their_own():
         assert str(100 + i) in errors[i]
 
 
+@pytest.mark.parametrize("before", ["", "sortie.sort([2, 1])"], ids=["unused", "used"])
+def test_a_forked_process_is_refused_if_the_library_was_used(before):
+    code = (
+        f"import os, sortie\n{before}\n"
+        "if os.fork() == 0:\n"
+        "    try: print(sortie.sort([2, 1]).tolist(), flush=True)\n"
+        "    except sortie.Error as error: print(error, flush=True)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    ran = run_python(code)
+    assert ran.returncode == 0, ran.stderr
+    assert ("forked" in ran.stdout) if before else (ran.stdout == "[1, 2]\n")
+
+
 def test_results_keep_the_memory_of_the_library_and_free_it(monkeypatch):
     freed = []
     destroy = _library.lib.sortie_array_destroy
