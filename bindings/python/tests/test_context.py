@@ -59,10 +59,8 @@ def test_options_are_checked(option, error, message):
 
 
 def test_options_hold_for_one_call():
-    assert sortie.sort([2, 1], **sortie.Options(backend="host", memory_budget=1 << 30)).tolist() == [
-        1,
-        2,
-    ]
+    careful = sortie.Options(backend="host", memory_budget=1 << 30)
+    assert sortie.sort([2, 1], **careful).tolist() == [1, 2]
     with pytest.raises(MemoryError):
         sortie.sort(np.zeros(1 << 20), values=np.zeros((1 << 20, 3)), memory_budget=1000)
     assert sortie.sort(np.zeros(1 << 20), values=np.zeros((1 << 20, 3)))[0].size == 1 << 20

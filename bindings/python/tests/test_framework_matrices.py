@@ -27,8 +27,8 @@ def test_torch_products(rng, device, index_dtype, dtype):
     torch = xp.module
 
     def make(rows, cols):
-        host = scipy_sparse.random(rows, cols, 0.1, "csr", dtype=np.float64, random_state=rng.integers(99))
-        host = host.astype(dtype)
+        seed = int(rng.integers(99))
+        host = scipy_sparse.random(rows, cols, 0.1, "csr", random_state=seed).astype(dtype)
         arrays = (host.indptr.astype(index_dtype), host.indices.astype(index_dtype), host.data)
         return host, torch.sparse_csr_tensor(*map(xp.make, arrays), size=(rows, cols))
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from conftest import KEY_DTYPES, random_keys
@@ -208,7 +210,8 @@ def test_read_only_strided_swapped_and_unaligned_keys():
 )
 @pytest.mark.parametrize("call", [sortie.sort, sortie.argsort])
 def test_other_types_of_keys_are_refused(call, keys):
-    with pytest.raises(TypeError, match=f"keys has dtype {keys.dtype}.*float32, float64, int8".replace("[", r"\[")):
+    found = re.escape(str(keys.dtype))
+    with pytest.raises(TypeError, match=f"keys has dtype {found}; expected one of .*float32, float64"):
         call(keys)
 
 
