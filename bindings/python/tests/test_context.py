@@ -350,6 +350,11 @@ def test_operands_are_not_copied(monkeypatch):
     assert list(seen["sortie_sort"][2:7]) == operands
     sortie.sort(keys, out=keys)
     assert list(seen["sortie_sort"][2:4]) == [keys.ctypes.data] * 2
+    block = np.array([4, 3, 2, 1])
+    sortie.sort(block[:3], out=block[1:])  # the library takes no arrays that overlap
+    source, target = seen["sortie_sort"][2:4]
+    assert target == block[1:].ctypes.data and abs(source - target) >= block[1:].nbytes
+    assert block.tolist() == [4, 2, 3, 4]
     sortie.argsort(keys)
     assert seen["sortie_argsort"][2] == keys.ctypes.data
 
