@@ -102,10 +102,11 @@ class _Context:
                 self._report.close()
             self._report = None
         failure, self._failure = self._failure, None
+        interrupt, self._interrupt = self._interrupt, None
         if failure is not None:
             raise failure
-        if self._interrupt is not None:
-            handler(*self._interrupt)
+        if interrupt is not None:
+            handler(*interrupt)
             if status == _library.CANCELLED:
                 raise KeyboardInterrupt
         self._check(status)
