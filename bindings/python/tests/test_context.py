@@ -69,9 +69,9 @@ def test_options_hold_for_one_call():
 def test_the_number_of_threads_is_fixed_by_the_first_call():
     code = (
         "import sortie\n"
-        "sortie.sort([2, 1], threads=1)\n"
-        "sortie.sort([2, 1])\n"
-        "try: sortie.sort([2, 1], threads=2)\n"
+        "sortie.sort([2, 1], threads=1, backend='host')\n"
+        "sortie.sort([2, 1], backend='host')\n"
+        "try: sortie.sort([2, 1], threads=2, backend='host')\n"
         "except ValueError as error: print(error)\n"
     )
     ran = run_python(code)
@@ -139,7 +139,7 @@ def test_a_gpu_array_without_a_usable_gpu_is_a_device_error():
 
 def test_progress_function_gets_phases():
     calls = []
-    sortie.suffix_array(b"banana" * 1000, progress=lambda *call: calls.append(call))
+    sortie.suffix_array(b"banana" * 1000, backend="host", progress=lambda *call: calls.append(call))
     assert calls
     for phase, done, total in calls:
         assert isinstance(phase, str) and phase
@@ -154,14 +154,16 @@ def test_an_exception_of_the_progress_function_cancels():
         raise Enough
 
     with pytest.raises(Enough):
-        sortie.suffix_array(b"banana" * 1000, progress=stop)
+        sortie.suffix_array(b"banana" * 1000, backend="host", progress=stop)
     assert sortie.suffix_array(b"ab").tolist() == [0, 1]
 
 
 def test_the_progress_function_may_call_the_library():
     inner = []
     sortie.suffix_array(
-        b"banana" * 1000, progress=lambda *_: inner.append(sortie.sort([2, 1]).tolist())
+        b"banana" * 1000,
+        backend="host",
+        progress=lambda *_: inner.append(sortie.sort([2, 1]).tolist()),
     )
     assert inner and all(result == [1, 2] for result in inner)
 
@@ -170,7 +172,9 @@ def test_interrupt_cancels_and_the_handler_is_restored():
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         sortie.suffix_array(
-            b"banana" * 1000, progress=lambda *_: signal.raise_signal(signal.SIGINT)
+            b"banana" * 1000,
+            backend="host",
+            progress=lambda *_: signal.raise_signal(signal.SIGINT),
         )
     assert signal.getsignal(signal.SIGINT) is handler
     assert sortie.suffix_array(b"ab").tolist() == [0, 1]
@@ -182,7 +186,9 @@ def test_an_interrupt_handler_that_does_not_raise_is_called_and_work_is_cancelle
     try:
         with pytest.raises(KeyboardInterrupt):
             sortie.suffix_array(
-                b"banana" * 1000, progress=lambda *_: signal.raise_signal(signal.SIGINT)
+                b"banana" * 1000,
+            backend="host",
+            progress=lambda *_: signal.raise_signal(signal.SIGINT),
             )
     finally:
         signal.signal(signal.SIGINT, handler)
@@ -196,7 +202,7 @@ def test_ctrl_c_from_outside_ends_long_work():
         "text = np.random.default_rng(1).integers(97, 101, 30_000_000, dtype=np.uint8)\n"
         "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "start = time.monotonic()\n"
-        "try: sortie.suffix_array(text); print('finished')\n"
+        "try: sortie.suffix_array(text, backend='host'); print('finished')\n"
         "except KeyboardInterrupt: print('cancelled after', time.monotonic() - start)\n"
     )
     ran = run_python(code)
@@ -233,8 +239,8 @@ def test_tqdm_shows_the_phases(monkeypatch, capsys):
     pytest.importorskip("tqdm", reason="tqdm is not installed")
     monkeypatch.setattr(_progress, "_has_display", lambda: True)
     phases = []
-    sortie.suffix_array(b"banana" * 1000, progress=lambda phase, *_: phases.append(phase))
-    sortie.suffix_array(b"banana" * 1000, progress=True)
+    sortie.suffix_array(b"banana" * 1000, backend="host", progress=lambda phase, *_: phases.append(phase))
+    sortie.suffix_array(b"banana" * 1000, backend="host", progress=True)
     shown = capsys.readouterr().err
     assert phases and all(phase in shown for phase in phases)
 
