@@ -187,8 +187,8 @@ def test_an_interrupt_handler_that_does_not_raise_is_called_and_work_is_cancelle
         with pytest.raises(KeyboardInterrupt):
             sortie.suffix_array(
                 b"banana" * 1000,
-            backend="host",
-            progress=lambda *_: signal.raise_signal(signal.SIGINT),
+                backend="host",
+                progress=lambda *_: signal.raise_signal(signal.SIGINT),
             )
     finally:
         signal.signal(signal.SIGINT, handler)
