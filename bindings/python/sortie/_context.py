@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import weakref
@@ -101,10 +102,11 @@ class _Context:
                 self._report.close()
             self._report = None
         failure, self._failure = self._failure, None
+        interrupt, self._interrupt = self._interrupt, None
         if failure is not None:
             raise failure
-        if self._interrupt is not None:
-            handler(*self._interrupt)
+        if interrupt is not None:
+            handler(*interrupt)
             if status == _library.CANCELLED:
                 raise KeyboardInterrupt
         self._check(status)
@@ -121,6 +123,24 @@ class _Contexts(threading.local):
 _contexts = _Contexts()
 
 
+class _Process:
+    """Whether the library can be called in this process.
+
+    fork() copies a process without its threads. A copy of one whose library has started its threads
+    would wait for them for ever, and CUDA cannot be used in it either.
+    """
+
+    called = False
+    forked_after_call = False
+
+    @classmethod
+    def after_fork(cls) -> None:
+        cls.forked_after_call = cls.called
+
+
+os.register_at_fork(after_in_child=_Process.after_fork)
+
+
 def call(name: str, settings: Settings, place: Place, *arguments: Any) -> None:
     """Calls a function of the C interface with a context and the given arguments.
 
@@ -131,6 +151,12 @@ def call(name: str, settings: Settings, place: Place, *arguments: Any) -> None:
     KeyboardInterrupt
         Ctrl-C; the work was cancelled.
     """
+    if _Process.forked_after_call:
+        raise _errors.Error(
+            "this process was forked from one that had called Sortie, whose threads it does not have;"
+            " start it by multiprocessing.get_context('spawn') or 'forkserver'"
+        )
+    _Process.called = True
     idle = _contexts.idle
     context = idle.pop() if idle else _Context()
     try:

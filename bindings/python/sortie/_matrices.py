@@ -24,6 +24,10 @@ INT32: Dtype = np.dtype(np.int32)
 INT64: Dtype = np.dtype(np.int64)
 
 
+NARROW_INTEGERS = {np.dtype(name): -1 for name in ("int8", "uint8", "int16", "uint16")}
+"""Integers that are widened before the library sees them."""
+
+
 def fits_int32(*numbers: int) -> bool:
     return max(numbers) < 2**31
 
@@ -138,6 +142,13 @@ def _where(operand: Matrix) -> str:
     return f"on GPU {operand.place.device}" if operand.place.on_device else "in host memory"
 
 
+def _indices(argument: str, operand: Any) -> Array:
+    """An array of offsets or indices as int32 or int64, the types of the library."""
+    indices = array(argument, operand)
+    indices.type_code({**POSITION_TYPES, **NARROW_INTEGERS})
+    return indices if indices.dtype in (INT32, INT64) else indices.astype(INT64)
+
+
 def _check_sizes(operand: Matrix) -> None:
     """Refuses arrays that the library would read beyond their ends."""
     rows, _ = operand.extents
@@ -180,8 +191,8 @@ def _scipy_matrix(argument: str, operand: Any) -> Matrix:
         "SciPy",
         compressed.format,
         compressed.shape,
-        array(f"{argument}.indptr", compressed.indptr),
-        array(f"{argument}.indices", compressed.indices[:nnz]),
+        _indices(f"{argument}.indptr", compressed.indptr),
+        _indices(f"{argument}.indices", compressed.indices[:nnz]),
         array(f"{argument}.data", compressed.data[:nnz]),
         False,
         build,
@@ -210,8 +221,8 @@ def _cupyx_matrix(argument: str, operand: Any) -> Matrix:
         "CuPy",
         compressed.format,
         (compressed.shape[0], compressed.shape[1]),
-        array(f"{argument}.indptr", compressed.indptr),
-        array(f"{argument}.indices", compressed.indices),
+        _indices(f"{argument}.indptr", compressed.indptr),
+        _indices(f"{argument}.indices", compressed.indices),
         array(f"{argument}.data", compressed.data),
         False,
         build,
@@ -245,8 +256,8 @@ def _torch_matrix(argument: str, operand: Any) -> Matrix:
         "PyTorch",
         "csr",
         (operand.shape[0], operand.shape[1]),
-        array(f"crow_indices of {argument}", operand.crow_indices()),
-        array(f"col_indices of {argument}", operand.col_indices()),
+        _indices(f"crow_indices of {argument}", operand.crow_indices()),
+        _indices(f"col_indices of {argument}", operand.col_indices()),
         values,
         True,
         build,

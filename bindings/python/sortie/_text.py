@@ -9,11 +9,14 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _library
-from ._arrays import Array, Dtype, HostArray, NumpyArray, array
+from ._arrays import KEY_TYPES, Array, Dtype, HostArray, NumpyArray, array
 from .files import Sequences, read_fasta
 
 U8 = np.dtype(np.uint8)
 U64 = np.dtype(np.uint64)
+I64 = np.dtype(np.int64)
+
+INTEGER_TYPES = {dtype: code for dtype, code in KEY_TYPES.items() if dtype.kind in "iu"}
 
 POSITION_TYPES: dict[Dtype, int] = {
     np.dtype(np.uint32): _library.U32,
@@ -67,15 +70,23 @@ class Text:
         if self.symbols.dtype != U8 and self.symbols.size:
             raise TypeError(f"text has dtype {self.symbols.dtype}; expected uint8, bytes or str")
         self.symbols = self.symbols.contiguous()
-        if separators is None:
-            separators = np.empty(0, U64)
-        elif isinstance(separators, (list, tuple)):
-            separators = np.array(separators, U64)
-        self.separators: Array = self.symbols.companion("separators", separators)
-        self.separators.require_1d()
-        if self.separators.itemsize != 8 or not np.issubdtype(self.separators.dtype, np.integer):
-            self.separators = self.separators.astype(U64)
-        self.separators = self.separators.contiguous()
+        self.separators: Optional[Array] = None
+        if separators is not None:
+            self.separators = self._separators(separators)
+
+    def _separators(self, separators: Any) -> Array:
+        """64-bit integers in the place of the symbols.
+
+        They are signed ones if they are converted, which every library has: the bits are the same.
+        """
+        if isinstance(separators, (list, tuple)):
+            separators = np.array(separators, np.int64)
+        if isinstance(separators, np.ndarray) and separators.dtype == U64:
+            separators = separators.view(np.int64)
+        operand = self.symbols.companion("separators", separators)
+        operand.require_1d()
+        operand.type_code(INTEGER_TYPES)
+        return operand.contiguous() if operand.itemsize == 8 else operand.astype(I64)
 
     @property
     def size(self) -> int:
@@ -86,8 +97,8 @@ class Text:
         return _library.Text(
             self.symbols.pointer,
             self.size,
-            self.separators.pointer,
-            self.separators.size,
+            self.separators.pointer if self.separators else None,
+            self.separators.size if self.separators else 0,
             self.symbols.place.memory,
         )
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import shutil
+import stat
 import tempfile
 from ctypes import byref, c_uint64
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Union
@@ -28,11 +30,18 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 @contextlib.contextmanager
 def _readable(source: Any) -> Iterator[bytes]:
-    """The path of a file to read; the content of a file object is written to a temporary one."""
+    """The path of a file to read.
+
+    The content of a file object, or of a pipe, which can be read only once, is copied to a temporary
+    file.
+    """
     if not hasattr(source, "read"):
         path = os.fspath(source)
-        os.stat(path)  # FileNotFoundError, PermissionError
-        yield os.fsencode(path)
+        if stat.S_ISREG(os.stat(path).st_mode):  # FileNotFoundError
+            yield os.fsencode(path)
+            return
+        with open(path, "rb") as pipe, _readable(pipe) as copied:
+            yield copied
         return
     with tempfile.NamedTemporaryFile(prefix="sortie-") as copy:
         try:
@@ -148,9 +157,7 @@ def write_matrix_market(target: Any, A: Any, **options: Unpack[Options]) -> None
         )
     if operand.format == "csc":
         operand = matrix("A", A.tocsr())
-    narrow = fits_int32(operand.nnz, *operand.extents)
-    index_dtype = INT32 if narrow else INT64
-    operand = operand.cast(index_dtype, index_dtype, operand.values.dtype)
+    operand = operand.cast(operand.offsets.dtype, operand.indices.dtype, operand.values.dtype)
     view = operand.view()
     if not hasattr(target, "write"):
         path = os.fsencode(os.fspath(target))
@@ -248,6 +255,7 @@ class Sequences:
         return len(self.offsets)
 
     def __getitem__(self, i: int) -> Record:
+        i = operator.index(i)
         if not -len(self) <= i < len(self):
             raise IndexError(f"record {i} of {len(self)}")
         start = self.offsets[i]

@@ -282,6 +282,12 @@ class _Sort:
         self._values = self._sorted_values = None
         if values is not None:
             self._values, self._sorted_values = _in_and_out("out[1]", values, out[1])
+            # The library sorts both in place or none.
+            if self._keys.pointer == self._sorted_keys.pointer:
+                if self._values.pointer != self._sorted_values.pointer:
+                    self._keys = self._keys.copy()
+            elif self._values.pointer == self._sorted_values.pointer:
+                self._values = self._values.copy()
         self.arguments = (
             self._keys.place.memory,
             self._keys.type_code(KEY_TYPES),

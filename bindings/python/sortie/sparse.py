@@ -115,22 +115,23 @@ def _for_library(first: Matrix, second: Matrix) -> tuple[Matrix, Matrix, Dtype]:
 
     C = A B of csc operands is computed as C^T = B^T A^T, whose csr forms are the arrays at hand.
     """
-    value_dtype = np.result_type(first.values.dtype, second.values.dtype)
     narrow = fits_int32(*first.extents, *second.extents)
-    narrow_offsets = fits_int32(first.nnz, second.nnz)
+    operands = (first, second)
+    wide_offsets = any(operand.offsets.dtype == INT64 for operand in operands)
+    wide_indices = any(operand.indices.dtype == INT64 for operand in operands)
+    if first.place.on_device:
+        # The library would copy 64-bit indices, and does not check any.
+        wide_offsets = not fits_int32(first.nnz, second.nnz)
+        wide_indices = False
+    # In host memory, indices are not narrowed: the library has to see one that is out of range.
+    types = (
+        INT64 if wide_offsets else INT32,
+        INT64 if wide_indices or not narrow else INT32,
+        np.result_type(first.values.dtype, second.values.dtype),
+    )
+    index_dtype = INT32 if narrow else INT64
     if first.keeps_index_dtype and first.offsets.dtype == INT64:
         index_dtype = INT64
-        # On the host, 64-bit indices are taken as they are, and so is the result. On a GPU, the
-        # library would copy them.
-        narrow = narrow and first.place.on_device
-        narrow_offsets = narrow_offsets and first.place.on_device
-    else:
-        index_dtype = INT32 if narrow else INT64
-    types = (
-        INT32 if narrow_offsets else INT64,
-        INT32 if narrow else INT64,
-        value_dtype,
-    )
     a = first.cast(*types)
     b = a if second is first else second.cast(*types)
     return (b, a, index_dtype) if first.format == "csc" else (a, b, index_dtype)

@@ -16,7 +16,7 @@ from ._context import HOST, call
 from ._library import lib
 from ._memory import Handle, host_array
 from ._options import Options, Settings
-from ._text import POSITION_TYPES, U8, Patterns, Text, require_host
+from ._text import POSITION_TYPES, U8, U64, Patterns, Text, require_host
 from .files import PathLike, Sequences
 
 if TYPE_CHECKING:
@@ -198,7 +198,8 @@ class SuffixIndex:
         self._suffixes: Array = self._text.suffixes("suffixes", suffixes)
         self.text: NumpyArray = np.asarray(self._text.symbols.result())
         self.suffixes: NumpyArray = np.asarray(self._suffixes.result())
-        self.separators: NumpyArray = np.asarray(self._text.separators.result())
+        separators = self._text.separators
+        self.separators: NumpyArray = np.asarray(separators.result() if separators else [], U64)
         self.sequences: Optional[Sequences] = self._text.sequences
 
     def _call(self, function: str, *arguments: Any) -> None:

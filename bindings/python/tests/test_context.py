@@ -59,10 +59,8 @@ def test_options_are_checked(option, error, message):
 
 
 def test_options_hold_for_one_call():
-    assert sortie.sort([2, 1], **sortie.Options(backend="host", memory_budget=1 << 30)).tolist() == [
-        1,
-        2,
-    ]
+    careful = sortie.Options(backend="host", memory_budget=1 << 30)
+    assert sortie.sort([2, 1], **careful).tolist() == [1, 2]
     with pytest.raises(MemoryError):
         sortie.sort(np.zeros(1 << 20), values=np.zeros((1 << 20, 3)), memory_budget=1000)
     assert sortie.sort(np.zeros(1 << 20), values=np.zeros((1 << 20, 3)))[0].size == 1 << 20
@@ -71,9 +69,9 @@ def test_options_hold_for_one_call():
 def test_the_number_of_threads_is_fixed_by_the_first_call():
     code = (
         "import sortie\n"
-        "sortie.sort([2, 1], threads=1)\n"
-        "sortie.sort([2, 1])\n"
-        "try: sortie.sort([2, 1], threads=2)\n"
+        "sortie.sort([2, 1], threads=1, backend='host')\n"
+        "sortie.sort([2, 1], backend='host')\n"
+        "try: sortie.sort([2, 1], threads=2, backend='host')\n"
         "except ValueError as error: print(error)\n"
     )
     ran = run_python(code)
@@ -141,7 +139,7 @@ def test_a_gpu_array_without_a_usable_gpu_is_a_device_error():
 
 def test_progress_function_gets_phases():
     calls = []
-    sortie.suffix_array(b"banana" * 1000, progress=lambda *call: calls.append(call))
+    sortie.suffix_array(b"banana" * 1000, backend="host", progress=lambda *call: calls.append(call))
     assert calls
     for phase, done, total in calls:
         assert isinstance(phase, str) and phase
@@ -156,14 +154,16 @@ def test_an_exception_of_the_progress_function_cancels():
         raise Enough
 
     with pytest.raises(Enough):
-        sortie.suffix_array(b"banana" * 1000, progress=stop)
+        sortie.suffix_array(b"banana" * 1000, backend="host", progress=stop)
     assert sortie.suffix_array(b"ab").tolist() == [0, 1]
 
 
 def test_the_progress_function_may_call_the_library():
     inner = []
     sortie.suffix_array(
-        b"banana" * 1000, progress=lambda *_: inner.append(sortie.sort([2, 1]).tolist())
+        b"banana" * 1000,
+        backend="host",
+        progress=lambda *_: inner.append(sortie.sort([2, 1]).tolist()),
     )
     assert inner and all(result == [1, 2] for result in inner)
 
@@ -172,7 +172,9 @@ def test_interrupt_cancels_and_the_handler_is_restored():
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         sortie.suffix_array(
-            b"banana" * 1000, progress=lambda *_: signal.raise_signal(signal.SIGINT)
+            b"banana" * 1000,
+            backend="host",
+            progress=lambda *_: signal.raise_signal(signal.SIGINT),
         )
     assert signal.getsignal(signal.SIGINT) is handler
     assert sortie.suffix_array(b"ab").tolist() == [0, 1]
@@ -184,7 +186,9 @@ def test_an_interrupt_handler_that_does_not_raise_is_called_and_work_is_cancelle
     try:
         with pytest.raises(KeyboardInterrupt):
             sortie.suffix_array(
-                b"banana" * 1000, progress=lambda *_: signal.raise_signal(signal.SIGINT)
+                b"banana" * 1000,
+                backend="host",
+                progress=lambda *_: signal.raise_signal(signal.SIGINT),
             )
     finally:
         signal.signal(signal.SIGINT, handler)
@@ -198,7 +202,7 @@ def test_ctrl_c_from_outside_ends_long_work():
         "text = np.random.default_rng(1).integers(97, 101, 30_000_000, dtype=np.uint8)\n"
         "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "start = time.monotonic()\n"
-        "try: sortie.suffix_array(text); print('finished')\n"
+        "try: sortie.suffix_array(text, backend='host'); print('finished')\n"
         "except KeyboardInterrupt: print('cancelled after', time.monotonic() - start)\n"
     )
     ran = run_python(code)
@@ -229,6 +233,16 @@ def test_bars_show_each_phase():
         ("read", 4, 4, True),
         ("sort", 5, 10, True),
     ]
+
+
+def test_tqdm_shows_the_phases(monkeypatch, capsys):
+    pytest.importorskip("tqdm", reason="tqdm is not installed")
+    monkeypatch.setattr(_progress, "_has_display", lambda: True)
+    phases = []
+    sortie.suffix_array(b"banana" * 1000, backend="host", progress=lambda phase, *_: phases.append(phase))
+    sortie.suffix_array(b"banana" * 1000, backend="host", progress=True)
+    shown = capsys.readouterr().err
+    assert phases and all(phase in shown for phase in phases)
 
 
 def test_nothing_is_shown_without_a_terminal(monkeypatch):
@@ -263,6 +277,21 @@ def test_threads_use_contexts_of_their_own():
         assert str(100 + i) in errors[i]
 
 
+@pytest.mark.parametrize("before", ["", "sortie.sort([2, 1])"], ids=["unused", "used"])
+def test_a_forked_process_is_refused_if_the_library_was_used(before):
+    code = (
+        f"import os, sortie\n{before}\n"
+        "if os.fork() == 0:\n"
+        "    try: print(sortie.sort([2, 1]).tolist(), flush=True)\n"
+        "    except sortie.Error as error: print(error, flush=True)\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    ran = run_python(code)
+    assert ran.returncode == 0, ran.stderr
+    assert ("forked" in ran.stdout) if before else (ran.stdout == "[1, 2]\n")
+
+
 def test_results_keep_the_memory_of_the_library_and_free_it(monkeypatch):
     freed = []
     destroy = _library.lib.sortie_array_destroy
@@ -285,6 +314,55 @@ def test_results_keep_the_memory_of_the_library_and_free_it(monkeypatch):
     del tail
     gc.collect()
     assert len(freed) == 1 and freed[0]
+
+
+def test_arrays_of_results_are_those_of_the_library(monkeypatch, tmp_path):
+    pointers = []
+
+    class Library:
+        def __getattr__(self, name):
+            return getattr(_library.lib, name)
+
+        def sortie_array_get(self, handle):
+            view = _library.lib.sortie_array_get(handle)
+            pointers.append(view.data)
+            return view
+
+    monkeypatch.setattr("sortie.suffixes.lib", Library())
+    suffixes = sortie.suffix_array(b"banana")
+    index = sortie.SuffixIndex(b"banana", suffixes=suffixes)
+    assert suffixes.ctypes.data == pointers[0] and index.suffixes is suffixes
+    assert sortie.lcp(b"banana", suffixes).ctypes.data == pointers[1]
+    assert sortie.bwt(b"banana", suffixes).ctypes.data == pointers[2]
+    assert index.locate("an").ctypes.data == pointers[3]
+    assert suffixes.flags.writeable and suffixes.flags.aligned
+
+
+def test_operands_are_not_copied(monkeypatch):
+    seen = {}
+    real = _context.call
+
+    def call(name, settings, place, *arguments):
+        seen[name] = arguments
+        real(name, settings, place, *arguments)
+
+    monkeypatch.setattr("sortie.sorting.call", call)
+    keys = np.array([3, 1, 2])
+    values = keys.astype(np.float64)
+    out = np.empty_like(keys)
+    moved = np.empty_like(values)
+    sortie.sort(keys, values=values, out=(out, moved))
+    operands = [keys.ctypes.data, out.ctypes.data, 3, values.ctypes.data, moved.ctypes.data]
+    assert list(seen["sortie_sort"][2:7]) == operands
+    sortie.sort(keys, out=keys)
+    assert list(seen["sortie_sort"][2:4]) == [keys.ctypes.data] * 2
+    block = np.array([4, 3, 2, 1])
+    sortie.sort(block[:3], out=block[1:])  # the library takes no arrays that overlap
+    source, target = seen["sortie_sort"][2:4]
+    assert target == block[1:].ctypes.data and abs(source - target) >= block[1:].nbytes
+    assert block.tolist() == [4, 2, 3, 4]
+    sortie.argsort(keys)
+    assert seen["sortie_argsort"][2] == keys.ctypes.data
 
 
 def test_a_call_that_fails_leaves_nothing_to_free():

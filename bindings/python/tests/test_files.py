@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -121,6 +123,18 @@ def test_fasta(tmp_path, pack):
         assert repr(genome) == "<sortie.Sequences: 3 records, 9 symbols>"
 
 
+def test_a_pipe_is_read_once(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    content = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 5\n"
+    writer = threading.Thread(target=path.write_bytes, args=(content,))
+    writer.start()
+    assert sortie.read_matrix_market(path).toarray().tolist() == [[5.0]]
+    writer.join()
+    with pytest.raises(IsADirectoryError):
+        sortie.read_matrix_market(tmp_path)
+
+
 def test_symbols_are_over_the_memory_of_the_library():
     genome = sortie.read_fasta(io.BytesIO(FASTA))
     assert np.shares_memory(genome[0].symbols, genome.symbols)
@@ -152,6 +166,8 @@ def test_positions_of_records():
         genome.record_of([11])
     with pytest.raises(IndexError, match="record 3 of 3"):
         genome[3]
+    with pytest.raises(TypeError):
+        genome["one"]
 
 
 def test_refused_sequences(tmp_path):

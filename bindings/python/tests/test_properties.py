@@ -18,6 +18,9 @@ from hypothesis import strategies as st  # noqa: E402
 from hypothesis.extra import numpy as st_numpy  # noqa: E402
 from test_sparse import FORMATS, check, make  # noqa: E402
 
+settings.register_profile("sortie", database=None, deadline=None)  # leaves no files behind
+settings.load_profile("sortie")
+
 texts = st.one_of(st.binary(max_size=60), st.text("ab", max_size=60).map(str.encode))
 
 
@@ -28,7 +31,7 @@ texts = st.one_of(st.binary(max_size=60), st.text("ab", max_size=60).map(str.enc
     cuts=st.lists(st.integers(0, 300), max_size=20),
     descending=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_keys_and_segments(keys, cuts, descending):
     offsets = np.array([0, *sorted(min(cut, keys.size) for cut in cuts), keys.size])
     positions = sortie.segmented_argsort(keys, offsets, descending=descending)
@@ -47,7 +50,7 @@ def test_any_keys_and_segments(keys, cuts, descending):
     density=st.sampled_from([0.0, 0.2, 1.0]),
     form=st.sampled_from(FORMATS),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_shape(shape, seed, density, form):
     rng = np.random.default_rng(seed)
     rows, inner, cols = shape
@@ -57,7 +60,7 @@ def test_any_shape(shape, seed, density, form):
 
 
 @given(text=texts, cuts=st.sets(st.integers(0, 59), max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_suffix_array_lcp_and_bwt(text, cuts):
     separators = sorted(cut for cut in cuts if cut < len(text))
     expected = suffix_array_reference(text, separators)
@@ -72,7 +75,7 @@ def test_suffix_array_lcp_and_bwt(text, cuts):
 
 
 @given(text=texts, patterns=st.lists(st.text("ab", min_size=1, max_size=4).map(str.encode)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_count_and_locate(text, patterns):
     index = sortie.SuffixIndex(text)
     expected = [

@@ -89,6 +89,23 @@ def test_wide_indices_become_int32_where_they_fit(rng):
     check(sortie.spgemm(A), A.toarray() @ A.toarray(), "csr_matrix")
 
 
+def test_other_integers_as_indices(rng):
+    A = make(rng, 30, 30)
+    expected = A.toarray() @ A.toarray()
+    A.indices = A.indices.astype(np.uint16)
+    A.indptr = A.indptr.astype(np.uint32)
+    check(sortie.spgemm(A), expected, "csr_matrix")
+
+
+def test_operands_with_different_index_types(rng):
+    A, B = make(rng, 30, 30), make(rng, 30, 30)
+    expected = A.toarray() @ B.toarray()
+    A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
+    check(sortie.spgemm(A, B), expected, "csr_matrix")
+    B, A = A, B
+    check(sortie.spgemm(A, B), A.toarray() @ B.toarray(), "csr_matrix")
+
+
 def test_columns_beyond_int32():
     wide = scipy_sparse.csr_matrix(
         (np.array([2.0]), np.array([2**40 - 1]), np.array([0, 1])), shape=(1, 2**40)
@@ -171,6 +188,11 @@ def test_invalid_indices_are_refused(rng):
     with pytest.raises(ValueError, match="column 5"):
         sortie.spgemm(A)
     A = make(rng, 5, 5, density=1.0)
+    A.indptr, A.indices = A.indptr.astype(np.int64), A.indices.astype(np.int64)
+    A.indices[3] += 2**32  # not to be taken for a narrower one
+    with pytest.raises(ValueError, match="column 4294967299"):
+        sortie.spgemm(A)
+    A = make(rng, 5, 5, density=1.0)
     A.indptr[2] = 0
     with pytest.raises(ValueError, match="offset"):
         sortie.spgemm(A)
@@ -235,7 +257,7 @@ def test_plan_refuses_what_it_was_not_made_for(rng):
         plan.multiply(np.ones(A.nnz, np.complex128))
     with pytest.raises(ValueError, match="A is a csc matrix of shape"):
         plan.multiply(A.tocsc())
-    with pytest.raises(ValueError, match="out is a csr matrix .* with 0 values .* expected a result of"):
+    with pytest.raises(ValueError, match="out is a csr matrix .* with 0 values .* of this plan"):
         plan.multiply(out=scipy_sparse.csr_matrix((30, 30)))
     with pytest.raises(ValueError, match="out is a coo matrix"):
         plan.multiply(out=plan.multiply().tocoo())

@@ -34,6 +34,14 @@ def test_kinds_of_texts(text):
     assert sortie.suffix_array(text).tolist() == [5, 3, 1, 0, 4, 2]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint32", "int32", "int64", "uint64"])
+def test_separators_of_any_integers(dtype):
+    expected = suffix_array_reference(b"banana", [1, 4])
+    separators = np.array([1, 4], dtype)
+    assert sortie.suffix_array(b"banana", separators=separators).tolist() == expected
+    assert sortie.suffix_array(b"banana", separators=np.repeat(separators, 2)[::2]).tolist() == expected
+
+
 @pytest.mark.parametrize("text", ["", b"", np.empty(0, np.uint8)], ids=["str", "bytes", "array"])
 def test_the_empty_text(text):
     assert sortie.suffix_array(text).shape == (0,)
@@ -67,6 +75,10 @@ def test_refused_texts():
         sortie.suffix_array(b"a", dtype=float)
     with pytest.raises(ValueError, match="separators"):
         sortie.suffix_array(b"abc", separators=[3])
+    with pytest.raises(ValueError, match="separators"):
+        sortie.suffix_array(b"abc", separators=[-1])
+    with pytest.raises(TypeError, match="separators has dtype float64"):
+        sortie.suffix_array(b"abc", separators=np.zeros(1))
     with pytest.raises(ValueError, match="suffixes has 2 entries; expected 3"):
         sortie.lcp(b"abc", np.zeros(2, np.uint32))
     with pytest.raises(TypeError, match="suffixes has dtype float64"):
