@@ -48,7 +48,10 @@ ARRAY_DTYPES: dict[int, Dtype] = {
 
 def type_code(argument: str, dtype: object, types: dict[Dtype, int]) -> int:
     """The sortie_type for a dtype; a TypeError that lists what is expected if there is none."""
-    code = types.get(dtype.newbyteorder("=")) if isinstance(dtype, np.dtype) else None
+    # A type in the byte order of the machine is in the list itself.
+    code: Optional[int] = types.get(dtype)  # type: ignore[call-overload]
+    if code is None and isinstance(dtype, np.dtype):
+        code = types.get(dtype.newbyteorder("="))
     if code is None:
         expected = ", ".join(sorted((str(known) for known in types), key=_natural))
         raise TypeError(f"{argument} has dtype {dtype}; expected one of {expected}")

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import weakref
 from types import FrameType
 from typing import Any, NamedTuple, Optional
+
+# The functions of `signal` without its enumerators, which take longer than a short call.
+from _signal import SIGINT, getsignal, signal  # type: ignore[import]
 
 from . import _errors, _library, _progress
 from ._library import lib
@@ -45,6 +47,7 @@ class _Context:
         self._report: Optional[ProgressFunction] = None
         self._failure: Optional[BaseException] = None
         self._interrupt: Optional[tuple[int, Optional[FrameType]]] = None
+        self._applied: Optional[tuple[int, int, int, int, int]] = None
         # The callback refers to the context weakly: a cycle would keep both until a collection.
         this = weakref.ref(self)
 
@@ -74,11 +77,16 @@ class _Context:
 
     def _apply(self, settings: Settings, place: Place) -> None:
         device = place.device if place.on_device else settings.device
+        wanted = (settings.backend, device, place.stream, settings.threads, settings.memory_budget)
+        if wanted == self._applied:
+            return
+        self._applied = None
         self._check(lib.sortie_set_backend(self.pointer, settings.backend))
         self._check(lib.sortie_set_device(self.pointer, device))
         self._check(lib.sortie_set_stream(self.pointer, place.stream or None))
         self._check(lib.sortie_set_threads(self.pointer, settings.threads))
         self._check(lib.sortie_set_memory_budget(self.pointer, settings.memory_budget))
+        self._applied = wanted
 
     def call(self, name: str, settings: Settings, place: Place, arguments: tuple[Any, ...]) -> None:
         self._apply(settings, place)
@@ -87,17 +95,15 @@ class _Context:
         self._report = _progress.reporter(settings.progress)
         # Python runs the handler of Ctrl-C when the library calls back, where it would raise in the
         # middle of the callback. This one takes a note, and the real one runs after the call.
-        handler = signal.getsignal(signal.SIGINT)
-        takes_signals = (
-            callable(handler) and threading.current_thread() is threading.main_thread()
-        )
+        handler = getsignal(SIGINT)
+        takes_signals = callable(handler) and threading.get_ident() == _Process.main_thread
         if takes_signals:
-            signal.signal(signal.SIGINT, self._on_interrupt)
+            signal(SIGINT, self._on_interrupt)
         try:
             status = getattr(lib, name)(self.pointer, *arguments)
         finally:
             if takes_signals:
-                signal.signal(signal.SIGINT, handler)
+                signal(SIGINT, handler)
             if isinstance(self._report, _progress.Bars):
                 self._report.close()
             self._report = None
@@ -130,11 +136,13 @@ class _Process:
     would wait for them for ever, and CUDA cannot be used in it either.
     """
 
+    main_thread = threading.main_thread().ident
     called = False
     forked_after_call = False
 
     @classmethod
     def after_fork(cls) -> None:
+        cls.main_thread = threading.get_ident()  # the thread that forked
         cls.forked_after_call = cls.called
 
 

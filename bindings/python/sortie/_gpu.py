@@ -85,30 +85,37 @@ class CupyArray(DeviceArray):
         self.itemsize = self.dtype.itemsize
         self.is_contiguous = native.flags.c_contiguous and self.dtype.isnative
         self.pointer = native.data.ptr
-        with native.device:
-            self.stream_object = cupy.cuda.get_current_stream()
-        self.place = Place(_library.DEVICE_MEMORY, native.device.id, self.stream_object.ptr)
+        device = native.device
+        self._device = device
+        self.stream_object = cupy.cuda.get_current_stream(device.id)
+        self.place = Place(_library.DEVICE_MEMORY, device.id, self.stream_object.ptr)
+
+    def _current(self) -> Any:
+        """A context in which the device is current. To enter that of a device is not free."""
+        if self._cupy.cuda.runtime.getDevice() == self.place.device:
+            return contextlib.nullcontext()
+        return self._device
 
     def copy(self) -> DeviceArray:
-        with self.native.device:
+        with self._current():
             return self._same_kind(self.native.copy(order="C"))
 
     def empty(self, shape: Union[int, tuple[int, ...]], dtype: Any) -> DeviceArray:
-        with self.native.device:
+        with self._current():
             return self._same_kind(self._cupy.empty(shape, dtype))
 
     def astype(self, dtype: Dtype) -> Array:
         if self.dtype == dtype:
             return self.contiguous()
-        with self.native.device:
+        with self._current():
             return self._same_kind(self.native.astype(dtype, order="C"))
 
     def _upload(self, data: NumpyArray) -> Any:
-        with self.native.device:
+        with self._current():
             return self._cupy.asarray(data)
 
     def adopt(self, owner: Any, pointer: int, size: int, dtype: Dtype) -> Any:
-        with self.native.device:
+        with self._current():
             if size == 0:
                 return self._cupy.empty(0, dtype)
             return self._cupy.asarray(device_memory(owner, pointer, size, dtype))
@@ -143,9 +150,11 @@ def _torch_dtype(dtype: Any) -> Any:
 def _numpy_dtype(torch_dtype: Any) -> Any:
     """The dtype of NumPy, or that of PyTorch where NumPy has none, such as bfloat16."""
     try:
-        return np.dtype(str(torch_dtype).partition(".")[2])
+        dtype = np.dtype(str(torch_dtype).partition(".")[2])
     except TypeError:
         return torch_dtype
+    # JAX makes some names known to NumPy, without conversions of PyTorch to them.
+    return torch_dtype if dtype.kind == "V" else dtype
 
 
 class TorchArray(DeviceArray):

@@ -84,6 +84,11 @@ class Settings:
             ) from None
 
 
+def settings_of(options: Mapping[str, Any]) -> Settings:
+    """The checked options of a call. Most calls have none."""
+    return Settings(options) if options else _DEFAULT_SETTINGS
+
+
 def _count(name: str, value: object, end: int) -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]
@@ -92,3 +97,6 @@ def _count(name: str, value: object, end: int) -> int:
     if not 0 <= number < end:
         raise ValueError(f"{name} is {number}; expected 0 or more, and less than {end}")
     return number
+
+
+_DEFAULT_SETTINGS = Settings({})

@@ -20,7 +20,7 @@ from ._context import HOST, call
 from ._library import lib
 from ._matrices import INT32, INT64, VALUE_TYPES, fits_int32, matrix
 from ._memory import Handle, host_array
-from ._options import Options, Settings
+from ._options import Options, settings_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -92,7 +92,7 @@ def read_matrix_market(
     """
     import scipy.sparse
 
-    settings = Settings(options)
+    settings = settings_of(options)
     handle = Handle("sortie_csr_destroy")
     header = _library.MatrixHeader()
     with _readable(source) as path:
@@ -149,7 +149,7 @@ def write_matrix_market(target: Any, A: Any, **options: Unpack[Options]) -> None
     1 2 0.5
     <BLANKLINE>
     """
-    settings = Settings(options)
+    settings = settings_of(options)
     operand = matrix("A", A)
     if operand.place.on_device:
         raise TypeError(
@@ -291,7 +291,7 @@ def read_fasta(
     OSError
         It cannot be read.
     """
-    settings = Settings(options)
+    settings = settings_of(options)
     handle = Handle("sortie_sequences_destroy")
     flags = _library.KEEP_CASE if keep_case else 0
     with _readable(source) as path:

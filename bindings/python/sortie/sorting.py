@@ -11,7 +11,7 @@ import numpy as np
 from . import _library
 from ._arrays import KEY_TYPES, POSITION_TYPES, Array, Dtype, array, type_code
 from ._context import call
-from ._options import Options, Settings
+from ._options import Options, settings_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -68,7 +68,7 @@ def sort(
     >>> values
     array(['a', 'b', 'c'], dtype='<U1')
     """
-    settings = Settings(options)
+    settings = settings_of(options)
     operand = _keys(keys)
     task = _Sort(operand, _values(values, operand), out)
     flags = _flags(descending, stable)
@@ -111,7 +111,7 @@ def argsort(
     >>> sortie.argsort([0.5, -1.0, 0.25])
     array([1, 2, 0])
     """
-    settings = Settings(options)
+    settings = settings_of(options)
     operand = _keys(keys).contiguous()
     positions = operand.empty(operand.size, _position_dtype(dtype, operand))
     call(
@@ -174,7 +174,7 @@ def segmented_sort(
     >>> sortie.segmented_sort([3, 1, 2, 9, 8, 7], begin=[4], end=[6])
     array([3, 1, 2, 9, 7, 8])
     """
-    settings = Settings(options)
+    settings = settings_of(options)
     operand = _keys(keys)
     segments = _Segments(operand, offsets, begin, end)
     task = _Sort(operand, _values(values, operand), out)
@@ -220,7 +220,7 @@ def segmented_argsort(
     >>> sortie.segmented_argsort([3, 1, 2, 9, 8, 7], [0, 3, 6])
     array([1, 2, 0, 5, 4, 3])
     """
-    settings = Settings(options)
+    settings = settings_of(options)
     operand = _keys(keys).contiguous()
     segments = _Segments(operand, offsets, begin, end)
     positions = operand.empty(operand.size, _position_dtype(dtype, operand))

@@ -14,7 +14,7 @@ from ._context import Place, call
 from ._library import lib
 from ._matrices import INT32, INT64, VALUE_TYPES, Matrix, fits_int32, matrix, same_format
 from ._memory import Handle
-from ._options import Options, Settings
+from ._options import Options, Settings, settings_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -65,7 +65,7 @@ def spgemm(
     array([[6., 0.],
            [0., 6.]])
     """
-    settings = Settings(options)
+    settings = settings_of(options)
     first, second = _operands(A, B)
     if drop_zeros and first.place.on_device:
         raise ValueError(
@@ -213,7 +213,7 @@ class SpgemmPlan:
     """
 
     def __init__(self, A: Any, B: Any = None, **options: Unpack[Options]) -> None:
-        self._settings = Settings(options)
+        self._settings = settings_of(options)
         first, second = _operands(A, B)
         for name, operand, given in (("A", first, A), ("B", second, A if B is None else B)):
             if getattr(given, "format", "csr") == "coo":

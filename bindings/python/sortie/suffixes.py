@@ -15,7 +15,7 @@ from ._arrays import ARRAY_DTYPES, Array, Dtype, NumpyArray
 from ._context import HOST, call
 from ._library import lib
 from ._memory import Handle, host_array
-from ._options import Options, Settings
+from ._options import Options, Settings, settings_of
 from ._text import POSITION_TYPES, U8, U64, Patterns, Text, require_host
 from .files import PathLike, Sequences
 
@@ -54,7 +54,7 @@ def suffix_array(
     >>> sortie.suffix_array(b"banana")
     array([5, 3, 1, 0, 4, 2], dtype=uint32)
     """
-    return _suffix_array(Text(text, separators, options), dtype, Settings(options))
+    return _suffix_array(Text(text, separators, options), dtype, settings_of(options))
 
 
 def _suffix_array(operand: Text, dtype: Any, settings: Settings) -> Any:
@@ -117,7 +117,7 @@ def bwt(
 def _with_suffixes(
     function: str, text: Any, suffixes: Any, separators: Any, options: Mapping[str, Any]
 ) -> Any:
-    settings = Settings(options)
+    settings = settings_of(options)
     operand = Text(text, separators, options)
     if suffixes is None:
         suffixes = _suffix_array(operand, None, settings)
@@ -190,7 +190,7 @@ class SuffixIndex:
         separators: Any = None,
         **options: Unpack[Options],
     ) -> None:
-        self._settings = Settings(options)
+        self._settings = settings_of(options)
         self._text = Text(text, separators, options)
         require_host(self._text, "an index")
         if suffixes is None:
