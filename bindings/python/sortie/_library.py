@@ -228,9 +228,11 @@ def candidates() -> list[str]:
     named = os.environ.get("SORTIE_LIBRARY")
     if named:
         return [named]
-    beside = str(Path(__file__).resolve().parent / "libsortie.so")
-    system = ctypes.util.find_library("sortie") or "libsortie.so"
-    return [beside, system]
+    package = Path(__file__).resolve().parent
+    candidates = [str(package / "libsortie.so")]
+    if package.parents[1].name == "bindings":  # in the source tree
+        candidates.append(str(package.parents[2] / "build" / "libsortie.so"))
+    return [*candidates, ctypes.util.find_library("sortie") or "libsortie.so"]
 
 
 def declare(library: ctypes.CDLL) -> None:
