@@ -247,8 +247,12 @@ def array(argument: str, operand: object) -> Array:
     DeviceError
         It is on a GPU that the library cannot use.
     """
-    from . import _gpu  # imports this module
-
+    # The most usual ones first: some of the questions below take longer than a short call.
+    if type(operand) is np.ndarray:
+        return HostArray(argument, operand, original=operand)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(operand, cupy.ndarray):
+        return _gpu.cupy_array(argument, operand)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(operand, torch.Tensor):
         return _gpu.torch_array(argument, operand)
@@ -280,8 +284,6 @@ def _described(operand: object) -> str:
 
 def _dlpack_array(argument: str, operand: Any) -> Array:
     """An object that has nothing but DLPack."""
-    from . import _gpu
-
     device_type, device = operand.__dlpack_device__()
     if device_type == 1:  # kDLCPU
         return HostArray(argument, np.from_dlpack(operand))
@@ -292,3 +294,6 @@ def _dlpack_array(argument: str, operand: Any) -> Array:
     raise TypeError(
         f"{argument} is on a device of DLPack type {device_type}; expected host memory or CUDA"
     )
+
+
+from . import _gpu  # noqa: E402  at the end, since it imports this module

@@ -14,7 +14,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from . import _driver, _library
+from . import _arrays, _driver, _library
 from ._arrays import Array, Dtype, HostArray, NumpyArray, device_memory
 from ._context import Place, require_device
 
@@ -50,9 +50,7 @@ class DeviceArray(Array):
         return self.native if self.original is None else self.original
 
     def companion(self, argument: str, operand: object) -> Array:
-        from ._arrays import array
-
-        other = array(argument, operand)
+        other = _arrays.array(argument, operand)
         if isinstance(other, HostArray):
             return type(self)(argument, self._upload(other.in_native_order()))
         if type(other) is not type(self) or other.place.device != self.place.device:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _library
-from ._arrays import POSITION_TYPES, Array, Dtype, array
+from ._arrays import ARRAY_DTYPES, Array, Dtype, array
 from ._context import Place, call
 from ._library import lib
 from ._matrices import INT32, INT64, VALUE_TYPES, Matrix, fits_int32, matrix, same_format
@@ -45,7 +45,7 @@ def spgemm(
     sparse matrix
         Of the library and the format of A. Indices are sorted, without duplicates, and of type int32
         where it is wide enough. A tensor of PyTorch has the index type of A. The arrays of values and
-        of indices of a matrix in host memory are those of the library, without a copy.
+        of indices are those of the library, without a copy.
 
     Raises
     ------
@@ -87,14 +87,11 @@ def spgemm(
     value_dtype = left.values.dtype
     if not fits_int32(view.nnz):
         index_dtype = INT64
-    if first.place.on_device:
-        arrays = _copy(first, product, view, index_dtype, value_dtype, settings)
-    else:
-        arrays = (
-            _adopt(first, product, view.row_ptr, view.rows + 1, INT64, index_dtype),
-            _adopt(first, product, view.col_idx, view.nnz, left.indices.dtype, index_dtype),
-            _adopt(first, product, view.values, view.nnz, value_dtype, value_dtype),
-        )
+    arrays = (
+        _adopt(first, product, view.row_ptr, view.rows + 1, INT64, index_dtype),
+        _adopt(first, product, view.col_idx, view.nnz, ARRAY_DTYPES[view.col_idx_type], index_dtype),
+        _adopt(first, product, view.values, view.nnz, value_dtype, value_dtype),
+    )
     return first.build(*arrays, shape)
 
 
@@ -148,32 +145,6 @@ def _adopt(
     """An array of a result for the caller, converted if it has another type."""
     adopted = array("result", like.values.adopt(owner, pointer, size, found))
     return adopted.astype(wanted).result()
-
-
-def _copy(
-    like: Matrix,
-    product: Handle,
-    view: _library.CsrView,
-    index_dtype: Dtype,
-    value_dtype: Dtype,
-    settings: Settings,
-) -> tuple[Any, Any, Any]:
-    """A result on a GPU, in arrays that the library of the caller allocates."""
-    offsets = like.values.empty(view.rows + 1, index_dtype)
-    indices = like.values.empty(view.nnz, index_dtype)
-    values = like.values.empty(view.nnz, value_dtype)
-    call(
-        "sortie_csr_copy",
-        settings,
-        like.place,
-        product.pointer,
-        offsets.type_code(POSITION_TYPES),
-        offsets.pointer,
-        indices.type_code(POSITION_TYPES),
-        indices.pointer,
-        values.pointer,
-    )
-    return offsets.result(), indices.result(), values.result()
 
 
 class SpgemmPlan:
@@ -253,7 +224,9 @@ class SpgemmPlan:
         )
         self._indices = array(
             "indices",
-            _adopt(first, own, view.col_idx, self.nnz, left.indices.dtype, index_dtype),
+            _adopt(
+                first, own, view.col_idx, self.nnz, ARRAY_DTYPES[view.col_idx_type], index_dtype
+            ),
         )
 
     def multiply(self, A: Any = None, B: Any = None, *, out: Any = None) -> Any:
