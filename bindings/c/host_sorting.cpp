@@ -191,12 +191,7 @@ void sort_on_host(const Context& context, const SortCall& call) {
 
 void argsort_on_host(const Context& context, const ArgsortCall& argsort_call) {
   start_threads(context);
-  SortCall call;
-  call.type = argsort_call.type;
-  call.keys = argsort_call.keys;
-  call.size = argsort_call.size;
-  call.flags = argsort_call.flags;
-  call.segments = argsort_call.segments;
+  const SortCall call = argsort_call.of_keys();
   if (call.segments != nullptr) check_segments(call);
   if (call.size == 0) return;
   if (call.size < least_wide_size) {

@@ -37,6 +37,17 @@ struct ArgsortCall {
   void* positions = nullptr;
   unsigned flags = 0;
   const sortie_segments* segments = nullptr;
+
+  /// The sort of these keys, without arrays to sort to.
+  [[nodiscard]] SortCall of_keys() const {
+    SortCall call;
+    call.type = type;
+    call.keys = keys;
+    call.size = size;
+    call.flags = flags;
+    call.segments = segments;
+    return call;
+  }
 };
 
 /// Positions of fewer elements than this have 32 bits while they are sorted.

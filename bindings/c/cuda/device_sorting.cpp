@@ -224,12 +224,7 @@ void sort_on_device(const Context& context, const SortCall& call, CUstream_st* s
 void argsort_on_device(const Context& context, const ArgsortCall& argsort, CUstream_st* stream) {
   const DeviceScope device(context);
   if (argsort.size == 0) return;
-  SortCall call;
-  call.type = argsort.type;
-  call.keys = argsort.keys;
-  call.size = argsort.size;
-  call.flags = argsort.flags;
-  call.segments = argsort.segments;
+  const SortCall call = argsort.of_keys();
   DeviceSort(context, call, stream).argsort(argsort.position_type, argsort.positions);
 }
 

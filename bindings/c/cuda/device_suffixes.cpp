@@ -80,7 +80,8 @@ sortie_array* DeviceSuffixes::build(const sortie_text& text, sortie_type positio
   const DeviceScope device(context);
   return with_position_type(position_type, [&]<class Position>(Position) {
     return to_device_array(
-        suffix_array::cuda::build_on_device<Position>(context, device_view_of(text), stream), context);
+        suffix_array::cuda::build_on_device<Position>(context, device_view_of(text), stream),
+        context);
   });
 }
 
@@ -127,8 +128,8 @@ void DeviceSuffixes::find(const Indexed& indexed, const sortie_patterns& pattern
   const DeviceScope device(context);
   with_positions(indexed, [&]<class Position>(Position) {
     const auto ranges = suffix_array::cuda::find_on_device<Position>(
-        context, device_view_of(indexed.text), device_suffixes_of<Position>(indexed), device_view_of(patterns, stream),
-        stream);
+        context, device_view_of(indexed.text), device_suffixes_of<Position>(indexed),
+        device_view_of(patterns, stream), stream);
     split_ranges(ranges.data(), begins, ends, ranges.size(), stream);
   });
 }
@@ -138,8 +139,8 @@ sortie_array* DeviceSuffixes::locate(const Indexed& indexed, const sortie_patter
   const DeviceScope device(context);
   return with_positions(indexed, [&]<class Position>(Position) {
     auto found = suffix_array::cuda::locate_on_device<Position>(
-        context, device_view_of(indexed.text), device_suffixes_of<Position>(indexed), device_view_of(patterns, stream),
-        most, stream);
+        context, device_view_of(indexed.text), device_suffixes_of<Position>(indexed),
+        device_view_of(patterns, stream), most, stream);
     if (found.begins.size() == 0) {
       check_cuda(cudaMemsetAsync(begins, 0, sizeof(std::uint64_t), stream));
     } else {
