@@ -74,7 +74,7 @@ endfunction()
 # The library that the program and the tests link: it provides all symbols, including internals.
 #   sortie_static   always
 #   sortie_shared   always: for programs in C and Python, and the tests of its exports
-#   Sortie::sortie  the one of the two that is installed
+#   Sortie::sortie  the one of the two that find_package(Sortie) gives, too
 macro(sortie_finish_library)
   sortie_define_library(sortie_static STATIC)
   sortie_define_library(sortie_shared SHARED)

@@ -3,7 +3,7 @@
 # Build options, and the flags of every target of Sortie.
 option(SORTIE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SORTIE_APPS "Build the applications and the program `sortie`" ON)
-option(BUILD_SHARED_LIBS "Install libsortie.so instead of libsortie.a" OFF)
+option(BUILD_SHARED_LIBS "Sortie::sortie is libsortie.so; libsortie.a is not installed" OFF)
 option(SORTIE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(SORTIE_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(SORTIE_SANITIZE OFF CACHE STRING "Sanitizers: OFF, address,undefined or thread")

@@ -42,6 +42,14 @@ function(sortie_summary)
   if(SORTIE_TESTS)
     set(tests "yes (GoogleTest ${GTest_VERSION})")
   endif()
+  set(manual "no: SORTIE_APPS or SORTIE_INSTALL is off")
+  if(SORTIE_MANUAL)
+    set(manual "${SORTIE_MANUAL}")
+  endif()
+  set(packages "no: SORTIE_INSTALL is off")
+  if(SORTIE_PACKAGES)
+    set(packages "${SORTIE_PACKAGES}")
+  endif()
   message(STATUS "Sortie ${PROJECT_VERSION} (${SORTIE_COMMIT})
      build type      ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, sanitizers ${SORTIE_SANITIZE}
      host backend    Kokkos ${Kokkos_VERSION} (${devices}), ${SORTIE_KOKKOS_ORIGIN}
@@ -49,6 +57,8 @@ function(sortie_summary)
      library         ${kind}, of ${components}
      applications    ${SORTIE_APPS}
      dependencies    ${versions}
-     tests           ${tests}")
+     tests           ${tests}
+     manual pages    ${manual}
+     packages        ${packages}")
 endfunction()
 sortie_summary()

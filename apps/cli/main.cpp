@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/cli/command.hpp"
+#include "apps/cli/completion_command.hpp"
 #include "baselines/baselines.hpp"
 #include "core/phase_timer.hpp"
 #include "core/temporary_name.hpp"
@@ -110,6 +111,7 @@ std::vector<Command> add_commands(CLI::App& program) {
   commands.push_back(add_sort_command(program));
   for (Command& command : add_benchmarks(program)) commands.push_back(std::move(command));
   commands.push_back(add_info_command(program));
+  commands.push_back(add_completion_command(program));
   return commands;
 }
 

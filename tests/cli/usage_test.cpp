@@ -15,9 +15,17 @@ using testing::StartsWith;
 using Usage = ProgramTest;
 
 TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
-  const std::vector<std::vector<std::string>> places = {
-      {},       {"spgemm"}, {"suffix-array"},     {"query"},          {"sort"},
-      {"info"}, {"bench"},  {"bench", "segsort"}, {"bench", "query"}, {"bench", "tune"}};
+  const std::vector<std::vector<std::string>> places = {{},
+                                                        {"spgemm"},
+                                                        {"suffix-array"},
+                                                        {"query"},
+                                                        {"sort"},
+                                                        {"info"},
+                                                        {"completion"},
+                                                        {"bench"},
+                                                        {"bench", "segsort"},
+                                                        {"bench", "query"},
+                                                        {"bench", "tune"}};
   for (auto place : places) {
     for (const char* flag : {"-h", "--help", "-V", "--version"}) {
       std::vector<std::string> arguments = place;
@@ -114,6 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "--ambiguous: drop not in {keep,unify,separate}"},
         WrongUsage{{"suffix-array", genome, "--max-context", "0"},
                    "--max-context: Value 0 not in range 1 to 1099511627776"},
+        WrongUsage{{"completion"}, "SHELL is required"},
+        WrongUsage{{"completion", "fish"}, "SHELL: fish not in {bash,zsh}"},
         WrongUsage{{"query", genome}, "ARRAY is required"},
         WrongUsage{{"query", genome, "x.sa"},
                    "found no patterns, expected --pattern or --patterns"},
