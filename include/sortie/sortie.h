@@ -24,6 +24,8 @@ extern "C" {
  * The host algorithms use all cores when they are called by the thread that used them first, and one
  * core when called by another thread.
  *
+ * Enumerations are of type int32_t, and a value that is none of theirs is refused.
+ *
  * Memory is told apart by sortie_memory, never guessed. Device memory belongs to the context's
  * device, and calls on it are ordered on the context's stream; each call says whether the host waits.
  * Results are objects of the library with getters; they are freed by the caller.
@@ -41,7 +43,8 @@ extern "C" {
 
 /* --- Status and context ----------------------------------------------------------------------- */
 
-typedef enum sortie_status {
+typedef int32_t sortie_status;
+enum {
   SORTIE_OK = 0,
   SORTIE_INPUT = 1,         /**< the data is invalid: file, shape, offset, index, symbol */
   SORTIE_USAGE = 2,         /**< the call is invalid, whatever the data */
@@ -52,22 +55,25 @@ typedef enum sortie_status {
   SORTIE_CHECK = 7,         /**< a result failed its verification */
   SORTIE_CANCELLED = 8,     /**< the progress function asked for it */
   SORTIE_INTERNAL = 9       /**< a fault of the library */
-} sortie_status;
+};
 
-typedef enum sortie_backend {
+typedef int32_t sortie_backend;
+enum {
   SORTIE_BACKEND_AUTOMATIC = 0, /**< CUDA if the build has it and a GPU is found, else the host */
   SORTIE_BACKEND_CUDA = 1,
   SORTIE_BACKEND_HOST = 2
-} sortie_backend;
+};
 
 /** Where the arrays of a call are. */
-typedef enum sortie_memory {
+typedef int32_t sortie_memory;
+enum {
   SORTIE_HOST_MEMORY = 0,  /**< also page-locked memory */
   SORTIE_DEVICE_MEMORY = 1 /**< of the context's device; also managed memory */
-} sortie_memory;
+};
 
 /** Types of array elements. */
-typedef enum sortie_type {
+typedef int32_t sortie_type;
+enum {
   SORTIE_U8 = 0,
   SORTIE_I8 = 1,
   SORTIE_U16 = 2,
@@ -79,7 +85,7 @@ typedef enum sortie_type {
   SORTIE_I64 = 8,
   SORTIE_F64 = 9,
   SORTIE_C128 = 10 /**< two doubles, real part first; values of matrices only */
-} sortie_type;
+};
 
 /** Bytes of an element; 0 for a number that is not a sortie_type. */
 SORTIE_C_API size_t sortie_type_bytes(sortie_type type);

@@ -128,8 +128,8 @@ class Fuzzer {
     auto sorted = storage(size * 16);
     auto values = storage(size * value_bytes);
     auto sorted_values = storage(size * value_bytes);
-    const sortie_type offset_type =
-        std::array{SORTIE_I32, SORTIE_U32, SORTIE_I64, SORTIE_U64, any_type()}[below(5)];
+    const sortie_type offset_type = std::array<sortie_type, 5>{SORTIE_I32, SORTIE_U32, SORTIE_I64,
+                                                               SORTIE_U64, any_type()}[below(5)];
     const auto narrow = offsets<std::uint32_t>(count + 1, size);
     const auto wide = offsets<std::uint64_t>(count + 1, size);
     const bool is_wide = sortie_type_bytes(offset_type) == 8;
@@ -257,7 +257,8 @@ class Fuzzer {
     const auto separators = offsets<std::uint64_t>(count, size);
     const sortie_text text{sometimes_null(symbols.data()), size, sometimes_null(separators.data()),
                            count, any_memory()};
-    const sortie_type type = std::array{SORTIE_U32, SORTIE_U64, any_type()}[below(3)];
+    const sortie_type type =
+        std::array<sortie_type, 3>{SORTIE_U32, SORTIE_U64, any_type()}[below(3)];
     sortie_array* suffixes = nullptr;
     const sortie_status status = sortie_suffix_array(context, &text, type, &suffixes);
     note(status, context);
