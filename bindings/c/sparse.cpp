@@ -347,10 +347,12 @@ sortie_status sortie_plan_create(sortie_context* context, const sortie_csr_view*
     sortie::c::require_pointer("plan", plan, 1);
     sortie::c::check_operands(a, b);
     const sortie::Context settings = sortie::c::settings_of(*context);
-    *plan = (a->memory == SORTIE_DEVICE_MEMORY
-                 ? sortie::c::plan_on_device(settings, *a, *b, context->stream)
-                 : sortie::c::plan_on_host(settings, *a, *b))
-                .release();
+    auto made = a->memory == SORTIE_DEVICE_MEMORY
+                    ? sortie::c::plan_on_device(settings, *a, *b, context->stream)
+                    : sortie::c::plan_on_host(settings, *a, *b);
+    made->a_nnz = a->nnz;
+    made->b_nnz = b->nnz;
+    *plan = made.release();
   });
 }
 
@@ -362,6 +364,12 @@ sortie_status sortie_plan_multiply(sortie_context* context, sortie_plan* plan, c
                                    const void* b_values, void* c_values) {
   return guarded(context, [&] {
     sortie::c::require_pointer("plan", plan, 1);
+    const auto require = [](const char* argument, const void* values, std::int64_t nnz) {
+      sortie::c::require_pointer(argument, values, static_cast<std::uint64_t>(nnz));
+    };
+    require("a_values", a_values, plan->a_nnz);
+    require("b_values", b_values, plan->b_nnz);
+    require("c_values", c_values, plan->view().nnz);
     plan->multiply(sortie::c::settings_of(*context), a_values, b_values, c_values);
   });
 }

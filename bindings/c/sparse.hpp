@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "bindings/c/context.hpp"
@@ -27,6 +28,9 @@ struct sortie_plan {
   sortie_plan(const sortie_plan&) = delete;
   sortie_plan& operator=(const sortie_plan&) = delete;
   virtual ~sortie_plan() = default;
+
+  std::int64_t a_nnz = 0;
+  std::int64_t b_nnz = 0;
 
   [[nodiscard]] virtual sortie_csr_view view() const = 0;
   virtual void multiply(const sortie::Context& context, const void* a_values, const void* b_values,

@@ -245,6 +245,25 @@ TEST(CSpgemmOfHostMemory, TakesUnsortedAndDuplicateColumns) {
             "a: found a row whose columns do not ascend, expected ascending columns in every row");
 }
 
+TEST(CSpgemmOfHostMemory, PlanRefusesNullPointers) {
+  const Small a{1, 2, {0, 2}, {0, 1}, {1, -1}};
+  const Small b{2, 1, {0, 1, 2}, {0, 0}, {5, 5}};
+  const CContext context;
+  const sortie_csr_view views[] = {view_of(a), view_of(b)};
+  sortie_plan* plan = nullptr;
+  ASSERT_EQ(sortie_plan_create(context, &views[0], &views[1], &plan), SORTIE_OK);
+  double c = 7;
+  EXPECT_EQ(sortie_plan_multiply(context, plan, nullptr, b.values.data(), &c), SORTIE_USAGE);
+  EXPECT_EQ(context.error(), "a_values: found a null pointer, expected 2 elements");
+  EXPECT_EQ(sortie_plan_multiply(context, plan, a.values.data(), nullptr, &c), SORTIE_USAGE);
+  EXPECT_EQ(sortie_plan_multiply(context, plan, a.values.data(), b.values.data(), nullptr),
+            SORTIE_USAGE);
+  EXPECT_EQ(c, 7);
+  EXPECT_EQ(sortie_plan_multiply(context, plan, a.values.data(), b.values.data(), &c), SORTIE_OK);
+  EXPECT_EQ(c, 0);
+  sortie_plan_destroy(plan);
+}
+
 TEST(CSpgemmOfHostMemory, DropsZerosWhereAsked) {
   const Small a{1, 2, {0, 2}, {0, 1}, {1, -1}};
   const Small b{2, 1, {0, 1, 2}, {0, 0}, {5, 5}};
