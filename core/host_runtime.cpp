@@ -153,6 +153,11 @@ ControlGroupLimits control_group_limits(const std::string& root) {
 void start_host_runtime(int threads) {
   if (threads < 0)
     throw Error(ErrorKind::usage, fmt::format("found {} threads, expected 1 or more", threads));
+  // The OpenMP runtime ends the process where it cannot start as many as asked for.
+  constexpr int most_threads = 4096;
+  if (threads > most_threads)
+    throw Error(ErrorKind::usage,
+                fmt::format("found {} threads, expected at most {}", threads, most_threads));
   if (threads > 1 && std::string_view(Kokkos::DefaultHostExecutionSpace::name()) == "Serial")
     throw Error(ErrorKind::unavailable,
                 fmt::format("found {}, which has one thread, expected one with OpenMP for the {} "

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/c/context.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
+#include <stdexcept>
 
 #include "core/host_runtime.hpp"
 
@@ -59,6 +61,8 @@ sortie_status status_of_exception(sortie_context& context) noexcept {
     return tell(status_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
     return tell(SORTIE_OUT_OF_MEMORY, "found too little host memory for the call");
+  } catch (const std::length_error&) {
+    return tell(SORTIE_OUT_OF_MEMORY, "found a result beyond the address space");
   } catch (const std::exception& error) {
     return tell(SORTIE_INTERNAL, error.what());
   } catch (...) {
@@ -83,6 +87,15 @@ void start_threads(const Context& context) {
 void require_pointer(std::string_view argument, const void* pointer, std::uint64_t count) {
   if (pointer == nullptr && count != 0)
     refuse(argument, "a null pointer", fmt::format("{} elements", count));
+}
+
+void require_array(std::string_view argument, const void* pointer, std::uint64_t count,
+                   std::size_t element_bytes) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 56;
+  if (count > most_bytes / std::max<std::size_t>(1, element_bytes))
+    refuse(argument, fmt::format("{} elements of {} bytes", count, element_bytes),
+           "fewer than 2^56 bytes");
+  require_pointer(argument, pointer, count);
 }
 
 }  // namespace sortie::c

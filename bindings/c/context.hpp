@@ -66,4 +66,9 @@ void start_threads(const Context& context);
 /// \throws Error (usage) a null pointer for a count that is not 0
 void require_pointer(std::string_view argument, const void* pointer, std::uint64_t count);
 
+/// The same for an array. \throws Error (usage) also for more bytes than a machine addresses, so that
+/// no number of bytes overflows
+void require_array(std::string_view argument, const void* pointer, std::uint64_t count,
+                   std::size_t element_bytes);
+
 }  // namespace sortie::c

@@ -11,31 +11,24 @@
 #include "bindings/c/sorting.hpp"
 #include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
+#include "segsort/backends.hpp"
 #include "sortie/segmented_sort.hpp"
 #include "sortie/sort.hpp"
 
 namespace sortie::c {
 namespace {
 
-constexpr std::uint64_t items_per_task = std::uint64_t{1} << 16;
+constexpr std::uint64_t bytes_per_task = std::uint64_t{1} << 20;
 
 void copy_bytes(const void* from, void* to, std::uint64_t bytes) {
   if (from == to) return;
-  for_each_range(bytes, 16 * items_per_task, [&](std::uint64_t begin, std::uint64_t end) {
+  for_each_range(bytes, bytes_per_task, [&](std::uint64_t begin, std::uint64_t end) {
     std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
                 end - begin);
   });
 }
 
-/// Calls work(i) for i in [0, size) on all threads.
-template <class Work>
-void for_each_index(std::uint64_t size, const Work& work) {
-  for_each_range(size, items_per_task, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) work(i);
-  });
-}
-
-/// \throws Error (input) a negative offset; the others are checked by the sort
+/// \throws Error (input) a negative offset, which would be a large one without its sign
 template <std::signed_integral Offset>
 void refuse_negative(const sortie_segments& segments) {
   for (const void* offsets : {segments.begins, segments.ends}) {
@@ -49,11 +42,6 @@ void refuse_negative(const sortie_segments& segments) {
   }
 }
 
-void check_offsets(const sortie_segments& segments) {
-  if (segments.offset_type == SORTIE_I32) refuse_negative<std::int32_t>(segments);
-  if (segments.offset_type == SORTIE_I64) refuse_negative<std::int64_t>(segments);
-}
-
 segsort::OffsetArray erased(const sortie_segments& segments, const void* offsets) {
   return {offsets, static_cast<int>(sortie_type_bytes(segments.offset_type)), segments.count};
 }
@@ -61,16 +49,10 @@ segsort::OffsetArray erased(const sortie_segments& segments, const void* offsets
 /// Checks all offsets before anything is written.
 void check_segments(const SortCall& call) {
   const sortie_segments& segments = *call.segments;
-  check_offsets(segments);
-  const segsort::OffsetArray begins = erased(segments, segments.begins);
-  const segsort::OffsetArray ends = erased(segments, segments.ends);
-  for (std::uint64_t i = 0; i < segments.count; ++i) {
-    if (begins[i] <= ends[i] && ends[i] <= call.size) continue;
-    throw Error(ErrorKind::input,
-                fmt::format("segments: segment {}: found offsets [{}, {}), expected a range within "
-                            "[0, {})",
-                            i, begins[i], ends[i], call.size));
-  }
+  if (segments.offset_type == SORTIE_I32) refuse_negative<std::int32_t>(segments);
+  if (segments.offset_type == SORTIE_I64) refuse_negative<std::int64_t>(segments);
+  segsort::check_offsets(erased(segments, segments.begins), erased(segments, segments.ends),
+                         call.size);
 }
 
 /// Keys and values of 0, 4 or 8 bytes, in place.
@@ -108,11 +90,11 @@ template <class Narrow, class Wide>
 void sort_widened(const Context& context, const SortCall& call, InPlaceSort sort) {
   auto* const narrow = static_cast<Narrow*>(sort.keys);
   const auto wide = allocate_array<Wide>(context, "the keys as keys of 4 bytes", call.size);
-  for_each_index(call.size, [&](std::uint64_t i) { wide[i] = narrow[i]; });
+  for_each_index(0, call.size, [&](std::uint64_t i) { wide[i] = narrow[i]; });
   sort.keys = wide.get();
   sort.type = key_type_of<Wide>();
   sort_in_place(context, call, sort);
-  for_each_index(call.size, [&](std::uint64_t i) { narrow[i] = static_cast<Narrow>(wide[i]); });
+  for_each_index(0, call.size, [&](std::uint64_t i) { narrow[i] = static_cast<Narrow>(wide[i]); });
 }
 
 void sort_any_keys(const Context& context, const SortCall& call, const InPlaceSort& sort) {
@@ -130,7 +112,7 @@ void sort_any_keys(const Context& context, const SortCall& call, const InPlaceSo
 template <class Position>
 void sort_positions(const Context& context, const SortCall& call, void* keys, Position* positions,
                     bool stable) {
-  for_each_index(call.size, [&](std::uint64_t i) { positions[i] = static_cast<Position>(i); });
+  for_each_index(0, call.size, [&](std::uint64_t i) { positions[i] = static_cast<Position>(i); });
   sort_any_keys(context, call,
                 {keys, static_cast<KeyType>(call.type), positions, sizeof(Position), stable});
 }
@@ -149,7 +131,7 @@ void sort_by_positions(const Context& context, const SortCall& call) {
   sort_positions(context, call, call.sorted_keys, positions.get(),
                  (call.flags & SORTIE_STABLE) != 0);
   auto* const sorted = static_cast<char*>(call.sorted_values);
-  for_each_index(call.size, [&, bytes = call.value_bytes](std::uint64_t i) {
+  for_each_index(0, call.size, [&, bytes = call.value_bytes](std::uint64_t i) {
     std::memcpy(sorted + i * bytes, values + positions[i] * bytes, bytes);
   });
 }
@@ -168,7 +150,7 @@ void argsort(const Context& context, const ArgsortCall& argsort, const SortCall&
   const auto positions = allocate_array<Position>(context, "positions of 4 bytes", call.size);
   sort_positions(context, call, keys.get(), positions.get(), stable);
   auto* const wide = static_cast<std::uint64_t*>(argsort.positions);
-  for_each_index(call.size, [&](std::uint64_t i) { wide[i] = positions[i]; });
+  for_each_index(0, call.size, [&](std::uint64_t i) { wide[i] = positions[i]; });
 }
 
 }  // namespace

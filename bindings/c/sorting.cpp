@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/c/sorting.hpp"
 
-#include <limits>
-
 namespace sortie::c {
 namespace {
 
@@ -16,21 +14,19 @@ void check_segments(const sortie_segments* segments) {
   require_pointer("segments", segments, 1);
   if (!is_offset(segments->offset_type))
     refuse("segments.offset_type", name_of(segments->offset_type), "i32, u32, i64 or u64");
-  require_pointer("segments.begins", segments->begins, segments->count);
-  require_pointer("segments.ends", segments->ends, segments->count);
+  const std::size_t bytes = sortie_type_bytes(segments->offset_type);
+  require_array("segments.begins", segments->begins, segments->count, bytes);
+  require_array("segments.ends", segments->ends, segments->count, bytes);
 }
 
 void check_call(const SortCall& call) {
   static_cast<void>(key_type(call.type));
   check_flags(call.flags);
-  require_pointer("keys", call.keys, call.size);
-  require_pointer("sorted_keys", call.sorted_keys, call.size);
-  if (call.value_bytes == 0) return;
-  require_pointer("values", call.values, call.size);
-  require_pointer("sorted_values", call.sorted_values, call.size);
-  if (call.size > std::numeric_limits<std::uint64_t>::max() / call.value_bytes)
-    refuse("value_bytes", fmt::format("{} for {} elements", call.value_bytes, call.size),
-           "fewer than 2^64 bytes");
+  require_array("keys", call.keys, call.size, call.key_size());
+  require_array("sorted_keys", call.sorted_keys, call.size, call.key_size());
+  if (call.value_bytes == 0 || call.size == 0) return;
+  require_array("values", call.values, call.size, call.value_bytes);
+  require_array("sorted_values", call.sorted_values, call.size, call.value_bytes);
   if ((call.values == call.sorted_values) != call.is_in_place())
     refuse("sorted_values", "keys and values of which only one is sorted in place", "both or none");
 }
@@ -38,12 +34,12 @@ void check_call(const SortCall& call) {
 void check_call(const ArgsortCall& call) {
   static_cast<void>(key_type(call.type));
   check_flags(call.flags);
-  require_pointer("keys", call.keys, call.size);
-  require_pointer("positions", call.positions, call.size);
+  require_array("keys", call.keys, call.size, sortie_type_bytes(call.type));
+  require_array("positions", call.positions, call.size, sizeof(std::uint64_t));
   if (!is_offset(call.position_type))
     refuse("position_type", name_of(call.position_type), "u32, i32, u64 or i64");
   const std::uint64_t most = call.position_type == SORTIE_I32   ? std::uint64_t{1} << 31
-                             : call.position_type == SORTIE_U32 ? least_wide_size
+                             : call.position_type == SORTIE_U32 ? least_wide_size - 1
                                                                 : ~std::uint64_t{0};
   if (call.size > most)
     throw Error(ErrorKind::input,

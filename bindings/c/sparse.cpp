@@ -16,7 +16,6 @@
 namespace sortie::c {
 namespace {
 
-constexpr std::int64_t rows_per_task = 4096;
 constexpr std::int64_t entries_per_task = std::int64_t{1} << 16;
 
 /// to[i] = from[i] on all threads.
@@ -61,23 +60,7 @@ class HostMatrix : public sortie_csr {
   matrices::Csr<Value, Idx> matrix_;
 };
 
-/// The first row of a matrix for which a condition holds, found on all threads.
-class FirstRow {
- public:
-  void note(std::int64_t row) {
-    std::int64_t before = row_.load(std::memory_order_relaxed);
-    while (row < before && !row_.compare_exchange_weak(before, row, std::memory_order_relaxed)) {
-    }
-  }
-  [[nodiscard]] bool found() const { return row() != none; }
-  [[nodiscard]] std::int64_t row() const { return row_.load(std::memory_order_relaxed); }
-
- private:
-  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::atomic<std::int64_t> row_ = none;
-};
-
-[[noreturn]] void refuse_row(std::string_view name, std::int64_t row, const std::string& found,
+[[noreturn]] void refuse_row(std::string_view name, std::uint64_t row, const std::string& found,
                              const std::string& expected) {
   throw Error(ErrorKind::input,
               fmt::format("{}: row {}: found {}, expected {}", name, row, found, expected));
@@ -88,14 +71,9 @@ template <class Offset>
 std::vector<std::int64_t> checked_row_ptr(std::string_view name, const sortie_csr_view& view) {
   const auto* const offsets = static_cast<const Offset*>(view.row_ptr);
   if (offsets[0] != 0) refuse_row(name, 0, fmt::format("offset {}", offsets[0]), "0");
-  FirstRow descending;
-  for_each_range(view.rows, rows_per_task, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      if (offsets[row + 1] < offsets[row]) return descending.note(row);
-    }
-  });
-  if (descending.found()) {
-    const std::int64_t row = descending.row();
+  const std::uint64_t row = first_index(0, static_cast<std::uint64_t>(view.rows),
+                                        [=](auto i) { return offsets[i + 1] < offsets[i]; });
+  if (row != no_index) {
     refuse_row(name, row, fmt::format("offsets {} and {}", offsets[row], offsets[row + 1]),
                "ascending offsets");
   }
@@ -113,29 +91,28 @@ template <class Column>
 bool checked_columns(std::string_view name, const sortie_csr_view& view,
                      const std::vector<std::int64_t>& row_ptr) {
   const auto* const columns = static_cast<const Column*>(view.col_idx);
-  FirstRow out_of_range;
+  const std::int64_t* const offsets = row_ptr.data();
+  const std::int64_t cols = view.cols;
   std::atomic<bool> ascends = true;
-  for_each_range(view.rows, rows_per_task, [&](std::int64_t begin, std::int64_t end) {
-    bool are_sorted = true;
-    for (std::int64_t row = begin; row < end; ++row) {
-      std::int64_t previous = -1;
-      for (std::int64_t i = row_ptr[row]; i < row_ptr[row + 1]; ++i) {
-        const std::int64_t column = columns[i];
-        if (column < 0 || column >= view.cols) return out_of_range.note(row);
-        are_sorted = are_sorted && column > previous;
-        previous = column;
-      }
+  const auto is_out_of_range = [=, &ascends](std::uint64_t row) {
+    std::int64_t previous = -1;
+    bool is_sorted = true;
+    for (std::int64_t i = offsets[row]; i < offsets[row + 1]; ++i) {
+      const std::int64_t column = columns[i];
+      if (column < 0 || column >= cols) return true;
+      is_sorted = is_sorted && column > previous;
+      previous = column;
     }
-    if (!are_sorted) ascends.store(false, std::memory_order_relaxed);
-  });
-  if (out_of_range.found()) {
-    const std::int64_t row = out_of_range.row();
-    const auto* const found =
-        std::find_if(columns + row_ptr[row], columns + row_ptr[row + 1], [&](Column column) {
-          return column < 0 || static_cast<std::int64_t>(column) >= view.cols;
-        });
+    if (!is_sorted) ascends.store(false, std::memory_order_relaxed);
+    return false;
+  };
+  const std::uint64_t row = first_index(0, static_cast<std::uint64_t>(view.rows), is_out_of_range);
+  if (row != no_index) {
+    const auto* const found = std::find_if(
+        columns + offsets[row], columns + offsets[row + 1],
+        [=](Column column) { return column < 0 || static_cast<std::int64_t>(column) >= cols; });
     refuse_row(name, row, fmt::format("column {}", *found),
-               fmt::format("a column from 0 to {}", view.cols - 1));
+               fmt::format("a column from 0 to {}", cols - 1));
   }
   return ascends;
 }
@@ -200,10 +177,7 @@ class HostPlan : public sortie_plan {
   }
 
  private:
-  static matrices::Csr<Value, Idx> sorted(std::string_view name, sortie_csr_view view) {
-    // A structure may come without values.
-    const std::vector<Value> ones(view.values == nullptr ? static_cast<std::size_t>(view.nnz) : 0);
-    if (view.values == nullptr) view.values = ones.data();
+  static matrices::Csr<Value, Idx> sorted(std::string_view name, const sortie_csr_view& view) {
     auto matrix = to_csr<Value, Idx>(name, view);
     if (matrix.nnz() != view.nnz || !std::equal(matrix.col_idx.begin(), matrix.col_idx.end(),
                                                 static_cast<const Idx*>(view.col_idx))) {
@@ -242,9 +216,13 @@ matrices::Csr<Value, Idx> to_csr(std::string_view name, const sortie_csr_view& v
                                                    : checked_row_ptr<std::int64_t>(name, view);
   const bool ascends = checked_columns<Idx>(name, view, matrix.row_ptr);
   const auto* const columns = static_cast<const Idx*>(view.col_idx);
-  const auto* const values = static_cast<const Value*>(view.values);
   matrix.col_idx.assign(columns, columns + view.nnz);
-  matrix.values.assign(values, values + view.nnz);
+  if (view.values == nullptr) {
+    matrix.values.resize(matrix.col_idx.size());  // a structure
+  } else {
+    const auto* const values = static_cast<const Value*>(view.values);
+    matrix.values.assign(values, values + view.nnz);
+  }
   return ascends ? matrix : canonical(std::move(matrix));
 }
 
@@ -269,8 +247,12 @@ void check_view(std::string_view name, const sortie_csr_view* view) {
   with_index_type(argument("row_ptr_type"), view->row_ptr_type, [](auto) {});
   with_index_type(argument("col_idx_type"), view->col_idx_type, [](auto) {});
   with_value_type(view->value_type, [](auto) {});
-  require_pointer(argument("row_ptr"), view->row_ptr, 1);
-  require_pointer(argument("col_idx"), view->col_idx, static_cast<std::uint64_t>(view->nnz));
+  const auto nnz = static_cast<std::uint64_t>(view->nnz);
+  require_array(argument("row_ptr"), view->row_ptr, static_cast<std::uint64_t>(view->rows) + 1,
+                sizeof(std::int64_t));
+  require_array(argument("col_idx"), view->col_idx, nnz, sizeof(std::int64_t));
+  if (view->values != nullptr)
+    require_array(argument("values"), view->values, nnz, sortie_type_bytes(view->value_type));
   require_memory(argument("memory"), view->memory);
 }
 
@@ -288,6 +270,14 @@ void check_operands(const sortie_csr_view* a, const sortie_csr_view* b) {
   }
 }
 
+namespace {
+
+void require_values(const sortie_csr_view& a, const sortie_csr_view& b) {
+  require_pointer("a.values", a.values, static_cast<std::uint64_t>(a.nnz));
+  require_pointer("b.values", b.values, static_cast<std::uint64_t>(b.nnz));
+}
+
+}  // namespace
 }  // namespace sortie::c
 
 using sortie::c::guarded;
@@ -327,9 +317,7 @@ sortie_status sortie_spgemm(sortie_context* context, const sortie_csr_view* a,
   return guarded(context, [&] {
     sortie::c::require_pointer("c", c, 1);
     sortie::c::check_operands(a, b);
-    for (const sortie_csr_view* view : {a, b})
-      sortie::c::require_pointer(view == a ? "a.values" : "b.values", view->values,
-                                 static_cast<std::uint64_t>(view->nnz));
+    sortie::c::require_values(*a, *b);
     const bool on_device = a->memory == SORTIE_DEVICE_MEMORY;
     if ((flags & ~unsigned{SORTIE_DROP_ZEROS}) != 0 || (flags != 0 && on_device))
       sortie::c::refuse("flags", fmt::format("{:#x}", flags),
@@ -346,6 +334,8 @@ sortie_status sortie_plan_create(sortie_context* context, const sortie_csr_view*
   return guarded(context, [&] {
     sortie::c::require_pointer("plan", plan, 1);
     sortie::c::check_operands(a, b);
+    // On a device, the structure is found by a first product.
+    if (a->memory == SORTIE_DEVICE_MEMORY) sortie::c::require_values(*a, *b);
     const sortie::Context settings = sortie::c::settings_of(*context);
     auto made = a->memory == SORTIE_DEVICE_MEMORY
                     ? sortie::c::plan_on_device(settings, *a, *b, context->stream)

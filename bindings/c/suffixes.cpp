@@ -34,8 +34,8 @@ PatternView view_of(const sortie_patterns& patterns) {
 void check_text(const sortie_text* text) {
   require_pointer("text", text, 1);
   require_memory("text.memory", text->memory);
-  require_pointer("text.symbols", text->symbols, text->size);
-  require_pointer("text.separators", text->separators, text->separator_count);
+  require_array("text.symbols", text->symbols, text->size, sizeof(std::uint64_t));
+  require_array("text.separators", text->separators, text->separator_count, sizeof(std::uint64_t));
   if (text->memory == SORTIE_DEVICE_MEMORY) return;
   for (std::uint64_t i = 0; i < text->separator_count; ++i) {
     const std::uint64_t least = i == 0 ? 0 : text->separators[i - 1] + 1;
@@ -58,7 +58,7 @@ Indexed checked(const sortie_text* text, sortie_type position_type, const void* 
 void check_patterns(const sortie_patterns* patterns, sortie_memory memory) {
   require_pointer("patterns", patterns, 1);
   if (patterns->count == 0) return;
-  require_pointer("patterns.begins", patterns->begins, patterns->count);
+  require_array("patterns.begins", patterns->begins, patterns->count, sizeof(std::uint64_t));
   if (memory == SORTIE_DEVICE_MEMORY) return;
   for (std::uint64_t i = 0; i < patterns->count; ++i) {
     if (patterns->begins[i] <= patterns->begins[i + 1]) continue;
@@ -115,7 +115,7 @@ sortie_status sortie_inverse_suffix_array(sortie_context* context, sortie_memory
     sortie::c::require_pointer("inverse", inverse, 1);
     sortie::c::require_memory("memory", memory);
     sortie::c::with_position_type(position_type, [](auto) {});
-    sortie::c::require_pointer("suffixes", suffixes, size);
+    sortie::c::require_array("suffixes", suffixes, size, sizeof(std::uint64_t));
     const sortie::Context settings = sortie::c::settings_of(*context);
     *inverse = where_it_is(
         *context, settings, memory, position_type,

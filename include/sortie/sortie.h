@@ -24,9 +24,9 @@ extern "C" {
  * The host algorithms use all cores when they are called by the thread that used them first, and one
  * core when called by another thread.
  *
- * Enumerations are of type int32_t, and a value that is none of theirs is refused.
+ * Enumerations are of type int32_t; other values than theirs are refused.
  *
- * Memory is told apart by sortie_memory, never guessed. Device memory belongs to the context's
+ * The caller states where arrays are, by sortie_memory. Device memory belongs to the context's
  * device, and calls on it are ordered on the context's stream; each call says whether the host waits.
  * Results are objects of the library with getters; they are freed by the caller.
  */
@@ -49,7 +49,7 @@ enum {
   SORTIE_INPUT = 1,         /**< the data is invalid: file, shape, offset, index, symbol */
   SORTIE_USAGE = 2,         /**< the call is invalid, whatever the data */
   SORTIE_OUTPUT = 3,        /**< a file could not be written */
-  SORTIE_OUT_OF_MEMORY = 4, /**< the message has the bytes wanted and free */
+  SORTIE_OUT_OF_MEMORY = 4, /**< the message has the bytes wanted and free where they are known */
   SORTIE_UNAVAILABLE = 5,   /**< not in this build, or no such device on this machine */
   SORTIE_DEVICE = 6,        /**< a call of CUDA or cuSPARSE failed */
   SORTIE_CHECK = 7,         /**< a result failed its verification */
@@ -178,9 +178,10 @@ enum {
  * \param value_bytes   any size. Values of other sizes than 4 and 8 bytes are moved by their positions,
  *                      which take 8 bytes an element.
  * \param flags         SORTIE_DESCENDING | SORTIE_STABLE
- * Extra memory: host as sortie/sort.hpp says; device a copy of keys and values, and in place one more.
- * Device memory: the work is ordered on the context's stream. The host waits for its end only for keys
- * of less than 4 bytes. */
+ * Arrays of keys must not overlap arrays of values.
+ * Extra memory: host as sortie/sort.hpp says; device a copy of keys and values, in place one more, and
+ * for keys of less than 4 bytes 8 bytes an element.
+ * Device memory: the work is ordered on the context's stream, and the host does not wait. */
 SORTIE_C_API sortie_status sortie_sort(sortie_context* context, sortie_memory memory,
                                        sortie_type type, const void* keys, void* sorted_keys,
                                        uint64_t size, const void* values, void* sorted_values,
@@ -188,10 +189,11 @@ SORTIE_C_API sortie_status sortie_sort(sortie_context* context, sortie_memory me
 
 /** The positions of the keys in sorted order, equal keys by position: keys[positions[i]] ascends (or
  * descends). The keys are not changed.
- * \param position_type  SORTIE_U32, SORTIE_I32, SORTIE_U64 or SORTIE_I64
+ * \param position_type  SORTIE_U32 (fewer than 2^32 keys), SORTIE_I32 (up to 2^31), SORTIE_U64 or
+ *                       SORTIE_I64
  * \param positions      `size` elements
- * Extra memory: a copy of the keys, and 4 bytes an element; work space as for sortie_sort(). Device
- * memory: as sortie_sort(). */
+ * Extra memory: a copy of the keys, 8 bytes an element for positions, for keys of segments of less than
+ * 4 bytes 4 bytes an element more; work space as for sortie_sort(). Device memory: as sortie_sort(). */
 SORTIE_C_API sortie_status sortie_argsort(sortie_context* context, sortie_memory memory,
                                           sortie_type type, const void* keys, uint64_t size,
                                           sortie_type position_type, void* positions,
@@ -222,7 +224,7 @@ SORTIE_C_API sortie_status sortie_segmented_sort(sortie_context* context, sortie
  * position. Positions of elements outside of all segments are their own. The keys are not changed.
  * \param position_type  as for sortie_argsort()
  * \param positions      `size` elements
- * Extra memory: a copy of the keys. */
+ * Extra memory: as sortie_argsort(). */
 SORTIE_C_API sortie_status sortie_segmented_argsort(sortie_context* context, sortie_memory memory,
                                                     sortie_type type, const void* keys,
                                                     uint64_t size, const sortie_segments* segments,
@@ -284,7 +286,7 @@ enum {
 };
 
 /** C = A * B. Columns of C ascend in every row, without duplicates. Entries that become zero by
- * cancellation are kept unless SORTIE_DROP_ZEROS is set. C has the column type of A.
+ * cancellation are kept unless SORTIE_DROP_ZEROS is set. In host memory C has the column type of A.
  *
  * Host memory: A and B are checked. Rows whose columns do not ascend are accepted: they are sorted,
  * and duplicates are added up, in a copy. \return SORTIE_INPUT if shapes do not conform, an index is
@@ -292,7 +294,8 @@ enum {
  *
  * Device memory: \pre offsets and columns are valid, and columns ascend in every row; not checked. The
  * work is ordered on the context's stream. The host waits for the number of entries of C, not for its
- * values. 64-bit columns are copied.
+ * values. 64-bit columns are copied. C has columns SORTIE_I32, or SORTIE_U32 if there are more than 2^31
+ * of them; sortie_csr_copy() makes other types.
  *
  * \param a, b  with the same types and memory
  * \param c     receives the result, to be destroyed by the caller */
@@ -304,7 +307,8 @@ typedef struct sortie_plan sortie_plan;
 
 /** Computes the structure of C. On device memory the arrays of A and B must stay valid and their
  * indices unchanged as long as the plan is used, and so must the stream; on host memory the plan has
- * a copy of the structure. \pre as for sortie_spgemm(), and columns ascend in every row */
+ * a copy of the structure, and values may be NULL. \pre as for sortie_spgemm(), and columns ascend in
+ * every row */
 SORTIE_C_API sortie_status sortie_plan_create(sortie_context* context, const sortie_csr_view* a,
                                               const sortie_csr_view* b, sortie_plan** plan);
 /** \return the structure of C, with values NULL; valid until the plan is destroyed */
@@ -316,6 +320,7 @@ SORTIE_C_API sortie_csr_view sortie_plan_get(const sortie_plan* plan);
 SORTIE_C_API sortie_status sortie_plan_multiply(sortie_context* context, sortie_plan* plan,
                                                 const void* a_values, const void* b_values,
                                                 void* c_values);
+/** A plan that was made on the default stream of a device is destroyed while that device is current. */
 SORTIE_C_API void sortie_plan_destroy(sortie_plan* plan);
 
 /* --- Suffix arrays ---------------------------------------------------------------------------- */
@@ -325,7 +330,9 @@ SORTIE_C_API void sortie_plan_destroy(sortie_plan* plan);
  *
  * The other arrays of a call, suffix arrays, patterns and results, are in the same memory. Device
  * memory: suffix arrays are not checked, the work is ordered on the context's stream, and results are
- * complete in the order of the stream. */
+ * complete in the order of the stream. The host waits several times in sortie_suffix_array() and
+ * sortie_check_suffix_array(), once in sortie_lcp(), sortie_find() and sortie_locate() (which waits for
+ * the number of positions, too), and not in the others. */
 typedef struct sortie_text {
   const uint8_t* symbols;
   uint64_t size;
@@ -384,6 +391,8 @@ SORTIE_C_API sortie_status sortie_locate(sortie_context* context, const sortie_t
                                          uint64_t* begins, sortie_array** positions);
 
 /* --- Files ------------------------------------------------------------------------------------ */
+
+/* The path "-" is standard input, or standard output. */
 
 typedef struct sortie_matrix_header {
   int64_t rows;

@@ -95,6 +95,15 @@ TEST(CInterface, DeviceMemoryWithoutDeviceIsUnavailable) {
   EXPECT_THAT(context.error(), HasSubstr("CUDA"));
 }
 
+// The OpenMP runtime would end the process.
+TEST(CInterface, ThreadsBeyondAnyMachineAreRefused) {
+  const CContext context(Place{});
+  ASSERT_EQ(sortie_set_threads(context, 2'147'483'647), SORTIE_OK);
+  std::vector<std::uint64_t> keys{2, 1};
+  EXPECT_EQ(sort_keys(context, keys), SORTIE_USAGE);
+  EXPECT_THAT(context.error(), HasSubstr("expected at most 4096"));
+}
+
 TEST(CInterface, BudgetIsHonoured) {
   const CContext context;
   ASSERT_EQ(sortie_set_memory_budget(context, 1), SORTIE_OK);

@@ -250,8 +250,12 @@ TEST(CSortErrors, SegmentsOutsideOfTheArrayChangeNothing) {
     const char* message;
   };
   const std::vector<Case> cases{
-      {{0, 2}, {2, 5}, "segments: segment 1: found offsets [2, 5), expected a range within [0, 4)"},
-      {{0, 3}, {2, 2}, "segments: segment 1: found offsets [3, 2), expected a range within [0, 4)"},
+      {{0, 2},
+       {2, 5},
+       "segmented_sort: segment 1: found offsets [2, 5), expected a range within [0, 4)"},
+      {{0, 3},
+       {2, 2},
+       "segmented_sort: segment 1: found offsets [3, 2), expected a range within [0, 4)"},
       {{-1, 2}, {2, 4}, "segments: segment 0: found begin -1, expected 0 or more"},
       {{0, 2}, {2, -4}, "segments: segment 1: found end -4, expected 0 or more"}};
   for (const Case& one : cases) {
@@ -272,6 +276,46 @@ TEST(CSortErrors, SegmentsOutsideOfTheArrayChangeNothing) {
   EXPECT_EQ(sortie_segmented_sort(context, SORTIE_HOST_MEMORY, SORTIE_F32, out.data(), out.data(),
                                   out.size(), nullptr, nullptr, 0, nullptr, 0),
             SORTIE_USAGE);
+}
+
+TEST(CSortErrors, SizesBeyondTheAddressSpaceAreRefused) {
+  const CContext context;
+  std::uint64_t item = 1;
+  for (const std::uint64_t size : {std::uint64_t{1} << 61, ~std::uint64_t{0}}) {
+    EXPECT_EQ(sortie_sort(context, SORTIE_HOST_MEMORY, SORTIE_U64, &item, &item, size, nullptr,
+                          nullptr, 0, 0),
+              SORTIE_USAGE);
+    EXPECT_THAT(context.error(), HasSubstr("expected fewer than 2^56 bytes"));
+    EXPECT_EQ(
+        sortie_argsort(context, SORTIE_HOST_MEMORY, SORTIE_U64, &item, size, SORTIE_U64, &item, 0),
+        SORTIE_USAGE);
+    sortie_array* result = nullptr;
+    EXPECT_EQ(
+        sortie_inverse_suffix_array(context, SORTIE_HOST_MEMORY, SORTIE_U32, &item, size, &result),
+        SORTIE_USAGE);
+  }
+  EXPECT_EQ(sortie_sort(context, SORTIE_HOST_MEMORY, SORTIE_U8, &item, &item, 1, &item, &item,
+                        std::size_t{1} << 60, 0),
+            SORTIE_USAGE);
+  // 32-bit positions of so many keys would not fit.
+  EXPECT_EQ(sortie_argsort(context, SORTIE_HOST_MEMORY, SORTIE_U8, &item, std::uint64_t{1} << 32,
+                           SORTIE_U32, &item, 0),
+            SORTIE_INPUT);
+  EXPECT_EQ(sortie_argsort(context, SORTIE_HOST_MEMORY, SORTIE_U8, &item,
+                           (std::uint64_t{1} << 31) + 1, SORTIE_I32, &item, 0),
+            SORTIE_INPUT);
+  EXPECT_EQ(item, 1u);
+}
+
+TEST(CSortErrors, NothingToSortNeedsNoPointers) {
+  const CContext context;
+  std::uint64_t item = 1;
+  EXPECT_EQ(sortie_sort(context, SORTIE_HOST_MEMORY, SORTIE_U64, &item, nullptr, 0, nullptr,
+                        nullptr, 4, 0),
+            SORTIE_OK);
+  EXPECT_EQ(sortie_sort(context, SORTIE_HOST_MEMORY, SORTIE_U64, nullptr, nullptr, 0, &item,
+                        nullptr, 4, 0),
+            SORTIE_OK);
 }
 
 TEST(CSortErrors, PositionsMustBeIntegers) {

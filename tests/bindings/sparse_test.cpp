@@ -245,6 +245,24 @@ TEST(CSpgemmOfHostMemory, TakesUnsortedAndDuplicateColumns) {
             "a: found a row whose columns do not ascend, expected ascending columns in every row");
 }
 
+TEST(CSpgemmOfHostMemory, PlanTakesAStructureWithoutValues) {
+  const Small a{1, 2, {0, 2}, {0, 1}, {1, -1}};
+  const CContext context;
+  sortie_csr_view view = view_of(a);
+  view.values = nullptr;
+  const Small b{2, 1, {0, 1, 2}, {0, 0}, {5, 5}};
+  sortie_csr_view other = view_of(b);
+  sortie_plan* plan = nullptr;
+  ASSERT_EQ(sortie_plan_create(context, &view, &other, &plan), SORTIE_OK) << context.error();
+  EXPECT_EQ(sortie_plan_get(plan).nnz, 1);
+  sortie_plan_destroy(plan);
+  // The offsets do not tell of so many entries.
+  other.nnz = std::int64_t{1} << 40;
+  other.values = nullptr;
+  EXPECT_EQ(sortie_plan_create(context, &view, &other, &plan), SORTIE_INPUT);
+  EXPECT_EQ(context.error(), "b: found the last offset 2, expected nnz, 1099511627776");
+}
+
 TEST(CSpgemmOfHostMemory, PlanRefusesNullPointers) {
   const Small a{1, 2, {0, 2}, {0, 1}, {1, -1}};
   const Small b{2, 1, {0, 1, 2}, {0, 0}, {5, 5}};

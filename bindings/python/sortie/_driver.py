@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the CUDA driver is called for: JAX has no current stream that its work could be ordered on."""
+"""Calls of the CUDA driver, which arrays of JAX need: JAX has no current stream to order work on."""
 
 from __future__ import annotations
 

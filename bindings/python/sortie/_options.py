@@ -69,9 +69,9 @@ class Settings:
                     f"unexpected keyword argument {name!r}; options are {', '.join(_DEFAULTS)}"
                 )
         given = {**_DEFAULTS, **options}
-        self.threads = _count("threads", given["threads"], 2**31)
-        self.memory_budget = _count("memory_budget", given["memory_budget"], 2**64)
-        self.device = _count("device", given["device"], 2**31)
+        self.threads = checked_count("threads", given["threads"], 2**31)
+        self.memory_budget = checked_count("memory_budget", given["memory_budget"], 2**64)
+        self.device = checked_count("device", given["device"], 2**31)
         self.device_is_set = "device" in options
         self.progress = given["progress"]
         if not (self.progress in (None, True, False) or callable(self.progress)):
@@ -89,7 +89,7 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
     return Settings(options) if options else _DEFAULT_SETTINGS
 
 
-def _count(name: str, value: object, end: int) -> int:
+def checked_count(name: str, value: object, end: int) -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

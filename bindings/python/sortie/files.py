@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 PathLike = Union[str, "os.PathLike[str]"]
 
 
+def _encoded(path: Union[str, bytes]) -> bytes:
+    """A path for the library, which takes "-" for standard input and output."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError(f"path is {path!r}; expected one without a null character")
+    return b"./-" if encoded == b"-" else encoded
+
+
 @contextlib.contextmanager
 def _readable(source: Any) -> Iterator[bytes]:
     """The path of a file to read.
@@ -37,11 +45,12 @@ def _readable(source: Any) -> Iterator[bytes]:
     """
     if not hasattr(source, "read"):
         path = os.fspath(source)
-        if stat.S_ISREG(os.stat(path).st_mode):  # FileNotFoundError
-            yield os.fsencode(path)
-            return
-        with open(path, "rb") as pipe, _readable(pipe) as copied:
-            yield copied
+        with open(path, "rb") as file:  # FileNotFoundError, PermissionError
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                with _readable(file) as copied:
+                    yield copied
+                return
+        yield _encoded(path)
         return
     with tempfile.NamedTemporaryFile(prefix="sortie-") as copy:
         try:
@@ -160,7 +169,7 @@ def write_matrix_market(target: Any, A: Any, **options: Unpack[Options]) -> None
     operand = operand.cast(operand.offsets.dtype, operand.indices.dtype, operand.values.dtype)
     view = operand.view()
     if not hasattr(target, "write"):
-        path = os.fsencode(os.fspath(target))
+        path = _encoded(os.fspath(target))
         call("sortie_write_matrix", settings, HOST, path, byref(view))
         return
     with tempfile.TemporaryDirectory(prefix="sortie-") as folder:
@@ -292,6 +301,8 @@ def read_fasta(
         It cannot be read.
     """
     settings = settings_of(options)
+    if "\0" in alphabet:
+        raise ValueError(f"alphabet is {alphabet!r}; expected one without a null character")
     handle = Handle("sortie_sequences_destroy")
     flags = _library.KEEP_CASE if keep_case else 0
     with _readable(source) as path:

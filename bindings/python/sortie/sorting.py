@@ -282,6 +282,13 @@ class _Sort:
         self._values = self._sorted_values = None
         if values is not None:
             self._values, self._sorted_values = _in_and_out("out[1]", values, out[1])
+            if _overlap(self._sorted_keys, self._sorted_values):
+                raise ValueError("out[0] and out[1] overlap; expected two arrays")
+            # What is written must not be what is still to be read.
+            if _overlap(self._keys, self._sorted_values):
+                self._keys = self._keys.copy()
+            if _overlap(self._values, self._sorted_keys):
+                self._values = self._values.copy()
             # The library sorts both in place or none.
             if self._keys.pointer == self._sorted_keys.pointer:
                 if self._values.pointer != self._sorted_values.pointer:
@@ -316,10 +323,13 @@ def _in_and_out(argument: str, operand: Array, out: object) -> tuple[Array, Arra
             f"{argument} has shape {target.shape} and dtype {target.dtype}; expected"
             f" {operand.shape} and {operand.dtype}, as {operand.argument}"
         )
-    distance = abs(target.pointer - source.pointer)
-    if 0 < distance < target.bytes:  # they overlap
+    if target.pointer != source.pointer and _overlap(source, target):
         source = source.copy()
     return source, target
+
+
+def _overlap(a: Array, b: Array) -> bool:
+    return a.pointer < b.pointer + b.bytes and b.pointer < a.pointer + a.bytes
 
 
 def _position_dtype(dtype: Any, keys: Array) -> Dtype:

@@ -236,8 +236,8 @@ class SpgemmPlan:
         ----------
         A, B : array or sparse matrix, optional
             The values in the order of those of the operands that the plan was made for, or a matrix
-            of the same structure, which is not checked. The default is the values that the plan was
-            made with. If the plan is for A A, there is no B.
+            of the same structure, which is not checked. The default is the current values of
+            the operands. If the plan is for A A, there is no B.
         out : sparse matrix, optional
             A result of this plan, whose values are overwritten.
 

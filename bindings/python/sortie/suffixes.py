@@ -15,12 +15,22 @@ from ._arrays import ARRAY_DTYPES, Array, Dtype, NumpyArray
 from ._context import HOST, call
 from ._library import lib
 from ._memory import Handle, host_array
-from ._options import Options, Settings, settings_of
+from ._options import Options, Settings, checked_count, settings_of
 from ._text import POSITION_TYPES, U8, U64, Patterns, Text, require_host
 from .files import PathLike, Sequences
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+ALL_POSITIONS = 2**64 - 1
+"""No limit of :meth:`SuffixIndex.locate`."""
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def suffix_array(
@@ -267,13 +277,11 @@ class SuffixIndex:
         offsets, positions : pair of numpy.ndarray
             For several: those of pattern i are ``positions[offsets[i]:offsets[i + 1]]``.
         """
-        if most is not None and most < 0:
-            raise ValueError(f"most is {most}; expected 0 or more")
+        limit = ALL_POSITIONS if most is None else checked_count("most", most, 2**64)
         wanted = Patterns(patterns)
         offsets = np.zeros(len(wanted) + 1, np.int64)
         handle = Handle("sortie_array_destroy")
         view = wanted.view()
-        limit = 2**64 - 1 if most is None else most
         self._call(
             "sortie_locate", byref(view), limit, offsets.ctypes.data, byref(handle.pointer)
         )
@@ -313,6 +321,7 @@ class SuffixIndex:
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(target), suffix=".partial")
         try:
             with os.fdopen(descriptor, "wb") as file:
+                os.fchmod(file.fileno(), 0o666 & ~_umask())  # as of any new file
                 np.savez(file, **members)
             os.replace(temporary, target)
         except BaseException:
@@ -329,7 +338,10 @@ class SuffixIndex:
             The file is not an index, or it is damaged.
         """
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            archive = np.load(path, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("it is one array")
+            with archive:
                 members = {name: archive[name] for name in archive.files}
         except (zipfile.BadZipFile, EOFError, ValueError) as failure:
             raise ValueError(f"{os.fspath(path)} is not an index of Sortie: {failure}") from None

@@ -175,3 +175,18 @@ def test_refused_sequences(tmp_path):
         sortie.read_fasta(tmp_path / "missing.fa")
     with pytest.raises(ValueError, match="1"):
         sortie.read_fasta(io.BytesIO(b"ACGT\n"))
+
+
+def test_names_that_the_library_reads_otherwise(tmp_path, monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse", reason="SciPy is not installed")
+    monkeypatch.chdir(tmp_path)
+    A = sparse.csr_matrix(np.eye(2))
+    sortie.write_matrix_market("-", A)  # a file, not standard output
+    assert abs(sortie.read_matrix_market("-") - A).max() == 0
+    for call in (
+        lambda: sortie.write_matrix_market("a\0b", A),
+        lambda: sortie.read_fasta("-", alphabet="dn\0a"),
+    ):
+        with pytest.raises(ValueError, match="null character"):
+            call()
+    assert [path.name for path in tmp_path.iterdir()] == ["-"]

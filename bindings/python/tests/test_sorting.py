@@ -259,3 +259,26 @@ def test_types_of_offsets_and_positions_are_checked():
         sortie.segmented_sort([1], [0.0, 1.0])
     with pytest.raises(TypeError, match="dtype of positions has dtype float64"):
         sortie.argsort([1], dtype=float)
+
+
+# --- Outputs that overlap -------------------------------------------------------------------------
+
+
+def test_outputs_may_be_the_operands_of_each_other():
+    keys, values = np.array([3, 1, 2]), np.array([30, 10, 20])
+    sorted_keys, moved = sortie.sort(keys, values=values, out=(values, keys))
+    assert sorted_keys is values and moved is keys
+    assert sorted_keys.tolist() == [1, 2, 3] and moved.tolist() == [10, 20, 30]
+
+
+def test_an_output_over_the_other_operand():
+    memory = np.array([30, 10, 20, 0])
+    keys, out = np.array([3, 1, 2]), np.empty(3, int)
+    sorted_keys, moved = sortie.sort(keys, values=memory[:3], out=(memory[1:], out))
+    assert sorted_keys.tolist() == [1, 2, 3] and moved.tolist() == [10, 20, 30]
+
+
+def test_outputs_that_overlap_are_refused():
+    out = np.empty(3, int)
+    with pytest.raises(ValueError, match="overlap"):
+        sortie.sort(np.array([3, 1, 2]), values=np.array([30, 10, 20]), out=(out, out))

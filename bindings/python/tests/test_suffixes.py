@@ -168,3 +168,21 @@ def test_check_finds_a_wrong_suffix_array():
     with pytest.raises(sortie.Error) as caught:
         sortie.SuffixIndex(b"banana", suffixes=suffixes).check()
     assert type(caught.value) is sortie.Error
+
+
+def test_most_is_checked():
+    index = sortie.SuffixIndex(b"banana")
+    assert index.locate("a", most=2).size == 2
+    for most, error in ((-1, ValueError), (2**64, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match="most"):
+            index.locate("a", most=most)
+
+
+def test_a_saved_index_has_the_usual_rights_and_another_file_is_refused(tmp_path):
+    path = tmp_path / "index.npz"
+    sortie.SuffixIndex(b"banana").save(path)
+    (tmp_path / "plain").write_bytes(b"")
+    assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode
+    np.save(tmp_path / "array.npy", np.arange(3))
+    with pytest.raises(ValueError, match="not an index"):
+        sortie.SuffixIndex.load(tmp_path / "array.npy")
