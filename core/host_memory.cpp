@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,13 @@ std::uint64_t proc_value(const char* path, std::string_view key) {
   return 0;
 }
 
+/// Memory that nobody uses, without what the kernel would give up: less than MemAvailable.
+std::uint64_t free_memory() {
+  struct sysinfo info = {};
+  if (sysinfo(&info) != 0) return 0;
+  return (std::uint64_t{info.freeram} + info.bufferram) * info.mem_unit;
+}
+
 Error not_a_size(std::string_view text) {
   return {ErrorKind::usage,
           fmt::format("found {}, expected a size such as 1000, 512M, 1.5G", sortie::quoted(text))};
@@ -64,7 +72,9 @@ constexpr std::size_t bytes_per_thread = std::size_t{16} << 20;
 }  // namespace
 
 std::uint64_t host_memory_available() {
-  const std::uint64_t machine = proc_value("/proc/meminfo", "MemAvailable:");
+  std::uint64_t machine = proc_value("/proc/meminfo", "MemAvailable:");
+  // There may be no /proc, as in a root folder that nothing is mounted in.
+  if (machine == 0) machine = free_memory();
   return std::min(machine, control_group_limits().memory_left.value_or(machine));
 }
 
