@@ -64,7 +64,6 @@ sortie_status run(sortie_context* context, sortie_memory memory, const Call& cal
 }
 
 }  // namespace
-
 }  // namespace sortie::c
 
 using sortie::c::ArgsortCall;

@@ -222,3 +222,11 @@ sortie_status sortie_locate(sortie_context* context, const sortie_text* text,
         });
   });
 }
+
+sortie_array_view sortie_array_get(const sortie_array* array) {
+  return array == nullptr ? sortie_array_view{} : array->view;
+}
+
+void sortie_array_destroy(sortie_array* array) {
+  delete array;
+}

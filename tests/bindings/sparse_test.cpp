@@ -10,24 +10,15 @@
 #include <random>
 #include <vector>
 
+#include "bindings/c/types.hpp"
 #include "tests/bindings/place.hpp"
 
 // Products of sparse matrices through the C interface, against sums in a map.
 namespace sortie::test {
 namespace {
 
+using c::type_of;
 using testing::HasSubstr;
-
-template <class T>
-constexpr sortie_type type_of = SORTIE_F64;
-template <>
-constexpr sortie_type type_of<float> = SORTIE_F32;
-template <>
-constexpr sortie_type type_of<std::complex<double>> = SORTIE_C128;
-template <>
-constexpr sortie_type type_of<std::int32_t> = SORTIE_I32;
-template <>
-constexpr sortie_type type_of<std::int64_t> = SORTIE_I64;
 
 template <class Value, class Offset, class Column>
 struct Matrix {
