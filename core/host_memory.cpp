@@ -39,7 +39,7 @@ std::uint64_t proc_value(const char* path, std::string_view key) {
   return 0;
 }
 
-/// Memory that nobody uses, without what the kernel would give up: less than MemAvailable.
+/// Unused memory, without the caches that the kernel would free: less than MemAvailable.
 std::uint64_t free_memory() {
   struct sysinfo info = {};
   if (sysinfo(&info) != 0) return 0;

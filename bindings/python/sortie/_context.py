@@ -94,7 +94,8 @@ class _Context:
         self._interrupt = None
         self._report = _progress.reporter(settings.progress)
         # Python runs the handler of Ctrl-C when the library calls back, where it would raise in the
-        # middle of the callback. This one takes a note, and the real one runs after the call.
+        # middle of the callback. This handler records the signal, and the caller's handler runs after
+        # the call.
         handler = getsignal(SIGINT)
         takes_signals = callable(handler) and threading.get_ident() == _Process.main_thread
         if takes_signals:
@@ -133,7 +134,7 @@ class _Process:
     """Whether the library can be called in this process.
 
     fork() copies a process without its threads. A copy of one whose library has started its threads
-    would wait for them for ever, and CUDA cannot be used in it either.
+    would wait for them without end, and CUDA cannot be used in it either.
     """
 
     main_thread = threading.main_thread().ident

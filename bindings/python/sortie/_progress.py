@@ -43,7 +43,7 @@ class Bars:
 
 
 def reporter(progress: Union[bool, ProgressFunction, None]) -> Optional[ProgressFunction]:
-    """What a call reports to; None if nobody would see it."""
+    """What a call reports to; None if it would not be shown."""
     if progress is None or progress is False:
         return None
     if progress is not True:

@@ -110,7 +110,7 @@ def _operands(A: Any, B: Any) -> tuple[Matrix, Matrix]:
 def _for_library(first: Matrix, second: Matrix) -> tuple[Matrix, Matrix, Dtype]:
     """The operands in csr form and with equal types, and the index type of the result.
 
-    C = A B of csc operands is computed as C^T = B^T A^T, whose csr forms are the arrays at hand.
+    C = A B of csc operands is computed as C^T = B^T A^T, whose csr forms are the given arrays.
     """
     narrow = fits_int32(*first.extents, *second.extents)
     operands = (first, second)

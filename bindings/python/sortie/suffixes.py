@@ -164,7 +164,7 @@ class SuffixIndex:
     text : bytes, str, array of uint8, pathlib.Path, or Sequences
         As for :func:`suffix_array`. A file is read with lower case raised.
     suffixes : array, optional
-        The suffix array of the text, if it is at hand. It is not checked; see :meth:`check`.
+        The suffix array of the text, if the caller has it. It is not checked; see :meth:`check`.
     separators : array_like of integers, optional
         As for :func:`suffix_array`.
     **options
