@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/whole_file.hpp"
+#include "core/files/whole_file.hpp"
 #include "sortie/error.hpp"
 
 /// Internal to matrices: what the writers of matrices in chunks of rows check.

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/byte_source.hpp"
+#include "core/files/byte_source.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::matrices::detail {

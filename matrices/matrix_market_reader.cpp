@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/byte_source.hpp"
+#include "core/files/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "core/block_writer.hpp"
 #include "core/decimal_text.hpp"
+#include "core/files/block_writer.hpp"
+#include "core/files/whole_file.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/whole_file.hpp"
 #include "matrices/chunked_rows.hpp"
 #include "matrices/matrix_market_rows.hpp"
 #include "matrices/row_assembly.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/byte_buffer.hpp"
+#include "core/files/byte_buffer.hpp"
 #include "core/host_memory.hpp"
 #include "matrices/zip_archive.hpp"
 #include "sortie/context.hpp"

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/byte_source.hpp"
+#include "core/files/byte_source.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "matrices/npy_header.hpp"

@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/block_pipeline.hpp"
-#include "core/block_writer.hpp"
+#include "core/files/block_pipeline.hpp"
+#include "core/files/block_writer.hpp"
+#include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/whole_file.hpp"
 #include "matrices/chunked_rows.hpp"
 #include "matrices/npy_header.hpp"
 #include "matrices/npz_rows.hpp"

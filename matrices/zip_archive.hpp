@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/byte_buffer.hpp"
-#include "core/input_file.hpp"
+#include "core/files/byte_buffer.hpp"
+#include "core/files/input_file.hpp"
 
 /// Internal to matrices: zip archives, as far as .npz files need them.
 ///

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
+#include "core/files/piece_source.hpp"
+#include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/piece_source.hpp"
-#include "core/whole_file.hpp"
 #include "sequences/fasta_text.hpp"
 #include "sequences/parsed_piece.hpp"
 #include "sequences/record_parser.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::sequences {

@@ -13,7 +13,7 @@
 #include "apps/bench/generator_spec.hpp"
 #include "apps/bench/timing.hpp"
 #include "apps/spgemm/baseline.hpp"
-#include "core/byte_source.hpp"
+#include "core/files/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "matrices/generators.hpp"

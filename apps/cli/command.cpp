@@ -12,10 +12,10 @@
 
 #include "apps/bench/timing.hpp"
 #include "core/device_lifetime.hpp"
+#include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/whole_file.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/error.hpp"
 #include "sortie/version.hpp"

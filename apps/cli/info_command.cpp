@@ -11,10 +11,10 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/suffix_array/construction.hpp"
+#include "core/files/stream_decoder.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/stream_decoder.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/sort.hpp"
 #include "sortie/spgemm.hpp"

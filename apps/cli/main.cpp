@@ -17,8 +17,8 @@
 #include "apps/cli/command.hpp"
 #include "apps/cli/completion_command.hpp"
 #include "baselines/baselines.hpp"
+#include "core/files/temporary_name.hpp"
 #include "core/phase_timer.hpp"
-#include "core/temporary_name.hpp"
 #include "sortie/error.hpp"
 #ifdef SORTIE_WITH_BENCHMARKS
 #include "papers/papers.hpp"

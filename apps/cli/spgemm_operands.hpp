@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "apps/cli/command.hpp"
-#include "core/byte_source.hpp"
+#include "core/files/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"

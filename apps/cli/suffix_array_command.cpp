@@ -12,7 +12,7 @@
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/program_calls.hpp"
 #include "core/arriving_array.hpp"
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/burrows_wheeler.hpp"

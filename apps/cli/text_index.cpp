@@ -14,15 +14,15 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.hpp"
-#include "core/block_pipeline.hpp"
-#include "core/block_writer.hpp"
-#include "core/byte_source.hpp"
-#include "core/checksum.hpp"
 #include "core/decimal_text.hpp"
+#include "core/files/block_pipeline.hpp"
+#include "core/files/block_writer.hpp"
+#include "core/files/byte_source.hpp"
+#include "core/files/checksum.hpp"
+#include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "core/whole_file.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cli {
@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 using sequences::Alphabet;
 using sequences::Ambiguity;
 
-/// Version 1 has FNV-1a checksums, of the whole array; version 2 those of core/checksum.hpp.
+/// Version 1 has FNV-1a checksums, of the whole array; version 2 those of core/files/checksum.hpp.
 constexpr int format_version = 2;
 
 /// How the description of an array names its content.

@@ -15,7 +15,7 @@
 #include "apps/sort/record_blocks.hpp"
 #include "apps/sort/spill_file.hpp"
 #include "core/background_task.hpp"
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/temporary_name.hpp"
-#include "core/whole_file.hpp"
+#include "core/files/temporary_name.hpp"
+#include "core/files/whole_file.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::sorting {

@@ -6,7 +6,7 @@
 #include <new>
 #include <system_error>
 
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/block_pipeline.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/pinned_memory.hpp"
 #include "core/cuda/transfer_blocks.hpp"
+#include "core/files/block_pipeline.hpp"
 
 namespace sortie {
 namespace {

@@ -12,7 +12,7 @@
 #include "apps/bench/sort/host_sort_bench.hpp"
 #include "apps/bench/sort/host_sort_data.hpp"
 #include "baselines/sort/sort_peer.hpp"
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "papers/papers.hpp"
 #include "sortie/error.hpp"
 

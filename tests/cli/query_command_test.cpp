@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/cli/program.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "core/random.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/run_report.hpp"

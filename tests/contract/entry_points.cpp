@@ -8,7 +8,7 @@
 #include <span>
 
 #include "apps/suffix_array/program_calls.hpp"
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/documents.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/block_writer.hpp"
+#include "core/files/block_writer.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/files/whole_file.hpp"
 #include "core/random.hpp"
-#include "core/whole_file.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/file_size_limit.hpp"
 #include "tests/support/pipe_reader.hpp"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/byte_source.hpp"
+#include "core/files/byte_source.hpp"
 #include "tests/support/compressed.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 
 #include <gtest/gtest.h>
 

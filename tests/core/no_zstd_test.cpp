@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/byte_source.hpp"
-#include "core/stream_decoder.hpp"
+#include "core/files/byte_source.hpp"
+#include "core/files/stream_decoder.hpp"
 #include "sortie/error.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/block_pipeline.hpp"
-#include "core/byte_source.hpp"
-#include "core/input_file.hpp"
-#include "core/piece_source.hpp"
+#include "core/files/block_pipeline.hpp"
+#include "core/files/byte_source.hpp"
+#include "core/files/input_file.hpp"
+#include "core/files/piece_source.hpp"
 #include "core/random.hpp"
 #include "sortie/error.hpp"
 #include "tests/support/compressed.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/temporary_name.hpp"
+#include "core/files/temporary_name.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace sortie::test {

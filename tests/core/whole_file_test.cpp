@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/whole_file.hpp"
+#include "core/files/whole_file.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/file_size_limit.hpp"
 #include "tests/support/pipe_reader.hpp"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/byte_source.hpp"
+#include "core/files/byte_source.hpp"
 #include "core/random.hpp"
 #include "sortie/error.hpp"
 #include "tests/support/expect_error.hpp"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "sequences/generators.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"

@@ -13,7 +13,7 @@
 #include "apps/bench/sort/host_copy.hpp"
 #include "apps/bench/sort/host_sort_data.hpp"
 #include "baselines/sort/sort_peer.hpp"
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "core/host_runtime.hpp"
 #include "multisort/backends.hpp"
 #include "sortie/error.hpp"

@@ -8,7 +8,7 @@
 
 #include "apps/sort/record_generator.hpp"
 #include "baselines/segment_key_type.hpp"
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "core/random.hpp"
 #include "primitives/payload.hpp"
 #include "sortie/error.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/bench/sort/sort_bench.hpp"
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 #include "sortie/key_types.hpp"
 
 /// Input and result check of the sort benchmark on the host.

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "core/whole_file.hpp"
+#include "core/files/whole_file.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cli {

@@ -10,8 +10,8 @@
 #include "apps/bench/segsort/tune.hpp"
 #include "apps/cli/bench/bench_options.hpp"
 #include "apps/cli/command.hpp"
+#include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"
-#include "core/whole_file.hpp"
 #include "sortie/devices.hpp"
 
 namespace sortie::cli {

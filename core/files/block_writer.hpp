@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "core/whole_file.hpp"
+#include "core/files/whole_file.hpp"
 
 namespace sortie {
 

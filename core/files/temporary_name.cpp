@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/temporary_name.hpp"
+#include "core/files/temporary_name.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

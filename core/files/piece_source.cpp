@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/piece_source.hpp"
+#include "core/files/piece_source.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/byte_buffer.hpp"
-#include "core/byte_source.hpp"
-#include "core/gzip_file.hpp"
-#include "core/input_file.hpp"
+#include "core/files/byte_buffer.hpp"
+#include "core/files/byte_source.hpp"
+#include "core/files/gzip_file.hpp"
+#include "core/files/input_file.hpp"
 
 namespace sortie {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/input_file.hpp"
+#include "core/files/input_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie {

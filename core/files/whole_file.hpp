@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/temporary_name.hpp"
+#include "core/files/temporary_name.hpp"
 
 namespace sortie {
 

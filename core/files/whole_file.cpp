@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/whole_file.hpp"
+#include "core/files/whole_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

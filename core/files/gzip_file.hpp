@@ -7,13 +7,13 @@
 #include <optional>
 #include <span>
 
-#include "core/byte_buffer.hpp"
-#include "core/input_file.hpp"
+#include "core/files/byte_buffer.hpp"
+#include "core/files/input_file.hpp"
 
 struct libdeflate_decompressor;
 
 /// Gzip in memory, by libdeflate, which takes well-formed files only. It says nothing of what is
-/// wrong with others: these are read by make_gzip_decoder() (core/stream_decoder.hpp).
+/// wrong with others: these are read by make_gzip_decoder() (core/files/stream_decoder.hpp).
 namespace sortie {
 
 /// Content of the largest bgzf block.

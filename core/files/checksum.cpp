@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/checksum.hpp"
+#include "core/files/checksum.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
 
 namespace sortie {
 

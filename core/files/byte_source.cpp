@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/byte_source.hpp"
+#include "core/files/byte_source.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/gzip_file.hpp"
+#include "core/files/gzip_file.hpp"
 #include "core/host_memory.hpp"
 #include "sortie/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/input_file.hpp"
+#include "core/files/input_file.hpp"
 
 namespace sortie {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
-#include "core/byte_buffer.hpp"
-#include "core/input_file.hpp"
-#include "core/stream_decoder.hpp"
+#include "core/files/byte_buffer.hpp"
+#include "core/files/input_file.hpp"
+#include "core/files/stream_decoder.hpp"
 
 namespace sortie {
 

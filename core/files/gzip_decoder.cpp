@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/files/input_file.hpp"
+#include "core/files/stream_decoder.hpp"
 #include "core/host_memory.hpp"
-#include "core/input_file.hpp"
-#include "core/stream_decoder.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie {

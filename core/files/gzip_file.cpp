@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/gzip_file.hpp"
+#include "core/files/gzip_file.hpp"
 
 #include <libdeflate.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
 #include "core/host_memory.hpp"
 
 namespace sortie {

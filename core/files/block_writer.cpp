@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/block_writer.hpp"
+#include "core/files/block_writer.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <vector>
 
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
 #include "core/host_runtime.hpp"
 
 namespace sortie {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/block_pipeline.hpp"
+#include "core/files/block_pipeline.hpp"
 
 #include <condition_variable>
 #include <exception>
