@@ -50,10 +50,15 @@ function(sortie_summary)
   if(SORTIE_PACKAGES)
     set(packages "${SORTIE_PACKAGES}")
   endif()
+  set(mpi "no")
+  if(SORTIE_MPI_LIBRARIES)
+    list(JOIN SORTIE_MPI_VERSIONS ", " mpi)
+  endif()
   message(STATUS "Sortie ${PROJECT_VERSION} (${SORTIE_COMMIT})
      build type      ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, sanitizers ${SORTIE_SANITIZE}
      host backend    Kokkos ${Kokkos_VERSION} (${devices}), ${SORTIE_KOKKOS_ORIGIN}
      CUDA backend    ${cuda}
+     ranks over MPI  ${mpi}
      library         ${kind}, of ${components}
      applications    ${SORTIE_APPS}
      dependencies    ${versions}

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "apps/bench/timing.hpp"
+#include "apps/cli/rank_program.hpp"
 #include "core/device_lifetime.hpp"
 #include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"
@@ -31,7 +32,19 @@ Context make_context(const CommonOptions& options) {
   context.threads = options.threads;
   if (!options.max_memory.empty()) context.memory_budget = parse_bytes(options.max_memory);
   context.progress = terminal_progress(options.quiet);
+  if (const cluster::Ranks* const ranks = job_ranks()) {
+    if (context.threads == 0) context.threads = threads_of_rank(*ranks);
+  }
   return context;
+}
+
+/// Of several ranks, one prints messages and writes the report.
+CommonOptions options_of_process(CommonOptions options) {
+  if (is_speaker()) return options;
+  options.quiet = true;
+  options.verbose = false;
+  options.json.clear();
+  return options;
 }
 
 /// Throws Error (output) if `path` cannot be written, before any long computation starts. Leaves no
@@ -45,6 +58,9 @@ void write_whole(const std::string& path, std::string_view text) {
   file.write(text);
   file.commit();
 }
+
+/// Whether an error has ended this rank without the others.
+bool failed_alone = false;
 
 std::string describe(const RunReport::Phase& phase, std::size_t depth) {
   std::string text = fmt::format("{:{}}{:<{}} {:>9.4f} s", "", 2 * depth + 2, phase.name,
@@ -96,12 +112,12 @@ bool is_stream(const std::string& path) {
 }
 
 Job::Job(const CommonOptions& options, std::vector<std::string> command)
-    : options_(options),
+    : options_(options_of_process(options)),
       command_(std::move(command)),
       is_automatic_(options.backend == name(Backend::automatic)),
-      context_(make_context(options)) {
+      context_(make_context(options_)) {
   make_json_ = [this] { return report_.to_json(command_, context()); };
-  require_writable(options.json);
+  require_writable(options_.json);
   context_.report = &report_;
   if (!may_have_cuda_device()) {
     // Refuses CUDA at once, and takes no time.
@@ -224,7 +240,9 @@ void Job::say(std::string_view line) const {
 }
 
 void Job::summarize(const std::string& output_path, std::string_view lines) {
-  if (!output_path.empty() || options_.json == "-") {
+  if (!is_speaker()) {
+    // Rank 0 prints it.
+  } else if (!output_path.empty() || options_.json == "-") {
     say(lines);
   } else {
     print(fmt::format("{}\n", lines));
@@ -269,19 +287,28 @@ void print_error(std::string_view what) {
   fmt::print(stderr, "{}\n", line);
 }
 
+bool has_failed_alone() {
+  return failed_alone;
+}
+
 ExitCode run_guarded(const std::function<void()>& work) {
+  const cluster::Ranks* const ranks = job_ranks();
   try {
     work();
     return ExitCode::done;
   } catch (const Error& error) {
-    print_error(error.what());
+    const bool agreed = ranks != nullptr && ranks->has_agreed_error();
+    failed_alone = ranks != nullptr && !agreed;
+    if (!agreed || is_speaker()) print_error(error.what());
     if (error.kind() == ErrorKind::usage) return ExitCode::wrong_usage;
     if (error.kind() == ErrorKind::check) return ExitCode::check_failed;
   } catch (const std::bad_alloc&) {
+    failed_alone = ranks != nullptr;
     print_error(fmt::format("out of memory: {} in use at most so far, {} free",
                             format_bytes(peak_host_memory()),
                             format_bytes(host_memory_available())));
   } catch (const std::exception& error) {
+    failed_alone = ranks != nullptr;
     print_error(error.what());
   }
   return ExitCode::failed;

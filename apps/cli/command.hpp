@@ -142,8 +142,12 @@ class Job {
   std::optional<PhaseTimer> freeing_;  ///< after the summary
 };
 
-/// Runs a job and converts exceptions into one line on standard error and an exit code.
+/// Runs a job and converts exceptions into one line on standard error and an exit code. Of several
+/// ranks that have agreed on an error, rank 0 prints it.
 [[nodiscard]] ExitCode run_guarded(const std::function<void()>& work);
+
+/// Whether run_guarded() has met an error that the other ranks of the job do not know of.
+[[nodiscard]] bool has_failed_alone();
 
 /// Prints "sortie: WHAT" on standard error, with control characters and line ends replaced.
 void print_error(std::string_view what);
@@ -153,6 +157,7 @@ struct Command {
   CLI::App* parser = nullptr;
   std::shared_ptr<const CommonOptions> options;
   std::function<void(Job&)> run;
+  bool runs_on_ranks = false;  ///< it divides its work among the ranks of a job
 };
 
 /// Creates a subcommand. \tparam Options  has a member `common` of type CommonOptions

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The main program of `sortie`, and of `sortie-bench`, which also has the benchmarks and the
-// algorithms of papers/. `sortie` hands over to sortie-bench what only that has, so that users call
-// one program, and can build the small one alone.
+// algorithms of papers/, and of `sortie-openmpi` and `sortie-mpich`, which are ranks of an MPI job.
+// `sortie` hands over to these what only they have, so that users call one program, and can build the
+// small one alone.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,12 +18,15 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/completion_command.hpp"
+#include "apps/cli/rank_program.hpp"
 #include "baselines/baselines.hpp"
 #include "core/files/temporary_name.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/error.hpp"
 #ifdef SORTIE_WITH_BENCHMARKS
 #include "papers/papers.hpp"
+#elif defined(SORTIE_WITH_MPI)
+#include "sortie/cluster_mpi.hpp"
 #else
 #include "apps/suffix_array/construction.hpp"
 #include "sortie/sort.hpp"
@@ -59,6 +64,16 @@ std::vector<Command> add_benchmarks(CLI::App& program) {
   return {};
 }
 
+#endif
+
+#ifdef SORTIE_WITH_MPI
+
+std::optional<int> hand_over(char**, const std::vector<std::string>&) {
+  return {};
+}
+
+#elif !defined(SORTIE_WITH_BENCHMARKS)
+
 // Whether the subcommand has no algorithm of that name in this program.
 bool is_unknown_algorithm(const std::string& subcommand, const std::string& algorithm) {
   try {
@@ -87,13 +102,37 @@ bool may_need_benchmarks(const std::vector<std::string>& arguments) {
   return false;
 }
 
+std::filesystem::path folder_of_program() {
+  std::error_code no_such_link;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", no_such_link);
+  return no_such_link ? std::filesystem::path() : self.parent_path();
+}
+
+// Continues as the program beside this one that is built for the MPI library whose launcher has
+// started this process. Returns if there is no such launcher; then an exit code if there are several
+// ranks and no program: each of them would run alone, and write the same files.
+std::optional<int> hand_over_to_ranks(char** values, const std::vector<std::string>& arguments) {
+  const auto launch = mpi_launch();
+  if (!launch || arguments.empty() || arguments[0].starts_with("-")) return {};
+  const auto folder = folder_of_program();
+  const std::string own_name = fmt::format("sortie-{}", launch->library);
+  for (const std::string& name : {own_name, std::string("sortie-mpi")})
+    if (!folder.empty()) execv((folder / name).c_str(), values);
+  if (launch->ranks <= 1) return {};
+  print_error(
+      fmt::format("found {} ranks of {}, expected {} beside the program (built where CMake "
+                  "finds this MPI library)",
+                  launch->ranks, launch->title, own_name));
+  return static_cast<int>(ExitCode::failed);
+}
+
 // Continues as the sortie-bench beside this program if that may be needed. Returns if there is none;
 // then an exit code where this program cannot do without it.
 std::optional<int> hand_over(char** values, const std::vector<std::string>& arguments) {
+  if (const auto code = hand_over_to_ranks(values, arguments)) return code;
   if (!may_need_benchmarks(arguments)) return {};
-  std::error_code no_such_link;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", no_such_link);
-  if (!no_such_link) execv((self.parent_path() / "sortie-bench").c_str(), values);
+  const auto folder = folder_of_program();
+  if (!folder.empty()) execv((folder / "sortie-bench").c_str(), values);
   if (arguments[0] != "bench") return {};
   print_error(
       "sortie bench: found no sortie-bench beside the program, expected it to be built (cmake "
@@ -129,7 +168,16 @@ std::string describe(const CLI::ParseError& error, const CLI::App& program) {
 
 ExitCode run(const Command& command, const std::vector<std::string>& arguments) {
   return run_guarded([&] {
-    Job job(*command.options, arguments);
+    std::unique_ptr<Job> created;
+    together("start", [&] {
+      created = std::make_unique<Job>(*command.options, arguments);
+      if (job_ranks() != nullptr && job_ranks()->size() > 1 && !command.runs_on_ranks) {
+        throw Error(ErrorKind::usage, fmt::format("found {} ranks, expected 1: {} does not divide "
+                                                  "its work among ranks",
+                                                  job_ranks()->size(), arguments[0]));
+      }
+    });
+    Job& job = *created;
     {
       // The other commands have phases of their own.
       const bool is_one_phase = arguments[0] == "bench" || arguments[0] == "info";
@@ -137,7 +185,7 @@ ExitCode run(const Command& command, const std::vector<std::string>& arguments) 
       if (is_one_phase) timer.emplace(job.reading_context(), arguments[0]);
       command.run(job);
     }
-    job.finish();
+    together("finish", [&] { job.finish(); });
   });
 }
 
@@ -148,16 +196,16 @@ int run_program(int count, char** values) {
   program.require_subcommand(1);
   const std::vector<Command> commands = add_commands(program);
   if (count <= 1) {
-    fmt::print(stderr, "{}", program.help());
+    if (is_speaker()) fmt::print(stderr, "{}", program.help());
     return static_cast<int>(ExitCode::wrong_usage);
   }
   if (const auto code = hand_over(values, {values + 1, values + count})) return *code;
   try {
     program.parse(count, values);
   } catch (const CLI::Success& help_or_version) {
-    return program.exit(help_or_version);
+    return is_speaker() ? program.exit(help_or_version) : 0;
   } catch (const CLI::ParseError& error) {
-    print_error(describe(error, program));
+    if (is_speaker()) print_error(describe(error, program));
     return static_cast<int>(ExitCode::wrong_usage);
   }
   remove_temporary_files_on_signals();
@@ -175,5 +223,21 @@ int run_program(int count, char** values) {
 int main(int count, char** values) {
   sortie::cli::register_papers();
   sortie::baselines::register_all();
+#ifdef SORTIE_WITH_MPI
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&count, &values, MPI_THREAD_FUNNELED, &provided);
+  int code = 0;
+  {
+    const auto ranks = sortie::cluster::make_mpi_ranks(MPI_COMM_WORLD);
+    sortie::cli::set_job_ranks(ranks.get());
+    code = sortie::cli::run_program(count, values);
+    // The other ranks wait for this one, or never will.
+    if (code != 0 && sortie::cli::has_failed_alone()) MPI_Abort(MPI_COMM_WORLD, code);
+    sortie::cli::set_job_ranks(nullptr);
+  }
+  MPI_Finalize();
+  return code;
+#else
   return sortie::cli::run_program(count, values);
+#endif
 }

@@ -69,7 +69,7 @@ std::optional<mode_t> mode_of(const std::string& path) {
 
 }  // namespace
 
-WholeFile::WholeFile(const std::string& path) : path_(path) {
+WholeFile::WholeFile(const std::string& path, bool named) : path_(path) {
   if (path == "-") {
     descriptor_ = STDOUT_FILENO;
     return;
@@ -86,7 +86,7 @@ WholeFile::WholeFile(const std::string& path) : path_(path) {
   stream_ = false;
   // Renaming would replace a write-protected file silently.
   if (existing && ::access(path_.c_str(), W_OK) != 0) throw write_error(path_, errno);
-  open_temporary();
+  open_temporary(named);
   // Best effort: the replaced file may belong to another user.
   if (existing) static_cast<void>(::fchmod(descriptor_, *existing & 07777));
 }
@@ -95,10 +95,10 @@ std::string WholeFile::folder() const {
   return std::filesystem::path(path_).parent_path().string();
 }
 
-void WholeFile::open_temporary() {
+void WholeFile::open_temporary(bool named) {
   // An unnamed file disappears with the process, however it ends. It is given its name through
   // /proc. File systems without O_TMPFILE (network file systems) get a named temporary file.
-  if (::access(own_descriptors, X_OK) == 0) {
+  if (!named && ::access(own_descriptors, X_OK) == 0) {
     const std::string in = folder();
     descriptor_ =
         ::open(in.empty() ? "." : in.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, default_mode);

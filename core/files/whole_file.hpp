@@ -17,8 +17,10 @@ namespace sortie {
 /// buffered. One thread at a time, but for read_at() and write_at().
 class WholeFile {
  public:
+  /// \param named  the temporary file has a name from the beginning, by which other processes open
+  ///               it. By default it has none where the system allows, and vanishes with the process
   /// \throws Error (output) if the folder cannot be written
-  explicit WholeFile(const std::string& path);
+  explicit WholeFile(const std::string& path, bool named = false);
   ~WholeFile();
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
@@ -32,6 +34,10 @@ class WholeFile {
 
   /// Whether bytes can only be appended: standard output, pipes and devices.
   [[nodiscard]] bool is_stream() const { return stream_; }
+
+  /// The name of the temporary file. \pre it was asked for a name, and not is_stream(), and neither
+  /// prepare() nor commit() was called
+  [[nodiscard]] std::string temporary_path() const { return temporary_.path(); }
 
   /// Reserves the next `bytes` bytes of the file for write_at(). What is appended later follows
   /// them. \pre not is_stream()
@@ -84,7 +90,7 @@ class WholeFile {
 
  private:
   [[nodiscard]] std::string folder() const;
-  void open_temporary();
+  void open_temporary(bool named);
   void give_name();
   /// \param offset  of the bytes; streams are written in order, whatever it is
   void write_through(std::uint64_t offset, std::span<const char> bytes) const;

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that are the processes of an MPI job. Only calls of MPI 3.1, whose counts have 31 bits: what
+// may be longer is divided by the caller, or here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sortie/cluster_mpi.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::cluster {
+namespace {
+
+constexpr std::size_t most_items = std::size_t{1} << 27;  ///< numbers in one reduction
+
+void check(int status, const char* call) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throw Error(ErrorKind::device, fmt::format("{} failed: {}", call, text));
+}
+
+MPI_Op operation(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::sum:
+      return MPI_SUM;
+    case Reduction::least:
+      return MPI_MIN;
+    case Reduction::greatest:
+      return MPI_MAX;
+  }
+  return MPI_SUM;
+}
+
+class MpiRanks final : public Ranks {
+ public:
+  explicit MpiRanks(MPI_Comm communicator) {
+    check(MPI_Comm_dup(communicator, &ranks_), "MPI_Comm_dup");
+    check(MPI_Comm_split_type(ranks_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine_),
+          "MPI_Comm_split_type");
+    check(MPI_Comm_rank(ranks_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(ranks_, &size_), "MPI_Comm_size");
+    check(MPI_Comm_rank(machine_, &rank_on_machine_), "MPI_Comm_rank");
+    check(MPI_Comm_size(machine_, &ranks_on_machine_), "MPI_Comm_size");
+  }
+  ~MpiRanks() override {
+    MPI_Comm_free(&machine_);
+    MPI_Comm_free(&ranks_);
+  }
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] int ranks_on_machine() const override { return ranks_on_machine_; }
+  [[nodiscard]] int rank_on_machine() const override { return rank_on_machine_; }
+
+  [[nodiscard]] std::string transport() const override {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const std::string version(text, static_cast<std::size_t>(length));
+    // "Open MPI v4.1.4, package: ...", "MPICH Version:\t4.0.2\n..."
+    std::string first = version.substr(0, version.find_first_of(",\n"));
+    if (const auto colon = first.find(" Version:"); colon != std::string::npos)
+      first.erase(colon, 9);
+    std::replace(first.begin(), first.end(), '\t', ' ');
+    while (!first.empty() && first.back() == '\0') first.pop_back();
+    return first;
+  }
+
+ protected:
+  void do_broadcast(std::span<std::byte> bytes, int root) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibcast(bytes.data(), count(bytes.size()), MPI_BYTE, root, ranks_, &request),
+          "MPI_Ibcast");
+    wait({&request, 1});
+  }
+
+  void do_gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(mine.data(), count(mine.size()), MPI_BYTE, all.data(), count(mine.size()),
+                         MPI_BYTE, ranks_, &request),
+          "MPI_Iallgather");
+    wait({&request, 1});
+  }
+
+  void do_reduce_all(std::span<std::uint64_t> numbers, Reduction reduction) override {
+    for (std::size_t begin = 0; begin < numbers.size(); begin += most_items) {
+      const auto part = numbers.subspan(begin, std::min(most_items, numbers.size() - begin));
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Iallreduce(MPI_IN_PLACE, part.data(), count(part.size()), MPI_UINT64_T,
+                           operation(reduction), ranks_, &request),
+            "MPI_Iallreduce");
+      wait({&request, 1});
+    }
+  }
+
+  void do_sum_before(std::span<std::uint64_t> numbers) override {
+    for (std::size_t begin = 0; begin < numbers.size(); begin += most_items) {
+      const auto part = numbers.subspan(begin, std::min(most_items, numbers.size() - begin));
+      check(
+          MPI_Exscan(MPI_IN_PLACE, part.data(), count(part.size()), MPI_UINT64_T, MPI_SUM, ranks_),
+          "MPI_Exscan");
+      // On rank 0 the result of MPI_Iexscan is undefined.
+      if (rank_ == 0) std::ranges::fill(part, 0);
+    }
+  }
+
+  void do_exchange(std::span<const SendPiece> sent,
+                   std::span<const ReceivePiece> received) override {
+    std::vector<MPI_Request> requests;
+    requests.reserve(sent.size() + received.size());
+    for (const ReceivePiece& piece : received) {
+      check(MPI_Irecv(piece.bytes.data(), count(piece.bytes.size()), MPI_BYTE, piece.rank, tag,
+                      ranks_, &requests.emplace_back()),
+            "MPI_Irecv");
+    }
+    // Each rank begins with the next one, so that not all send to the same.
+    std::vector<SendPiece> ordered(sent.begin(), sent.end());
+    std::ranges::stable_sort(
+        ordered, {}, [&](const SendPiece& piece) { return (piece.rank - rank_ + size_) % size_; });
+    for (const SendPiece& piece : ordered) {
+      check(MPI_Isend(piece.bytes.data(), count(piece.bytes.size()), MPI_BYTE, piece.rank, tag,
+                      ranks_, &requests.emplace_back()),
+            "MPI_Isend");
+    }
+    wait(requests);
+  }
+
+ private:
+  static constexpr int tag = 1;
+
+  /// Waits for all requests. Between tries it lets other threads run: MPICH's own waiting keeps the
+  /// core, and where ranks share cores, each collective call then takes some milliseconds.
+  static void wait(std::span<MPI_Request> requests) {
+    int done = 0;
+    while (true) {
+      check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
+                        MPI_STATUSES_IGNORE),
+            "MPI_Testall");
+      if (done != 0) return;
+      std::this_thread::yield();
+    }
+  }
+
+  static int count(std::size_t items) {
+    if (items > static_cast<std::size_t>(INT_MAX))
+      throw Error(ErrorKind::usage,
+                  fmt::format("found a message of {} items, expected at most {}", items, INT_MAX));
+    return static_cast<int>(items);
+  }
+
+  MPI_Comm ranks_ = MPI_COMM_NULL;
+  MPI_Comm machine_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  int rank_on_machine_ = 0;
+  int ranks_on_machine_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> make_mpi_ranks(MPI_Comm communicator) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0)
+    throw Error(ErrorKind::unavailable, "found MPI not initialised, expected MPI_Init() before");
+  return std::make_unique<MpiRanks>(communicator);
+}
+
+}  // namespace sortie::cluster

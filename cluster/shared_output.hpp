@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/files/whole_file.hpp"
+#include "sortie/cluster.hpp"
+
+namespace sortie::cluster {
+
+/// A file that all ranks write, each its own ranges. It appears whole or not at all: rank 0 creates
+/// a temporary file beside it, which all ranks open, and renames it at the end.
+///
+/// \pre all ranks see the same file system. The constructor finds out.
+class SharedOutput {
+ public:
+  /// Collective. \throws Error (output) the folder cannot be written, a rank does not see the
+  /// temporary file, or the path is not a regular file
+  SharedOutput(Ranks& ranks, const std::string& path);
+  ~SharedOutput();
+  SharedOutput(const SharedOutput&) = delete;
+  SharedOutput& operator=(const SharedOutput&) = delete;
+
+  /// Writes bytes of this rank. Not collective; several threads may call it. \throws Error (output)
+  void write_at(std::uint64_t offset, std::span<const char> bytes) const;
+
+  /// Collective: the file gets its name. \param bytes  its length \throws Error (output)
+  void commit(std::uint64_t bytes);
+
+ private:
+  Ranks& ranks_;
+  std::string path_;
+  std::optional<WholeFile> file_;  ///< on rank 0
+  int descriptor_ = -1;            ///< on the others
+};
+
+}  // namespace sortie::cluster
