@@ -174,6 +174,7 @@ template <class Options>
 [[nodiscard]] Command add_info_command(CLI::App& program);
 
 /// Subcommands of `bench`.
+[[nodiscard]] Command add_bench_ranks_command(CLI::App& bench_parser);
 [[nodiscard]] Command add_bench_query_command(CLI::App& bench_parser);
 [[nodiscard]] Command add_bench_segsort_command(CLI::App& bench_parser);
 [[nodiscard]] Command add_bench_sort_command(CLI::App& bench_parser);

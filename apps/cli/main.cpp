@@ -59,9 +59,11 @@ std::optional<int> hand_over(char**, const std::vector<std::string>&) {
 
 void register_papers() {}
 
+// Beside ranks, which measures those of an MPI job.
 std::vector<Command> add_benchmarks(CLI::App& program) {
-  program.add_subcommand("bench", "Benchmarks (by sortie-bench)");
-  return {};
+  CLI::App* const parser = program.add_subcommand("bench", "Benchmarks (by sortie-bench)");
+  parser->require_subcommand(1);
+  return {add_bench_ranks_command(*parser)};
 }
 
 #endif
