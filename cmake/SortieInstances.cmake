@@ -37,3 +37,19 @@ ${code}
   target_sources(sortie_${part} PRIVATE ${source})
   set_source_files_properties(${source} TARGET_DIRECTORY sortie_${part} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
+
+# sortie_add_device_sources(PART NAME SOURCES ...): sources of device code, given by their paths from the root, as one
+# translation unit NAME, since each would take 3 to 6 s for its headers. Without SORTIE_UNITY, each is compiled by itself.
+function(sortie_add_device_sources part name)
+  if(SORTIE_UNITY)
+    set(unit ${CMAKE_CURRENT_BINARY_DIR}/instances/${name})
+    list(TRANSFORM ARGN REPLACE "(.+)" "#include \"\\1\"" OUTPUT_VARIABLE includes)
+    list(JOIN includes "\n" includes)
+    file(CONFIGURE OUTPUT ${unit} @ONLY CONTENT "${includes}\n")
+    set(sources ${unit})
+  else()
+    list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
+  endif()
+  target_sources(sortie_${part} PRIVATE ${sources})
+  set_source_files_properties(${sources} TARGET_DIRECTORY sortie_${part} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

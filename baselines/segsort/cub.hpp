@@ -53,12 +53,12 @@ struct CubArrays {
   std::int64_t items;
 };
 
-/// cub::DeviceRadixSort on bits [begin_bit, end_bit) (cub_radix.cuh).
+/// cub::DeviceRadixSort on bits [begin_bit, end_bit) (cub_sorts.cuh).
 template <class Key, class Value>
 cudaError_t cub_radix(void* temporary, std::size_t& bytes, const CubArrays<Key, Value>& arrays,
                       int begin_bit, int end_bit, cudaStream_t stream);
 
-/// cub::DeviceSegmentedSort (cub_segmented.cuh).
+/// cub::DeviceSegmentedSort (cub_sorts.cuh).
 template <class Key, class Value>
 cudaError_t cub_segmented(void* temporary, std::size_t& bytes, const CubArrays<Key, Value>& arrays,
                           std::int64_t segments, const std::uint32_t* begins,

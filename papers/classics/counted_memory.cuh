@@ -54,6 +54,9 @@ void with_memory(const Run& run, Body body) {
   }
 }
 
+/// Threads per block of the kernels that do not name another number.
+inline constexpr unsigned int threads = 256;
+
 /// Number of blocks of `threads` threads for `items` items. \pre items > 0
 [[nodiscard]] inline unsigned int blocks_for(std::uint64_t items, unsigned int threads) {
   return static_cast<unsigned int>((items - 1) / threads + 1);

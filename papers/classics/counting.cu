@@ -6,8 +6,6 @@
 namespace sortie::papers::classics {
 namespace {
 
-constexpr unsigned int threads = 256;
-
 /// Thread i counts the keys before key i in sorted order: smaller keys, and equal keys with a lower
 /// index. The block loads all keys into shared memory, one tile at a time; each thread compares its
 /// key with all keys of the tile.

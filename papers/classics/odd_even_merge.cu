@@ -7,8 +7,6 @@
 namespace sortie::papers::classics {
 namespace {
 
-constexpr unsigned int threads = 256;
-
 /// Thread i compares positions i and i + distance if bit p of i equals that of r.
 template <class Memory>
 __global__ void step_kernel(Memory memory, Keys keys, std::uint64_t p, std::uint64_t r,

@@ -5,8 +5,6 @@
 namespace sortie::papers::classics {
 namespace {
 
-constexpr unsigned int threads = 256;
-
 /// Thread t compares the keys at positions first + 2t and first + 2t + 1.
 template <class Memory>
 __global__ void phase_kernel(Memory memory, Keys keys, std::uint64_t first) {

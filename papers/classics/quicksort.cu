@@ -9,8 +9,6 @@
 namespace sortie::papers::classics {
 namespace {
 
-constexpr unsigned int threads = 256;
-
 /// Maximum number of keys that a block sorts by a network in shared memory.
 constexpr unsigned int short_keys = 1024;
 

@@ -8,22 +8,22 @@
 namespace sortie::papers::classics {
 namespace {
 
-constexpr unsigned int tile_keys = 256;  // one per thread
+constexpr unsigned int merge_tile_keys = 256;  // one per thread
 
 /// Sorts each tile by an odd-even merge network in shared memory. Comparisons with positions beyond
 /// the end are omitted.
 template <class Memory>
-__global__ void __launch_bounds__(tile_keys) sort_tiles_kernel(Memory memory, Keys keys) {
-  __shared__ std::uint32_t tile[tile_keys];
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * tile_keys;
-  const auto count = static_cast<unsigned int>(min(std::uint64_t{tile_keys}, keys.n - begin));
+__global__ void __launch_bounds__(merge_tile_keys) sort_tiles_kernel(Memory memory, Keys keys) {
+  __shared__ std::uint32_t tile[merge_tile_keys];
+  const std::uint64_t begin = std::uint64_t{blockIdx.x} * merge_tile_keys;
+  const auto count = static_cast<unsigned int>(min(std::uint64_t{merge_tile_keys}, keys.n - begin));
   const unsigned int i = threadIdx.x;
   if (i < count) tile[i] = memory.load(keys.data + begin + i);
   __syncthreads();
-  for (unsigned int p = tile_keys / 2; p > 0; p /= 2) {
+  for (unsigned int p = merge_tile_keys / 2; p > 0; p /= 2) {
     unsigned int r = 0;
     unsigned int distance = p;
-    for (unsigned int q = tile_keys / 2; q >= p; q /= 2) {
+    for (unsigned int q = merge_tile_keys / 2; q >= p; q /= 2) {
       if (i + distance < count && (i & p) == r && tile[i + distance] < tile[i]) {
         const std::uint32_t key = tile[i];
         tile[i] = tile[i + distance];
@@ -70,12 +70,12 @@ void tiled_merge(Keys keys, const Run& run) {
   if (keys.n < 2) return;
   DeviceBuffer<std::uint32_t> other(keys.n, run.stream);
   with_memory(run, [&](auto memory) {
-    const unsigned int blocks = blocks_for(keys.n, tile_keys);
-    sort_tiles_kernel<<<blocks, tile_keys, 0, run.stream>>>(memory, keys);
+    const unsigned int blocks = blocks_for(keys.n, merge_tile_keys);
+    sort_tiles_kernel<<<blocks, merge_tile_keys, 0, run.stream>>>(memory, keys);
     Keys from = keys;
     Keys to{other.data(), keys.n};
-    for (std::uint64_t sorted = tile_keys; sorted < keys.n; sorted *= 2) {
-      merge_kernel<<<blocks, tile_keys, 0, run.stream>>>(memory, from, sorted, to.data);
+    for (std::uint64_t sorted = merge_tile_keys; sorted < keys.n; sorted *= 2) {
+      merge_kernel<<<blocks, merge_tile_keys, 0, run.stream>>>(memory, from, sorted, to.data);
       std::swap(from, to);
     }
     check_cuda(cudaGetLastError());

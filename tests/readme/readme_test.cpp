@@ -13,8 +13,8 @@
 #include "sortie/device_segmented_sort.hpp"
 #endif
 #ifdef SORTIE_HAVE_SPGEMM
+#include "apps/spgemm/cuda/cusparse_functions.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/check_cusparse.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_spgemm.hpp"
 #include "sortie/device_spgemm_plan.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "apps/spgemm/cuda/cusparse_functions.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/check_cusparse.hpp"
 #include "core/cuda/device_context.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/device_csr.hpp"

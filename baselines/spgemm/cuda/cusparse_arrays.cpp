@@ -5,10 +5,10 @@
 #include <complex>
 #include <utility>
 
+#include "apps/spgemm/cuda/cusparse_functions.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "baselines/spgemm/cuda/sort_rows.hpp"
 #include "core/cuda/check.hpp"
-#include "core/cuda/check_cusparse.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string_view>
 
+#include "apps/spgemm/cuda/cusparse_functions.hpp"
 #include "apps/spgemm/cuda/device_product.hpp"
-#include "core/cuda/check_cusparse.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/device_csr.hpp"
 #include "sortie/error.hpp"
