@@ -320,7 +320,8 @@ SORTIE_C_API sortie_csr_view sortie_plan_get(const sortie_plan* plan);
 SORTIE_C_API sortie_status sortie_plan_multiply(sortie_context* context, sortie_plan* plan,
                                                 const void* a_values, const void* b_values,
                                                 void* c_values);
-/** A plan that was made on the default stream of a device is destroyed while that device is current. */
+/** NULL is accepted. Any device may be current. Device memory is freed in the order of the stream of
+ * the plan, which must still exist. */
 SORTIE_C_API void sortie_plan_destroy(sortie_plan* plan);
 
 /* --- Suffix arrays ---------------------------------------------------------------------------- */
