@@ -204,6 +204,44 @@ TYPED_TEST(CSpgemm, PlanTakesNewValues) {
   }
 }
 
+// The plan has one copy of A on the host, until the operands have different values.
+TYPED_TEST(CSpgemm, PlanOfASquareTakesTwoArraysOfValues) {
+  using Value = typename TypeParam::Value;
+  using Offset = typename TypeParam::Offset;
+  using Column = typename TypeParam::Column;
+  using M = Matrix<Value, Offset, Column>;
+  const M a = M::random(60, 60, 5);
+  M b = a;
+  for (Value& value : b.values) value *= Value{3};
+  for (const Place& place : places()) {
+    SCOPED_TRACE(testing::PrintToString(place));
+    const CContext context(place);
+    Placed<Value, Offset, Column> operand(place, a);
+    PlacedArray<Value> other(place, b.values);
+    const sortie_csr_view view = operand.view();
+    sortie_plan* plan = nullptr;
+    ASSERT_EQ(sortie_plan_create(context, &view, &view, &plan), SORTIE_OK) << context.error();
+    const auto nnz = static_cast<std::size_t>(sortie_plan_get(plan).nnz);
+    const auto expect_product = [&](const M& left, PlacedArray<Value>& left_values, const M& right,
+                                    PlacedArray<Value>& right_values) {
+      PlacedArray<Value> c_values(place, nnz, Value{-7});
+      ASSERT_EQ(sortie_plan_multiply(context, plan, left_values.data(), right_values.data(),
+                                     c_values.data()),
+                SORTIE_OK)
+          << context.error();
+      std::vector<Value> expected;
+      for (const auto& row : product(left, right))
+        for (const auto& entry : row) expected.push_back(entry.second);
+      EXPECT_EQ(c_values.items(), expected);
+    };
+    expect_product(a, operand.values, a, operand.values);
+    expect_product(b, other, b, other);
+    expect_product(a, operand.values, b, other);
+    expect_product(b, other, b, other);
+    sortie_plan_destroy(plan);
+  }
+}
+
 using Small = Matrix<double, std::int32_t, std::int32_t>;
 
 sortie_csr_view view_of(const Small& matrix) {
