@@ -260,7 +260,7 @@ typedef struct sortie_csr_view {
   int64_t nnz;
   sortie_type row_ptr_type; /**< SORTIE_I32 or SORTIE_I64 */
   sortie_type col_idx_type; /**< SORTIE_I32 or SORTIE_I64 */
-  sortie_type value_type;   /**< SORTIE_F32, SORTIE_F64 or SORTIE_C128 */
+  sortie_type value_type;   /**< SORTIE_F32, SORTIE_F64 or SORTIE_C128; there is no complex float */
   sortie_memory memory;
   const void* row_ptr; /**< rows + 1 offsets, from 0 */
   const void* col_idx; /**< nnz columns, from 0 */
