@@ -205,6 +205,8 @@ def _usual_cupy_array(argument: str, operand: Any) -> Array:
 # --- PyTorch --------------------------------------------------------------------------------------
 
 
+# By dtype, since numpy.dtype.name takes as long as a short call.
+@functools.lru_cache(maxsize=None)
 def _torch_dtype(dtype: Any) -> Any:
     import torch
 
