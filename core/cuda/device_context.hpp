@@ -40,10 +40,10 @@ class CurrentDevice {
 template <class Release>
 void release_on_device(int ordinal, const Release& release) noexcept {
   int previous = 0;
-  static_cast<void>(cudaGetDevice(&previous));
-  static_cast<void>(cudaSetDevice(ordinal));
+  const bool changes = cudaGetDevice(&previous) == cudaSuccess && previous != ordinal;
+  if (changes) static_cast<void>(cudaSetDevice(ordinal));
   release();
-  static_cast<void>(cudaSetDevice(previous));
+  if (changes) static_cast<void>(cudaSetDevice(previous));
 }
 
 /// A CurrentDevice for the device of a context.
