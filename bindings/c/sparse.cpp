@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -134,14 +135,18 @@ auto with_matrix_types(const sortie_csr_view& view, const Function& function) {
   });
 }
 
+/// Whether both operands are the same arrays, so that one copy serves as both.
+bool is_square_of(const sortie_csr_view& a, const sortie_csr_view& b) {
+  return std::memcmp(&a, &b, sizeof(a)) == 0;
+}
+
 std::unique_ptr<sortie_csr> multiply_on_host(const Context& context, const sortie_csr_view& a,
                                              const sortie_csr_view& b, bool drop_zeros) {
   start_threads(context);
   return with_matrix_types(a, [&]<class Value, class Idx>(Value, Idx) {
     const auto first = to_csr<Value, Idx>("a", a);
     matrices::Csr<Value, Idx> other;
-    // A square takes one copy.
-    const bool is_square = std::memcmp(&a, &b, sizeof(a)) == 0;
+    const bool is_square = is_square_of(a, b);
     if (!is_square) other = to_csr<Value, Idx>("b", b);
     auto c = spgemm::multiply(context, first, is_square ? first : other);
     if (drop_zeros) matrices::drop_zeros(c);
@@ -154,11 +159,14 @@ template <class Value, class Idx>
 class HostPlan : public sortie_plan {
  public:
   HostPlan(const Context& context, const sortie_csr_view& a, const sortie_csr_view& b)
-      : a_(sorted("a", a)), b_(sorted("b", b)) {
+      : a_(sorted("a", a)) {
+    if (!is_square_of(a, b)) b_ = sorted("b", b);
     const auto structure = [](const matrices::Csr<Value, Idx>& matrix) {
       return matrices::Pattern<Idx>{matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx};
     };
-    c_ = spgemm::multiply_structure(context, structure(a_), structure(b_));
+    const matrices::Pattern<Idx> first = structure(a_);
+    c_ = b_ ? spgemm::multiply_structure(context, first, structure(*b_))
+            : spgemm::multiply_structure(context, first, first);
   }
 
   [[nodiscard]] sortie_csr_view view() const override {
@@ -171,8 +179,10 @@ class HostPlan : public sortie_plan {
                 void* c_values) override {
     start_threads(context);
     copy_items(static_cast<const Value*>(a_values), a_.values.data(), a_.nnz());
-    copy_items(static_cast<const Value*>(b_values), b_.values.data(), b_.nnz());
-    const auto c = spgemm::multiply(context, a_, b_);
+    // A plan for A * A may be given two arrays of values.
+    if (!b_ && a_values != b_values) b_ = a_;
+    if (b_) copy_items(static_cast<const Value*>(b_values), b_->values.data(), b_->nnz());
+    const auto c = spgemm::multiply(context, a_, b_ ? *b_ : a_);
     copy_items(c.values.data(), static_cast<Value*>(c_values), c.nnz());
   }
 
@@ -189,7 +199,7 @@ class HostPlan : public sortie_plan {
   }
 
   matrices::Csr<Value, Idx> a_;
-  matrices::Csr<Value, Idx> b_;
+  std::optional<matrices::Csr<Value, Idx>> b_;  ///< empty as long as B is A, values included
   matrices::Pattern<Idx> c_;
 };
 

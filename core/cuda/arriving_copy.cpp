@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cuda/arriving_copy.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <new>
 #include <system_error>
 
@@ -24,15 +22,13 @@ HostArray<std::byte> memory_for(std::size_t bytes) {
 
 ArrivingCopy::ArrivingCopy(const void* device, std::size_t bytes, std::shared_ptr<const void> owner,
                            cudaStream_t stream, int threads)
-    : source_(static_cast<const std::byte*>(device)),
-      bytes_(bytes),
-      owner_(std::move(owner)),
+    : owner_(std::move(owner)),
       memory_(memory_for(bytes)),
+      array_{static_cast<std::byte*>(const_cast<void*>(device)), memory_.get(), bytes,
+             cudaMemcpyDeviceToHost},
       blocks_(std::in_place, transfer_threads(bytes, threads)) {
+  blocks_->wait_for(stream);
   check_cuda(cudaGetDevice(&device_));
-  check_cuda(cudaEventRecord(ready_.get(), stream));
-  for (std::size_t i = 0; i < blocks_->size(); ++i)
-    check_cuda(cudaStreamWaitEvent((*blocks_)[i].stream.get(), ready_.get(), 0));
   try {
     thread_ = std::jthread([this] { run(); });
   } catch (const std::system_error&) {
@@ -46,21 +42,8 @@ void ArrivingCopy::await(std::uint64_t end) const {
   if (arrived_ < end) std::rethrow_exception(fault_);
 }
 
-void ArrivingCopy::copy(int worker, std::uint64_t block) {
-  // The current device is a property of the thread.
-  check_cuda(cudaSetDevice(device_));
-  const std::size_t begin = block * TransferBlock::bytes;
-  const std::size_t size = std::min(TransferBlock::bytes, bytes_ - begin);
-  TransferBlock& transfer = (*blocks_)[static_cast<std::size_t>(worker)];
-  cudaStream_t const stream = transfer.stream.get();
-  check_cuda(cudaMemcpyAsync(transfer.memory.data(), source_ + begin, size, cudaMemcpyDeviceToHost,
-                             stream));
-  check_cuda(cudaStreamSynchronize(stream));
-  std::memcpy(memory_.get() + begin, transfer.memory.data(), size);
-}
-
 void ArrivingCopy::run() noexcept {
-  const std::uint64_t count = (bytes_ + TransferBlock::bytes - 1) / TransferBlock::bytes;
+  const std::uint64_t count = array_.blocks();
   const auto announce = [this](std::uint64_t bytes) {
     {
       const std::lock_guard lock(mutex_);
@@ -72,7 +55,7 @@ void ArrivingCopy::run() noexcept {
     check_cuda(cudaSetDevice(device_));
     run_blocks(static_cast<int>(blocks_->size()),
                {.take = [=](int, std::uint64_t block) { return block < count; },
-                .work = [this](int worker, std::uint64_t block) { copy(worker, block); },
+                .work = [this](int worker, auto block) { blocks_->copy(worker, array_, block); },
                 .pass =
                     [&](int, std::uint64_t block) {
                       if (block + 1 < count) announce((block + 1) * TransferBlock::bytes);
@@ -80,8 +63,7 @@ void ArrivingCopy::run() noexcept {
                 .finish = {}});
     owner_.reset();
     blocks_.reset();
-    ready_.reset();
-    announce(bytes_);
+    announce(array_.bytes);
   } catch (...) {
     {
       const std::lock_guard lock(mutex_);

@@ -52,16 +52,13 @@ class ArrivingCopy {
   void await(std::uint64_t end) const;
 
  private:
-  void copy(int worker, std::uint64_t block);
   void run() noexcept;
 
-  const std::byte* source_;
-  std::size_t bytes_;
   std::shared_ptr<const void> owner_;
   int device_ = 0;
   HostArray<std::byte> memory_;
+  BlockTransfer array_;  ///< to `memory_`
   std::optional<TransferBlocks> blocks_;
-  CudaEvent ready_ = make_event();
 
   mutable std::mutex mutex_;   ///< guards the next two
   std::uint64_t arrived_ = 0;  ///< bytes in host memory

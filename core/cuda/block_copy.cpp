@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/pinned_memory.hpp"
@@ -22,30 +21,12 @@ void copy(std::byte* device, std::byte* host, std::size_t bytes, cudaMemcpyKind 
     check_cuda(cudaStreamSynchronize(stream));
     return;
   }
-  int ordinal = 0;
-  check_cuda(cudaGetDevice(&ordinal));
+  const BlockTransfer array{device, host, bytes, kind};
   TransferBlocks blocks(transfer_threads(bytes, threads));
-  const CudaEvent ready = make_event();
-  check_cuda(cudaEventRecord(ready.get(), stream));
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    check_cuda(cudaStreamWaitEvent(blocks[i].stream.get(), ready.get(), 0));
-  const std::uint64_t count = (bytes + TransferBlock::bytes - 1) / TransferBlock::bytes;
-  const auto work = [&](int worker, std::uint64_t block) {
-    // The current device is a property of the thread.
-    check_cuda(cudaSetDevice(ordinal));
-    TransferBlock& transfer = blocks[static_cast<std::size_t>(worker)];
-    const std::size_t begin = block * TransferBlock::bytes;
-    const std::size_t size = std::min(TransferBlock::bytes, bytes - begin);
-    std::byte* const locked = transfer.memory.data();
-    if (in) std::memcpy(locked, host + begin, size);
-    check_cuda(cudaMemcpyAsync(in ? device + begin : locked, in ? locked : device + begin, size,
-                               kind, transfer.stream.get()));
-    check_cuda(cudaStreamSynchronize(transfer.stream.get()));
-    if (!in) std::memcpy(host + begin, locked, size);
-  };
+  blocks.wait_for(stream);
   run_blocks(static_cast<int>(blocks.size()),
-             {.take = [=](int, std::uint64_t block) { return block < count; },
-              .work = work,
+             {.take = [count = array.blocks()](int, auto block) { return block < count; },
+              .work = [&](int worker, auto block) { blocks.copy(worker, array, block); },
               .pass = {},
               .finish = {}});
 }

@@ -34,7 +34,19 @@ class CurrentDevice {
   int previous_ = 0;
 };
 
-/// The same for the device of a context.
+/// Calls `release`, which frees memory of a device in the order of its stream, while the device is
+/// current: the default stream is that of the current device. For destructors: it does not fail, also
+/// if CUDA has shut down, which frees the memory itself.
+template <class Release>
+void release_on_device(int ordinal, const Release& release) noexcept {
+  int previous = 0;
+  const bool changes = cudaGetDevice(&previous) == cudaSuccess && previous != ordinal;
+  if (changes) static_cast<void>(cudaSetDevice(ordinal));
+  release();
+  if (changes) static_cast<void>(cudaSetDevice(previous));
+}
+
+/// A CurrentDevice for the device of a context.
 struct DeviceScope : CurrentDevice {
   /// \throws Error (unavailable) without CUDA or without this device; (device)
   explicit DeviceScope(const Context& context) : CurrentDevice(checked_device(context)) {}

@@ -28,7 +28,8 @@ struct FreePinned {
 };
 }  // namespace detail
 
-/// Whether host memory is page-locked, by whomever: then plain copies have the full speed of the bus.
+/// Whether host memory is page-locked, by this library or by the caller. Plain copies of such memory
+/// have the full speed of the bus.
 /// \throws Error (device)
 [[nodiscard]] bool is_page_locked(const void* host);
 

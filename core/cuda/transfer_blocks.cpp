@@ -2,6 +2,7 @@
 #include "core/cuda/transfer_blocks.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <mutex>
 #include <new>
@@ -30,14 +31,14 @@ constexpr std::size_t most_transfer_threads = 4;
 }  // namespace
 
 TransferBlocks::TransferBlocks(std::size_t count) {
-  int device = 0;
-  check_cuda(cudaGetDevice(&device));
+  check_cuda(cudaGetDevice(&device_));
   blocks_.reserve(count);
   {
     IdleBlocks& idle = idle_blocks();
     const std::lock_guard lock(idle.mutex);
-    const auto others = std::partition(idle.blocks.begin(), idle.blocks.end(),
-                                       [=](const auto& block) { return block.device != device; });
+    const auto others =
+        std::partition(idle.blocks.begin(), idle.blocks.end(),
+                       [this](const auto& block) { return block.device != device_; });
     const auto taken =
         std::min<std::ptrdiff_t>(idle.blocks.end() - others, static_cast<std::ptrdiff_t>(count));
     std::move(idle.blocks.end() - taken, idle.blocks.end(), std::back_inserter(blocks_));
@@ -45,7 +46,7 @@ TransferBlocks::TransferBlocks(std::size_t count) {
   }
   while (blocks_.size() < count) {
     blocks_.emplace_back();
-    blocks_.back().device = device;
+    blocks_.back().device = device_;
   }
 }
 
@@ -57,6 +58,29 @@ TransferBlocks::~TransferBlocks() {
   } catch (const std::bad_alloc&) {
     // They are freed instead.
   }
+}
+
+void TransferBlocks::wait_for(cudaStream_t stream) {
+  const CudaEvent ready = make_event();
+  check_cuda(cudaEventRecord(ready.get(), stream));
+  for (const TransferBlock& block : blocks_)
+    check_cuda(cudaStreamWaitEvent(block.stream.get(), ready.get(), 0));
+}
+
+void TransferBlocks::copy(int worker, const BlockTransfer& array, std::uint64_t number) {
+  // The current device is a property of the thread.
+  check_cuda(cudaSetDevice(device_));
+  TransferBlock& block = blocks_[static_cast<std::size_t>(worker)];
+  cudaStream_t const stream = block.stream.get();
+  const std::size_t begin = number * TransferBlock::bytes;
+  const std::size_t size = std::min(TransferBlock::bytes, array.bytes - begin);
+  std::byte* const locked = block.memory.data();
+  const bool in = array.kind == cudaMemcpyHostToDevice;
+  if (in) std::memcpy(locked, array.host + begin, size);
+  std::byte* const device = array.device + begin;
+  check_cuda(cudaMemcpyAsync(in ? device : locked, in ? locked : device, size, array.kind, stream));
+  check_cuda(cudaStreamSynchronize(stream));
+  if (!in) std::memcpy(array.host + begin, locked, size);
 }
 
 std::size_t transfer_threads(std::size_t bytes, int threads) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,18 @@ struct TransferBlock {
   int device = 0;  ///< of the stream
 };
 
+/// An array that is copied between host and device a block at a time.
+struct BlockTransfer {
+  std::byte* device;
+  std::byte* host;
+  std::size_t bytes;
+  cudaMemcpyKind kind;  ///< cudaMemcpyHostToDevice or cudaMemcpyDeviceToHost
+
+  [[nodiscard]] std::uint64_t blocks() const {
+    return (bytes + TransferBlock::bytes - 1) / TransferBlock::bytes;
+  }
+};
+
 /// Blocks for several threads. They are kept for reuse until the process ends: locking the pages of
 /// a block takes 0.8 ms, as long as it takes to copy 20.
 class TransferBlocks {
@@ -34,7 +47,15 @@ class TransferBlocks {
   [[nodiscard]] std::size_t size() const { return blocks_.size(); }
   [[nodiscard]] TransferBlock& operator[](std::size_t i) { return blocks_[i]; }
 
+  /// Lets later work of the blocks wait for the work that is on `stream` now. \throws Error (device)
+  void wait_for(cudaStream_t stream);
+  /// Copies block `number` of an array through the page-locked block `worker`, and waits for it.
+  /// Different workers may copy at the same time. Makes the device of the blocks current.
+  /// \throws Error (device)
+  void copy(int worker, const BlockTransfer& array, std::uint64_t number);
+
  private:
+  int device_ = 0;
   std::vector<TransferBlock> blocks_;
 };
 

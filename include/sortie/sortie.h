@@ -260,7 +260,7 @@ typedef struct sortie_csr_view {
   int64_t nnz;
   sortie_type row_ptr_type; /**< SORTIE_I32 or SORTIE_I64 */
   sortie_type col_idx_type; /**< SORTIE_I32 or SORTIE_I64 */
-  sortie_type value_type;   /**< SORTIE_F32, SORTIE_F64 or SORTIE_C128 */
+  sortie_type value_type;   /**< SORTIE_F32, SORTIE_F64 or SORTIE_C128; there is no complex float */
   sortie_memory memory;
   const void* row_ptr; /**< rows + 1 offsets, from 0 */
   const void* col_idx; /**< nnz columns, from 0 */
@@ -320,7 +320,8 @@ SORTIE_C_API sortie_csr_view sortie_plan_get(const sortie_plan* plan);
 SORTIE_C_API sortie_status sortie_plan_multiply(sortie_context* context, sortie_plan* plan,
                                                 const void* a_values, const void* b_values,
                                                 void* c_values);
-/** A plan that was made on the default stream of a device is destroyed while that device is current. */
+/** NULL is accepted. Any device may be current. Device memory is freed in the order of the stream of
+ * the plan, which must still exist. */
 SORTIE_C_API void sortie_plan_destroy(sortie_plan* plan);
 
 /* --- Suffix arrays ---------------------------------------------------------------------------- */

@@ -139,9 +139,9 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
   cudaError_t status = cudaSuccess;
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
-    const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
-                          static_cast<std::uint64_t>(segments), limits, stream,
-                          limits.major >= 9 ? LaunchOrder::overlapping : LaunchOrder::after};
+    const LaunchPlan plan{
+        static_cast<std::uint64_t>(request.num_items), static_cast<std::uint64_t>(segments), limits,
+        stream, limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after};
     if (storage.lists.counters != nullptr)
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;

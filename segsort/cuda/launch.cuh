@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "primitives/cuda/kernel_image.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
@@ -19,8 +20,8 @@ namespace sortie::segsort {
 /// Attributes of the current device that a sort needs.
 struct DeviceLimits {
   int multiprocessors = 0;
-  int major = 0;         ///< of the compute capability
-  int shared_bytes = 0;  ///< most per block
+  int shared_bytes = 0;               ///< most per block
+  bool has_dependent_launch = false;  ///< of the device and of the kernels
 
   cudaError_t query() {
     int device = 0;
@@ -29,8 +30,8 @@ struct DeviceLimits {
       if (status == cudaSuccess) status = cudaDeviceGetAttribute(&value, name, device);
     };
     attribute(multiprocessors, cudaDevAttrMultiProcessorCount);
-    attribute(major, cudaDevAttrComputeCapabilityMajor);
     attribute(shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    if (status == cudaSuccess) status = query_dependent_launch(has_dependent_launch);
     return status;
   }
 };

@@ -12,6 +12,9 @@
 
 #include "bindings/c/types.hpp"
 #include "tests/bindings/place.hpp"
+#ifdef SORTIE_TEST_HAS_DEVICE_MEMORY
+#include <cuda_runtime_api.h>
+#endif
 
 // Products of sparse matrices through the C interface, against sums in a map.
 namespace sortie::test {
@@ -204,7 +207,84 @@ TYPED_TEST(CSpgemm, PlanTakesNewValues) {
   }
 }
 
+// The plan has one copy of A on the host, until the operands have different values.
+TYPED_TEST(CSpgemm, PlanOfASquareTakesTwoArraysOfValues) {
+  using Value = typename TypeParam::Value;
+  using Offset = typename TypeParam::Offset;
+  using Column = typename TypeParam::Column;
+  using M = Matrix<Value, Offset, Column>;
+  const M a = M::random(60, 60, 5);
+  M b = a;
+  for (Value& value : b.values) value *= Value{3};
+  for (const Place& place : places()) {
+    SCOPED_TRACE(testing::PrintToString(place));
+    const CContext context(place);
+    Placed<Value, Offset, Column> operand(place, a);
+    PlacedArray<Value> other(place, b.values);
+    const sortie_csr_view view = operand.view();
+    sortie_plan* plan = nullptr;
+    ASSERT_EQ(sortie_plan_create(context, &view, &view, &plan), SORTIE_OK) << context.error();
+    const auto nnz = static_cast<std::size_t>(sortie_plan_get(plan).nnz);
+    const auto expect_product = [&](const M& left, PlacedArray<Value>& left_values, const M& right,
+                                    PlacedArray<Value>& right_values) {
+      PlacedArray<Value> c_values(place, nnz, Value{-7});
+      ASSERT_EQ(sortie_plan_multiply(context, plan, left_values.data(), right_values.data(),
+                                     c_values.data()),
+                SORTIE_OK)
+          << context.error();
+      std::vector<Value> expected;
+      for (const auto& row : product(left, right))
+        for (const auto& entry : row) expected.push_back(entry.second);
+      EXPECT_EQ(c_values.items(), expected);
+    };
+    expect_product(a, operand.values, a, operand.values);
+    expect_product(b, other, b, other);
+    expect_product(a, operand.values, b, other);
+    expect_product(b, other, b, other);
+    sortie_plan_destroy(plan);
+  }
+}
+
 using Small = Matrix<double, std::int32_t, std::int32_t>;
+
+#ifdef SORTIE_TEST_HAS_DEVICE_MEMORY
+// Results on the default stream of device 1 are freed on that device, whichever is current.
+TEST(CSpgemmOnTwoDevices, ResultsAreDestroyedWhileAnotherDeviceIsCurrent) {
+  if (backend() == Backend::host || sortie_device_count() < 2)
+    GTEST_SKIP() << "this test needs two GPUs";
+  const Place place{SORTIE_DEVICE_MEMORY, SORTIE_BACKEND_CUDA};
+  const CContext context(place);
+  ASSERT_EQ(sortie_set_device(context, 1), SORTIE_OK);
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  {
+    const auto a = Matrix<double, std::int32_t, std::int64_t>::random(60, 60, 6);
+    Placed<double, std::int32_t, std::int64_t> operand(place, a);  // of device 1
+    const sortie_csr_view view = operand.view();
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    std::uint64_t before = 0;
+    ASSERT_EQ(sortie_device_memory_in_use(context, &before), SORTIE_OK);
+    for (const int current : {1, 0}) {
+      ASSERT_EQ(cudaSetDevice(current), cudaSuccess);
+      sortie_plan* plan = nullptr;
+      sortie_csr* c = nullptr;
+      ASSERT_EQ(sortie_plan_create(context, &view, &view, &plan), SORTIE_OK) << context.error();
+      ASSERT_EQ(sortie_spgemm(context, &view, &view, 0, &c), SORTIE_OK) << context.error();
+      sortie_plan_destroy(plan);
+      sortie_csr_destroy(c);
+      int now = -1;
+      ASSERT_EQ(cudaGetDevice(&now), cudaSuccess);
+      EXPECT_EQ(now, current);
+      EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+      ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      std::uint64_t after = 0;
+      ASSERT_EQ(sortie_device_memory_in_use(context, &after), SORTIE_OK);
+      EXPECT_EQ(after, before);
+    }
+  }
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+}
+#endif
 
 sortie_csr_view view_of(const Small& matrix) {
   return {matrix.rows,

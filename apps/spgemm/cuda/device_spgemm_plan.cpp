@@ -118,17 +118,9 @@ SpgemmPlan<Value>& SpgemmPlan<Value>::operator=(SpgemmPlan&& other) noexcept {
   return *this;
 }
 
-/// Memory is freed in stream order. A default stream belongs to the current device, so the plan's
-/// device must be current.
 template <class Value>
 void SpgemmPlan<Value>::release() noexcept {
-  if (state_ == nullptr) return;
-  try {
-    const CurrentDevice current(state_->context.device);
-    state_.reset();
-  } catch (const Error&) {  // CUDA has shut down and freed the memory
-    state_.reset();
-  }
+  if (state_ != nullptr) release_on_device(state_->context.device, [this] { state_.reset(); });
 }
 
 template <class Value>

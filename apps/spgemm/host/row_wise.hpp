@@ -169,7 +169,7 @@ class RowWiseProduct {
                            .nnz_b = b.nnz(),
                            .products = offsets_.back(),
                            .longest_row_products = most};
-    const std::uint64_t budget = work_space_budget(context);
+    const std::uint64_t budget = work_space_budget(context, most_bytes(size, b.rows));
     const RowPlan plan = make_plan(budget, size, b.rows);
     if (plan.bytes > budget)
       throw out_of_memory_error(named_products(longest, most), plan.bytes, budget);
@@ -239,6 +239,16 @@ class RowWiseProduct {
   // and 4.5 (30 % less).
   static constexpr double min_products_per_word = 1.4;
   static constexpr double min_products_per_byte_block = 2.3;
+
+  /// The work space of all threads that any plan has at most.
+  static std::uint64_t most_bytes(const ProductSize& size, std::int64_t rows_b) {
+    const auto most = static_cast<std::uint64_t>(size.longest_row_products);
+    const std::uint64_t bytes_of_thread =
+        DenseRow<Value, Idx>::bytes(size.cols) + most * SortedRow<Value, Idx>::bytes_per_product;
+    return static_cast<std::uint64_t>(host_threads()) * bytes_of_thread +
+           ColumnWords<Idx, std::uint64_t>::bytes(rows_b, size.nnz_b) +
+           ColumnWords<Idx, std::uint8_t>::bytes(rows_b, size.nnz_b);
+  }
 
   /// \param size    reads cols, nnz_b, products and longest_row_products
   /// \param rows_b  rows of B

@@ -110,10 +110,11 @@ class StructureRow {
 template <Index Idx>
 std::optional<Pattern<Idx>> multiply_structure(const HostContext& context, const Pattern<Idx>& a,
                                                const Pattern<Idx>& b) {
-  const std::uint64_t bytes = std::max<std::uint64_t>(1, StructureRow<Idx>::bytes(b.cols));
-  const std::uint64_t fitting = work_space_budget(context) / bytes;
-  if (fitting == 0) return std::nullopt;
   start_host_runtime(context.threads);
+  const std::uint64_t bytes = std::max<std::uint64_t>(1, StructureRow<Idx>::bytes(b.cols));
+  const std::uint64_t most = static_cast<std::uint64_t>(host_threads()) * bytes;
+  const std::uint64_t fitting = work_space_budget(context, most) / bytes;
+  if (fitting == 0) return std::nullopt;
   PhaseTimer analysis(context, "analysis");
   const std::vector<std::int64_t> offsets = product_offsets(a, b);
   const auto workers = static_cast<int>(std::min<std::uint64_t>(fitting, host_threads()));

@@ -6,6 +6,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "bindings/c/cuda/element_kernels.hpp"
@@ -23,7 +24,7 @@ using spgemm::cuda::BorrowedCsr;
 using spgemm::cuda::DeviceCsr;
 using spgemm::cuda::SpgemmPlan;
 
-/// Columns of 32 bits are signed in the C interface, as long as that tells them all.
+/// 32-bit columns of a result: signed, unless the matrix has more columns than that can number.
 sortie_type column_type(std::int64_t cols) {
   return cols > (std::int64_t{1} << 31) ? SORTIE_U32 : SORTIE_I32;
 }
@@ -50,12 +51,7 @@ class DeviceMatrix : public sortie_csr {
  public:
   DeviceMatrix(DeviceCsr<Value> matrix, int device) : matrix_(std::move(matrix)), device_(device) {}
   ~DeviceMatrix() override {
-    // The default stream is that of the current device.
-    int previous = 0;
-    static_cast<void>(cudaGetDevice(&previous));
-    static_cast<void>(cudaSetDevice(device_));
-    matrix_ = {};
-    static_cast<void>(cudaSetDevice(previous));
+    release_on_device(device_, [this] { matrix_ = {}; });
   }
 
   [[nodiscard]] sortie_csr_view view() const override {
@@ -99,27 +95,33 @@ class DevicePlan : public sortie_plan {
       : device_(context.device),
         a_(borrowed<Value>(a, stream)),
         b_(borrowed<Value>(b, stream)),
-        plan_(without_calls(context), a_.view(), b_.view(), stream) {}
-  ~DevicePlan() override = default;
+        plan_(std::in_place, without_calls(context), a_->view(), b_->view(), stream) {}
+  ~DevicePlan() override {
+    release_on_device(device_, [this] {
+      plan_.reset();
+      b_.reset();
+      a_.reset();
+    });
+  }
 
   [[nodiscard]] sortie_csr_view view() const override {
-    return {plan_.rows(),
-            plan_.cols(),
-            plan_.nnz(),
+    return {plan_->rows(),
+            plan_->cols(),
+            plan_->nnz(),
             SORTIE_I64,
-            column_type(plan_.cols()),
+            column_type(plan_->cols()),
             type_of<Value>,
             SORTIE_DEVICE_MEMORY,
-            plan_.row_ptr().data(),
-            plan_.col_idx().data(),
+            plan_->row_ptr().data(),
+            plan_->col_idx().data(),
             nullptr};
   }
 
   void multiply(const Context&, const void* a_values, const void* b_values,
                 void* c_values) override {
     const CurrentDevice scope(device_);
-    plan_.multiply(static_cast<const Value*>(a_values), static_cast<const Value*>(b_values),
-                   static_cast<Value*>(c_values));
+    plan_->multiply(static_cast<const Value*>(a_values), static_cast<const Value*>(b_values),
+                    static_cast<Value*>(c_values));
   }
 
  private:
@@ -130,9 +132,9 @@ class DevicePlan : public sortie_plan {
   }
 
   int device_;
-  BorrowedCsr<Value> a_;
-  BorrowedCsr<Value> b_;
-  SpgemmPlan<Value> plan_;
+  std::optional<BorrowedCsr<Value>> a_;  ///< own converted indices
+  std::optional<BorrowedCsr<Value>> b_;
+  std::optional<SpgemmPlan<Value>> plan_;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 using suffix_array::PatternView;
 using suffix_array::cuda::DeviceText;
 
-/// Frees a buffer while its device is current: the default stream is that of the current device.
+/// Frees a buffer while its device is current.
 template <class T>
 struct OwnedBuffer {
   DeviceBuffer<T> buffer;
@@ -32,11 +32,7 @@ struct OwnedBuffer {
   OwnedBuffer(const OwnedBuffer&) = delete;
   OwnedBuffer& operator=(const OwnedBuffer&) = delete;
   ~OwnedBuffer() {
-    int previous = 0;
-    static_cast<void>(cudaGetDevice(&previous));
-    static_cast<void>(cudaSetDevice(device));
-    buffer.reset();
-    static_cast<void>(cudaSetDevice(previous));
+    release_on_device(device, [this] { buffer.reset(); });
   }
 };
 

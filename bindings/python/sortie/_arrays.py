@@ -93,6 +93,11 @@ class Array(ABC):
     index_dtype: Dtype = np.dtype(np.int64)
     has_unsigned_types = True
 
+    def current_place(self) -> Place:
+        """The place of a call on this array now: an array on a GPU may be kept from a call on another
+        stream."""
+        return self.place
+
     @property
     def size(self) -> int:
         """The length of the first axis."""
@@ -237,6 +242,10 @@ def device_memory(owner: Any, pointer: int, size: int, dtype: Dtype) -> OwnedMem
     return OwnedMemory(owner, pointer, size, dtype, on_device=True)
 
 
+describers: dict[type, Callable[[str, Any], Array]] = {}
+"""What describes arrays of types that were seen before, without the questions of array()."""
+
+
 def array(argument: str, operand: object) -> Array:
     """Describes an operand: an array of any of the libraries, or what NumPy makes an array of.
 
@@ -250,11 +259,15 @@ def array(argument: str, operand: object) -> Array:
     # The most usual ones first: some of the questions below take longer than a short call.
     if type(operand) is np.ndarray:
         return HostArray(argument, operand, original=operand)
+    describe = describers.get(type(operand))
+    if describe is not None:
+        return describe(argument, operand)
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(operand, cupy.ndarray):
         return _gpu.cupy_array(argument, operand)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(operand, torch.Tensor):
+        describers[type(operand)] = _gpu.torch_array
         return _gpu.torch_array(argument, operand)
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(operand, jax.Array):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import weakref
@@ -33,6 +34,12 @@ class Place(NamedTuple):
 HOST = Place(_library.HOST_MEMORY)
 
 
+@functools.lru_cache(maxsize=256)
+def device_place(device: int, stream: int) -> Place:
+    """A place on a GPU: the same object for the same stream."""
+    return Place(_library.DEVICE_MEMORY, device, stream)
+
+
 class _Context:
     """A sortie_context and the state of the call that uses it.
 
@@ -48,6 +55,8 @@ class _Context:
         self._failure: Optional[BaseException] = None
         self._interrupt: Optional[tuple[int, Optional[FrameType]]] = None
         self._applied: Optional[tuple[int, int, int, int, int]] = None
+        self._settings: Optional[Settings] = None  # those of the call before
+        self._place: Optional[Place] = None
         # The callback refers to the context weakly: a cycle would keep both until a collection.
         this = weakref.ref(self)
 
@@ -79,20 +88,25 @@ class _Context:
         device = place.device if place.on_device else settings.device
         wanted = (settings.backend, device, place.stream, settings.threads, settings.memory_budget)
         if wanted == self._applied:
+            self._settings, self._place = settings, place
             return
-        self._applied = None
+        self._applied = self._settings = self._place = None
         self._check(lib.sortie_set_backend(self.pointer, settings.backend))
         self._check(lib.sortie_set_device(self.pointer, device))
         self._check(lib.sortie_set_stream(self.pointer, place.stream or None))
         self._check(lib.sortie_set_threads(self.pointer, settings.threads))
         self._check(lib.sortie_set_memory_budget(self.pointer, settings.memory_budget))
         self._applied = wanted
+        self._settings, self._place = settings, place
 
     def call(self, name: str, settings: Settings, place: Place, arguments: tuple[Any, ...]) -> None:
-        self._apply(settings, place)
+        # Most calls have the settings and the place of the one before: the same objects.
+        if self._settings is not settings or self._place is not place:
+            self._apply(settings, place)
         self._failure = None
         self._interrupt = None
-        self._report = _progress.reporter(settings.progress)
+        if settings.progress is not None:
+            self._report = _progress.reporter(settings.progress)
         # Python runs the handler of Ctrl-C when the library calls back, where it would raise in the
         # middle of the callback. This handler records the signal, and the caller's handler runs after
         # the call.
@@ -105,18 +119,20 @@ class _Context:
         finally:
             if takes_signals:
                 signal(SIGINT, handler)
-            if isinstance(self._report, _progress.Bars):
-                self._report.close()
-            self._report = None
-        failure, self._failure = self._failure, None
-        interrupt, self._interrupt = self._interrupt, None
-        if failure is not None:
+            if self._report is not None:
+                if isinstance(self._report, _progress.Bars):
+                    self._report.close()
+                self._report = None
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
             raise failure
-        if interrupt is not None:
+        if self._interrupt is not None:
+            interrupt, self._interrupt = self._interrupt, None
             handler(*interrupt)
             if status == _library.CANCELLED:
                 raise KeyboardInterrupt
-        self._check(status)
+        if status:
+            self._check(status)
 
 
 class _Contexts(threading.local):
@@ -165,7 +181,8 @@ def call(name: str, settings: Settings, place: Place, *arguments: Any) -> None:
             "this process was forked from one that had called Sortie, whose threads it does not have;"
             " start it by multiprocessing.get_context('spawn') or 'forkserver'"
         )
-    _Process.called = True
+    if not _Process.called:
+        _Process.called = True
     idle = _contexts.idle
     context = idle.pop() if idle else _Context()
     try:

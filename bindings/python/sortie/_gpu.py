@@ -9,14 +9,16 @@ are complete after it.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
-from typing import Any, Union
+from abc import abstractmethod
+from typing import Any, Optional, Union
 
 import numpy as np
 
-from . import _arrays, _driver, _library
+from . import _arrays, _driver
 from ._arrays import Array, Dtype, HostArray, NumpyArray, device_memory
-from ._context import Place, require_device
+from ._context import Place, device_place, require_device
 
 
 def import_cupy(argument: str) -> Any:
@@ -32,19 +34,36 @@ def import_cupy(argument: str) -> Any:
 
 
 class DeviceArray(Array):
-    """What arrays on a GPU have in common."""
+    """What arrays on a GPU have in common.
+
+    To ask a library for its current stream takes a good part of a short call, so one array of a call
+    asks for it, and the others of the same device are described `like` that one.
+    """
 
     native: Any
     library: str
+    stream_object: Any
+    """What must exist as long as results that are made on the stream."""
 
-    def __init__(self, argument: str, native: Any) -> None:
-        self.argument = argument
-        self.native = native
-        self.shape = tuple(native.shape)
-        self.is_contiguous = True
+    @abstractmethod
+    def __init__(
+        self,
+        argument: str,
+        native: Any,
+        original: Any = None,
+        like: Optional[DeviceArray] = None,
+    ) -> None:
+        ...
 
     def _same_kind(self, native: Any) -> DeviceArray:
-        return type(self)(self.argument, native)
+        return type(self)(self.argument, native, like=self)
+
+    @abstractmethod
+    def _current_stream(self) -> tuple[Any, Place]:
+        """The current stream of the array's device, and the place that it stands for."""
+
+    def current_place(self) -> Place:
+        return self._current_stream()[1]
 
     def result(self) -> Any:
         return self.native if self.original is None else self.original
@@ -52,7 +71,7 @@ class DeviceArray(Array):
     def companion(self, argument: str, operand: object) -> Array:
         other = _arrays.array(argument, operand)
         if isinstance(other, HostArray):
-            return type(self)(argument, self._upload(other.in_native_order()))
+            return type(self)(argument, self._upload(other.in_native_order()), like=self)
         if type(other) is not type(self) or other.place.device != self.place.device:
             raise TypeError(
                 f"{argument} is an array of {getattr(other, 'library', 'another library')} on GPU"
@@ -69,38 +88,81 @@ class DeviceArray(Array):
 # --- CuPy -----------------------------------------------------------------------------------------
 
 
+class _Cupy:
+    """The functions of CuPy that short calls use. To look each of them up takes as long as one."""
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.ndarray = cupy.ndarray
+        self.empty = cupy.empty
+        self.asarray = cupy.asarray
+        self.device = cupy.cuda.Device
+        self.device_id = cupy.cuda.runtime.getDevice
+        self.current_stream = cupy.cuda.get_current_stream
+        self.memory = cupy.cuda.UnownedMemory
+        self.memory_pointer = cupy.cuda.MemoryPointer
+
+
+_cupy = functools.lru_cache(maxsize=1)(_Cupy)
+
+
 class CupyArray(DeviceArray):
     """An array of CuPy."""
 
     library = "CuPy"
 
-    def __init__(self, argument: str, native: Any) -> None:
-        import cupy
+    def __init__(
+        self,
+        argument: str,
+        native: Any,
+        original: Any = None,
+        like: Optional[DeviceArray] = None,
+    ) -> None:
+        self.argument = argument
+        self.native = native
+        self.original = original
+        self.shape = native.shape
+        dtype = native.dtype
+        self.dtype = dtype
+        self.itemsize = dtype.itemsize
+        self.is_contiguous = native.flags.c_contiguous and dtype.isnative
+        data = native.data
+        self.pointer = data.ptr
+        self._device = data.device_id
+        if like is not None and like.place.device == self._device:
+            self.stream_object = like.stream_object
+            self.place = like.place
+        else:
+            self.stream_object, self.place = self._current_stream()
 
-        super().__init__(argument, native)
-        self._cupy = cupy
-        self.dtype = np.dtype(native.dtype)
-        self.itemsize = self.dtype.itemsize
-        self.is_contiguous = native.flags.c_contiguous and self.dtype.isnative
-        self.pointer = native.data.ptr
-        device = native.device
-        self._device = device
-        self.stream_object = cupy.cuda.get_current_stream(device.id)
-        self.place = Place(_library.DEVICE_MEMORY, device.id, self.stream_object.ptr)
+    def _current_stream(self) -> tuple[Any, Place]:
+        stream = _cupy().current_stream(self._device)
+        return stream, device_place(self._device, stream.ptr)
 
     def _current(self) -> Any:
         """A context in which the device is current. To enter that of a device is not free."""
-        if self._cupy.cuda.runtime.getDevice() == self.place.device:
+        if _cupy().device_id() == self._device:
             return contextlib.nullcontext()
-        return self._device
+        return _cupy().device(self._device)
+
+    def companion(self, argument: str, operand: object) -> Array:
+        if type(operand) is type(self.native):
+            other = CupyArray(argument, operand, operand, like=self)
+            if other.place is self.place:
+                return other
+        return super().companion(argument, operand)
 
     def copy(self) -> DeviceArray:
         with self._current():
             return self._same_kind(self.native.copy(order="C"))
 
     def empty(self, shape: Union[int, tuple[int, ...]], dtype: Any) -> DeviceArray:
-        with self._current():
-            return self._same_kind(self._cupy.empty(shape, dtype))
+        cupy = _cupy()
+        if cupy.device_id() == self._device:
+            return CupyArray(self.argument, cupy.empty(shape, dtype), like=self)
+        with cupy.device(self._device):
+            return CupyArray(self.argument, cupy.empty(shape, dtype), like=self)
 
     def astype(self, dtype: Dtype) -> Array:
         if self.dtype == dtype:
@@ -110,13 +172,15 @@ class CupyArray(DeviceArray):
 
     def _upload(self, data: NumpyArray) -> Any:
         with self._current():
-            return self._cupy.asarray(data)
+            return _cupy().asarray(data)
 
     def adopt(self, owner: Any, pointer: int, size: int, dtype: Dtype) -> Any:
-        with self._current():
-            if size == 0:
-                return self._cupy.empty(0, dtype)
-            return self._cupy.asarray(device_memory(owner, pointer, size, dtype))
+        if size == 0:
+            return self.empty(0, dtype).result()
+        # As cupy.asarray() of an object with the __cuda_array_interface__, without the detour.
+        cupy = _cupy()
+        memory = cupy.memory(pointer, size * dtype.itemsize, owner, self._device)
+        return cupy.ndarray((size,), dtype, cupy.memory_pointer(memory, 0))
 
 
 def cupy_array(argument: str, operand: Any) -> Array:
@@ -127,16 +191,22 @@ def cupy_array(argument: str, operand: Any) -> Array:
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(operand, cupy.ndarray):
         require_device(argument, operand.device.id)
-        described = CupyArray(argument, operand)
-        described.original = operand
-        return described
+        _arrays.describers[type(operand)] = _usual_cupy_array
+        return _usual_cupy_array(argument, operand)
     require_device(argument, 0)
     return CupyArray(argument, import_cupy(argument).asarray(operand))
+
+
+def _usual_cupy_array(argument: str, operand: Any) -> Array:
+    """An array of CuPy, when the library is known to find GPUs."""
+    return CupyArray(argument, operand, operand)
 
 
 # --- PyTorch --------------------------------------------------------------------------------------
 
 
+# By dtype, since numpy.dtype.name takes as long as a short call.
+@functools.lru_cache(maxsize=None)
 def _torch_dtype(dtype: Any) -> Any:
     import torch
 
@@ -145,6 +215,7 @@ def _torch_dtype(dtype: Any) -> Any:
     return getattr(torch, "bool" if dtype == np.bool_ else dtype.name)
 
 
+@functools.lru_cache(maxsize=None)
 def _numpy_dtype(torch_dtype: Any) -> Any:
     """The dtype of NumPy, or that of PyTorch where NumPy has none, such as bfloat16."""
     try:
@@ -161,19 +232,39 @@ class TorchArray(DeviceArray):
     library = "PyTorch"
     has_unsigned_types = False
 
-    def __init__(self, argument: str, native: Any) -> None:
-        import torch
-
-        super().__init__(argument, native)
-        self._torch = torch
+    def __init__(
+        self,
+        argument: str,
+        native: Any,
+        original: Any = None,
+        like: Optional[DeviceArray] = None,
+    ) -> None:
+        self._torch = sys.modules["torch"]
+        self.argument = argument
+        self.native = native
+        self.original = original
+        self.shape = tuple(native.shape)
         self.dtype = _numpy_dtype(native.dtype)
         self.itemsize = native.element_size()
         self.is_contiguous = native.is_contiguous()
         self.pointer = native.data_ptr()
-        self.stream_object = torch.cuda.current_stream(native.device)
-        self.place = Place(
-            _library.DEVICE_MEMORY, native.device.index, self.stream_object.cuda_stream
-        )
+        if like is not None and like.place.device == native.device.index:
+            self.stream_object = like.stream_object
+            self.place = like.place
+        else:
+            self.stream_object, self.place = self._current_stream()
+
+    def _current_stream(self) -> tuple[Any, Place]:
+        device = self.native.device
+        stream = self._torch.cuda.current_stream(device)
+        return stream, device_place(device.index, stream.cuda_stream)
+
+    def companion(self, argument: str, operand: object) -> Array:
+        if type(operand) is type(self.native):
+            other = torch_array(argument, operand, like=self)
+            if other.place is self.place:
+                return other
+        return super().companion(argument, operand)
 
     def copy(self) -> DeviceArray:
         return self._same_kind(self.native.clone(memory_format=self._torch.contiguous_format))
@@ -200,15 +291,19 @@ class TorchArray(DeviceArray):
         return self._torch.as_tensor(memory, device=self.native.device)
 
 
-def torch_array(argument: str, operand: Any) -> Array:
+def torch_array(argument: str, operand: Any, like: Optional[DeviceArray] = None) -> Array:
     """A tensor: a TorchArray on a GPU, a HostArray over the same memory on the CPU."""
-    import torch
-
+    torch = sys.modules["torch"]
     if operand.layout != torch.strided:
         raise TypeError(f"{argument} is a tensor of layout {operand.layout}; expected a dense one")
-    tensor = operand.detach().resolve_conj().resolve_neg()
-    original = operand if tensor.data_ptr() == operand.data_ptr() else None
-    if tensor.device.type == "cpu":
+    tensor = operand
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    original = operand if tensor is operand or tensor.data_ptr() == operand.data_ptr() else None
+    device = tensor.device
+    if device.type == "cpu":
         if not isinstance(_numpy_dtype(tensor.dtype), np.dtype):
             raise TypeError(
                 f"{argument} has dtype {tensor.dtype}, which NumPy does not have; expected another"
@@ -216,12 +311,10 @@ def torch_array(argument: str, operand: Any) -> Array:
         on_host = HostArray(argument, tensor.numpy(), wrap=torch.from_numpy, original=original)
         on_host.has_unsigned_types = False
         return on_host
-    if tensor.device.type == "cuda":
-        require_device(argument, tensor.device.index)
-        described = TorchArray(argument, tensor)
-        described.original = original
-        return described
-    raise TypeError(f"{argument} is on {tensor.device}; expected a tensor on the CPU or on CUDA")
+    if device.type == "cuda":
+        require_device(argument, device.index)
+        return TorchArray(argument, tensor, original, like)
+    raise TypeError(f"{argument} is on {device}; expected a tensor on the CPU or on CUDA")
 
 
 # --- JAX ------------------------------------------------------------------------------------------
@@ -240,10 +333,20 @@ class JaxArray(DeviceArray):
 
     library = "JAX"
 
-    def __init__(self, argument: str, native: Any) -> None:
+    def __init__(
+        self,
+        argument: str,
+        native: Any,
+        original: Any = None,
+        like: Optional[DeviceArray] = None,
+    ) -> None:
         import jax
 
-        super().__init__(argument, native)
+        self.argument = argument
+        self.native = native
+        self.original = original
+        self.shape = tuple(native.shape)
+        self.is_contiguous = True
         self._jax = jax
         native.block_until_ready()
         self.dtype = np.dtype(native.dtype)
@@ -251,11 +354,11 @@ class JaxArray(DeviceArray):
         self.pointer = native.unsafe_buffer_pointer()
         (self._device,) = native.devices()
         self.index_dtype = _jax_index_dtype(jax)
-        self.stream_object = None
+        self.stream_object, self.place = self._current_stream()
+
+    def _current_stream(self) -> tuple[Any, Place]:
         ordinal = getattr(self._device, "local_hardware_id", None)
-        self.place = Place(
-            _library.DEVICE_MEMORY, self._device.id if ordinal is None else ordinal
-        )
+        return None, device_place(self._device.id if ordinal is None else ordinal, 0)
 
     def copy(self) -> DeviceArray:
         with self._jax.default_device(self._device):

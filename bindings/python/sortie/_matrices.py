@@ -24,15 +24,20 @@ INT32: Dtype = np.dtype(np.int32)
 INT64: Dtype = np.dtype(np.int64)
 
 
-NARROW_INTEGERS = {np.dtype(name): -1 for name in ("int8", "uint8", "int16", "uint16")}
-"""Integers that are widened before the library sees them."""
+INDEX_TYPES: dict[Dtype, int] = {
+    **POSITION_TYPES,
+    **{np.dtype(name): -1 for name in ("int8", "uint8", "int16", "uint16")},
+}
+"""What offsets and indices may be. Those that are not int32 or int64 are converted to int64 before the
+library sees them."""
 
 
 def fits_int32(*numbers: int) -> bool:
     return max(numbers) < 2**31
 
 
-@dataclass(frozen=True)
+# Not frozen: that makes the constructor three times as slow.
+@dataclass
 class Matrix:
     """A matrix in compressed form: by rows (csr), or by columns (csc).
 
@@ -71,14 +76,19 @@ class Matrix:
 
     def cast(self, offset_dtype: Dtype, index_dtype: Dtype, value_dtype: Dtype) -> Matrix:
         """The matrix with the given types; arrays that have theirs are not copied."""
+        offsets = self.offsets.astype(offset_dtype)
+        indices = self.indices.astype(index_dtype)
+        values = self.values.astype(value_dtype)
+        if offsets is self.offsets and indices is self.indices and values is self.values:
+            return self
         return Matrix(
             self.argument,
             self.library,
             self.format,
             self.shape,
-            self.offsets.astype(offset_dtype),
-            self.indices.astype(index_dtype),
-            self.values.astype(value_dtype),
+            offsets,
+            indices,
+            values,
             self.keeps_index_dtype,
             self.build,
             self.is_canonical,
@@ -142,10 +152,11 @@ def _where(operand: Matrix) -> str:
     return f"on GPU {operand.place.device}" if operand.place.on_device else "in host memory"
 
 
-def _indices(argument: str, operand: Any) -> Array:
-    """An array of offsets or indices as int32 or int64, the types of the library."""
-    indices = array(argument, operand)
-    indices.type_code({**POSITION_TYPES, **NARROW_INTEGERS})
+def _indices(argument: str, operand: Any, values: Array) -> Array:
+    """An array of offsets or indices in the place of the values, as int32 or int64, the types of the
+    library."""
+    indices = values.companion(argument, operand)
+    indices.type_code(INDEX_TYPES)
     return indices if indices.dtype in (INT32, INT64) else indices.astype(INT64)
 
 
@@ -186,14 +197,15 @@ def _scipy_matrix(argument: str, operand: Any) -> Matrix:
             product.has_canonical_format = True
         return product
 
+    values = array(f"{argument}.data", compressed.data[:nnz])
     described = Matrix(
         argument,
         "SciPy",
         compressed.format,
         compressed.shape,
-        _indices(f"{argument}.indptr", compressed.indptr),
-        _indices(f"{argument}.indices", compressed.indices[:nnz]),
-        array(f"{argument}.data", compressed.data[:nnz]),
+        _indices(f"{argument}.indptr", compressed.indptr, values),
+        _indices(f"{argument}.indices", compressed.indices[:nnz], values),
+        values,
         False,
         build,
         lambda: bool(compressed.has_canonical_format),
@@ -222,14 +234,15 @@ def _cupyx_matrix(argument: str, operand: Any) -> Matrix:
             product.has_canonical_format = True
         return product.tocoo() if operand.format == "coo" else product
 
+    values = array(f"{argument}.data", compressed.data)
     described = Matrix(
         argument,
         "CuPy",
         compressed.format,
         (compressed.shape[0], compressed.shape[1]),
-        _indices(f"{argument}.indptr", compressed.indptr),
-        _indices(f"{argument}.indices", compressed.indices),
-        array(f"{argument}.data", compressed.data),
+        _indices(f"{argument}.indptr", compressed.indptr, values),
+        _indices(f"{argument}.indices", compressed.indices, values),
+        values,
         False,
         build,
         lambda: compressed is operand,
@@ -262,8 +275,8 @@ def _torch_matrix(argument: str, operand: Any) -> Matrix:
         "PyTorch",
         "csr",
         (operand.shape[0], operand.shape[1]),
-        _indices(f"crow_indices of {argument}", operand.crow_indices()),
-        _indices(f"col_indices of {argument}", operand.col_indices()),
+        _indices(f"crow_indices of {argument}", operand.crow_indices(), values),
+        _indices(f"col_indices of {argument}", operand.col_indices(), values),
         values,
         True,
         build,

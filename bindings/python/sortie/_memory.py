@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import weakref
 from ctypes import c_void_p
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,18 +25,18 @@ class Handle:
         What must exist when the result is destroyed, such as the stream of the call.
     """
 
-    __slots__ = ("pointer", "keep", "__weakref__")
+    __slots__ = ("pointer", "keep", "_destroy")
 
     def __init__(self, destroy: str, keep: object = None) -> None:
         self.pointer = c_void_p()
         self.keep = keep
-        finalizer = weakref.finalize(self, _destroy, getattr(lib, destroy), self.pointer, keep)
-        finalizer.atexit = False  # other code that runs at exit may still use the arrays
+        self._destroy = getattr(lib, destroy)
 
-
-def _destroy(destroy: Callable[[c_void_p], None], pointer: c_void_p, _keep: object) -> None:
-    if pointer:
-        destroy(pointer)
+    # A finalizer of weakref takes longer to make than a short call, and has to be told not to free
+    # results at exit, where other code may still use them.
+    def __del__(self) -> None:
+        if self.pointer:
+            self._destroy(self.pointer)
 
 
 class OwnedMemory:

@@ -69,8 +69,8 @@ def sort(
     array(['a', 'b', 'c'], dtype='<U1')
     """
     settings = settings_of(options)
-    operand = _keys(keys)
-    task = _Sort(operand, _values(values, operand), out)
+    operand, key_type = _keys(keys)
+    task = _Sort(operand, key_type, _values(values, operand), out)
     flags = _flags(descending, stable)
     call("sortie_sort", settings, operand.place, *task.arguments, flags)
     return task.result()
@@ -112,14 +112,15 @@ def argsort(
     array([1, 2, 0])
     """
     settings = settings_of(options)
-    operand = _keys(keys).contiguous()
+    operand, key_type = _keys(keys)
+    operand = operand.contiguous()
     positions = operand.empty(operand.size, _position_dtype(dtype, operand))
     call(
         "sortie_argsort",
         settings,
         operand.place,
         operand.place.memory,
-        operand.type_code(KEY_TYPES),
+        key_type,
         operand.pointer,
         operand.size,
         positions.type_code(POSITION_TYPES),
@@ -175,9 +176,9 @@ def segmented_sort(
     array([3, 1, 2, 9, 7, 8])
     """
     settings = settings_of(options)
-    operand = _keys(keys)
+    operand, key_type = _keys(keys)
     segments = _Segments(operand, offsets, begin, end)
-    task = _Sort(operand, _values(values, operand), out)
+    task = _Sort(operand, key_type, _values(values, operand), out)
     flags = _flags(descending, stable)
     view = byref(segments.view)
     call("sortie_segmented_sort", settings, operand.place, *task.arguments, view, flags)
@@ -221,7 +222,8 @@ def segmented_argsort(
     array([1, 2, 0, 5, 4, 3])
     """
     settings = settings_of(options)
-    operand = _keys(keys).contiguous()
+    operand, key_type = _keys(keys)
+    operand = operand.contiguous()
     segments = _Segments(operand, offsets, begin, end)
     positions = operand.empty(operand.size, _position_dtype(dtype, operand))
     call(
@@ -229,7 +231,7 @@ def segmented_argsort(
         settings,
         operand.place,
         operand.place.memory,
-        operand.type_code(KEY_TYPES),
+        key_type,
         operand.pointer,
         operand.size,
         byref(segments.view),
@@ -247,11 +249,11 @@ def _flags(descending: bool, stable: bool) -> int:
     return (_library.DESCENDING if descending else 0) | (_library.STABLE if stable else 0)
 
 
-def _keys(keys: object) -> Array:
+def _keys(keys: object) -> tuple[Array, int]:
+    """The keys, and the sortie_type of them."""
     operand = array("keys", keys)
     operand.require_1d()
-    operand.type_code(KEY_TYPES)
-    return operand
+    return operand, operand.type_code(KEY_TYPES)
 
 
 def _values(values: object, keys: Array) -> Optional[Array]:
@@ -271,7 +273,9 @@ def _values(values: object, keys: Array) -> Optional[Array]:
 class _Sort:
     """Keys and values of a sort, and where they go."""
 
-    def __init__(self, keys: Array, values: Optional[Array], out: Any) -> None:
+    __slots__ = ("_keys", "_sorted_keys", "_values", "_sorted_values", "arguments")
+
+    def __init__(self, keys: Array, key_type: int, values: Optional[Array], out: Any) -> None:
         if values is not None and out is None:
             out = (None, None)
         if values is not None and not (isinstance(out, tuple) and len(out) == 2):
@@ -296,11 +300,11 @@ class _Sort:
             elif self._values.pointer == self._sorted_values.pointer:
                 self._values = self._values.copy()
         self.arguments = (
-            self._keys.place.memory,
-            self._keys.type_code(KEY_TYPES),
+            keys.place.memory,
+            key_type,
             self._keys.pointer,
             self._sorted_keys.pointer,
-            self._keys.size,
+            keys.size,
             self._values.pointer if self._values else None,
             self._sorted_values.pointer if self._sorted_values else None,
             self._values.row_bytes if self._values else 0,
@@ -313,7 +317,7 @@ class _Sort:
 
 def _in_and_out(argument: str, operand: Array, out: object) -> tuple[Array, Array]:
     """An operand as the library takes it, and the array that the result is written to."""
-    source = operand.contiguous()
+    source = operand if operand.is_contiguous else operand.copy()
     if out is None:
         return source, source.empty(source.shape, source.dtype)
     target = operand.companion(argument, out)
@@ -344,11 +348,13 @@ def _position_dtype(dtype: Any, keys: Array) -> Dtype:
 class _Segments:
     """A sortie_segments, and the arrays that it points to."""
 
+    __slots__ = ("_arrays", "view")
+
     def __init__(self, keys: Array, offsets: object, begin: object, end: object) -> None:
         if (offsets is None) == (begin is None and end is None) or (begin is None) != (end is None):
             raise TypeError("expected either offsets, or both begin and end")
         if offsets is not None:
-            both = self._bounds(keys, "offsets", offsets)
+            both, offset_type = self._bounds(keys, "offsets", offsets)
             if both.size == 0:
                 raise ValueError(
                     "offsets has shape (0,); expected one element more than there are segments"
@@ -357,8 +363,8 @@ class _Segments:
             count = both.size - 1
             ends = both.pointer + both.itemsize
         else:
-            first = self._bounds(keys, "begin", begin)
-            last = self._bounds(keys, "end", end)
+            first, offset_type = self._bounds(keys, "begin", begin)
+            last, _ = self._bounds(keys, "end", end)
             if first.shape != last.shape or first.dtype != last.dtype:
                 raise ValueError(
                     f"begin has shape {first.shape} and dtype {first.dtype}, end has shape"
@@ -367,18 +373,15 @@ class _Segments:
             self._arrays = (first, last)
             count = first.size
             ends = last.pointer
-        begins = self._arrays[0]
-        self.view = _library.Segments(
-            count, begins.type_code(POSITION_TYPES), begins.pointer, ends
-        )
+        self.view = _library.Segments(count, offset_type, self._arrays[0].pointer, ends)
 
     @staticmethod
-    def _bounds(keys: Array, argument: str, operand: object) -> Array:
+    def _bounds(keys: Array, argument: str, operand: object) -> tuple[Array, int]:
+        """Offsets in the place of the keys, and the sortie_type of them."""
         if isinstance(operand, (list, tuple)):
             operand = np.asarray(operand)
             if operand.dtype.kind in "iu" or operand.size == 0:
                 operand = operand.astype(keys.index_dtype)
         bounds = keys.companion(argument, operand)
         bounds.require_1d()
-        bounds.type_code(POSITION_TYPES)
-        return bounds.contiguous()
+        return bounds.contiguous(), bounds.type_code(POSITION_TYPES)

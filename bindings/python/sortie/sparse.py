@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _library
-from ._arrays import ARRAY_DTYPES, Array, Dtype, array
+from ._arrays import ARRAY_DTYPES, POSITION_TYPES, Array, Dtype, array
 from ._context import Place, call
 from ._library import lib
 from ._matrices import INT32, INT64, VALUE_TYPES, Matrix, fits_int32, matrix, same_format
@@ -73,26 +73,18 @@ def spgemm(
         )
     left, right, index_dtype = _for_library(first, second)
     product = Handle("sortie_csr_destroy", keep=_stream(first))
+    left_view = byref(left.view())
     call(
         "sortie_spgemm",
         settings,
         left.place,
-        byref(left.view()),
-        byref(right.view()),
+        left_view,
+        left_view if right is left else byref(right.view()),
         _library.DROP_ZEROS if drop_zeros else 0,
         byref(product.pointer),
     )
     shape = (first.shape[0], second.shape[1])
-    view = lib.sortie_csr_get(product.pointer)
-    value_dtype = left.values.dtype
-    if not fits_int32(view.nnz):
-        index_dtype = INT64
-    arrays = (
-        _adopt(first, product, view.row_ptr, view.rows + 1, INT64, index_dtype),
-        _adopt(first, product, view.col_idx, view.nnz, ARRAY_DTYPES[view.col_idx_type], index_dtype),
-        _adopt(first, product, view.values, view.nnz, value_dtype, value_dtype),
-    )
-    return first.build(*arrays, shape)
+    return first.build(*_arrays_of(product, settings, left, index_dtype), shape)
 
 
 def _operands(A: Any, B: Any) -> tuple[Matrix, Matrix]:
@@ -113,18 +105,21 @@ def _for_library(first: Matrix, second: Matrix) -> tuple[Matrix, Matrix, Dtype]:
     C = A B of csc operands is computed as C^T = B^T A^T, whose csr forms are the given arrays.
     """
     narrow = fits_int32(*first.extents, *second.extents)
-    operands = (first, second)
-    wide_offsets = any(operand.offsets.dtype == INT64 for operand in operands)
-    wide_indices = any(operand.indices.dtype == INT64 for operand in operands)
+    value_dtype = first.values.dtype
+    if second.values.dtype != value_dtype:
+        value_dtype = np.result_type(value_dtype, second.values.dtype)
     if first.place.on_device:
         # The library would copy 64-bit indices, and does not check any.
         wide_offsets = not fits_int32(first.nnz, second.nnz)
         wide_indices = False
+    else:
+        wide_offsets = first.offsets.dtype == INT64 or second.offsets.dtype == INT64
+        wide_indices = first.indices.dtype == INT64 or second.indices.dtype == INT64
     # In host memory, indices are not narrowed: the library has to see one that is out of range.
     types = (
         INT64 if wide_offsets else INT32,
         INT64 if wide_indices or not narrow else INT32,
-        np.result_type(first.values.dtype, second.values.dtype),
+        value_dtype,
     )
     index_dtype = INT32 if narrow else INT64
     if first.keeps_index_dtype and first.offsets.dtype == INT64:
@@ -139,12 +134,45 @@ def _stream(operand: Matrix) -> object:
     return getattr(operand.values, "stream_object", None)
 
 
+def _arrays_of(
+    product: Handle, settings: Settings, like: Matrix, index_dtype: Dtype
+) -> tuple[Any, Any, Any]:
+    """Offsets, indices and values of a product for the caller: those of the library, but for indices of
+    another type, which the library converts."""
+    view = lib.sortie_csr_get(product.pointer)
+    if not fits_int32(view.nnz):
+        index_dtype = INT64
+    values = like.values
+    column_dtype = ARRAY_DTYPES[view.col_idx_type]
+    offsets = values.empty(view.rows + 1, index_dtype) if index_dtype != INT64 else None
+    indices = values.empty(view.nnz, index_dtype) if index_dtype != column_dtype else None
+    if offsets or indices:
+        call(
+            "sortie_csr_copy",
+            settings,
+            values.place,
+            product.pointer,
+            POSITION_TYPES[index_dtype] if offsets else _library.I64,
+            offsets.pointer if offsets else None,
+            POSITION_TYPES[index_dtype] if indices else _library.I64,
+            indices.pointer if indices else None,
+            None,
+        )
+    return (
+        offsets.result() if offsets else values.adopt(product, view.row_ptr, view.rows + 1, INT64),
+        indices.result()
+        if indices
+        else values.adopt(product, view.col_idx, view.nnz, column_dtype),
+        values.adopt(product, view.values, view.nnz, values.dtype),
+    )
+
+
 def _adopt(
     like: Matrix, owner: Handle, pointer: int, size: int, found: Dtype, wanted: Dtype
 ) -> Any:
     """An array of a result for the caller, converted if it has another type."""
-    adopted = array("result", like.values.adopt(owner, pointer, size, found))
-    return adopted.astype(wanted).result()
+    adopted = like.values.adopt(owner, pointer, size, found)
+    return adopted if found == wanted else array("result", adopted).astype(wanted).result()
 
 
 class SpgemmPlan:
@@ -308,12 +336,13 @@ class SpgemmPlan:
         return target.values
 
     def _place(self, values: Array) -> Place:
-        if values.place != self._first.place:
+        place = values.current_place()
+        if place != self._first.place:
             raise ValueError(
-                f"the plan was made for {self._first.place}, and this call is for {values.place};"
+                f"the plan was made for {self._first.place}, and this call is for {place};"
                 " expected the same current stream in every call"
             )
-        return values.place
+        return place
 
     def __repr__(self) -> str:
         return (

@@ -9,17 +9,22 @@
 #include <utility>
 
 #include "core/cuda/check.hpp"
+#include "primitives/cuda/kernel_image.hpp"
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::spgemm::cuda {
 
 /// Launches mutually independent kernels in one stream with programmatic dependent launch: a kernel
 /// starts as soon as the last blocks of its predecessor have started. The first kernel waits for
-/// all prior work in the stream. The kernels must call trigger_dependent_launch() and
-/// wait_for_prior_kernels() (primitives/cuda/hardware.cuh).
+/// all prior work in the stream. Where the kernels lack that feature, they run one after the other.
+/// The kernels must call trigger_dependent_launch() and wait_for_prior_kernels()
+/// (primitives/cuda/hardware.cuh).
 class KernelGroup {
  public:
-  explicit KernelGroup(cudaStream_t stream) : stream_(stream) {}
+  /// \throws Error (device)
+  explicit KernelGroup(cudaStream_t stream) : stream_(stream) {
+    check_cuda(query_dependent_launch(may_overlap_));
+  }
 
   /// \param bytes  dynamic shared memory per block. If not 0, the kernel requests the largest
   ///               shared memory carveout; otherwise the driver chooses, which leaves more L1
@@ -28,9 +33,9 @@ class KernelGroup {
   void launch(void (*kernel)(Parameters...), unsigned blocks, int threads, std::size_t bytes,
               const Arguments&... arguments) {
     if (bytes != 0) prepare(kernel);
-    check_cuda(sortie::launch(kernel, blocks, static_cast<unsigned int>(threads), bytes, stream_,
-                              is_first_ ? LaunchOrder::after : LaunchOrder::overlapping,
-                              arguments...));
+    check_cuda(sortie::launch(
+        kernel, blocks, static_cast<unsigned int>(threads), bytes, stream_,
+        is_first_ || !may_overlap_ ? LaunchOrder::after : LaunchOrder::overlapping, arguments...));
     is_first_ = false;
   }
 
@@ -53,6 +58,7 @@ class KernelGroup {
   }
 
   cudaStream_t stream_;
+  bool may_overlap_ = false;
   bool is_first_ = true;
 };
 
