@@ -23,8 +23,9 @@ double rate_of(const std::string& path, const Json& json, std::string_view key) 
   const auto found = json.find(key);
   if (found == json.end() || !found->is_number() || found->get<double>() <= 0) {
     throw input_error(path, 0,
-                      found == json.end() ? fmt::format("no {}", sortie::quoted(key))
-                                          : fmt::format("{} in {}", found->dump(), sortie::quoted(key)),
+                      found == json.end()
+                          ? fmt::format("no {}", sortie::quoted(key))
+                          : fmt::format("{} in {}", found->dump(), sortie::quoted(key)),
                       "a number greater than 0");
   }
   return found->get<double>();
