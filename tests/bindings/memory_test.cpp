@@ -191,8 +191,9 @@ TEST(CInterfaceMemory, DeviceMemoryIsAsItWasAfter1000Calls) {
     calls.all();  // the pool grows to what these calls take
     const std::uint64_t in_use = calls.bytes_in_use();
     const std::uint64_t free = calls.bytes_free();
-    const int before = calls.made();
-    while (calls.made() < before + 1000) {
+    // Calls on host memory take longer, since they copy, and keep nothing on the GPU between them.
+    const int wanted = calls.made() + (place.memory == SORTIE_DEVICE_MEMORY ? 1000 : 100);
+    while (calls.made() < wanted) {
       calls.all();
       if (testing::Test::HasFailure()) return;
     }

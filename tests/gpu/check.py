@@ -39,7 +39,7 @@ import time
 
 TOOLS = ["tests", "memcheck", "racecheck", "initcheck"]
 LARGE = "*Large*"
-MEMCHECK = f"-{LARGE}:LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRows/5.*"
+MEMCHECK = f"-{LARGE}:CInterfaceMemory*:LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRows/5.*"
 # Programs, and what racecheck and initcheck run of each.
 PROGRAMS = {
     "core_cuda": f"-{LARGE}",

@@ -53,7 +53,7 @@ def sparse_operand(kind: str, xp: Any, rng: np.random.Generator) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["numpy", *(kind for kind in KINDS if "cpu" not in kind)])
-def test_memory_is_as_it_was_after_1000_calls(kind, rng):
+def test_memory_is_as_it_was_after_many_calls(kind, rng):
     xp = arrays(kind)
     keys = xp.make(rng.integers(0, 100, 3000, dtype=np.int32))
     values = xp.make(rng.integers(0, 100, 3000, dtype=np.int32))
@@ -91,6 +91,7 @@ def test_memory_is_as_it_was_after_1000_calls(kind, rng):
     for one in calls:  # the first calls set up what is kept
         one()
     before = bytes_in_use()
-    for number in range(1000):
+    # Calls on host memory take longer, since they copy.
+    for number in range(100 if kind == "numpy" else 1000):
         calls[number % len(calls)]()
     assert bytes_in_use() == before
