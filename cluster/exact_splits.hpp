@@ -28,6 +28,22 @@ struct SortedItems {
       place;
 };
 
+/// The first i in [low, high) of which precedes(i) is false; high if there is none.
+/// \pre precedes(i) is true up to a position, and false from there on
+template <class Precedes>
+[[nodiscard]] std::uint64_t first_not(std::uint64_t low, std::uint64_t high,
+                                      const Precedes& precedes) {
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (precedes(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 /// \param item    item(i) gives item i by value; trivially copyable
 /// \param before  strict weak order of items
 template <class GetItem, class Before>
@@ -44,17 +60,10 @@ template <class GetItem, class Before>
     alignas(Item) std::byte storage[sizeof(Item)];
     std::memcpy(storage, bytes, sizeof(Item));
     const Item& pivot = *reinterpret_cast<const Item*>(storage);
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      const Item read = item(middle);
-      const bool precedes = after_equal ? !before(pivot, read) : before(read, pivot);
-      if (precedes) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return first_not(low, high, [&](std::uint64_t i) {
+      const Item read = item(i);
+      return after_equal ? !before(pivot, read) : before(read, pivot);
+    });
   };
   return items;
 }
@@ -65,9 +74,9 @@ using Splits = std::vector<std::vector<std::uint64_t>>;
 
 /// Divides the sorted sequences of all ranks among P destinations, exactly. Collective.
 ///
-/// All items have one strict order: by item, rank, number of the sequence in its rank, and position.
-/// So the result is unique, and a merge of the parts of a destination by rank and sequence is
-/// stable.
+/// All items have one strict order: by item, rank, number of the sequence in its rank, and
+/// position. So the result is unique, and a merge of the parts of a destination by rank and
+/// sequence is stable.
 ///
 /// \param sequences  of this rank; none, and empty ones, are allowed. The items of all ranks have
 ///                   the same type and order
@@ -77,10 +86,10 @@ using Splits = std::vector<std::vector<std::uint64_t>>;
 ///                   may throw; else they must not
 /// \throws Error (usage) the sizes do not add up; else of a sequence
 ///
-/// Complexity: O(log(n) / log(s)) expected rounds of 3 collective calls (5 with a phase) for n items
-/// and s samples of each border, which is 64 or, for less than 512 ranks, more, up to 1024. A round
-/// sends (P - 1) s (item_bytes + 24) bytes at most, and reads s log(n) items of each sequence and
-/// border: 3 rounds at P = 2 and n = 2^25.
+/// Complexity: O(log(n) / log(s)) expected rounds of 3 collective calls (5 with a phase) for n
+/// items and s samples of each border, which is 64 or, for less than 512 ranks, more, up to 1024. A
+/// round reduces (P - 1) s (item_bytes + 24) bytes at most, and reads s log(n) items of each
+/// sequence and border: 3 rounds at P = 2 and n = 2^25.
 ///
 /// Source: Harsh, Kale, Solomonik: Histogram Sort with Sampling (SPAA 2019); here with samples that
 /// are evenly spaced in the open items of all ranks, and exact by rank and position of equal items.

@@ -53,8 +53,8 @@ std::uint64_t exchange_parts(Ranks& ranks, const PartExchange& plan,
 
 /// Merges sorted runs on the threads of the host runtime: exact splits give each thread an equal
 /// part of the result.
-/// \param read    read(run, i) gives the key of item i of a run
-/// \param before  strict weak order of keys
+/// \param read    read(run, i) gives the key of item i of a run; called by the calling thread only
+/// \param before  strict weak order of keys; the same
 /// \param merge   merge(begins, ends, first): merges items [begins[r], ends[r]) of each run; the
 ///                first of them is item `first` of the result. Several threads call it at once
 template <class Read, class Before, class Merge>
@@ -62,12 +62,12 @@ void merge_on_threads(std::span<const std::uint64_t> sizes, Read read, Before be
   std::uint64_t items = 0;
   for (const std::uint64_t size : sizes) items += size;
   const EqualShares shares = thread_shares(items);
-  const auto split = [&](std::uint64_t share) {
-    if (share == shares.count) return std::vector<std::uint64_t>(sizes.begin(), sizes.end());
-    return multisort::plan::split_at_rank(sizes, shares.begin(share), read, before);
-  };
+  std::vector<std::vector<std::uint64_t>> splits;
+  for (std::uint64_t share = 0; share < shares.count; ++share)
+    splits.push_back(multisort::plan::split_at_rank(sizes, shares.begin(share), read, before));
+  splits.emplace_back(sizes.begin(), sizes.end());
   for_each_task(shares.count, [&](std::uint64_t share) {
-    merge(split(share), split(share + 1), shares.begin(share));
+    merge(splits[share], splits[share + 1], shares.begin(share));
   });
 }
 
