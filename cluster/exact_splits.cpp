@@ -70,7 +70,7 @@ struct Sampling {
 class SplitSearch {
  public:
   SplitSearch(Ranks& ranks, std::span<const SortedItems> sequences,
-              std::span<const std::uint64_t> sizes, std::string_view phase)
+              std::span<const std::uint64_t> sizes, std::string_view phase, std::uint64_t samples)
       : ranks_(ranks), sequences_(sequences), phase_(phase) {
     std::uint64_t mine[2] = {0, sequences.size()};
     std::uint64_t item_bytes = 0;
@@ -100,7 +100,7 @@ class SplitSearch {
       }
       searches_.push_back(std::move(search));
     }
-    samples_ = samples_of_a_border(searches_.size());
+    samples_ = samples != 0 ? samples : samples_of_a_border(searches_.size());
   }
 
   Splits run() {
@@ -253,8 +253,9 @@ class SplitSearch {
 }  // namespace
 
 Splits exact_splits(Ranks& ranks, std::span<const SortedItems> sequences,
-                    std::span<const std::uint64_t> sizes, std::string_view phase) {
-  return SplitSearch(ranks, sequences, sizes, phase).run();
+                    std::span<const std::uint64_t> sizes, std::string_view phase,
+                    std::uint64_t samples) {
+  return SplitSearch(ranks, sequences, sizes, phase, samples).run();
 }
 
 }  // namespace sortie::cluster

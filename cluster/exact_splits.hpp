@@ -84,18 +84,20 @@ using Splits = std::vector<std::vector<std::uint64_t>>;
 ///                   items. One for each rank
 /// \param phase      if not empty, the sequences are read in Ranks::together() under this name, and
 ///                   may throw; else they must not
+/// \param samples    s below; 0: 64 or, for less than 512 ranks, more, up to 1024. Fewer reads
+///                   take more rounds
 /// \throws Error (usage) the sizes do not add up; else of a sequence
 ///
 /// Complexity: O(log(n) / log(s)) expected rounds of 3 collective calls (5 with a phase) for n
-/// items and s samples of each border, which is 64 or, for less than 512 ranks, more, up to 1024. A
-/// round reduces (P - 1) s (item_bytes + 24) bytes at most, and reads s log(n) items of each
-/// sequence and border: 3 rounds at P = 2 and n = 2^25.
+/// items and s samples of each border: 3 rounds at P = 2 and n = 2^25. A round reduces at most
+/// (P - 1) s (item_bytes + 24) bytes, and reads s log(n) items of each sequence and border.
+/// Extra memory: (P - 1) s (item_bytes + 24 + 8 k) bytes for k sequences of this rank.
 ///
 /// Source: Harsh, Kale, Solomonik: Histogram Sort with Sampling (SPAA 2019); here with samples that
 /// are evenly spaced in the open items of all ranks, and exact by rank and position of equal items.
 /// multisort/plan/sampled_split.hpp samples every sequence for every border: P^2 samples a round.
 [[nodiscard]] Splits exact_splits(Ranks& ranks, std::span<const SortedItems> sequences,
-                                  std::span<const std::uint64_t> sizes,
-                                  std::string_view phase = {});
+                                  std::span<const std::uint64_t> sizes, std::string_view phase = {},
+                                  std::uint64_t samples = 0);
 
 }  // namespace sortie::cluster

@@ -77,8 +77,8 @@ SORTIE_API void sort_records(Ranks& ranks, const Context& context,
 /// Extra memory: one copy of the larger of the share before and after.
 /// The result does not depend on the ranks' numbers of keys or threads.
 ///
-/// Source: Harsh, Kale, Solomonik: Histogram Sort with Sampling (SPAA 2019), for the splits; Tanasic
-/// et al. (GPGPU 2013), section 3.
+/// Source: Harsh, Kale, Solomonik: Histogram Sort with Sampling (SPAA 2019), for the splits;
+/// Tanasic et al. (GPGPU 2013), section 3.
 template <SortKey Key>
 void sort(Ranks& ranks, const Context& context, std::vector<Key>& keys,
           const SortOptions& options = {}) {

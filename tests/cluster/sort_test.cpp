@@ -149,9 +149,15 @@ TEST(ClusterSort, SortsEveryTypeInBothDirections) {
            {KeyType::u8, KeyType::i8, KeyType::u16, KeyType::i16, KeyType::u32, KeyType::i32,
             KeyType::f32, KeyType::u64, KeyType::i64, KeyType::f64}) {
         with_key_type(type, [&]<class Key>(Key) {
-          expect_sorted<Key, std::uint32_t>(ranks, shapes()[0], order, false);
-          expect_sorted<Key, std::uint32_t>(ranks, shapes()[2], order, true);
-          expect_sorted<Key, std::uint64_t>(ranks, shapes()[0], order, true);
+          // Two of three for each type: without values, with short and with long ones.
+          switch ((static_cast<int>(type) + (order == Order::ascending ? 0 : 1)) % 3) {
+            case 0:
+              return expect_sorted<Key, std::uint32_t>(ranks, shapes()[0], order, false);
+            case 1:
+              return expect_sorted<Key, std::uint32_t>(ranks, shapes()[2], order, true);
+            default:
+              return expect_sorted<Key, std::uint64_t>(ranks, shapes()[0], order, true);
+          }
         });
       }
     }
@@ -227,9 +233,11 @@ std::string error_of(Ranks& ranks, const Context& context, std::uint64_t values_
 
 TEST(ClusterSort, AFaultInAnyPhaseIsThrownByAll) {
   test::on_few_ranks([](Ranks& ranks) {
-    for (const char* phase : {"check keys", "check memory", "local sort", "splits", "allocate",
-                              "check exchange", "merge"}) {
-      for (const int failing : {0, ranks.size() / 2, ranks.size() - 1}) {
+    const std::vector<std::string> phases = {"check keys", "check memory",   "local sort", "splits",
+                                             "allocate",   "check exchange", "merge"};
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      const std::string& phase = phases[i];
+      for (const int failing : test::failing_ranks(ranks, i)) {
         const test::Fault fault(ranks, failing, phase);
         const std::string found = error_of(ranks, host_context(), 0);
         if (found == "none" && ranks.size() == 1) continue;  // has no exchange

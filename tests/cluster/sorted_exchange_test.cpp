@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/exact_splits.hpp"
+#include "core/host_runtime.hpp"
 #include "core/random.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -118,6 +119,44 @@ TEST(SortedExchange, KeysAndValuesAreParallelArrays) {
       ASSERT_EQ(out_values[i], wanted.all[first + i].source) << i;
     }
   });
+}
+
+/// Runs long enough for several threads, with many equal keys.
+TEST(SortedExchange, ThreadsMergeStably) {
+  start_host_runtime(0);
+  std::vector<std::vector<Record>> runs(4);
+  for (std::uint32_t r = 0; r < runs.size(); ++r) {
+    Random random(r);
+    runs[r].resize(r == 2 ? 0 : 30000);
+    for (Record& record : runs[r]) record.key = static_cast<std::uint32_t>(random.below(500));
+    std::ranges::stable_sort(runs[r], before);
+    for (std::uint32_t i = 0; i < runs[r].size(); ++i) runs[r][i].source = 100000 * r + i;
+  }
+  std::vector<Record> expected;
+  for (const auto& run : runs) expected.insert(expected.end(), run.begin(), run.end());
+  std::ranges::stable_sort(expected, before);
+
+  std::vector<sortie::detail::RecordRun> record_runs;
+  for (const auto& run : runs) record_runs.push_back({run.data(), run.size()});
+  std::vector<Record> merged(expected.size());
+  merge_record_parts(record_runs, merged.data(), before);
+  EXPECT_TRUE(merged == expected);
+
+  std::vector<std::vector<std::uint32_t>> keys(runs.size());
+  std::vector<std::vector<std::uint32_t>> values(runs.size());
+  std::vector<multisort::Run<std::uint32_t, std::uint32_t>> pair_runs;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (const Record& record : runs[r]) {
+      keys[r].push_back(record.key);
+      values[r].push_back(record.source);
+    }
+    pair_runs.push_back({{keys[r].data(), values[r].data()}, keys[r].size()});
+  }
+  std::vector<std::uint32_t> out_keys(expected.size());
+  std::vector<std::uint32_t> out_values(expected.size());
+  merge_parts<std::uint32_t, std::uint32_t>(pair_runs, {out_keys.data(), out_values.data()});
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_EQ((Record{out_keys[i], out_values[i]}), expected[i]) << i;
 }
 
 }  // namespace
