@@ -37,8 +37,8 @@ SharedOutput::SharedOutput(Ranks& ranks, const std::string& path) : ranks_(ranks
   ranks.broadcast(std::as_writable_bytes(std::span(temporary)), 0);
   ranks.together("open output", [&] {
     if (ranks.rank() == 0) return;
-    descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ >= 0) return;
+    others_.number = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
+    if (others_.number >= 0) return;
     throw Error(
         ErrorKind::output,
         fmt::format("{}: the temporary file of rank 0, {}, cannot be opened: {}; expected a "
@@ -47,15 +47,15 @@ SharedOutput::SharedOutput(Ranks& ranks, const std::string& path) : ranks_(ranks
   });
 }
 
-SharedOutput::~SharedOutput() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+SharedOutput::Descriptor::~Descriptor() {
+  if (number >= 0) ::close(number);
 }
 
 void SharedOutput::write_at(std::uint64_t offset, std::span<const char> bytes) const {
   if (file_) return file_->write_at(offset, bytes);
   while (!bytes.empty()) {
     const ssize_t written =
-        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        ::pwrite(others_.number, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) throw write_error(path_, written == 0 ? ENOSPC : errno);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
@@ -69,7 +69,7 @@ void SharedOutput::commit(std::uint64_t bytes) {
     if (file_) {
       if (bytes > 0) static_cast<void>(file_->reserve(bytes));
       file_->prepare();
-    } else if (::close(std::exchange(descriptor_, -1)) != 0) {
+    } else if (::close(std::exchange(others_.number, -1)) != 0) {
       throw write_error(path_, errno);
     }
   });

@@ -20,7 +20,6 @@ class SharedOutput {
   /// Collective. \throws Error (output) the folder cannot be written, a rank does not see the
   /// temporary file, or the path is not a regular file
   SharedOutput(Ranks& ranks, const std::string& path);
-  ~SharedOutput();
   SharedOutput(const SharedOutput&) = delete;
   SharedOutput& operator=(const SharedOutput&) = delete;
 
@@ -31,10 +30,20 @@ class SharedOutput {
   void commit(std::uint64_t bytes);
 
  private:
+  /// Closes its file, also where the constructor throws.
+  struct Descriptor {
+    Descriptor() = default;
+    ~Descriptor();
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    int number = -1;
+  };
+
   Ranks& ranks_;
   std::string path_;
   std::optional<WholeFile> file_;  ///< on rank 0
-  int descriptor_ = -1;            ///< on the others
+  Descriptor others_;              ///< on the others
 };
 
 }  // namespace sortie::cluster

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/sort_command.hpp"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,7 +14,7 @@
 
 #include "apps/bench/generator_spec.hpp"
 #include "apps/cli/backend_choice.hpp"
-#include "apps/cli/command.hpp"
+#include "apps/cli/rank_program.hpp"
 #include "apps/sort/record_generator.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
@@ -33,16 +36,11 @@ const std::map<std::string, Distribution> distributions = {
     {"reverse", Distribution::reverse}, {"nearly", Distribution::nearly_sorted},
     {"entropy", Distribution::entropy}};
 
-struct SortCommand {
-  CommonOptions common;
-  std::string input;
-  std::string type;
-  std::string values;
-  std::string algorithm = "auto";
-  std::string transport = "auto";
-  bool descending = false;
-  sorting::FileSortRequest request;  ///< the options above are put into it when the command runs
-};
+double rate(const sorting::SortResult& result) {
+  return result.seconds > 0 ? 1e-6 * static_cast<double>(result.records) / result.seconds : 0;
+}
+
+}  // namespace
 
 std::unique_ptr<sorting::RecordSource> open_source(const HostContext& context,
                                                    const SortCommand& command,
@@ -59,8 +57,12 @@ std::unique_ptr<sorting::RecordSource> open_source(const HostContext& context,
   return sorting::generate_records(wanted, format);
 }
 
-double rate(const sorting::SortResult& result) {
-  return result.seconds > 0 ? 1e-6 * static_cast<double>(result.records) / result.seconds : 0;
+bool reads_stream(const SortCommand& command) {
+  if (bench::GeneratorSpec::matches(command.input)) return false;
+  // What does not exist is reported by open_source().
+  return command.input == "-" || (std::filesystem::exists(command.input) &&
+                                  !std::filesystem::is_regular_file(command.input) &&
+                                  !std::filesystem::is_directory(command.input));
 }
 
 void report(Job& job, const SortCommand& command, const sorting::SortResult& result) {
@@ -91,7 +93,6 @@ std::string summary(Backend backend, const SortCommand& command,
   return text;
 }
 
-/// Before the records are read, since the device starts beside that.
 void choose_backend(Job& job, const SortCommand& command, const sorting::FileSortRequest& work,
                     std::optional<std::uint64_t> records) {
   if (!job.may_choose_backend()) return;
@@ -116,14 +117,28 @@ void choose_backend(Job& job, const SortCommand& command, const sorting::FileSor
                                   threads_of(job.reading_context())));
 }
 
-void run_sort(Job& job, const SortCommand& command) {
-  job.announce_output(command.request.output);
+sorting::FileSortRequest request_of(const SortCommand& command) {
   sorting::FileSortRequest work = command.request;
   work.format = sorting::parse_record_format(command.type, command.values);
   if (command.descending) work.options.order = Order::descending;
   work.options.algorithm = parse_sort_algorithm(command.algorithm);
   work.options.transport = parse_transport(command.transport);
   work.repeat = command.common.repeat;
+  return work;
+}
+
+namespace {
+
+void run_sort(Job& job, const SortCommand& command) {
+  cluster::Ranks* const ranks = job_ranks();
+  if (ranks != nullptr && ranks->size() > 1) return run_sort_on_ranks(job, command, *ranks);
+  job.announce_output(command.request.output);
+  sorting::FileSortRequest work = request_of(command);
+  // The bytes do not depend on the number of ranks.
+  if (ranks != nullptr) {
+    work.options.stable = true;
+    job.report().set("ranks", std::uint64_t{1});
+  }
   const auto source = open_source(job.reading_context(), command, work.format);
   choose_backend(job, command, work, source->records());
   const sorting::SortResult result = sorting::sort_records_of(job.context(), *source, work);
@@ -170,9 +185,12 @@ Command add_sort_command(CLI::App& program) {
                    "Between GPUs: peer, staged (through the host) or auto")
       ->capture_default_str();
   parser->add_flag("--descending", command->descending, "Sort in descending order");
-  parser->add_flag("--stable", command->request.options.stable, "Equal keys keep their order");
+  parser->add_flag("--stable", command->request.options.stable,
+                   "Equal keys keep their order; on ranks they always do");
   parser->add_flag("--verify", command->request.verify, "Check order and records; exit 3 if wrong");
-  return make_command(parser, command, run_sort);
+  Command made = make_command(parser, command, run_sort);
+  made.runs_on_ranks = true;
+  return made;
 }
 
 }  // namespace sortie::cli

@@ -38,6 +38,9 @@ class Fingerprint {
     return *this;
   }
 
+  /// Its state: that of the records of both is the sum, modulo 2^64.
+  [[nodiscard]] std::uint64_t sum() const { return sum_; }
+
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 
  private:
@@ -100,12 +103,19 @@ class OrderCheck {
                             records_, records));
   }
 
- private:
-  static Error out_of_order(std::uint64_t record) {
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  [[nodiscard]] std::uint64_t records() const { return records_ - first_; }
+  /// Keys of the first and the last record. \pre records() > 0
+  [[nodiscard]] Key least() const { return least_; }
+  [[nodiscard]] Key last() const { return last_; }
+  [[nodiscard]] const Fingerprint& fingerprint() const { return fingerprint_; }
+
+  [[nodiscard]] static Error out_of_order(std::uint64_t record) {
     return {ErrorKind::check,
             fmt::format("sort: record {}: found a key that precedes the previous one", record)};
   }
 
+ private:
   std::uint64_t first_;
   std::uint64_t records_;  ///< number of the record after the last one
   Key least_ = 0;          ///< key of the first record

@@ -50,7 +50,9 @@ struct MergeOutput {
 ///
 /// Workers merge a step block by block, with exact splits between the blocks, and write each block
 /// while it is in the cache.
-template <std::unsigned_integral Key, class Value>
+///
+/// \tparam File  has read(begin, into) and discard(begin, bytes) as SpillFile
+template <std::unsigned_integral Key, class Value, class File = SpillFile>
 class RunMerger {
  public:
   using Range = Items<Key, Value>;
@@ -67,7 +69,7 @@ class RunMerger {
 
   /// \param runs  equal keys of earlier runs come first
   /// \param last  a run in memory that comes after those of the file; it may be empty
-  RunMerger(const Context& context, const SpillFile& file, std::span<const SpilledRun> runs,
+  RunMerger(const Context& context, const File& file, std::span<const SpilledRun> runs,
             multisort::Run<Key, Value> last, const Memory& memory, KeyCodec<Key> codec)
       : context_(context), file_(file), codec_(codec), memory_(memory), workers_(memory.workers) {
     for (std::size_t r = 0; r < runs.size(); ++r) {
@@ -263,7 +265,7 @@ class RunMerger {
       const Range merged = memory_.merged.from(static_cast<std::uint64_t>(worker) * most_items);
       multisort::merge_runs(std::move(part.runs), merged);
       if (check != nullptr) {
-        part.check = OrderCheck<Key, Value>(merged_ + part.begin);
+        part.check = OrderCheck<Key, Value>(check->first() + merged_ + part.begin);
         part.check.add(merged, part.items);
       }
       if (!output.write) return;
@@ -284,7 +286,7 @@ class RunMerger {
   }
 
   const Context& context_;
-  const SpillFile& file_;
+  const File& file_;
   KeyCodec<Key> codec_;
   Memory memory_;
   std::uint64_t workers_;

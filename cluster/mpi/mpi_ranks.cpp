@@ -136,16 +136,20 @@ class MpiRanks final : public Ranks {
  private:
   static constexpr int tag = 1;
 
-  /// Waits for all requests. Between tries it lets other threads run: MPICH's own waiting keeps the
-  /// core, and where ranks share cores, each collective call then takes some milliseconds.
-  static void wait(std::span<MPI_Request> requests) {
+  /// Waits for all requests. MPICH's own waiting keeps the core: where ranks share cores, each
+  /// collective call then takes some milliseconds. So other threads may run, where ranks are more
+  /// than cores after each try; else, since a message in parts asks for many tries, after several.
+  void wait(std::span<MPI_Request> requests) const {
+    constexpr int most_tries = 1000;
+    static const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    const int tries_at_once = ranks_on_machine_ > cores ? 1 : most_tries;
     int done = 0;
-    while (true) {
+    for (int tries = 1;; ++tries) {
       check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
                         MPI_STATUSES_IGNORE),
             "MPI_Testall");
       if (done != 0) return;
-      std::this_thread::yield();
+      if (tries % tries_at_once == 0) std::this_thread::yield();
     }
   }
 

@@ -127,6 +127,29 @@ void merge_record_runs(std::span<const RecordRun> runs, Record* out, Before& bef
   }
 }
 
+/// The sort of these records by this comparator. \pre `before` outlives the result
+template <class Record, class Before>
+[[nodiscard]] RecordSort record_sort(std::span<Record> records, Before& before) {
+  RecordSort sort;
+  sort.records = records.data();
+  sort.count = records.size();
+  sort.record_bytes = sizeof(Record);
+  // Each call copies the comparator, so no two threads share its state.
+  sort.sort_share = [&before](void* items, void* scratch, std::uint64_t n) {
+    Before mine = before;
+    sort_share(static_cast<Record*>(items), static_cast<Record*>(scratch), n, mine);
+  };
+  sort.before = [&before](const void* a, const void* b) {
+    return static_cast<bool>(
+        before(*static_cast<const Record*>(a), *static_cast<const Record*>(b)));
+  };
+  sort.merge = [&before](std::span<const RecordRun> runs, void* out) {
+    Before mine = before;
+    merge_record_runs(runs, static_cast<Record*>(out), mine);
+  };
+  return sort;
+}
+
 }  // namespace detail
 
 /// Sorts records by a comparator, in place, on the host.
@@ -147,24 +170,7 @@ template <class Record, class Before>
 requires std::is_trivially_copyable_v<Record>
 void sort_records(const Context& context, std::span<Record> records, Before before,
                   int devices = 0) {
-  detail::RecordSort sort;
-  sort.records = records.data();
-  sort.count = records.size();
-  sort.record_bytes = sizeof(Record);
-  // Each call copies the comparator, so no two threads share its state.
-  sort.sort_share = [&before](void* items, void* scratch, std::uint64_t n) {
-    Before mine = before;
-    detail::sort_share(static_cast<Record*>(items), static_cast<Record*>(scratch), n, mine);
-  };
-  sort.before = [&before](const void* a, const void* b) {
-    return static_cast<bool>(
-        before(*static_cast<const Record*>(a), *static_cast<const Record*>(b)));
-  };
-  sort.merge = [&before](std::span<const detail::RecordRun> runs, void* out) {
-    Before mine = before;
-    detail::merge_record_runs(runs, static_cast<Record*>(out), mine);
-  };
-  detail::sort_records(context, sort, devices);
+  detail::sort_records(context, detail::record_sort(records, before), devices);
 }
 
 }  // namespace sortie

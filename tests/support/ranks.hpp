@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cluster/fault_hook.hpp"
 #include "sortie/cluster.hpp"
@@ -16,6 +18,16 @@ void on_ranks(const std::function<void(cluster::Ranks&)>& body);
 
 /// The same on fewer numbers of ranks of this process: 1, 3 and 8. For bodies that take long.
 void on_few_ranks(const std::function<void(cluster::Ranks&)>& body);
+
+/// The ranks on which a test injects the fault of its phase number `phase`: the first, the middle
+/// and the last one. Of many processes that share few cores, one of these, another for the next
+/// phase.
+[[nodiscard]] inline std::vector<int> failing_ranks(const cluster::Ranks& ranks,
+                                                    std::size_t phase) {
+  const std::vector<int> all = {0, ranks.size() / 2, ranks.size() - 1};
+  if (ranks.transport() == "threads" || ranks.size() < 8) return all;
+  return {all[phase % all.size()]};
+}
 
 /// While it lives, the work of a phase of one rank throws "injected". Construction and end are
 /// collective.

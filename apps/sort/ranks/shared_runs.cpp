@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/sort/ranks/shared_runs.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "primitives/host/parallel.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::sorting {
+namespace {
+
+Error spill_error(const std::string& folder, int code) {
+  return {ErrorKind::output,
+          fmt::format("{}: temporary file cannot be written: {}", folder, std::strerror(code))};
+}
+
+}  // namespace
+
+SharedRuns::SharedRuns(cluster::Ranks& ranks, const std::string& folder) : folder_(folder) {
+  constexpr mode_t own = 0600;
+  ranks.together("create runs", [&] {
+    files_.name.set(TemporaryName::unused_name(folder_));
+    files_.own = ::open(files_.name.path(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, own);
+    if (files_.own >= 0) return;
+    const int code = errno;
+    files_.name.clear();
+    throw spill_error(folder_, code);
+  });
+}
+
+SharedRuns::OpenFiles::~OpenFiles() {
+  for (const int descriptor : descriptors)
+    if (descriptor >= 0 && descriptor != own) ::close(descriptor);
+  if (own >= 0) ::close(own);
+  if (!name.empty()) ::unlink(name.path());
+}
+
+void SharedRuns::append(std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::pwrite(files_.own, bytes.data(), bytes.size(), static_cast<off_t>(size_));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) throw spill_error(folder_, written == 0 ? ENOSPC : errno);
+    size_ += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void SharedRuns::open_all(cluster::Ranks& ranks) {
+  begins_ = begins_of(ranks.gather(size_));
+  std::vector<std::uint64_t> lengths;
+  const std::string_view own = files_.name.path();
+  const std::vector<char> names =
+      ranks.gather_arrays(std::span<const char>(own.data(), own.size()), &lengths);
+  ranks.together("open runs", [&] {
+    std::size_t begin = 0;
+    for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
+      const std::string name(names.data() + begin, lengths[rank]);
+      begin += lengths[rank];
+      const bool is_own = rank == static_cast<std::size_t>(ranks.rank());
+      files_.descriptors.push_back(is_own ? files_.own : ::open(name.c_str(), O_RDWR | O_CLOEXEC));
+      if (files_.descriptors.back() >= 0) continue;
+      throw Error(ErrorKind::output,
+                  fmt::format("{}: the temporary file of rank {} cannot be opened: {}; expected a "
+                              "folder that all ranks share",
+                              name, rank, std::strerror(errno)));
+    }
+  });
+}
+
+SharedRuns::Place SharedRuns::place(std::uint64_t byte) const {
+  // Ranks without runs have empty files: the last one that begins at or before the byte.
+  const auto behind = std::upper_bound(begins_.begin(), begins_.end() - 1, byte);
+  const auto rank = static_cast<std::size_t>(behind - begins_.begin()) - 1;
+  return {files_.descriptors[rank], byte - begins_[rank]};
+}
+
+void SharedRuns::read(std::uint64_t begin, std::span<char> into) const {
+  auto [descriptor, offset] = place(begin);
+  while (!into.empty()) {
+    const ssize_t got = ::pread(descriptor, into.data(), into.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: temporary file cannot be read: {}", folder_,
+                              got == 0 ? "it ends too early" : std::strerror(errno)));
+    }
+    offset += static_cast<std::uint64_t>(got);
+    into = into.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+void SharedRuns::discard(std::uint64_t begin, std::uint64_t bytes) const {
+  const auto [descriptor, offset] = place(begin);
+  // An error is no fault: the space is freed with the file then.
+  static_cast<void>(::fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                static_cast<off_t>(offset), static_cast<off_t>(bytes)));
+}
+
+}  // namespace sortie::sorting

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/cluster_sort.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/random.hpp"
+#include "primitives/host/parallel.hpp"
+#include "primitives/key_codec.hpp"
+#include "primitives/payload.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/support/ranks.hpp"
+
+namespace sortie::cluster {
+namespace {
+
+std::uint64_t number(int rank) {
+  return static_cast<std::uint64_t>(rank);
+}
+
+Context host_context() {
+  Context context;
+  context.backend = Backend::host;
+  return context;
+}
+
+/// How many keys each rank has, and key number i of all.
+struct Shape {
+  std::string name;
+  std::function<std::uint64_t(std::uint64_t rank, std::uint64_t ranks)> items;
+  std::function<std::uint64_t(std::uint64_t i)> key;
+};
+
+std::uint64_t drawn(std::uint64_t i) {
+  return Random(i).next();
+}
+
+const std::vector<Shape>& shapes() {
+  const auto uneven = [](std::uint64_t rank, std::uint64_t) { return 100 + 37 * (rank % 4); };
+  static const std::vector<Shape> all = {
+      {"uniform", uneven, drawn},
+      {"all equal", uneven, [](std::uint64_t) { return std::uint64_t{5}; }},
+      {"few keys", uneven, [](std::uint64_t i) { return drawn(i) >> 62; }},
+      {"sorted", uneven, [](std::uint64_t i) { return i << 40; }},
+      {"reversed", uneven, [](std::uint64_t i) { return ~i; }},
+      {"some ranks without", [](std::uint64_t r, std::uint64_t) { return r % 2 == 0 ? 0 : 300; },
+       drawn},
+      {"all on one", [](std::uint64_t r, std::uint64_t p) { return r == p / 2 ? 900 : 0; }, drawn},
+      {"fewer than ranks", [](std::uint64_t r, std::uint64_t) { return r % 3 == 0 ? 1 : 0; },
+       drawn},
+      {"none", [](std::uint64_t, std::uint64_t) { return 0; }, drawn}};
+  return all;
+}
+
+/// A word of the width of a key, made of the high bits of a number.
+template <class Key>
+using WordOf = std::conditional_t<
+    sizeof(Key) == 1, std::uint8_t,
+    std::conditional_t<sizeof(Key) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>>;
+
+template <class Key>
+Key key_of(std::uint64_t number) {
+  return std::bit_cast<Key>(static_cast<WordOf<Key>>(number >> (64 - 8 * sizeof(Key))));
+}
+
+/// The part of each rank before and after the sort of all.
+template <class Key, class Value>
+struct Sorted {
+  std::vector<Key> keys;
+  std::vector<Value> values;
+  std::vector<Key> expected_keys;
+  std::vector<Value> expected_values;
+};
+
+template <class Key, class Value>
+Sorted<Key, Value> make(Ranks& ranks, const Shape& shape, Order order) {
+  const std::uint64_t p = number(ranks.size());
+  const std::uint64_t r = number(ranks.rank());
+  Sorted<Key, Value> sorted;
+  std::vector<std::pair<Key, Value>> all;
+  for (std::uint64_t rank = 0; rank < p; ++rank) {
+    for (std::uint64_t n = shape.items(rank, p); n > 0; --n) {
+      const std::uint64_t i = all.size();
+      all.emplace_back(key_of<Key>(shape.key(i)), static_cast<Value>(i));
+      if (rank != r) continue;
+      sorted.keys.push_back(all.back().first);
+      sorted.values.push_back(all.back().second);
+    }
+  }
+  const KeyCodec<WordOf<Key>> codec(kind_of(key_type_of<Key>()), order);
+  const auto word = [&](const auto& item) {
+    return codec.encoded(std::bit_cast<WordOf<Key>>(item.first));
+  };
+  std::ranges::stable_sort(all, [&](const auto& a, const auto& b) { return word(a) < word(b); });
+  const EqualShares shares{all.size(), p};
+  for (std::uint64_t i = shares.begin(r); i < shares.begin(r + 1); ++i) {
+    sorted.expected_keys.push_back(all[i].first);
+    sorted.expected_values.push_back(all[i].second);
+  }
+  return sorted;
+}
+
+/// Equal in bits: NaNs too.
+template <class T>
+bool are_same(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+}
+
+template <class Key, class Value>
+void expect_sorted(Ranks& ranks, const Shape& shape, Order order, bool with_values) {
+  Sorted<Key, Value> sorted = make<Key, Value>(ranks, shape, order);
+  SortOptions options;
+  options.order = order;
+  const Context context = host_context();
+  if (with_values) {
+    sort(ranks, context, sorted.keys, sorted.values, options);
+    EXPECT_TRUE(are_same(sorted.values, sorted.expected_values));
+  } else {
+    sort(ranks, context, sorted.keys, options);
+  }
+  EXPECT_TRUE(are_same(sorted.keys, sorted.expected_keys))
+      << shape.name << ", " << name(key_type_of<Key>());
+}
+
+TEST(ClusterSort, SortsEveryShape) {
+  test::on_ranks([](Ranks& ranks) {
+    for (const Shape& shape : shapes()) {
+      expect_sorted<std::uint64_t, std::uint64_t>(ranks, shape, Order::ascending, false);
+      expect_sorted<std::uint32_t, std::uint32_t>(ranks, shape, Order::descending, true);
+    }
+  });
+}
+
+TEST(ClusterSort, SortsEveryTypeInBothDirections) {
+  test::on_few_ranks([](Ranks& ranks) {
+    for (const Order order : {Order::ascending, Order::descending}) {
+      for (const KeyType type :
+           {KeyType::u8, KeyType::i8, KeyType::u16, KeyType::i16, KeyType::u32, KeyType::i32,
+            KeyType::f32, KeyType::u64, KeyType::i64, KeyType::f64}) {
+        with_key_type(type, [&]<class Key>(Key) {
+          // Two of three for each type: without values, with short and with long ones.
+          switch ((static_cast<int>(type) + (order == Order::ascending ? 0 : 1)) % 3) {
+            case 0:
+              return expect_sorted<Key, std::uint32_t>(ranks, shapes()[0], order, false);
+            case 1:
+              return expect_sorted<Key, std::uint32_t>(ranks, shapes()[2], order, true);
+            default:
+              return expect_sorted<Key, std::uint64_t>(ranks, shapes()[0], order, true);
+          }
+        });
+      }
+    }
+  });
+}
+
+struct Record {
+  std::uint16_t key;
+  std::uint64_t source;
+  char text[3];
+};
+
+TEST(ClusterSort, RecordsAreSortedStablyByAComparator) {
+  test::on_ranks([](Ranks& ranks) {
+    for (const Shape& shape : shapes()) {
+      const auto sorted = make<std::uint16_t, std::uint64_t>(ranks, shape, Order::descending);
+      std::vector<Record> records;
+      for (std::size_t i = 0; i < sorted.keys.size(); ++i)
+        records.push_back({sorted.keys[i], sorted.values[i], "ab"});
+      sort_records(ranks, host_context(), records,
+                   [](const Record& a, const Record& b) { return a.key > b.key; });
+      ASSERT_EQ(records.size(), sorted.expected_keys.size());
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        EXPECT_EQ(records[i].source, sorted.expected_values[i]) << shape.name;
+        EXPECT_EQ(std::string(records[i].text), "ab");
+      }
+    }
+  });
+}
+
+TEST(ClusterSort, ReportsTheBytesItSendsAndPhases) {
+  test::on_few_ranks([](Ranks& ranks) {
+    auto sorted =
+        make<std::uint32_t, std::uint64_t>(ranks, shapes()[4], Order::ascending);  // reversed
+    RunReport report;
+    Context context = host_context();
+    context.report = &report;
+    sort(ranks, context, sorted.keys, sorted.values);
+    const auto figure = [&](std::string_view key) {
+      for (const auto& [name, value] : report.figures())
+        if (name == key) return value;
+      return RunReport::Value(std::string("none"));
+    };
+    EXPECT_EQ(std::get<std::uint64_t>(figure("ranks")), number(ranks.size()));
+    const auto planned = std::get<std::uint64_t>(figure("planned_exchange_bytes"));
+    EXPECT_EQ(std::get<std::uint64_t>(figure("exchanged_bytes")), planned);
+    EXPECT_EQ(planned > 0, ranks.size() > 1);
+    EXPECT_EQ(planned % 12, 0u);
+    EXPECT_LE(std::get<std::uint64_t>(figure("most_exchange_bytes")), planned);
+    EXPECT_LT(std::get<double>(figure("imbalance")), 1.02);
+    std::vector<std::string> phases;
+    for (const auto& phase : report.phases())
+      if (phase.within.empty()) phases.push_back(phase.name);
+    if (ranks.size() == 1) {
+      EXPECT_THAT(phases, testing::ElementsAre("local sort"));
+    } else {
+      EXPECT_THAT(phases, testing::ElementsAre("local sort", "splits", "exchange", "merge"));
+    }
+  });
+}
+
+/// The error that all ranks throw.
+std::string error_of(Ranks& ranks, const Context& context, std::uint64_t values_missing) {
+  auto sorted = make<std::uint32_t, std::uint64_t>(ranks, shapes()[0], Order::ascending);
+  sorted.values.resize(sorted.values.size() - values_missing);
+  try {
+    sort(ranks, context, sorted.keys, sorted.values);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(ClusterSort, AFaultInAnyPhaseIsThrownByAll) {
+  test::on_few_ranks([](Ranks& ranks) {
+    const std::vector<std::string> phases = {"check keys", "check memory",   "local sort", "splits",
+                                             "allocate",   "check exchange", "merge"};
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      const std::string& phase = phases[i];
+      for (const int failing : test::failing_ranks(ranks, i)) {
+        const test::Fault fault(ranks, failing, phase);
+        const std::string found = error_of(ranks, host_context(), 0);
+        if (found == "none" && ranks.size() == 1) continue;  // has no exchange
+        EXPECT_EQ(found, "rank " + std::to_string(failing) + ": injected") << phase;
+      }
+    }
+  });
+}
+
+TEST(ClusterSort, AValueForEachKeyIsExpected) {
+  test::on_few_ranks([](Ranks& ranks) {
+    const std::string found =
+        error_of(ranks, host_context(), ranks.rank() == ranks.size() - 1 ? 1 : 0);
+    EXPECT_THAT(found, testing::StartsWith("rank " + std::to_string(ranks.size() - 1)));
+    EXPECT_THAT(found, testing::HasSubstr("values, expected one value per key"));
+  });
+}
+
+TEST(ClusterSort, MoreThanTheMemoryIsRefusedWithTheRanksThatWouldDo) {
+  test::on_few_ranks([](Ranks& ranks) {
+    Context context = host_context();
+    context.memory_budget = 120;  // 10 items
+    const std::uint64_t p = number(ranks.size());
+    std::uint64_t all = 0;
+    for (std::uint64_t rank = 0; rank < p; ++rank) all += shapes()[0].items(rank, p);
+    EXPECT_THAT(
+        error_of(ranks, context, 0),
+        testing::HasSubstr("at least " + std::to_string((all + 9) / 10) + " ranks are enough"));
+  });
+}
+
+}  // namespace
+}  // namespace sortie::cluster
