@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <span>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
@@ -55,6 +53,7 @@ class NeededRows {
       places_.insert(std::span(a.block.col_idx));
       places_.close();
       wanted = places_.template list<Idx>();
+      columns_ = places_.places_of(std::span(a.block.col_idx));
     });
     requests_ = request_rows(ranks, plan, std::move(wanted), b.first_rows);
     lengths_ = request_lengths(ranks, plan, requests_, std::span(b.block.row_ptr),
@@ -64,10 +63,11 @@ class NeededRows {
   [[nodiscard]] const RowRequests<Idx>& requests() const { return requests_; }
   /// Of requests().wanted.
   [[nodiscard]] const std::vector<Idx>& lengths() const { return lengths_; }
-  /// Place of each wanted row in requests().wanted.
-  [[nodiscard]] const IndexSet& places() const { return places_; }
-  [[nodiscard]] std::uint64_t length_of(Idx row) const {
-    return static_cast<std::uint64_t>(lengths_[places_.place_of(static_cast<std::uint64_t>(row))]);
+  /// The columns of A's block as places in requests().wanted.
+  [[nodiscard]] const std::vector<Idx>& columns() const { return columns_; }
+  [[nodiscard]] std::vector<Idx> take_columns() { return std::move(columns_); }
+  [[nodiscard]] Idx length_of(Idx row) const {
+    return lengths_[places_.place_of(static_cast<std::uint64_t>(row))];
   }
 
   /// Scalar products of each row of the block of A. On all threads.
@@ -78,7 +78,8 @@ class NeededRows {
       for (std::size_t row = begin; row < end; ++row) {
         std::uint64_t sum = 0;
         for (std::int64_t i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i)
-          sum += length_of(a.col_idx[static_cast<std::size_t>(i)]);
+          sum += static_cast<std::uint64_t>(
+              lengths_[static_cast<std::size_t>(columns_[static_cast<std::size_t>(i)])]);
         products[row] = sum;
       }
     });
@@ -89,6 +90,7 @@ class NeededRows {
   IndexSet places_;
   RowRequests<Idx> requests_;
   std::vector<Idx> lengths_;
+  std::vector<Idx> columns_;
 };
 
 /// The largest number over the mean of all ranks; 1 if all are 0. Collective.

@@ -97,7 +97,7 @@ class RankProduct {
     finding.stop();
     const std::uint64_t rounds = ranks_.greatest(cuts.size() - 1);
     if (rounds == 1) {
-      round(0, a_.block.rows, needed.requests(), needed.lengths(), needed.places());
+      round(0, a_.block.rows, needed.requests(), needed.lengths(), needed.take_columns());
     } else {
       for (std::uint64_t i = 0; i < rounds; ++i) {
         // A rank with fewer rounds only sends in the others.
@@ -128,22 +128,24 @@ class RankProduct {
 
   /// Asks again for the rows of a round, since the others know only which rows all rounds need.
   void small_round(std::int64_t begin, std::int64_t end, const NeededRows<Matrix>& needed) {
-    IndexSet places(0);
     std::vector<Idx> wanted;
     std::vector<Idx> lengths;
+    std::vector<Idx> places;
     ranks_.together("choose rows", [&] {
-      places = IndexSet(b_.rows());
-      places.insert(columns(begin, end));
-      places.close();
-      wanted = places.template list<Idx>();
-      for (const Idx row : wanted) lengths.push_back(static_cast<Idx>(needed.length_of(row)));
+      IndexSet rows(b_.rows());
+      rows.insert(columns(begin, end));
+      rows.close();
+      wanted = rows.template list<Idx>();
+      for (const Idx row : wanted) lengths.push_back(needed.length_of(row));
+      places = rows.places_of(columns(begin, end));
     });
     const auto requests = request_rows(ranks_, plan_, std::move(wanted), b_.first_rows);
-    round(begin, end, requests, lengths, places);
+    round(begin, end, requests, lengths, std::move(places));
   }
 
+  /// \param places  the columns of A's rows begin .. end as places in requests.wanted
   void round(std::int64_t begin, std::int64_t end, const RowRequests<Idx>& requests,
-             const std::vector<Idx>& lengths, const IndexSet& places) {
+             const std::vector<Idx>& lengths, std::vector<Idx> places) {
     fetched_rows_ += requests.rows_from_others(ranks_.rank());
     PhaseTimer fetching(context_, "fetch rows");
     const Matrix fetched = fetch_rows(ranks_, plan_, b_, requests, std::span(lengths));
@@ -155,7 +157,7 @@ class RankProduct {
     Matrix product;
     PhaseTimer multiplying(context_, "multiply");
     ranks_.together("multiply", [&] {
-      rows = rows_of(a_.block, begin, end, fetched.rows, places.places_of(columns(begin, end)));
+      rows = rows_of(a_.block, begin, end, fetched.rows, std::move(places));
       product = product_of(round_context(fetched), rows, fetched, algorithm_);
     });
     multiplying.stop();

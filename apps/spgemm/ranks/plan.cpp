@@ -48,7 +48,7 @@ ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const HostContext& context,
   TrafficPlan plan(ranks);
   const auto own = static_cast<std::size_t>(ranks.rank());
   std::uint64_t bytes = 0;
-  const auto needed = [&] {
+  auto needed = [&] {
     const PhaseTimer timer(context, "find rows");
     return NeededRows<Matrix>(ranks, context, plan, a, b);
   }();
@@ -70,8 +70,7 @@ ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const HostContext& context,
                          b.first_rows[own], ranks.rank(),
                          std::span<const std::int64_t>(state.b.row_ptr));
     state.sent.resize(state.routes->sent.back());
-    state.a = {a.block.rows, state.b.rows, a.block.row_ptr,
-               needed.places().places_of(std::span(a.block.col_idx)), a.block.values};
+    state.a = {a.block.rows, state.b.rows, a.block.row_ptr, needed.take_columns(), a.block.values};
     state.c.first_rows = a.first_rows;
     Context quiet = state.context;
     quiet.report = nullptr;

@@ -40,8 +40,8 @@ template <class Matrix>
         std::uint64_t added = 0;
         for (std::int64_t i = a.row_ptr[static_cast<std::size_t>(row)];
              i < a.row_ptr[static_cast<std::size_t>(row) + 1]; ++i) {
-          const auto column = static_cast<std::uint64_t>(a.col_idx[static_cast<std::size_t>(i)]);
-          const std::uint64_t place = needed.places().place_of(column);
+          const auto place =
+              static_cast<std::size_t>(needed.columns()[static_cast<std::size_t>(i)]);
           if (round_of[place] == round) continue;
           round_of[place] = round;
           added += bytes_of_row(place);
