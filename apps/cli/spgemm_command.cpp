@@ -357,6 +357,8 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (job_ranks() != nullptr) return run_spgemm_on_ranks(*job_ranks(), job, command);
   if (command.path_a == "-" && command.path_b == "-")
     throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
+  if (command.split)
+    throw Error(ErrorKind::usage, "found --split, expected several ranks (mpirun) with it");
   if (!command.dry_run) job.announce_output(command.output);
   OperandTexts texts(job.reading_context(), command.path_a, command.path_b, command.transpose_b);
   const std::string precision = choose_precision(command, texts.any_complex());
@@ -412,6 +414,8 @@ Command add_spgemm_command(CLI::App& program) {
                                    "Show the size and memory of the product without computing it");
   auto* drop_zeros =
       parser->add_flag("--drop-zeros", command->drop_zeros, "Remove entries of C that are zero");
+  parser->add_flag("--split", command->split,
+                   "On the ranks of an MPI job: each writes its rows to a file OUTPUT.0000, ...");
   parser
       ->add_flag("--structure-only", command->structure_only,
                  "Compute only the structure of C, written as a pattern; values are not used")

@@ -30,6 +30,7 @@ struct SpgemmCommand {
   bool dry_run = false;
   bool structure_only = false;
   bool drop_zeros = false;
+  bool split = false;  ///< a file for each rank
 };
 
 /// "f32", "f64", "complex" or "pattern"

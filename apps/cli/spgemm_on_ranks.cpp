@@ -47,6 +47,8 @@ void check_command(const SpgemmCommand& command) {
   if (command.transpose_b && command.path_a == "-" && command.path_b.empty())
     refuse("standard input for A and its transpose", "a file, which is read twice");
   if (command.dry_run) refuse("--dry-run", "it without mpirun");
+  if (command.split && (command.output.empty() || command.output == "-"))
+    refuse("--split without a name of files", "-o NAME");
   if (wants_npz(command)) refuse("an output NAME.npz", "a Matrix Market file");
 }
 
@@ -135,6 +137,9 @@ class RanksJob {
     if (output) {
       const PhaseTimer timer(context, "write");
       cluster::write_rows(ranks_, job_.host_context(), *output, c);
+    } else if (!command_.output.empty()) {
+      const PhaseTimer timer(context, "write");
+      cluster::write_split(ranks_, job_.host_context(), command_.output, c);
     }
     plan_.finish(context);
     RunReport& report = job_.report();
@@ -232,11 +237,12 @@ void run_spgemm_on_ranks(Ranks& ranks, Job& job, const SpgemmCommand& command) {
   ranks.together("check command", [&] {
     check_command(command);
     static_cast<void>(spgemm::parse_algorithm(command.algorithm));
+    if (command.split) job.announce_output(cluster::split_name(command.output, ranks.rank()));
     job.choose_backend(Backend::host, "each rank multiplies on its threads");
     static_cast<void>(job.context());
   });
   std::optional<cluster::SharedOutput> output;
-  if (!command.output.empty()) output.emplace(ranks, command.output);
+  if (!command.output.empty() && !command.split) output.emplace(ranks, command.output);
   cluster::TrafficPlan plan(ranks);
   Sources sources(ranks, job.reading_context(), command);
   const std::string precision = choose_precision(command, sources.any_complex());

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/spgemm/ranks/matrix_output.hpp"
 #include "apps/spgemm/ranks/matrix_source.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/error.hpp"
@@ -57,9 +59,9 @@ Csr<Value, Idx> read_alone(Ranks& ranks, const std::string& path, std::string& e
   return matrix;
 }
 
-/// Checks that all ranks read what one machine reads, also the transpose.
+/// Checks that all ranks read what one machine reads. \param also_transposed  and its transpose
 template <class Value, class Idx>
-void expect_same_matrix(Ranks& ranks, const std::string& path) {
+void expect_same_matrix(Ranks& ranks, const std::string& path, bool also_transposed = true) {
   std::string error;
   const auto expected = read_alone<Value, Idx>(ranks, path, error);
   if (ranks.rank() == 0) {
@@ -70,6 +72,7 @@ void expect_same_matrix(Ranks& ranks, const std::string& path) {
   if (ranks.rank() == 0) {
     EXPECT_TRUE(test::equal_bits(whole, expected));
   }
+  if (!also_transposed) return;
   const auto transposed =
       test::joined(ranks, cluster::read_matrix_market<Value, Idx>(ranks, {}, path, true));
   if (ranks.rank() == 0) {
@@ -147,7 +150,7 @@ TEST(ClusterSpgemmFiles, EveryKindIsReadAsByOneMachine) {
       SCOPED_TRACE(i);
       const std::string path = folder.path("m" + std::to_string(i));
       write_file(ranks, path, files[i]);
-      expect_same_matrix<double, std::int32_t>(ranks, path);
+      expect_same_matrix<double, std::int32_t>(ranks, path, i % 4 == 0);
       if (i == 0) expect_same_matrix<float, std::int64_t>(ranks, path);
     }
     const std::string path = folder.path("complex");
@@ -237,6 +240,38 @@ TEST(ClusterSpgemmFiles, TheFileIsThatOfOneMachine) {
     expect_same_file(ranks, folder, matrices::pattern_of(shapes[0].a), 0);
     const auto complex = test::all_shapes<std::complex<double>, std::int64_t>()[0].a;
     expect_same_file(ranks, folder, complex, 0);
+  });
+}
+
+TEST(ClusterSpgemmFiles, SplitFilesTogetherHaveEveryEntry) {
+  const auto matrix = test::all_shapes<double, std::int32_t>()[1].a;
+  test::on_few_ranks([&](Ranks& ranks) {
+    const test::SharedFolder folder(ranks);
+    const auto divided = test::divide(ranks, matrix, equal_rows(matrix.rows, ranks.size()));
+    for (const int failing : {0, ranks.size() / 2, ranks.size() - 1}) {
+      const test::Fault fault(ranks, failing, "write part");
+      EXPECT_EQ(error_of([&] { write_split(ranks, {}, folder.path("c"), divided); }),
+                "rank " + std::to_string(failing) + ": injected");
+      EXPECT_EQ(folder.entries(), 0u);
+    }
+    write_split(ranks, {}, folder.path("c"), divided);
+    EXPECT_EQ(folder.entries(), static_cast<std::uint64_t>(ranks.size()));
+    if (ranks.rank() != 0) return;
+    for (int rank = 0; rank < ranks.size(); ++rank) {
+      // The entries of the rows of this rank, and no others.
+      const auto at = static_cast<std::size_t>(rank);
+      Csr<double, std::int32_t> rows = matrix;
+      const std::int64_t begin = matrix.row_ptr[static_cast<std::size_t>(divided.first_rows[at])];
+      const std::int64_t end = matrix.row_ptr[static_cast<std::size_t>(divided.first_rows[at + 1])];
+      for (std::int64_t& offset : rows.row_ptr) offset = std::clamp(offset, begin, end) - begin;
+      rows.col_idx.assign(matrix.col_idx.begin() + begin, matrix.col_idx.begin() + end);
+      rows.values.assign(matrix.values.begin() + begin, matrix.values.begin() + end);
+      const std::string path = split_name(folder.path("c"), rank);
+      EXPECT_TRUE(test::equal_bits(read_matrix_market<double, std::int32_t>({}, path), rows));
+      EXPECT_THAT(test::content_of(path),
+                  testing::HasSubstr("\n% rows " + std::to_string(divided.first_rows[at] + 1) +
+                                     " to " + std::to_string(divided.first_rows[at + 1]) + "\n"));
+    }
   });
 }
 

@@ -118,15 +118,15 @@ using AllTypes = testing::Types<Csr<float, std::int32_t>, Csr<float, std::int64_
                                 Csr<std::complex<double>, std::int64_t>>;
 TYPED_TEST_SUITE(ClusterSpgemmTypes, AllTypes);
 
-TYPED_TEST(ClusterSpgemmTypes, EveryAlgorithm) {
+TYPED_TEST(ClusterSpgemmTypes, EveryTypeAndAlgorithm) {
   const auto shapes =
       test::all_shapes<typename TypeParam::value_type, typename TypeParam::index_type>();
   test::on_few_ranks([&](Ranks& ranks) {
-    for (const std::size_t shape : {2, 10}) {
-      for (const Algorithm algorithm : {Algorithm::row_wise, Algorithm::essc}) {
-        expect_product(ranks, shapes[shape].a, shapes[shape].second(), shapes[shape].b.rows == 0,
-                       shapes[shape].name, algorithm, 2);
-      }
+    for (const auto& [shape, algorithm] :
+         {std::pair{2, Algorithm::row_wise}, {10, Algorithm::essc}}) {
+      const auto& factors = shapes[static_cast<std::size_t>(shape)];
+      expect_product(ranks, factors.a, factors.second(), factors.b.rows == 0, factors.name,
+                     algorithm, 2);
     }
   });
 }

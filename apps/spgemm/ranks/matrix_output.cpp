@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/spgemm/ranks/matrix_output.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <complex>
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include "apps/spgemm/ranks/rank_memory.hpp"
 #include "cluster/shared_output.hpp"
 #include "core/files/block_writer.hpp"
+#include "core/files/whole_file.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "matrices/matrix_market_format.hpp"
@@ -59,15 +62,22 @@ class BlockText {
     });
   }
 
+  /// Appends all blocks to a file.
+  void append_to(WholeFile& file) {
+    matrices::detail::TextBuffers<Value> buffers(static_cast<std::uint64_t>(workers_));
+    write_blocks(file, workers_, blocks(buffers, [](std::uint64_t, std::span<const char>) {}));
+  }
+
  private:
   static constexpr std::int64_t entries_each = matrices::detail::entries_per_block<Value>;
 
+  /// \param take  take(block, text), on the thread that has formatted it
   template <class Take>
-  void each_block(const Take& take) {
-    matrices::detail::TextBuffers<Value> buffers(static_cast<std::uint64_t>(workers_));
+  [[nodiscard]] OutputBlocks blocks(matrices::detail::TextBuffers<Value>& buffers,
+                                    const Take& take) const {
     OutputBlocks blocks;
     blocks.count = count_;
-    blocks.make = [&](int worker, std::uint64_t block) {
+    blocks.make = [this, &buffers, take](int worker, std::uint64_t block) {
       const std::int64_t begin = static_cast<std::int64_t>(block) * entries_each;
       const std::int64_t end = std::min(rows_.nnz(), begin + entries_each);
       const auto text =
@@ -75,7 +85,13 @@ class BlockText {
       take(block, text);
       return text;
     };
-    make_blocks(workers_, blocks);
+    return blocks;
+  }
+
+  template <class Take>
+  void each_block(const Take& take) {
+    matrices::detail::TextBuffers<Value> buffers(static_cast<std::uint64_t>(workers_));
+    make_blocks(workers_, blocks(buffers, take));
   }
 
   const matrices::RowsView<Value, Idx> rows_;
@@ -117,7 +133,38 @@ void write_view(Ranks& ranks, const HostContext& context, SharedOutput& output,
   output.commit(all);
 }
 
+template <class Value, matrices::Index Idx>
+void write_part(Ranks& ranks, const HostContext& context, WholeFile& file,
+                const matrices::RowsView<Value, Idx>& rows,
+                const std::vector<std::int64_t>& first_rows) {
+  const auto own = static_cast<std::size_t>(ranks.rank());
+  file.write(matrices::detail::banner<Value>());
+  file.write(rows.rows == 0
+                 ? std::string("% no rows\n")
+                 : fmt::format("% rows {} to {}\n", first_rows[own] + 1, first_rows[own + 1]));
+  file.write(matrices::detail::size_line(first_rows.back(), rows.cols, rows.nnz()));
+  BlockText<Value, Idx>(context, rows, first_rows[own]).append_to(file);
+}
+
 }  // namespace
+
+std::string split_name(const std::string& path, int rank) {
+  return fmt::format("{}.{:04}", path, rank);
+}
+
+template <class Matrix>
+void write_split(Ranks& ranks, const HostContext& context, const std::string& path,
+                 const DividedMatrix<Matrix>& matrix) {
+  PhaseTimer timer(context, "write matrix");
+  std::optional<WholeFile> file;
+  ranks.together("write part", [&] {
+    file.emplace(split_name(path, ranks.rank()));
+    write_part(ranks, context, *file, matrices::view_of(matrix.block), matrix.first_rows);
+    timer.set_bytes(file->bytes_written());
+    file->prepare();
+  });
+  ranks.together("rename part", [&] { file->commit(); });
+}
 
 template <class Matrix>
 void write_rows(Ranks& ranks, const HostContext& context, SharedOutput& output,
@@ -135,6 +182,8 @@ void write_matrix_market(Ranks& ranks, const HostContext& context, const std::st
 #define INSTANTIATE_MATRIX(...)                                                     \
   template void write_rows(Ranks&, const HostContext&, SharedOutput&,               \
                            const DividedMatrix<__VA_ARGS__>&);                      \
+  template void write_split(Ranks&, const HostContext&, const std::string&,         \
+                            const DividedMatrix<__VA_ARGS__>&);                     \
   template void write_matrix_market(Ranks&, const HostContext&, const std::string&, \
                                     const DividedMatrix<__VA_ARGS__>&);
 #define INSTANTIATE(Value, Idx) INSTANTIATE_MATRIX(matrices::Csr<Value, Idx>)
