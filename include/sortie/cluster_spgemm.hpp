@@ -70,7 +70,8 @@ template <class Matrix>
 ///
 /// Each rank fetches the rows of B that its columns of A ask for, those of its own block without
 /// messages, and multiplies its block by spgemm::multiply(). The sums have the order of one
-/// machine, so C has the same bits for any number of ranks, on one backend and machine.
+/// machine, so C has the same bits for any number of ranks, on one backend and machine. Only the sign
+/// of a NaN may differ where two NaNs are added: it depends on the method that is chosen for a row.
 ///
 /// \param context  as for spgemm::multiply(). Of the memory budget, half is for the fetched rows of
 ///                 B: if they take more, rows of A are multiplied in several rounds. Without one,
