@@ -2,22 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <complex>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "core/decimal_text.hpp"
 #include "core/files/block_writer.hpp"
 #include "core/files/whole_file.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "matrices/chunked_rows.hpp"
+#include "matrices/matrix_market_format.hpp"
 #include "matrices/matrix_market_rows.hpp"
 #include "matrices/row_assembly.hpp"
 #include "matrices/rows_view.hpp"
@@ -29,95 +27,7 @@ namespace sortie::matrices {
 
 namespace {
 
-/// Maximum length of an index (19 digits) and of a double in shortest form
-/// ("-2.2250738585072014e-308"), each including the separator after it.
-constexpr std::size_t max_index_length = 20;
-constexpr std::size_t max_number_length = 25;
-
-/// Numbers after the indices of an entry.
-template <class Value>
-constexpr std::size_t numbers_per_entry = 1;
-template <>
-constexpr std::size_t numbers_per_entry<NoValue> = 0;
-template <>
-constexpr std::size_t numbers_per_entry<std::complex<double>> = 2;
-
-template <class Value>
-std::string banner() {
-  constexpr std::array fields{"pattern", "real", "complex"};
-  return fmt::format("%%MatrixMarket matrix coordinate {} general\n",
-                     fields[numbers_per_entry<Value>]);
-}
-
-/// Entries per block: about 1 MiB of text, which stays in the L2 cache between formatting and
-/// writing.
-template <class Value>
-constexpr std::int64_t entries_per_block =
-    std::int64_t{1} << (numbers_per_entry<Value> == 0 ? 16 : 15);
-
-/// The text of one block for each worker. Allocated once a worker has a block, and not filled with
-/// zeros: pages without text take no memory.
-template <class Value>
-class TextBuffers {
- public:
-  explicit TextBuffers(std::uint64_t workers) : buffers_(workers) {}
-
-  [[nodiscard]] int workers() const { return static_cast<int>(buffers_.size()); }
-
-  [[nodiscard]] char* of(int worker) {
-    std::unique_ptr<char[]>& buffer = buffers_[worker];
-    if (!buffer) buffer = std::make_unique_for_overwrite<char[]>(size);
-    return buffer.get();
-  }
-
- private:
-  static constexpr std::size_t max_entry_length =
-      2 * max_index_length + numbers_per_entry<Value> * max_number_length;
-  static constexpr std::size_t size =
-      static_cast<std::size_t>(entries_per_block<Value>) * max_entry_length + decimal_text_room;
-
-  std::vector<std::unique_ptr<char[]>> buffers_;
-};
-
-/// Formats the entries [begin, end), which may start and end within rows.
-/// \param first_row  0-based row number of row 0 of the matrix in the file
-template <class Value, Index Idx>
-std::span<const char> format_entries(const RowsView<Value, Idx>& matrix, std::int64_t first_row,
-                                     std::int64_t begin, std::int64_t end, char* buffer) {
-  // Stores of characters could change any member, so the loop keeps the pointers.
-  const std::int64_t* const row_ptr = matrix.row_ptr.data();
-  const Idx* const col_idx = matrix.col_idx.data();
-  if (matrix.await) matrix.await(end);
-  std::int64_t row = std::upper_bound(row_ptr, row_ptr + matrix.rows + 1, begin) - row_ptr - 1;
-  char* at = buffer;
-  for (std::int64_t i = begin; i < end; ++row) {
-    const std::int64_t row_end = std::min(end, row_ptr[row + 1]);
-    if (i == row_end) continue;
-    // The number of the row and its separator, which each entry begins with.
-    std::array<char, decimal_text_room> prefix = {};
-    char* const prefix_end =
-        put_decimal(prefix.data(), static_cast<std::uint64_t>(first_row + row + 1));
-    *prefix_end = ' ';
-    const std::ptrdiff_t prefix_length = prefix_end + 1 - prefix.data();
-    for (; i < row_end; ++i) {
-      static_assert(max_index_length <= 24);
-      std::memcpy(at, prefix.data(), 24);  // a constant length: two registers
-      at += prefix_length;
-      at = put_decimal(at, static_cast<std::uint64_t>(col_idx[i]) + 1);
-      if constexpr (numbers_per_entry<Value> == 2) {
-        *at++ = ' ';
-        at = put_decimal(at, matrix.values[i].real());
-        *at++ = ' ';
-        at = put_decimal(at, matrix.values[i].imag());
-      } else if constexpr (numbers_per_entry<Value> == 1) {
-        *at++ = ' ';
-        at = put_decimal(at, matrix.values[i]);
-      }
-      *at++ = '\n';
-    }
-  }
-  return {buffer, at};
-}
+using namespace detail;
 
 /// Writes the entries of a matrix row by row.
 /// \param first_row  0-based row number of row 0 of the matrix in the file
@@ -143,7 +53,7 @@ void write(const HostContext& context, const std::string& path,
   PhaseTimer timer(context, "write matrix");
   WholeFile file(path);
   file.write(banner<Value>());
-  file.write(fmt::format("{} {} {}\n", matrix.rows, matrix.cols, matrix.nnz()));
+  file.write(size_line(matrix.rows, matrix.cols, matrix.nnz()));
   TextBuffers<Value> buffers(static_cast<std::uint64_t>(threads_of(context)));
   write_entries(file, buffers, matrix, 0, [&](std::uint64_t done, std::uint64_t blocks) {
     report_progress(context, "write matrix", done, blocks);

@@ -34,15 +34,6 @@ constexpr std::int64_t rows_per_task = 4096;
 // scratch memory is faster than a quadratic number of moves.
 constexpr std::int64_t insertion_sort_limit = 24;
 
-template <Scalar Value>
-Value mirrored(Value value, Symmetry symmetry) {
-  if (symmetry == Symmetry::skew_symmetric) return -value;
-  if constexpr (std::is_same_v<Value, std::complex<double>>) {
-    if (symmetry == Symmetry::hermitian) return std::conj(value);
-  }
-  return value;
-}
-
 // The conversion of one list. The header describes the steps and the workspace.
 template <Scalar Value, Index Idx>
 class RowAssembly {

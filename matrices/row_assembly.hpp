@@ -27,6 +27,16 @@ struct EntryList {
   std::span<const EntryRange> ranges;  ///< ascending; at least one for each requested part
 };
 
+/// Value of the mirror image of an entry.
+template <Scalar Value>
+[[nodiscard]] Value mirrored(Value value, Symmetry symmetry) {
+  if (symmetry == Symmetry::skew_symmetric) return -value;
+  if constexpr (std::is_same_v<Value, std::complex<double>>) {
+    if (symmetry == Symmetry::hermitian) return std::conj(value);
+  }
+  return value;
+}
+
 /// Converts an entry list to compressed rows: a stable counting sort by row, then a stable sort by
 /// column of every row that is not in order, then a sum of duplicates in list order.
 ///

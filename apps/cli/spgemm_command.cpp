@@ -15,6 +15,8 @@
 #include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/product_output.hpp"
+#include "apps/cli/rank_program.hpp"
+#include "apps/cli/spgemm_command.hpp"
 #include "apps/cli/spgemm_operands.hpp"
 #include "apps/spgemm/arriving_product.hpp"
 #include "apps/spgemm/backends.hpp"
@@ -40,48 +42,6 @@ using matrices::Csr;
 using matrices::Pattern;
 using spgemm::Algorithm;
 
-/// The command line of `sortie spgemm`.
-struct SpgemmCommand {
-  CommonOptions common;
-  std::string path_a;
-  std::string path_b;
-  std::string output;
-  bool transpose_b = false;
-  std::string precision = "auto";
-  std::string algorithm = "auto";
-  bool verify = false;
-  bool dry_run = false;
-  bool structure_only = false;
-  bool drop_zeros = false;
-};
-
-/// "f32", "f64", "complex" or "pattern"
-template <class Value, class Idx>
-std::string value_type(const Csr<Value, Idx>&) {
-  return std::is_same_v<Value, float> ? "f32" : std::is_same_v<Value, double> ? "f64" : "complex";
-}
-template <class Idx>
-std::string value_type(const Pattern<Idx>&) {
-  return "pattern";
-}
-
-struct MatrixSize {
-  std::int64_t rows;
-  std::int64_t cols;
-  std::int64_t nnz;
-};
-
-template <class Matrix>
-MatrixSize size_of(const Matrix& matrix) {
-  return {matrix.rows, matrix.cols, matrix.nnz()};
-}
-
-void report_size(RunReport& report, const std::string& matrix, const MatrixSize& size) {
-  report.set("rows_" + matrix, size.rows);
-  report.set("cols_" + matrix, size.cols);
-  report.set("nnz_" + matrix, size.nnz);
-}
-
 /// Sets the figures that all modes have in common.
 template <class Matrix>
 void report_operands(RunReport& report, const SpgemmCommand& command, const Matrix& a,
@@ -91,17 +51,6 @@ void report_operands(RunReport& report, const SpgemmCommand& command, const Matr
   report.set("index_bits", std::int64_t{8 * sizeof(typename Matrix::index_type)});
   report_size(report, "a", size_of(a));
   report_size(report, "b", size_of(b));
-}
-
-/// A line of the summary, e.g. "A  24 x 24, 72 entries".
-std::string line(const char* label, const MatrixSize& size, const std::string& more = "") {
-  return fmt::format("{}  {} x {}, {} entries{}\n", label, size.rows, size.cols, size.nnz, more);
-}
-
-/// The algorithm that --verify compares with: different from the checked one and independent of the
-/// sorting layer.
-Algorithm checking_algorithm(const SpgemmCommand& command) {
-  return spgemm::parse_algorithm(command.algorithm == "eigen" ? "reference" : "eigen");
 }
 
 /// Reports and summarizes a product C, which is a structure if A is one.
@@ -139,43 +88,12 @@ void finish(Job& job, const SpgemmCommand& command, const Matrix& a, const Matri
   job.summarize(command.output, text + more);
 }
 
-/// Drops zeros and verifies, as far as the command line asks for. C may be some rows of the product.
-/// \param a          the same rows of A
-/// \param first_row  number of the first of these rows
-/// \return entries dropped
-template <class Value, class Idx>
-std::int64_t drop_and_verify(const Job& job, const SpgemmCommand& command, const Csr<Value, Idx>& a,
-                             const Csr<Value, Idx>& b, Csr<Value, Idx>& c,
-                             std::int64_t first_row = 0) {
-  std::int64_t dropped = 0;
-  if (command.drop_zeros) {
-    const PhaseTimer timer(job.context(), "drop zeros");
-    dropped = matrices::drop_zeros(c);
-  }
-  if (command.verify) {
-    const PhaseTimer timer(job.context(), "verify");
-    const spgemm::ProductCheck<Value, Idx> check(job.context(), a, b, checking_algorithm(command),
-                                                 first_row);
-    if (command.drop_zeros) {
-      check.compare_without_zeros(c);
-    } else {
-      check.compare(c);
-    }
-  }
-  return dropped;
-}
-
 /// Reports the checksum of C, if the report is wanted.
 template <class... Arrays>
 void report_checksum(Job& job, const SpgemmCommand& command, const Arrays&... arrays) {
   if (!job.wants_report() && !command.verify) return;
   const PhaseTimer timer(job.context(), "checksum");
   job.report().set("checksum_c", checksum_of(threads_of(job.context()), arrays...));
-}
-
-/// Whether C is written as an .npz file.
-bool wants_npz(const SpgemmCommand& command) {
-  return command.output.ends_with(".npz");
 }
 
 /// Writes C to the output, if there is one.
@@ -434,16 +352,13 @@ void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value,
   job.summarize("", text + '\n' + describe(job.context(), command, space));
 }
 
-std::string choose_precision(const SpgemmCommand& command, bool any_complex) {
-  if (command.structure_only) return any_complex ? "complex" : "f32";  // values are not kept
-  if (command.precision == "auto") return any_complex ? "complex" : "f64";
-  return command.precision;
-}
-
 /// Multiplies the operands as the command line asks for, and writes and reports the product.
 void run_spgemm(Job& job, const SpgemmCommand& command) {
+  if (job_ranks() != nullptr) return run_spgemm_on_ranks(*job_ranks(), job, command);
   if (command.path_a == "-" && command.path_b == "-")
     throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
+  if (command.split)
+    throw Error(ErrorKind::usage, "found --split, expected several ranks (mpirun) with it");
   if (!command.dry_run) job.announce_output(command.output);
   OperandTexts texts(job.reading_context(), command.path_a, command.path_b, command.transpose_b);
   const std::string precision = choose_precision(command, texts.any_complex());
@@ -499,13 +414,17 @@ Command add_spgemm_command(CLI::App& program) {
                                    "Show the size and memory of the product without computing it");
   auto* drop_zeros =
       parser->add_flag("--drop-zeros", command->drop_zeros, "Remove entries of C that are zero");
+  parser->add_flag("--split", command->split,
+                   "On the ranks of an MPI job: each writes its rows to a file OUTPUT.0000, ...");
   parser
       ->add_flag("--structure-only", command->structure_only,
                  "Compute only the structure of C, written as a pattern; values are not used")
       ->excludes(precision)
       ->excludes(dry_run)
       ->excludes(drop_zeros);
-  return make_command(parser, command, run_spgemm);
+  Command made = make_command(parser, command, run_spgemm);
+  made.runs_on_ranks = true;
+  return made;
 }
 
 }  // namespace sortie::cli

@@ -11,12 +11,8 @@
 #include <utility>
 
 #include "apps/cli/command.hpp"
-#include "core/files/byte_source.hpp"
-#include "core/host_memory.hpp"
-#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
-#include "matrices/matrix_market_text.hpp"
-#include "matrices/npz_file.hpp"
+#include "matrices/matrix_text.hpp"
 #include "sortie/csr.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
@@ -24,40 +20,7 @@
 /// The factors of `sortie spgemm`, from their files to their arrays.
 namespace sortie::cli {
 
-/// A file read into memory, so that the header can be examined before the entries are parsed, also
-/// for standard input. Of an .npz file that can be read in any order, only the header is read.
-struct MatrixText {
-  MatrixText(const HostContext& context, const std::string& path)
-      : name(path == "-" ? "<stdin>" : path) {
-    PhaseTimer timer(context, "read");
-    if (matrices::is_npz_file(path)) {
-      open_npz(matrices::NpzFile(path, threads_of(context)));
-      return;
-    }
-    bytes = read_all(path, 0, threads_of(context));
-    timer.set_bytes(bytes.size);
-    if (matrices::starts_as_npz(bytes.span())) {
-      open_npz(matrices::NpzFile(name, std::move(bytes)));
-    } else {
-      header = matrices::parse_matrix_market_header(name, bytes.span());
-    }
-  }
-
-  std::string name;
-  ByteBuffer bytes;
-  std::optional<matrices::NpzFile> npz;  ///< instead of `bytes`
-  matrices::MatrixMarketHeader header;   ///< of an .npz file: what it would be
-
- private:
-  void open_npz(matrices::NpzFile file) {
-    const matrices::NpzHeader& found = file.header();
-    header.field = found.complex ? matrices::Field::complex : matrices::Field::real;
-    header.rows = found.rows;
-    header.cols = found.cols;
-    header.entries = found.entries;
-    npz.emplace(std::move(file));
-  }
-};
+using matrices::MatrixText;
 
 /// The texts of A and, if B is not A, of B.
 struct OperandTexts {
@@ -114,20 +77,7 @@ struct Operands {
 
  private:
   static Matrix parse(const Job& job, MatrixText text) {
-    if (text.npz) return parse_npz(job, std::move(*text.npz));
-    const PhaseTimer timer(job.reading_context(), "parse", text.bytes.size);
-    return matrices::parse_matrix_market<Value, Idx>(job.host_context(), text.name,
-                                                     text.bytes.span());
-  }
-  static Matrix parse_npz(const Job& job, matrices::NpzFile file) {
-    const HostContext context = job.host_context();
-    HostMemoryBudget budget(context);
-    start_host_runtime(context.threads);
-    PhaseTimer reading(job.reading_context(), "read", file.bytes());
-    auto arrays = file.load<Value, Idx>(context, budget);
-    reading.stop();
-    const PhaseTimer timer(job.reading_context(), "parse", file.bytes());
-    return matrices::assemble_npz(std::move(arrays), budget);
+    return std::move(text).parse<Value, Idx>(job.host_context(), job.reading_context());
   }
 };
 

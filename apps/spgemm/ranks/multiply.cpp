@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "apps/spgemm/ranks/factors.hpp"
+#include "apps/spgemm/ranks/matrix_type.hpp"
+#include "apps/spgemm/ranks/product_steps.hpp"
+#include "apps/spgemm/ranks/rounds.hpp"
+#include "apps/spgemm/ranks/row_fetch.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/cluster_spgemm.hpp"
+#include "sortie/run_report.hpp"
+
+namespace sortie::cluster {
+namespace {
+
+template <matrices::Scalar Value, matrices::Index Idx>
+matrices::Csr<Value, Idx> product_of(const Context& context, const matrices::Csr<Value, Idx>& a,
+                                     const matrices::Csr<Value, Idx>& b,
+                                     spgemm::Algorithm algorithm) {
+  return spgemm::multiply(context, a, b, algorithm);
+}
+template <matrices::Index Idx>
+matrices::Pattern<Idx> product_of(const Context& context, const matrices::Pattern<Idx>& a,
+                                  const matrices::Pattern<Idx>& b, spgemm::Algorithm algorithm) {
+  return spgemm::multiply_structure(context, a, b, algorithm);
+}
+
+/// Rows begin .. end of a block, with other column numbers.
+template <class Matrix>
+Matrix rows_of(const Matrix& block, std::int64_t begin, std::int64_t end, std::int64_t cols,
+               std::vector<typename Matrix::index_type> columns) {
+  Matrix rows;
+  rows.rows = end - begin;
+  rows.cols = cols;
+  rows.row_ptr.assign(block.row_ptr.begin() + begin, block.row_ptr.begin() + end + 1);
+  const std::int64_t before = rows.row_ptr.front();
+  for (std::int64_t& offset : rows.row_ptr) offset -= before;
+  rows.col_idx = std::move(columns);
+  if constexpr (has_values<Matrix>)
+    rows.values.assign(block.values.begin() + before, block.values.begin() + block.row_ptr[end]);
+  return rows;
+}
+
+/// Appends rows.
+template <class Matrix>
+void append(Matrix& matrix, Matrix rows) {
+  if (matrix.rows == 0) {
+    matrix = std::move(rows);
+    return;
+  }
+  const std::int64_t before = matrix.nnz();
+  matrix.rows += rows.rows;
+  for (std::size_t row = 1; row < rows.row_ptr.size(); ++row)
+    matrix.row_ptr.push_back(before + rows.row_ptr[row]);
+  matrix.col_idx.insert(matrix.col_idx.end(), rows.col_idx.begin(), rows.col_idx.end());
+  if constexpr (has_values<Matrix>)
+    matrix.values.insert(matrix.values.end(), rows.values.begin(), rows.values.end());
+}
+
+/// One product over ranks.
+template <class Matrix>
+class RankProduct {
+ public:
+  using Idx = typename Matrix::index_type;
+
+  RankProduct(Ranks& ranks, const Context& context, TrafficPlan& plan,
+              const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b,
+              spgemm::Algorithm algorithm, const RowsVisit<Matrix>& visit)
+      : ranks_(ranks),
+        context_(context),
+        plan_(plan),
+        a_(a),
+        b_(b),
+        algorithm_(algorithm),
+        visit_(visit),
+        first_row_(a.first_rows[static_cast<std::size_t>(ranks.rank())]) {
+    c_.first_rows = a.first_rows;
+    c_.block.cols = b.block.cols;
+  }
+
+  DividedMatrix<Matrix> run() {
+    if (ranks_.size() == 1) return run_alone();
+    PhaseTimer finding(context_, "find rows");
+    NeededRows<Matrix> needed(ranks_, context_, plan_, a_, b_);
+    std::vector<std::int64_t> cuts;
+    std::uint64_t products = 0;
+    ranks_.together("plan rounds", [&] {
+      const std::uint64_t memory = rank_memory(ranks_, context_);
+      cuts = divide_into_rounds(a_.block, needed, memory / 2, first_row_);
+      for (const std::uint64_t of_row : needed.products(a_.block)) products += of_row;
+    });
+    finding.stop();
+    const std::uint64_t rounds = ranks_.greatest(cuts.size() - 1);
+    if (rounds == 1) {
+      round(0, a_.block.rows, needed.requests(), needed.lengths(), needed.take_columns());
+    } else {
+      for (std::uint64_t i = 0; i < rounds; ++i) {
+        // A rank with fewer rounds only sends in the others.
+        const std::int64_t begin = cuts[std::min<std::uint64_t>(i, cuts.size() - 1)];
+        const std::int64_t end = cuts[std::min<std::uint64_t>(i + 1, cuts.size() - 1)];
+        small_round(begin, end, needed);
+      }
+    }
+    report(products, rounds);
+    return std::move(c_);
+  }
+
+ private:
+  /// All rows are here.
+  DividedMatrix<Matrix> run_alone() {
+    const PhaseTimer timer(context_, "multiply");
+    ranks_.together("multiply",
+                    [&] { c_.block = product_of(context_, a_.block, b_.block, algorithm_); });
+    std::uint64_t products = 0;
+    ranks_.together("use rows", [&] {
+      if (context_.report != nullptr)
+        products = static_cast<std::uint64_t>(spgemm::count_products(a_.block, b_.block));
+      if (visit_) visit_(a_.block, b_.block, c_.block, 0);
+    });
+    report(products, 1);
+    return std::move(c_);
+  }
+
+  /// Asks again for the rows of a round, since the others know only which rows all rounds need.
+  void small_round(std::int64_t begin, std::int64_t end, const NeededRows<Matrix>& needed) {
+    std::vector<Idx> wanted;
+    std::vector<Idx> lengths;
+    std::vector<Idx> places;
+    ranks_.together("choose rows", [&] {
+      IndexSet rows(b_.rows());
+      rows.insert(columns(begin, end));
+      rows.close();
+      wanted = rows.template list<Idx>();
+      for (const Idx row : wanted) lengths.push_back(needed.length_of(row));
+      places = rows.places_of(columns(begin, end));
+    });
+    const auto requests = request_rows(ranks_, plan_, std::move(wanted), b_.first_rows);
+    round(begin, end, requests, lengths, std::move(places));
+  }
+
+  /// \param places  the columns of A's rows begin .. end as places in requests.wanted
+  void round(std::int64_t begin, std::int64_t end, const RowRequests<Idx>& requests,
+             const std::vector<Idx>& lengths, std::vector<Idx> places) {
+    fetched_rows_ += requests.rows_from_others(ranks_.rank());
+    PhaseTimer fetching(context_, "fetch rows");
+    const Matrix fetched = fetch_rows(ranks_, plan_, b_, requests, std::span(lengths));
+    const auto [own_begin, own_end] = requests.own(ranks_.rank());
+    fetched_entries_ += static_cast<std::uint64_t>(
+        fetched.nnz() - (fetched.row_ptr[own_end] - fetched.row_ptr[own_begin]));
+    fetching.stop();
+    Matrix rows;
+    Matrix product;
+    PhaseTimer multiplying(context_, "multiply");
+    ranks_.together("multiply", [&] {
+      rows = rows_of(a_.block, begin, end, fetched.rows, std::move(places));
+      product = product_of(round_context(fetched), rows, fetched, algorithm_);
+    });
+    multiplying.stop();
+    ranks_.together("use rows", [&] {
+      if (visit_) visit_(rows, fetched, product, first_row_ + begin);
+      if (product.rows > 0) append(c_.block, std::move(product));
+    });
+  }
+
+  [[nodiscard]] std::span<const Idx> columns(std::int64_t begin, std::int64_t end) const {
+    const std::vector<std::int64_t>& row_ptr = a_.block.row_ptr;
+    return std::span(a_.block.col_idx)
+        .subspan(static_cast<std::size_t>(row_ptr[static_cast<std::size_t>(begin)]),
+                 static_cast<std::size_t>(row_ptr[static_cast<std::size_t>(end)] -
+                                          row_ptr[static_cast<std::size_t>(begin)]));
+  }
+
+  /// What the fetched rows leave of the memory.
+  [[nodiscard]] Context round_context(const Matrix& fetched) const {
+    Context context = context_;
+    const std::uint64_t held = static_cast<std::uint64_t>(fetched.nnz()) * entry_bytes<Matrix>;
+    if (context.memory_budget != 0) {
+      context.memory_budget -= std::min(held, context.memory_budget / 2);
+    } else if (ranks_.ranks_on_machine() > 1) {
+      // Half, as without a budget: the other half is for C.
+      context.memory_budget = std::max<std::uint64_t>(1, rank_memory(ranks_, context_) / 2);
+    }
+    return context;
+  }
+
+  void report(std::uint64_t products, std::uint64_t rounds) {
+    std::uint64_t sums[] = {products, static_cast<std::uint64_t>(c_.block.nnz()), fetched_rows_,
+                            fetched_entries_};
+    ranks_.reduce_all(sums, Reduction::sum);
+    const double imbalance = imbalance_of(ranks_, products);
+    if (context_.report == nullptr) return;
+    context_.report->set("products", static_cast<std::int64_t>(sums[0]));
+    context_.report->set("nnz_c", static_cast<std::int64_t>(sums[1]));
+    context_.report->set("fetched_rows", sums[2]);
+    context_.report->set("fetched_entries", sums[3]);
+    context_.report->set("rounds", rounds);
+    context_.report->set("imbalance", imbalance);
+  }
+
+  Ranks& ranks_;
+  const Context& context_;
+  TrafficPlan& plan_;
+  const DividedMatrix<Matrix>& a_;
+  const DividedMatrix<Matrix>& b_;
+  spgemm::Algorithm algorithm_;
+  const RowsVisit<Matrix>& visit_;
+  std::int64_t first_row_;
+  std::uint64_t fetched_rows_ = 0;
+  std::uint64_t fetched_entries_ = 0;
+  DividedMatrix<Matrix> c_;
+};
+
+template <class Matrix>
+DividedMatrix<Matrix> multiply_planned(Ranks& ranks, const Context& context,
+                                       const DividedMatrix<Matrix>& a,
+                                       const DividedMatrix<Matrix>& b,
+                                       spgemm::Algorithm algorithm) {
+  TrafficPlan plan(ranks);
+  auto c = multiply_rows<Matrix>(ranks, context, plan, a, b, algorithm, {});
+  plan.finish(context);
+  return c;
+}
+
+}  // namespace
+
+template <class Matrix>
+DividedMatrix<Matrix> multiply_rows(Ranks& ranks, const Context& context, TrafficPlan& plan,
+                                    const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b,
+                                    spgemm::Algorithm algorithm, const RowsVisit<Matrix>& visit) {
+  ranks.together("check operands", [&] { check_operands(ranks, a, b); });
+  return RankProduct<Matrix>(ranks, context, plan, a, b, algorithm, visit).run();
+}
+
+template <matrices::Scalar Value, matrices::Index Idx>
+DividedMatrix<matrices::Csr<Value, Idx>> multiply(Ranks& ranks, const Context& context,
+                                                  const DividedMatrix<matrices::Csr<Value, Idx>>& a,
+                                                  const DividedMatrix<matrices::Csr<Value, Idx>>& b,
+                                                  spgemm::Algorithm algorithm) {
+  return multiply_planned(ranks, context, a, b, algorithm);
+}
+
+template <matrices::Index Idx>
+DividedMatrix<matrices::Pattern<Idx>> multiply_structure(
+    Ranks& ranks, const Context& context, const DividedMatrix<matrices::Pattern<Idx>>& a,
+    const DividedMatrix<matrices::Pattern<Idx>>& b, spgemm::Algorithm algorithm) {
+  return multiply_planned(ranks, context, a, b, algorithm);
+}
+
+#define INSTANTIATE_MATRIX(FUNCTION, ...)                                      \
+  template DividedMatrix<__VA_ARGS__> FUNCTION(                                \
+      Ranks&, const Context&, const DividedMatrix<__VA_ARGS__>&,               \
+      const DividedMatrix<__VA_ARGS__>&, spgemm::Algorithm);                   \
+  template DividedMatrix<__VA_ARGS__> multiply_rows(                           \
+      Ranks&, const Context&, TrafficPlan&, const DividedMatrix<__VA_ARGS__>&, \
+      const DividedMatrix<__VA_ARGS__>&, spgemm::Algorithm, const RowsVisit<__VA_ARGS__>&);
+#define INSTANTIATE(Value, Idx) INSTANTIATE_MATRIX(multiply, matrices::Csr<Value, Idx>)
+#define INSTANTIATE_PATTERN(Idx) INSTANTIATE_MATRIX(multiply_structure, matrices::Pattern<Idx>)
+SORTIE_RANKS_FOR_EACH_TYPE(INSTANTIATE, INSTANTIATE_PATTERN)
+#undef INSTANTIATE_PATTERN
+#undef INSTANTIATE
+#undef INSTANTIATE_MATRIX
+
+}  // namespace sortie::cluster

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "apps/spgemm/host/new_values.hpp"
+#include "apps/spgemm/ranks/factors.hpp"
+#include "apps/spgemm/ranks/matrix_type.hpp"
+#include "apps/spgemm/ranks/row_fetch.hpp"
+#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/cluster_spgemm.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::cluster {
+
+template <matrices::Scalar Value, matrices::Index Idx>
+struct ProductPlan<Value, Idx>::State {
+  State(Ranks& ranks_of_plan, const HostContext& host_context) : ranks(ranks_of_plan) {
+    static_cast<HostContext&>(context) = host_context;
+    context.backend = Backend::host;
+  }
+
+  Ranks& ranks;
+  Context context;
+  Matrix a;  ///< the block, with columns numbered as the rows of `b`
+  Matrix b;  ///< the rows that the block asks for
+  DividedMatrix<Matrix> c;
+  std::vector<std::int64_t> row_ptr_b;  ///< of the block of B
+  RowRequests<Idx> requests;
+  std::optional<EntryRoutes<Idx>> routes;
+  std::vector<Value> sent;
+};
+
+template <matrices::Scalar Value, matrices::Index Idx>
+ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const HostContext& context,
+                                     const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b)
+    : state_(new State(ranks, context)) {
+  State& state = *state_;
+  TrafficPlan plan(ranks);
+  const auto own = static_cast<std::size_t>(ranks.rank());
+  std::uint64_t bytes = 0;
+  auto needed = [&] {
+    const PhaseTimer timer(context, "find rows");
+    return NeededRows<Matrix>(ranks, context, plan, a, b);
+  }();
+  ranks.together("plan product", [&] {
+    for (const Idx length : needed.lengths())
+      bytes += static_cast<std::uint64_t>(length) * entry_bytes<Matrix>;
+    const std::uint64_t memory = rank_memory(ranks, context) / 2;
+    if (bytes > memory) throw out_of_memory_error("the rows of B for a plan", bytes, memory);
+    state.requests = needed.requests();
+    state.row_ptr_b = b.block.row_ptr;
+  });
+  {
+    const PhaseTimer timer(context, "fetch rows");
+    state.b = fetch_rows(ranks, plan, b, state.requests, std::span(needed.lengths()));
+  }
+  ranks.together("multiply", [&] {
+    const PhaseTimer timer(context, "multiply");
+    state.routes.emplace(state.requests, std::span<const std::int64_t>(state.row_ptr_b),
+                         b.first_rows[own], ranks.rank(),
+                         std::span<const std::int64_t>(state.b.row_ptr));
+    state.sent.resize(state.routes->sent.back());
+    state.a = {a.block.rows, state.b.rows, a.block.row_ptr, needed.take_columns(), a.block.values};
+    state.c.first_rows = a.first_rows;
+    Context quiet = state.context;
+    quiet.report = nullptr;
+    if (quiet.memory_budget != 0) quiet.memory_budget -= std::min(bytes, quiet.memory_budget / 2);
+    state.c.block = spgemm::multiply(quiet, state.a, state.b);
+  });
+  plan.finish(context);
+}
+
+template <matrices::Scalar Value, matrices::Index Idx>
+ProductPlan<Value, Idx>::~ProductPlan() = default;
+
+template <matrices::Scalar Value, matrices::Index Idx>
+void ProductPlan<Value, Idx>::update(std::span<const Value> values_a,
+                                     std::span<const Value> values_b) {
+  State& state = *state_;
+  Ranks& ranks = state.ranks;
+  TrafficPlan plan(ranks);
+  PhaseTimer fetching(state.context, "fetch values");
+  ranks.together("pack values", [&] {
+    const auto entries_b = static_cast<std::size_t>(state.row_ptr_b.back());
+    if (values_a.size() != state.a.values.size() || values_b.size() != entries_b) {
+      throw input_error(
+          "new values", 0, fmt::format("{} of A and {} of B", values_a.size(), values_b.size()),
+          fmt::format("{} and {}, as many as entries", state.a.values.size(), entries_b));
+    }
+    std::copy(values_a.begin(), values_a.end(), state.a.values.begin());
+    state.routes->pack(state.requests, std::span<const std::int64_t>(state.row_ptr_b),
+                       std::span<const std::int64_t>(state.b.row_ptr), values_b, state.sent.data(),
+                       state.b.values.data());
+  });
+  plan.add(state.routes->sent.back(), sizeof(Value));
+  ArrayExchange exchange(ranks, ArrayExchange::Own::left_out);
+  exchange.send(std::span<const Value>(state.sent), state.routes->sent);
+  exchange.receive(std::span(state.b.values), state.routes->received);
+  exchange.run();
+  fetching.stop();
+  const PhaseTimer multiplying(state.context, "multiply");
+  ranks.together("new values", [&] {
+    start_host_runtime(state.context.threads);
+    spgemm::host::compute_values(state.context, state.a, state.b, state.c.block);
+  });
+  plan.finish(state.context);
+}
+
+template <matrices::Scalar Value, matrices::Index Idx>
+const DividedMatrix<matrices::Csr<Value, Idx>>& ProductPlan<Value, Idx>::product() const {
+  return state_->c;
+}
+
+#define INSTANTIATE(Value, Idx) template class ProductPlan<Value, Idx>;
+#define INSTANTIATE_PATTERN(Idx)
+SORTIE_RANKS_FOR_EACH_TYPE(INSTANTIATE, INSTANTIATE_PATTERN)
+#undef INSTANTIATE_PATTERN
+#undef INSTANTIATE
+
+}  // namespace sortie::cluster
