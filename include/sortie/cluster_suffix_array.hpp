@@ -40,7 +40,7 @@ struct SuffixArrayShare {
 ///                 "exchanged_bytes" of all ranks, "most_exchange_bytes" of one, "imbalance" of the
 ///                 shares that are sorted, "rounds" of prefix doubling)
 /// \param text     on rank 0; not used on other ranks
-/// \throws Error (usage)  the text is longer than Pos can address, or than 2^40 - 2 symbols;
+/// \throws Error (usage)  the text is longer than Pos can address, or than 2^39 - 2 symbols;
 ///                        separators out of order
 /// \throws Error (out_of_memory)  before the sort: a rank has too little memory; names the bytes
 ///                 wanted and free, and how many ranks would do
@@ -52,9 +52,9 @@ struct SuffixArrayShare {
 /// words of the text, without messages, up to 8 words a symbol; for those that still agree, at most
 /// log2(n) rounds of prefix doubling, after another exchange of two positions a symbol. For the LCP
 /// array, four positions a symbol are exchanged.
-/// Extra memory of a rank, besides the text, for s = n / P symbols: 17 s bytes; with prefix doubling
-/// 5 positions a symbol, and 32 bytes for each suffix of the groups that several ranks share, as in
-/// periodic texts; LCP and checks: 4 positions a symbol, the arrays included.
+/// Extra memory of a rank, besides the text, for s = n / P symbols: 17 s bytes; with prefix
+/// doubling 5 positions a symbol, and 24 to 32 bytes for each suffix of the groups that several
+/// ranks share, as in periodic texts; LCP and checks: 4 positions a symbol, the arrays included.
 /// Source: Manber, Myers (SIAM J. Comput. 1993); Flick, Aluru (SC 2015); Kasai et al. (CPM 2001)
 /// and Karkkainen, Manzini, Puglisi (CPM 2009) for LCP; Burkhardt, Karkkainen (CPM 2003) for the
 /// check.

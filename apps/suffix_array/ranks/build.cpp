@@ -23,7 +23,7 @@
 // | suffixes                       | P s                | 2 to 5   |
 // | groups of suffixes             | P s                | 4        |
 // | members of groups              | 3 P s at most      | 4        |
-// | members of shared groups       | 32 s at most       | 4        |
+// | members of shared groups       | (16 + 2 P) s       | 4        |
 //
 // The own symbols and the elements to send are freed before elements are ordered by bucket.
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
                                      const cluster::SuffixArrayOptions& options) {
   ranks.on_rank(0, "check text", [&] {
     require_text<Pos>(text);
-    constexpr std::uint64_t longest = (std::uint64_t{1} << edge_number_bits) - 2;
+    constexpr std::uint64_t longest = (std::uint64_t{1} << (edge_number_bits - 1)) - 2;
     if (text.size() <= longest) return;
     throw Error(
         ErrorKind::usage,
@@ -102,7 +102,10 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   const std::uint64_t members =
       ranks.sum(share.order.joined.next_set(0, share.size + 1) <= share.size);
   std::uint64_t rounds = 0;
-  if (members > 0) rounds = double_prefixes(exchanges, context, packed, share, depth);
+  if (members > 0) {
+    sort_shared_runs(exchanges, context, packed, share);
+    rounds = double_prefixes(exchanges, context, packed, share, depth);
+  }
   finish.stop();
 
   const double mean = static_cast<double>(packed.size()) / ranks.size();

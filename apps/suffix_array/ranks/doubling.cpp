@@ -95,7 +95,7 @@ class Doubling {
     for (const std::uint64_t member : at_end) keys[member] = static_cast<Pos>(text_.rank_of_end());
 
     host::BitSet joined;
-    std::vector<EdgeItem> edges;
+    std::vector<EdgeItem<Pos>> edges;
     ranks_.together("sort groups", [&] {
       joined = host::BitSet(share_.size + 1);
       edges = sort_own_groups(keys, joined);
@@ -111,8 +111,8 @@ class Doubling {
   }
 
   /// Sorts the groups that only this rank has, and returns the suffixes of the others.
-  std::vector<EdgeItem> sort_own_groups(std::span<const Pos> keys, host::BitSet& joined) {
-    std::vector<EdgeItem> edges;
+  std::vector<EdgeItem<Pos>> sort_own_groups(std::span<const Pos> keys, host::BitSet& joined) {
+    std::vector<EdgeItem<Pos>> edges;
     edges.reserve(std::min(share_.before + share_.after, share_.size));
     std::vector<std::uint64_t> slots;
     std::vector<host::Wide<Pos>> elements;
@@ -144,7 +144,7 @@ class Doubling {
         const bool is_left = slot < first;
         const std::uint64_t group =
             is_left ? left_.rank : static_cast<std::uint64_t>(ranks_.rank());
-        edges.push_back({group << edge_number_bits | key, position});
+        edges.emplace_back(group, key, position);
         return;
       }
       if (!share_.order.joined.test(slot)) sort_group();

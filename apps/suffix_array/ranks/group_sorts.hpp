@@ -26,8 +26,8 @@ template <Position Pos>
 /// \return rounds
 /// Complexity: O(log(n / depth)) rounds. A round sends 3 or 4 positions for each suffix that is in
 /// a group, and sorts these. Memory for positions of P bytes: 2 P for each symbol of the share, the
-/// suffix array included, and 3 P for each suffix in a group, or 32 bytes more where ranks share
-/// it.
+/// suffix array included, and 3 P for each suffix in a group, or 16 + 2 P bytes more where ranks
+/// share it.
 /// Source: Manber, Myers (SIAM J. Comput. 1993); Larsson, Sadakane (Theoretical Computer Science
 /// 387, 2007); over ranks: Flick, Aluru (SC 2015).
 template <Position Pos>
