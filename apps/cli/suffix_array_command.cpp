@@ -3,11 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
+#include "apps/cli/rank_program.hpp"
+#include "apps/cli/suffix_array_command.hpp"
 #include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/program_calls.hpp"
@@ -22,42 +23,6 @@
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::cli {
-namespace {
-
-struct SuffixArrayCommand {
-  CommonOptions common;
-  std::string input;
-  std::string output;
-  std::string lcp;
-  std::string bwt;
-  std::string inverse;
-  std::string documents;
-  std::string width = "auto";
-  bool text = false;
-  std::string letter_case = "upper";
-  std::string alphabet = "auto";
-  std::string ambiguous = "keep";
-  bool reverse_complement = false;
-  std::uint64_t max_context = 0;
-  std::string algorithm = "auto";
-  bool verify = false;
-
-  [[nodiscard]] TextPolicy policy() const {
-    return {letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper,
-            sequences::parse_alphabet(alphabet), sequences::parse_ambiguity(ambiguous),
-            reverse_complement};
-  }
-  [[nodiscard]] std::array<const std::string*, 5> outputs() const {
-    return {&output, &lcp, &bwt, &inverse, &documents};
-  }
-  /// One of the output files; "" if there are none.
-  [[nodiscard]] std::string any_output() const {
-    for (const std::string* path : outputs()) {
-      if (!path->empty()) return *path;
-    }
-    return {};
-  }
-};
 
 int chosen_width_bytes(const SuffixArrayCommand& command, std::uint64_t symbols) {
   const int smallest = smallest_width_bytes(symbols);
@@ -69,6 +34,8 @@ int chosen_width_bytes(const SuffixArrayCommand& command, std::uint64_t symbols)
   }
   return bytes;
 }
+
+namespace {
 
 template <class Pos>
 class Indexing {
@@ -285,6 +252,7 @@ void choose_backend(Job& job, const SuffixArrayCommand& command) {
 }
 
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
+  if (job_ranks() != nullptr) return run_suffix_array_on_ranks(*job_ranks(), job, command);
   int streams = 0;
   for (const std::string* path : command.outputs()) {
     job.announce_output(*path);
@@ -313,7 +281,15 @@ Command add_suffix_array_command(CLI::App& program) {
       "If the GPU memory, or --max-memory, is less than 17 to 33 bytes per symbol, the suffix\n"
       "array is built in ranges, one after the other. This requires 1.5 bytes per symbol for DNA,\n"
       "2.4 for other symbols, and 3 MiB. The derived arrays are then computed on the host. The\n"
-      "result is the same.");
+      "result is the same.\n"
+      "\n"
+      "On the ranks of an MPI job (mpirun -np P sortie suffix-array ...), rank 0 reads the input "
+      "and\n"
+      "all ranks sort, on the host, and write. The files are the same. Memory of a rank: 17 bytes "
+      "for\n"
+      "each symbol of its share, and the packed text, 3/8 byte for each symbol of DNA. -o, --lcp "
+      "and\n"
+      "--bwt must be files; --inverse, --documents, --text and --max-context are of one process.");
   add_common_options(*parser, command->common);
   parser
       ->add_option("INPUT", command->input,
@@ -362,7 +338,9 @@ Command add_suffix_array_command(CLI::App& program) {
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
                    "Check all written arrays, in linear time; exit 3 if wrong");
-  return make_command(parser, command, run_suffix_array);
+  Command made = make_command(parser, command, run_suffix_array);
+  made.runs_on_ranks = true;
+  return made;
 }
 
 }  // namespace sortie::cli

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.hpp"
+#include "apps/suffix_array/file_bytes.hpp"
 #include "core/decimal_text.hpp"
 #include "core/files/block_pipeline.hpp"
 #include "core/files/block_writer.hpp"
@@ -65,9 +66,12 @@ constexpr std::array formats = {
                 "to the record before it",
                 true}};
 
-/// The description of an array of `count` items, without its checksum.
-Json described(const ArrayFormat& format, std::size_t count, int width_bytes,
-               const SuffixArraySource& source, std::optional<std::uint64_t> primary) {
+}  // namespace
+
+std::string described_array(ArrayKind kind, std::uint64_t count, int width_bytes,
+                            const SuffixArraySource& source, std::optional<std::uint64_t> primary,
+                            const std::string& checksum) {
+  const ArrayFormat& format = formats.at(static_cast<std::size_t>(kind));
   const sequences::Text& text = source.text->text;
   Json description = {
       {"format", format.name},
@@ -92,40 +96,19 @@ Json described(const ArrayFormat& format, std::size_t count, int width_bytes,
   description[format.meaning_key] = format.meaning;
   description["checksum_of"] = fmt::format(
       "the {} as written, {}", width_bytes > 1 ? format.count : "bytes", checksum_definition);
-  if (!format.with_records) return description;
-  Json& records = description["records"] = Json::array();
-  for (const sequences::Record& record : text.records) {
-    records.push_back(
-        {{"name", record.name}, {"offset", record.offset}, {"length", record.length}});
+  if (format.with_records) {
+    Json& records = description["records"] = Json::array();
+    for (const sequences::Record& record : text.records) {
+      records.push_back(
+          {{"name", record.name}, {"offset", record.offset}, {"length", record.length}});
+    }
   }
-  return description;
+  description["checksum"] = checksum;
+  // Record names may contain bytes that are not UTF-8. They are replaced instead of rejected.
+  return description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-static_assert(std::endian::native == std::endian::little, "numbers in files are little-endian");
-
-/// Converts numbers to little-endian integers of `width_bytes` bytes.
-template <std::size_t width_bytes, class Number>
-void convert(std::span<const Number> numbers, char* bytes) {
-  for (const Number number : numbers) {
-    const std::uint64_t wide = number;
-    std::memcpy(bytes, &wide, width_bytes);
-    bytes += width_bytes;
-  }
-}
-
-/// The bytes of numbers as they stand in a file. Uses `buffer` if the numbers in memory have another
-/// width.
-template <class Number>
-std::span<const char> file_bytes(std::span<const Number> numbers, std::size_t width_bytes,
-                                 std::vector<char>& buffer) {
-  if (width_bytes == sizeof(Number))
-    return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
-  buffer.resize(numbers.size() * width_bytes);
-  if (width_bytes == 4) convert<4>(numbers, buffer.data());
-  if (width_bytes == 5) convert<5>(numbers, buffer.data());
-  if (width_bytes == 8) convert<8>(numbers, buffer.data());
-  return buffer;
-}
+namespace {
 
 [[noreturn]] void fail(const std::string& path, const std::string& found,
                        const std::string& expected) {
@@ -261,8 +244,6 @@ template <class Number>
 std::string write_array(const HostContext& context, const std::string& path, ArrayKind kind,
                         const ArrivingArray<Number>& array, int width_bytes,
                         const SuffixArraySource& source, std::optional<std::uint64_t> primary) {
-  Json description = described(formats.at(static_cast<std::size_t>(kind)), array.size(),
-                               width_bytes, source, primary);
   WholeFile file(path);
   std::optional<WholeFile> sidecar;
   if (!is_stream(path)) sidecar.emplace(path + ".json");
@@ -276,16 +257,14 @@ std::string write_array(const HostContext& context, const std::string& path, Arr
                                  const std::size_t count =
                                      std::min(items_a_block, array.size() - begin);
                                  array.await(begin + count);
-                                 const std::span<const char> bytes = file_bytes(
+                                 const auto bytes = suffix_array::file_bytes(
                                      array.items().subspan(begin, count), width, buffers[worker]);
                                  sums[block] = block_checksum(std::as_bytes(bytes));
                                  return bytes;
                                }});
   const std::string sum = checksum_text(checksum_of_blocks(sums));
   if (sidecar) {
-    description["checksum"] = sum;
-    // Record names may contain bytes that are not UTF-8. They are replaced instead of rejected.
-    sidecar->write(description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    sidecar->write(described_array(kind, array.size(), width_bytes, source, primary, sum));
   }
   // A full disk keeps both of the older files, if there are some. The
   // bytes come first: a process that is killed later may leave temporary files with names.

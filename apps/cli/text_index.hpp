@@ -66,6 +66,14 @@ enum class ArrayKind { suffixes, lcp, inverse, burrows_wheeler, documents };
 /// Maximum number of symbols of a text whose positions fit in `width_bytes` bytes.
 [[nodiscard]] std::uint64_t most_symbols(int width_bytes);
 
+/// The description of an array in a file, as JSON: the content of PATH.json.
+/// \param count    items of the array
+/// \param primary  as of write_array()
+[[nodiscard]] std::string described_array(ArrayKind kind, std::uint64_t count, int width_bytes,
+                                          const SuffixArraySource& source,
+                                          std::optional<std::uint64_t> primary,
+                                          const std::string& checksum);
+
 /// Writes an array, which may still be arriving, as little-endian integers of 1, 4, 5 or 8 bytes, and a sidecar PATH.json that
 /// describes the format and the offsets of the records. Either both files are created or none. For
 /// a stream, no sidecar is written.

@@ -27,6 +27,11 @@ namespace sortie::suffix_array {
 /// \throws Error (usage) a suffix array of another size than the text; `title` begins the message
 void require_same_size(std::string_view title, const TextView& text, std::uint64_t entries);
 
+/// \throws Error (usage) the text is longer than Pos can address, or separators are not ascending
+/// positions of it
+template <Position Pos>
+void require_text(const TextView& text);
+
 /// Checks the entries of a suffix array. \pre the host runtime is started
 /// \throws Error (usage) an entry is not below `size`
 template <Position Pos>

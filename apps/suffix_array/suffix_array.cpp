@@ -108,12 +108,17 @@ std::string algorithm_names() {
   return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
+template <Position Pos>
+void require_text(const TextView& text) {
+  require_addressable<Pos>(text);
+  require_separators_in_order(text);
+}
+
 /// Checks the text and the algorithm, and calls `build` unless the text is empty.
 template <Position Pos, class Build>
 auto checked(const ConstructionAlgorithm& algorithm, const Context& context, const TextView& text,
              const Build& build) -> decltype(build()) {
-  require_addressable<Pos>(text);
-  require_separators_in_order(text);
+  require_text<Pos>(text);
   require_backend(algorithm, context);
   if (text.size() == 0) return {};
   try {
@@ -147,6 +152,7 @@ std::vector<Pos> build(const Context& context, const TextView& text) {
   return build_by<Pos>(all_algorithms().front(), context, text);
 }
 
+SORTIE_FOR_BOTH_POSITIONS(require_text);
 SORTIE_FOR_BOTH_POSITIONS(build_by);
 SORTIE_FOR_BOTH_POSITIONS(build_arriving_by);
 SORTIE_FOR_BOTH_POSITIONS(build);

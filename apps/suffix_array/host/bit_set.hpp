@@ -45,6 +45,16 @@ class BitSet {
     }
   }
 
+  /// Clears [begin, end), when no other thread sets bits.
+  void clear_range(std::uint64_t begin, std::uint64_t end) {
+    while (begin < end) {
+      const std::uint64_t first = begin % word_bits;
+      const std::uint64_t bits = std::min(end - begin, word_bits - first);
+      words_[begin / word_bits] &= ~((~std::uint64_t{0} >> (word_bits - bits)) << first);
+      begin += bits;
+    }
+  }
+
   /// The first item in [begin, end) whose bit is set; `end` when there is none.
   [[nodiscard]] std::uint64_t next_set(std::uint64_t begin, std::uint64_t end) const {
     return next(begin, end, 0);

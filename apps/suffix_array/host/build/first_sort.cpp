@@ -25,15 +25,6 @@ std::uint64_t most_scratch(std::uint64_t size) {
   return std::max(least_scratch, size / (16 * worker_threads()));
 }
 
-/// Elements that are sorted independently, and their slots.
-struct Range {
-  std::uint64_t begin;
-  std::uint64_t end;
-  std::uint64_t slot;
-
-  [[nodiscard]] std::uint64_t size() const { return end - begin; }
-};
-
 /// Sorts ranges of elements and writes them to the suffix array.
 template <Position Pos>
 class RangeSorter {
@@ -42,7 +33,7 @@ class RangeSorter {
       : plan_(plan), key_digits_(plan), stream_(stream), order_(order) {}
 
   /// Sorts on all host threads. `ranges` follow each other; large ones are divided first.
-  void sort(std::uint64_t* elements, std::vector<Range> ranges) {
+  void sort(std::uint64_t* elements, std::vector<ElementRange> ranges) {
     if (ranges.empty()) return;
     if (worker_threads() > 1) ranges = divided(elements, ranges);
     const std::vector<std::uint64_t> tasks = tasks_of_at_least(
@@ -58,22 +49,22 @@ class RangeSorter {
  private:
   /// Divides ranges that would occupy one thread for long by their leading digits, if their keys
   /// differ.
-  [[nodiscard]] std::vector<Range> divided(std::uint64_t* elements,
-                                           const std::vector<Range>& ranges) const {
+  [[nodiscard]] std::vector<ElementRange> divided(std::uint64_t* elements,
+                                                  const std::vector<ElementRange>& ranges) const {
     const std::uint64_t total = ranges.back().end - ranges.front().begin;
     const std::uint64_t limit = std::max(2 * task_elements, total / (8 * worker_threads()));
-    const auto is_large = [=](const Range& range) { return range.size() > limit; };
+    const auto is_large = [=](const ElementRange& range) { return range.size() > limit; };
     if (std::none_of(ranges.begin(), ranges.end(), is_large)) return ranges;
-    std::vector<std::vector<Range>> parts(ranges.size());
+    std::vector<std::vector<ElementRange>> parts(ranges.size());
     for_each_task(ranges.size(),
                   [&](std::uint64_t i) { divide(elements, ranges[i], limit, parts[i]); });
-    std::vector<Range> all;
+    std::vector<ElementRange> all;
     for (const auto& of_range : parts) all.insert(all.end(), of_range.begin(), of_range.end());
     return all;
   }
 
-  void divide(std::uint64_t* elements, Range range, std::uint64_t limit,
-              std::vector<Range>& parts) const {
+  void divide(std::uint64_t* elements, ElementRange range, std::uint64_t limit,
+              std::vector<ElementRange>& parts) const {
     std::uint64_t* const first = elements + range.begin;
     const std::uint64_t differing = range.size() <= limit ? 0 : differing_bits(first, range.size());
     if (differing >> plan_.position_bits == 0) return parts.push_back(range);
@@ -86,8 +77,8 @@ class RangeSorter {
         });
   }
 
-  void sort_on_this_thread(std::uint64_t* elements, std::span<const Range> ranges) {
-    const std::uint64_t largest = std::ranges::max(ranges, {}, &Range::size).size();
+  void sort_on_this_thread(std::uint64_t* elements, std::span<const ElementRange> ranges) {
+    const std::uint64_t largest = std::ranges::max(ranges, {}, &ElementRange::size).size();
     const std::uint64_t capacity = std::min(largest, most_scratch(order_.suffixes.size()));
     const auto memory = allocate_array<std::uint64_t>(capacity);
     const std::span<std::uint64_t> scratch(memory.get(), capacity);
@@ -97,7 +88,7 @@ class RangeSorter {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> groups;
     std::uint64_t in_equal_prefixes = 0;
     std::uint64_t in_groups = 0;
-    for (const Range& range : ranges) {
+    for (const ElementRange& range : ranges) {
       std::uint64_t* const first = elements + range.begin;
       const std::uint64_t size = range.size();
       sort_by_keys(plan_, key_digits_, first, size, scratch);
@@ -157,9 +148,10 @@ std::vector<RunSlots> slots_of_runs(const TextView& text, const PrefixPlan& plan
 /// Ranges of elements for buckets [first, last). The bucket of a letter with runs is divided where
 /// the members of its runs belong. `elements` holds these buckets.
 template <Position Pos>
-std::vector<Range> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<Pos>& counts,
-                                     std::uint64_t first, std::uint64_t last,
-                                     std::uint64_t* elements, std::vector<RunSlots>& run_slots) {
+std::vector<ElementRange> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<Pos>& counts,
+                                            std::uint64_t first, std::uint64_t last,
+                                            std::uint64_t* elements,
+                                            std::vector<RunSlots>& run_slots) {
   const std::uint64_t base = counts.starts[first];
   std::uint64_t slot_of_element = base;
   const std::uint64_t run_bucket = plan.run_bucket(1);  // for each code
@@ -167,7 +159,7 @@ std::vector<Range> ranges_of_buckets(const PrefixPlan& plan, const BucketCounts<
   for (; letter != run_slots.end() && letter->code * run_bucket < first; ++letter) {
     slot_of_element += letter->size;
   }
-  std::vector<Range> ranges;
+  std::vector<ElementRange> ranges;
   for (std::uint64_t bucket = first; bucket < last; ++bucket) {
     std::uint64_t begin = counts.starts[bucket] - base;
     const std::uint64_t end = counts.starts[bucket + 1] - base;
@@ -259,6 +251,13 @@ FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const S
   return order;
 }
 
+template <Position Pos>
+void sort_ranges(const PrefixPlan& plan, const SymbolStream& stream, std::uint64_t* elements,
+                 std::vector<ElementRange> ranges, FirstOrder<Pos>& order) {
+  RangeSorter<Pos>(plan, stream, order).sort(elements, std::move(ranges));
+}
+
+SORTIE_FOR_BOTH_POSITIONS(sort_ranges);
 SORTIE_FOR_BOTH_POSITIONS(count_buckets);
 SORTIE_FOR_BOTH_POSITIONS(sort_first);
 

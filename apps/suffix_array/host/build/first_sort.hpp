@@ -47,6 +47,22 @@ struct FirstOrder {
   std::uint64_t in_groups = 0;          ///< suffixes that the text rounds leave in groups
 };
 
+/// Elements that are sorted independently, and their slots.
+struct ElementRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t slot;
+
+  [[nodiscard]] std::uint64_t size() const { return end - begin; }
+};
+
+/// Sorts the elements of each range by their keys and by the words of the text that follow, and
+/// writes their positions to `order`, which has their slots. On all host threads.
+/// \param ranges  follow each other in `elements`; the elements of a range are of one bucket
+template <Position Pos>
+void sort_ranges(const PrefixPlan& plan, const SymbolStream& stream, std::uint64_t* elements,
+                 std::vector<ElementRange> ranges, FirstOrder<Pos>& order);
+
 /// Sorts all suffixes except members of long runs by their first plan.depth() symbols, and suffixes
 /// that agree in these by the following words (text_rounds.hpp). The remaining groups agree in
 /// TextRounds::depth_limit() symbols, without an end.

@@ -57,9 +57,13 @@ class TextRounds {
  public:
   /// \param scratch  used to sort large groups
   TextRounds(const SymbolStream& stream, const PrefixPlan& plan, std::span<std::uint64_t> scratch)
+      : TextRounds(stream, plan, scratch, depth_limit(plan, stream)) {}
+  /// With another limit.
+  TextRounds(const SymbolStream& stream, const PrefixPlan& plan, std::span<std::uint64_t> scratch,
+             std::uint64_t limit)
       : stream_(stream),
         plan_(plan),
-        depth_limit_(depth_limit(plan, stream)),
+        depth_limit_(limit),
         scratch_(scratch),
         rekeyed_symbols_(std::min(stream.symbols(), (64 - plan.position_bits) / stream.bits())) {}
 

@@ -126,17 +126,20 @@ std::uint64_t SymbolStream::bytes(std::uint64_t size, const PrefixPlan& plan) {
   return blocks * static_cast<unsigned>(bits_for(plan)) + 2 * sizeof(std::uint64_t);
 }
 
-SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
+SymbolStream::SymbolStream(std::uint64_t size, const PrefixPlan& plan)
     : bits_(bits_for(plan)),
       symbols_(sure_bits / bits_),
       unused_bits_(64 - symbols_ * bits_),
       high_bits_(0),
       low_bits_(0),
-      size_(text.size()),
-      bytes_(allocate_array<std::uint8_t>(bytes(text.size(), plan))) {
+      size_(size),
+      bytes_(allocate_array<std::uint8_t>(bytes(size, plan))) {
   for (int i = 0; i < symbols_; ++i) high_bits_ |= std::uint64_t{1} << ((i + 1) * bits_ - 1);
   low_bits_ = (~std::uint64_t{0} >> unused_bits_) & ~high_bits_;
+}
 
+SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
+    : SymbolStream(text.size(), plan) {
   const std::uint64_t size = text.size();
   const auto bits = static_cast<unsigned>(bits_);
   const std::uint8_t* const symbols = text.symbols.data();

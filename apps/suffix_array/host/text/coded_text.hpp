@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "apps/suffix_array/divisibility.hpp"
 #include "core/host_memory.hpp"
@@ -189,6 +191,13 @@ class SymbolStream {
  public:
   /// Packs the text on all host threads. O(n).
   SymbolStream(const TextView& text, const PrefixPlan& plan);
+  /// A stream of `size` symbols, not initialised: storage() receives the bytes of another one.
+  SymbolStream(std::uint64_t size, const PrefixPlan& plan);
+
+  /// All bytes, of which there are bytes().
+  [[nodiscard]] std::span<std::byte> storage(const PrefixPlan& plan) {
+    return {reinterpret_cast<std::byte*>(bytes_.get()), bytes(size_, plan)};
+  }
 
   [[nodiscard]] int bits() const { return bits_; }
   /// Symbols of a word, which has at least 57 valid bits wherever in a byte a symbol begins.
@@ -219,6 +228,16 @@ class SymbolStream {
       return word;
     }
     return word & ~((std::uint64_t{2} << (63 - std::countl_zero(found))) - 1);
+  }
+
+  /// The code of one symbol.
+  [[nodiscard]] std::uint64_t code(std::uint64_t position) const {
+    return word(position) >> ((symbols_ - 1) * bits_);
+  }
+  /// Symbols that two words have in common before an end; symbols() if all agree without an end.
+  [[nodiscard]] int common_symbols(std::uint64_t left, std::uint64_t right) const {
+    const std::uint64_t stops = (left ^ right) | ends(left);
+    return stops == 0 ? symbols_ : (std::countl_zero(stops) - unused_bits_) / bits_;
   }
 
   /// True when the lowest code of a word is 0: after until_end(), when the word contains an end.

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "apps/cli/command.hpp"
+#include "apps/cli/text_index.hpp"
+#include "sortie/cluster.hpp"
+
+namespace sortie::cli {
+
+/// The command line of `sortie suffix-array`.
+struct SuffixArrayCommand {
+  CommonOptions common;
+  std::string input;
+  std::string output;
+  std::string lcp;
+  std::string bwt;
+  std::string inverse;
+  std::string documents;
+  std::string width = "auto";
+  bool text = false;
+  std::string letter_case = "upper";
+  std::string alphabet = "auto";
+  std::string ambiguous = "keep";
+  bool reverse_complement = false;
+  std::uint64_t max_context = 0;
+  std::string algorithm = "auto";
+  bool verify = false;
+
+  [[nodiscard]] TextPolicy policy() const {
+    return {letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper,
+            sequences::parse_alphabet(alphabet), sequences::parse_ambiguity(ambiguous),
+            reverse_complement};
+  }
+  [[nodiscard]] std::array<const std::string*, 5> outputs() const {
+    return {&output, &lcp, &bwt, &inverse, &documents};
+  }
+  /// One of the output files; "" if there are none.
+  [[nodiscard]] std::string any_output() const {
+    for (const std::string* path : outputs()) {
+      if (!path->empty()) return *path;
+    }
+    return {};
+  }
+};
+
+/// Bytes of a position in the files of a text. \throws Error (usage) --width is too small for it
+[[nodiscard]] int chosen_width_bytes(const SuffixArrayCommand& command, std::uint64_t symbols);
+
+/// `sortie suffix-array` on the ranks of a job: the same files, written by all ranks. Rank 0 reads
+/// the input.
+/// \throws Error (usage) an option that ranks do not have
+void run_suffix_array_on_ranks(cluster::Ranks& ranks, Job& job, const SuffixArrayCommand& command);
+
+}  // namespace sortie::cli

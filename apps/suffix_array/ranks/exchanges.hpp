@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/host_memory.hpp"
+#include "primitives/host/parallel.hpp"
+#include "sortie/cluster.hpp"
+#include "sortie/context.hpp"
+
+namespace sortie::suffix_array::on_ranks {
+
+/// Items received from all ranks, by rank.
+template <class T>
+struct Received {
+  HostArray<T> items;
+  std::vector<std::uint64_t> begins;  ///< of each rank's items, and the end of all
+
+  [[nodiscard]] std::uint64_t size() const { return begins.back(); }
+};
+
+/// Exchanges of one job, and the bytes that they should send to other ranks: computed from the
+/// counts before an exchange, to be compared with what Traffic counts.
+class Exchanges {
+ public:
+  explicit Exchanges(cluster::Ranks& ranks)
+      : ranks_(ranks), begin_(ranks.traffic().exchanged_bytes) {}
+
+  [[nodiscard]] cluster::Ranks& ranks() const { return ranks_; }
+  [[nodiscard]] std::uint64_t planned_bytes() const { return planned_; }
+  [[nodiscard]] std::uint64_t exchanged_bytes() const {
+    return ranks_.traffic().exchanged_bytes - begin_;
+  }
+
+  /// Sends each rank the next counts[rank] items. Collective.
+  /// \param from   items that each rank sends, if this is known; else null
+  /// \param phase  of the memory for the items received
+  template <class T>
+  [[nodiscard]] Received<T> send(const Context& context, std::string_view phase, const T* items,
+                                 std::span<const std::uint64_t> counts,
+                                 const std::vector<std::uint64_t>* from = nullptr) {
+    Received<T> result;
+    result.begins = begins_of(from != nullptr ? *from : exchange_counts(counts));
+    ranks_.together(phase, [&] {
+      result.items = allocate_array<T>(context, "items of other ranks", result.size());
+    });
+    std::vector<std::uint64_t> received(counts.size());
+    for (std::size_t rank = 0; rank < counts.size(); ++rank)
+      received[rank] = result.begins[rank + 1] - result.begins[rank];
+    exchange(items, counts, result.items.get(), received);
+    return result;
+  }
+
+  /// Sends items back to the ranks that they came from. Collective.
+  /// \param to      memory for the items of the own send() that has asked for these
+  /// \param counts  of that send()
+  template <class T>
+  void answer(const Received<T>& items, T* to, std::span<const std::uint64_t> counts) {
+    std::vector<std::uint64_t> sent(counts.size());
+    for (std::size_t rank = 0; rank < counts.size(); ++rank)
+      sent[rank] = items.begins[rank + 1] - items.begins[rank];
+    exchange(static_cast<const T*>(items.items.get()), sent, to, counts);
+  }
+
+  /// Runs a collective search, such as that of splits, whose messages no plan tells before.
+  template <class Search>
+  auto search(const Search& search) {
+    const std::uint64_t before = ranks_.traffic().exchanged_bytes;
+    auto result = search();
+    planned_ += ranks_.traffic().exchanged_bytes - before;
+    return result;
+  }
+
+ private:
+  template <class T>
+  void exchange(const T* from, std::span<const std::uint64_t> from_counts, T* to,
+                std::span<const std::uint64_t> to_counts) {
+    std::vector<cluster::SendPiece> sent;
+    std::vector<cluster::ReceivePiece> received;
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      const std::uint64_t out = from_counts[static_cast<std::size_t>(rank)];
+      const std::uint64_t in = to_counts[static_cast<std::size_t>(rank)];
+      if (out > 0) sent.push_back({rank, std::as_bytes(std::span(from, out))});
+      if (in > 0) received.push_back({rank, std::as_writable_bytes(std::span(to, in))});
+      if (rank != ranks_.rank()) planned_ += out * sizeof(T);
+      from += out;
+      to += in;
+    }
+    ranks_.exchange(sent, received);
+  }
+
+  std::vector<std::uint64_t> exchange_counts(std::span<const std::uint64_t> counts) {
+    planned_ += (counts.size() - 1) * sizeof(std::uint64_t);
+    return ranks_.exchange_counts(counts);
+  }
+
+  cluster::Ranks& ranks_;
+  std::uint64_t begin_;
+  std::uint64_t planned_ = 0;
+};
+
+}  // namespace sortie::suffix_array::on_ranks

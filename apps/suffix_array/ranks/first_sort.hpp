@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "apps/suffix_array/host/build/first_sort.hpp"
+#include "apps/suffix_array/ranks/exchanges.hpp"
+#include "apps/suffix_array/ranks/packed_text.hpp"
+
+namespace sortie::suffix_array::on_ranks {
+
+/// The slots of a rank: a part of the suffix array that is not final where suffixes are in groups.
+template <Position Pos>
+struct SlotShare {
+  /// Bit i of `joined`: slot i is in the group of slot i - 1, which for i = 0 is the last slot
+  /// before this share. Bit `size` is that of the first slot behind this share. The suffixes have
+  /// room for 1/32 more.
+  host::FirstOrder<Pos> order;
+  std::uint64_t begin = 0;       ///< first slot
+  std::uint64_t size = 0;        ///< slots of this rank
+  std::uint64_t before = 0;      ///< first slots, in the group of the slot before the share
+  std::uint64_t after = 0;       ///< last slots, in the group of the slot behind the share
+  std::uint64_t edge_depth = 0;  ///< symbols in which groups agree that several ranks share
+
+  /// Whether all slots are of one group that goes on in both directions.
+  [[nodiscard]] bool is_inside_group() const { return size > 0 && before == size && after == size; }
+};
+
+/// Sorts all suffixes by their first plan.depth() symbols, and those that agree in these by the
+/// following words (text_rounds.hpp), over all ranks. Suffixes of a group that several ranks share
+/// are not compared further. Collective.
+///
+/// Elements are counted by buckets, divided at borders (borders.hpp), and sent once: 8 bytes each.
+/// Memory: 16 bytes for each symbol of the share, and 8 bytes for each bucket.
+template <Position Pos>
+[[nodiscard]] SlotShare<Pos> sort_first(Exchanges& exchanges, const Context& context,
+                                        const PackedText& text);
+
+}  // namespace sortie::suffix_array::on_ranks

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/ranks/packed_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
+#include "primitives/host/parallel.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::suffix_array::on_ranks {
+namespace {
+
+constexpr std::uint64_t separator_bytes = sizeof(std::uint64_t) + sizeof(std::uint8_t);
+
+/// Refuses a text that this rank has no memory for. \param text_bytes  packed
+void require_rank_memory(const cluster::Ranks& ranks, const Context& context, std::uint64_t symbols,
+                         std::uint64_t text_bytes, std::uint64_t share_bytes) {
+  const auto size = static_cast<std::uint64_t>(ranks.size());
+  std::uint64_t free = host_memory_limit(context);
+  if (context.memory_budget == 0) free /= static_cast<std::uint64_t>(ranks.ranks_on_machine());
+  const std::uint64_t wanted = text_bytes + share_bytes * (symbols / size + 1);
+  if (wanted <= free) return;
+  std::string way = "which more ranks do not change";
+  if (free >= text_bytes + 2 * share_bytes) {
+    const std::uint64_t share = (free - text_bytes) / share_bytes - 1;
+    way = fmt::format("or {} ranks", (symbols + share - 1) / share);
+  }
+  throw Error(ErrorKind::out_of_memory,
+              fmt::format("suffix array of {} symbols on {} ranks: found {} free, expected {}, {}",
+                          symbols, size, format_bytes(free), format_bytes(wanted), way));
+}
+
+/// The stream of the text on rank 0, and memory for it on the others.
+host::SymbolStream packed(cluster::Ranks& ranks, const Context& context, const TextView& text,
+                          std::uint64_t size, const host::PrefixPlan& plan,
+                          std::uint64_t separators, std::uint64_t share_bytes) {
+  std::unique_ptr<host::SymbolStream> stream;
+  ranks.together("pack", [&] {
+    const std::uint64_t bytes =
+        host::SymbolStream::bytes(size, plan) + separators * separator_bytes;
+    require_rank_memory(ranks, context, size, bytes, share_bytes);
+    start_host_runtime(context.threads);
+    stream = ranks.rank() == 0 ? std::make_unique<host::SymbolStream>(text, plan)
+                               : std::make_unique<host::SymbolStream>(size, plan);
+  });
+  ranks.broadcast(stream->storage(plan), 0);
+  return std::move(*stream);
+}
+
+}  // namespace
+
+PackedText::Header PackedText::shared_header(cluster::Ranks& ranks, const Context& context,
+                                             const TextView& text) {
+  Header header;
+  ranks.on_rank(0, "count letters", [&] {
+    start_host_runtime(context.threads);
+    header = {text.size(), text.separators.size(), host::count_letters(text)};
+  });
+  ranks.broadcast(std::as_writable_bytes(std::span(&header, 1)), 0);
+  return header;
+}
+
+PackedText::PackedText(cluster::Ranks& ranks, const Context& context, const TextView& text,
+                       std::uint64_t share_bytes)
+    : PackedText(ranks, context, text, share_bytes, shared_header(ranks, context, text)) {}
+
+PackedText::PackedText(cluster::Ranks& ranks, const Context& context, const TextView& text,
+                       std::uint64_t share_bytes, const Header& header)
+    : size_(header.size),
+      plan_(host::plan_prefixes(header.counts, std::max<std::uint64_t>(header.size, 1))),
+      stream_(packed(ranks, context, text, size_, plan_, header.separators, share_bytes)) {
+  for (std::size_t byte = 0; byte < plan_.code.size(); ++byte)
+    if (plan_.code[byte] != 0) letter_of_code_[plan_.code[byte]] = static_cast<std::uint8_t>(byte);
+  ranks.together("separators", [&] {
+    separators_.resize(header.separators);
+    separator_symbols_.resize(header.separators);
+    if (ranks.rank() != 0) return;
+    std::ranges::copy(text.separators, separators_.begin());
+    for (std::size_t i = 0; i < separators_.size(); ++i)
+      separator_symbols_[i] = text.symbols[separators_[i]];
+  });
+  ranks.broadcast(std::as_writable_bytes(std::span(separators_)), 0);
+  ranks.broadcast(std::as_writable_bytes(std::span(separator_symbols_)), 0);
+}
+
+std::uint8_t PackedText::symbol(std::uint64_t position) const {
+  const std::uint64_t code = stream_.code(position);
+  if (code != 0) return letter_of_code_[code];
+  const auto found = std::ranges::lower_bound(separators_, position);
+  return separator_symbols_[static_cast<std::size_t>(found - separators_.begin())];
+}
+
+std::vector<std::uint8_t> PackedText::letters(std::uint64_t begin, std::uint64_t end) const {
+  std::vector<std::uint8_t> symbols(end - begin);
+  const int bits = stream_.bits();
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  const auto step = static_cast<std::uint64_t>(stream_.symbols());
+  for_each_share(thread_shares(symbols.size()),
+                 [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
+                   for (std::uint64_t i = first; i < last; i += step) {
+                     const std::uint64_t word = stream_.word(begin + i);
+                     const std::uint64_t count = std::min(step, last - i);
+                     int shift = (stream_.symbols() - 1) * bits;
+                     for (std::uint64_t j = 0; j < count; ++j, shift -= bits)
+                       symbols[i + j] = letter_of_code_[word >> shift & mask];
+                   }
+                 });
+  return symbols;
+}
+
+std::uint64_t PackedText::common_symbols(std::uint64_t left, std::uint64_t right,
+                                         std::uint64_t known) const {
+  while (true) {
+    const int common =
+        stream_.common_symbols(stream_.word(left + known), stream_.word(right + known));
+    known += static_cast<std::uint64_t>(common);
+    if (common < stream_.symbols()) return known;
+  }
+}
+
+}  // namespace sortie::suffix_array::on_ranks

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "apps/suffix_array/host/text/coded_text.hpp"
+#include "sortie/cluster.hpp"
+#include "sortie/suffix_array.hpp"
+
+namespace sortie::suffix_array::on_ranks {
+
+/// A text that every rank holds whole, packed: 3/8 byte a symbol for DNA, and 9/8 for a text of all
+/// bytes. Separators take 9 bytes each.
+class PackedText {
+ public:
+  /// Packs the text of rank 0 and sends it to all. Collective.
+  /// \param text         on rank 0; not used elsewhere
+  /// \param share_bytes  that each rank needs besides for each symbol of its share of the text
+  /// \throws Error (out_of_memory) a rank has not as much memory: the budget of its context, or an
+  ///         equal part of what is free on its machine
+  PackedText(cluster::Ranks& ranks, const Context& context, const TextView& text,
+             std::uint64_t share_bytes);
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] const host::PrefixPlan& plan() const { return plan_; }
+  [[nodiscard]] const host::SymbolStream& stream() const { return stream_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& separators() const { return separators_; }
+
+  /// A number that compares as suffixes do, from the slot of one or the first slot of its group.
+  /// The end of the text has no slot. It is between the separators, which come first, and the
+  /// letters.
+  [[nodiscard]] std::uint64_t rank_of_slot(std::uint64_t slot) const {
+    return slot < separators_.size() ? slot : slot + 1;
+  }
+  [[nodiscard]] std::uint64_t rank_of_end() const { return separators_.size(); }
+
+  /// The symbol at a position, also of a separator. \pre position < size()
+  [[nodiscard]] std::uint8_t symbol(std::uint64_t position) const;
+
+  /// Symbols of [begin, end), without the bytes of separators.
+  [[nodiscard]] std::vector<std::uint8_t> letters(std::uint64_t begin, std::uint64_t end) const;
+
+  /// The symbols that the suffixes at two positions have in common, given that the first `known`
+  /// agree without an end.
+  [[nodiscard]] std::uint64_t common_symbols(std::uint64_t left, std::uint64_t right,
+                                             std::uint64_t known) const;
+
+ private:
+  /// What the other ranks receive first.
+  struct Header {
+    std::uint64_t size = 0;
+    std::uint64_t separators = 0;
+    host::LetterCounts counts{};
+  };
+  PackedText(cluster::Ranks& ranks, const Context& context, const TextView& text,
+             std::uint64_t share_bytes, const Header& header);
+  [[nodiscard]] static Header shared_header(cluster::Ranks& ranks, const Context& context,
+                                            const TextView& text);
+
+  std::uint64_t size_;
+  host::PrefixPlan plan_;
+  host::SymbolStream stream_;
+  std::vector<std::uint64_t> separators_;
+  std::vector<std::uint8_t> separator_symbols_;
+  std::array<std::uint8_t, 257> letter_of_code_{};
+};
+
+}  // namespace sortie::suffix_array::on_ranks

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sortie/cluster.hpp"
+#include "sortie/context.hpp"
+#include "sortie/export.hpp"
+#include "sortie/suffix_array.hpp"
+
+namespace sortie::cluster {
+
+/// What build_suffix_array() computes besides the suffix array.
+struct SuffixArrayOptions {
+  bool lcp = false;    ///< the LCP array
+  bool bwt = false;    ///< the Burrows-Wheeler transform
+  bool check = false;  ///< check all arrays on all ranks, as suffix_array::check() and the others
+};
+
+/// The entries of a suffix array that a rank has.
+template <suffix_array::Position Pos>
+struct SuffixArrayShare {
+  std::uint64_t begin = 0;        ///< number of the first one
+  std::vector<Pos> suffixes;      ///< positions
+  std::vector<Pos> lcp;           ///< entries of suffix_array::lcp_array(), if asked for
+  std::vector<std::uint8_t> bwt;  ///< of burrows_wheeler_transform(), if asked for
+};
+
+/// Builds the suffix array of a text over ranks. Collective: every rank makes the call with the
+/// same options. Rank r of P receives the entries r n / P to (r + 1) n / P of the suffix array that
+/// suffix_array::build() gives, for any number of ranks.
+///
+/// Runs on the host threads of each rank.
+///
+/// \param ranks    see cluster.hpp
+/// \param context  of this rank: threads; memory budget, by default the free memory divided by the
+///                 ranks on the machine; report (phases "pack", "sort", "rounds", "equal shares",
+///                 "lcp", "bwt", "check"; figures "ranks", "planned_exchange_bytes" and
+///                 "exchanged_bytes" of all ranks, "most_exchange_bytes" of one, "imbalance" of the
+///                 shares that are sorted, "rounds" of prefix doubling)
+/// \param text     on rank 0; not used on other ranks
+/// \throws Error (usage)  the text is longer than Pos can address, or than 2^39 - 2 symbols;
+///                        separators out of order
+/// \throws Error (out_of_memory)  before the sort: a rank has too little memory; names the bytes
+///                 wanted and free, and how many ranks would do
+/// \throws Error (check)  a check does not hold
+///
+/// Every rank holds the whole text packed: 3/8 byte a symbol for DNA, 9/8 at most.
+/// Complexity for n symbols and P ranks: O(n / P) word operations on each rank and one exchange of
+/// 8 bytes a symbol for the first sort. Suffixes that agree in some symbols are compared by further
+/// words of the text, without messages, up to 8 words a symbol; for those that still agree, at most
+/// log2(n) rounds of prefix doubling, after another exchange of two positions a symbol. For the LCP
+/// array, four positions a symbol are exchanged.
+/// Extra memory of a rank, besides the text, for s = n / P symbols: 17 s bytes; with prefix
+/// doubling 5 positions a symbol, and 24 to 32 bytes for each suffix of the groups that several
+/// ranks share, as in periodic texts; LCP and checks: 4 positions a symbol, the arrays included.
+/// Source: Manber, Myers (SIAM J. Comput. 1993); Flick, Aluru (SC 2015); Kasai et al. (CPM 2001)
+/// and Karkkainen, Manzini, Puglisi (CPM 2009) for LCP; Burkhardt, Karkkainen (CPM 2003) for the
+/// check.
+template <suffix_array::Position Pos>
+[[nodiscard]] SORTIE_API SuffixArrayShare<Pos> build_suffix_array(
+    Ranks& ranks, const Context& context, const suffix_array::TextView& text,
+    const SuffixArrayOptions& options = {});
+
+}  // namespace sortie::cluster
