@@ -91,14 +91,24 @@ class MpiRanks final : public Ranks {
   }
 
   void do_reduce_all(std::span<std::uint64_t> numbers, Reduction reduction) override {
+    // MPICH 4.0.2 compares MPI_UINT64_T as signed numbers, and so does Open MPI 4.1.4 with
+    // MPI_UNSIGNED_LONG. With the highest bit inverted, signed numbers have the order of unsigned.
+    const bool compares = reduction != Reduction::sum;
+    const auto invert = [&] {
+      if (!compares) return;
+      for (std::uint64_t& number : numbers) number ^= std::uint64_t{1} << 63;
+    };
+    invert();
     for (std::size_t begin = 0; begin < numbers.size(); begin += most_items) {
       const auto part = numbers.subspan(begin, std::min(most_items, numbers.size() - begin));
       MPI_Request request = MPI_REQUEST_NULL;
-      check(MPI_Iallreduce(MPI_IN_PLACE, part.data(), count(part.size()), MPI_UINT64_T,
-                           operation(reduction), ranks_, &request),
+      check(MPI_Iallreduce(MPI_IN_PLACE, part.data(), count(part.size()),
+                           compares ? MPI_INT64_T : MPI_UINT64_T, operation(reduction), ranks_,
+                           &request),
             "MPI_Iallreduce");
       wait({&request, 1});
     }
+    invert();
   }
 
   void do_sum_before(std::span<std::uint64_t> numbers) override {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -74,6 +75,10 @@ TEST(Ranks, NumbersAreReducedAndSummedOverTheRanksBefore) {
     EXPECT_EQ(ranks.sum(r + 1), p * (p + 1) / 2);
     EXPECT_EQ(ranks.greatest(r), p - 1);
     EXPECT_EQ(ranks.least(r + 4), 4u);
+    // Numbers beyond those of 63 bits.
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_EQ(ranks.least(r == 0 ? 5 : most - r), 5u);
+    EXPECT_EQ(ranks.greatest(r == p - 1 ? most : r), most);
     Numbers before = {1, r};
     ranks.sum_before(before);
     EXPECT_THAT(before, testing::ElementsAre(r, r * (r - 1) / 2));
