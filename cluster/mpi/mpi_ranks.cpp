@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <span>
 #include <string>
@@ -151,15 +152,23 @@ class MpiRanks final : public Ranks {
   /// than cores after each try; else, since a message in parts asks for many tries, after several.
   void wait(std::span<MPI_Request> requests) const {
     constexpr int most_tries = 1000;
+    constexpr int most_yields = 20;
+    constexpr std::chrono::microseconds pause{50};
     static const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    const int tries_at_once = ranks_on_machine_ > cores ? 1 : most_tries;
+    const bool shares_cores = ranks_on_machine_ > cores;
+    const int tries_at_once = shares_cores ? 1 : most_tries;
     int done = 0;
     for (int tries = 1;; ++tries) {
       check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done,
                         MPI_STATUSES_IGNORE),
             "MPI_Testall");
       if (done != 0) return;
-      if (tries % tries_at_once == 0) std::this_thread::yield();
+      if (tries % tries_at_once != 0) continue;
+      if (shares_cores && tries > most_yields) {
+        std::this_thread::sleep_for(pause);
+      } else {
+        std::this_thread::yield();
+      }
     }
   }
 

@@ -18,7 +18,6 @@ namespace sortie::test {
 inline const Context one_thread = [] {
   Context context;
   context.backend = Backend::host;
-  context.threads = 1;
   return context;
 }();
 
