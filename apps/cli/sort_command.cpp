@@ -15,6 +15,7 @@
 #include "apps/bench/generator_spec.hpp"
 #include "apps/cli/backend_choice.hpp"
 #include "apps/cli/rank_program.hpp"
+#include "apps/sort/ranks/sort_plan.hpp"
 #include "apps/sort/record_generator.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
@@ -129,9 +130,24 @@ sorting::FileSortRequest request_of(const SortCommand& command) {
 
 namespace {
 
+/// `--dry-run`: the plan for ranks.
+void show_plan(Job& job, const SortCommand& command) {
+  if (command.plan.ranks == 0)
+    throw Error(ErrorKind::usage, "found --dry-run, expected --ranks with it");
+  const sorting::RecordFormat format = sorting::parse_record_format(command.type, command.values);
+  const auto records = open_source(job.reading_context(), command, format)->records();
+  if (!records)
+    throw Error(ErrorKind::usage, "found a stream with --dry-run, expected a file or a generator");
+  const int on_machine = rank_model(command.plan).ranks_on_machine;
+  show_rank_plan(job, command.plan, [&](int ranks) {
+    return sorting::plan_sort(*records, format, ranks, on_machine);
+  });
+}
+
 void run_sort(Job& job, const SortCommand& command) {
   cluster::Ranks* const ranks = job_ranks();
   if (ranks != nullptr && ranks->size() > 1) return run_sort_on_ranks(job, command, *ranks);
+  if (command.dry_run) return show_plan(job, command);
   job.announce_output(command.request.output);
   sorting::FileSortRequest work = request_of(command);
   // The bytes do not depend on the number of ranks.
@@ -188,6 +204,9 @@ Command add_sort_command(CLI::App& program) {
   parser->add_flag("--stable", command->request.options.stable,
                    "Equal keys keep their order; on ranks they always do");
   parser->add_flag("--verify", command->request.verify, "Check order and records; exit 3 if wrong");
+  CLI::Option* dry_run =
+      parser->add_flag("--dry-run", command->dry_run, "With --ranks: plan the sort on ranks");
+  add_plan_options(*parser, dry_run, command->plan);
   Command made = make_command(parser, command, run_sort);
   made.runs_on_ranks = true;
   return made;

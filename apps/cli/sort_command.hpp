@@ -7,6 +7,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
+#include "apps/cli/rank_plan.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/sort_file.hpp"
 
@@ -21,6 +22,8 @@ struct SortCommand {
   std::string algorithm = "auto";
   std::string transport = "auto";
   bool descending = false;
+  bool dry_run = false;
+  RankPlanOptions plan;              ///< of --dry-run
   sorting::FileSortRequest request;  ///< the options above are put into it by request_of()
 };
 

@@ -51,6 +51,7 @@ void check_options(const SortCommand& command, const cluster::Ranks& ranks) {
     throw Error(ErrorKind::usage, fmt::format("sort: found {} on {} ranks, expected {}", option,
                                               ranks.size(), expected));
   };
+  if (command.dry_run) refuse("--dry-run", "it without mpirun");
   if (command.request.options.devices != 0) refuse("--gpus", "one device for each rank");
   if (command.transport != "auto") refuse("--transport", "the transport of MPI");
   if (command.common.repeat != 1) refuse("--repeat", "a single run");

@@ -21,6 +21,7 @@
 #include "apps/spgemm/arriving_product.hpp"
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
+#include "apps/spgemm/ranks/product_plan.hpp"
 #include "core/files/checksum.hpp"
 #include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"
@@ -368,6 +369,12 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
     if constexpr (!std::is_same_v<Value, double>) {
       if (command.structure_only) return multiply_structures(job, command, std::move(operands));
     }
+    if (command.dry_run && command.plan.ranks > 0) {
+      const int on_machine = rank_model(command.plan).ranks_on_machine;
+      return show_rank_plan(job, command.plan, [&](int ranks) {
+        return spgemm::plan_product(operands.a, operands.b(), ranks, on_machine);
+      });
+    }
     if (command.dry_run) return show_estimate(job, command, operands);
     if (writes_arriving_rows(job, command)) return multiply_to_file(job, command, operands);
     if (wants_streaming(job.context(), command, operands)) {
@@ -412,6 +419,7 @@ Command add_spgemm_command(CLI::App& program) {
                    "Compare C with the product of another algorithm; exit 3 if they differ");
   auto* dry_run = parser->add_flag("--dry-run", command->dry_run,
                                    "Show the size and memory of the product without computing it");
+  add_plan_options(*parser, dry_run, command->plan);
   auto* drop_zeros =
       parser->add_flag("--drop-zeros", command->drop_zeros, "Remove entries of C that are zero");
   parser->add_flag("--split", command->split,

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "apps/cli/command.hpp"
+#include "apps/cli/rank_plan.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/csr.hpp"
@@ -28,6 +29,7 @@ struct SpgemmCommand {
   std::string algorithm = "auto";
   bool verify = false;
   bool dry_run = false;
+  RankPlanOptions plan;  ///< of --dry-run
   bool structure_only = false;
   bool drop_zeros = false;
   bool split = false;  ///< a file for each rank

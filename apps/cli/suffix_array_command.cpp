@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "apps/bench/generator_spec.hpp"
 #include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/rank_program.hpp"
@@ -12,6 +13,7 @@
 #include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/program_calls.hpp"
+#include "apps/suffix_array/ranks/build_plan.hpp"
 #include "core/arriving_array.hpp"
 #include "core/files/checksum.hpp"
 #include "core/host_runtime.hpp"
@@ -251,7 +253,27 @@ void choose_backend(Job& job, const SuffixArrayCommand& command) {
   job.choose_backend(suffix_array_seconds(symbols, reading, threads_of(job.reading_context())));
 }
 
+/// `--dry-run`: the plan for ranks. The text need not be there: gen:dna:N stands for one of N letters.
+void show_plan(Job& job, const SuffixArrayCommand& command) {
+  if (command.plan.ranks == 0)
+    throw Error(ErrorKind::usage, "found --dry-run, expected --ranks with it");
+  std::uint64_t symbols = 0;
+  if (bench::GeneratorSpec::matches(command.input)) {
+    const bench::GeneratorSpec spec(command.input);
+    if (spec.kind() != "dna") spec.unknown("gen:dna:N");
+    spec.require_parameters(1, "gen:dna:N");
+    symbols = spec.count(0);
+  } else {
+    symbols = read_indexed_text(job.reading_context(), command.input, command.policy())
+                  .text.symbols.size();
+  }
+  const int on_machine = rank_model(command.plan).ranks_on_machine;
+  show_rank_plan(job, command.plan,
+                 [&](int ranks) { return suffix_array::plan_build(symbols, ranks, on_machine); });
+}
+
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
+  if (command.dry_run && job_ranks() == nullptr) return show_plan(job, command);
   if (job_ranks() != nullptr) return run_suffix_array_on_ranks(*job_ranks(), job, command);
   int streams = 0;
   for (const std::string* path : command.outputs()) {
@@ -336,6 +358,10 @@ Command add_suffix_array_command(CLI::App& program) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   parser->add_option("--algorithm", command->algorithm, suffix_array::algorithm_names())
       ->capture_default_str();
+  CLI::Option* dry_run = parser->add_flag("--dry-run", command->dry_run,
+                                          "With --ranks: plan the job on ranks (INPUT may be "
+                                          "gen:dna:N for N letters that are not there)");
+  add_plan_options(*parser, dry_run, command->plan);
   parser->add_flag("--verify", command->verify,
                    "Check all written arrays, in linear time; exit 3 if wrong");
   Command made = make_command(parser, command, run_suffix_array);

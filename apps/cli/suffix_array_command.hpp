@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
+#include "apps/cli/rank_plan.hpp"
 #include "apps/cli/text_index.hpp"
 #include "sortie/cluster.hpp"
 
@@ -29,6 +30,8 @@ struct SuffixArrayCommand {
   std::uint64_t max_context = 0;
   std::string algorithm = "auto";
   bool verify = false;
+  bool dry_run = false;
+  RankPlanOptions plan;  ///< of --dry-run
 
   [[nodiscard]] TextPolicy policy() const {
     return {letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper,

@@ -30,6 +30,7 @@ void require_rank_options(const SuffixArrayCommand& command) {
     throw Error(ErrorKind::usage,
                 fmt::format("suffix-array on ranks: found {}, expected {}", found, expected));
   };
+  if (command.dry_run) refuse("--dry-run", "it without mpirun");
   if (!command.inverse.empty()) refuse("--inverse", "only -o, --lcp and --bwt");
   if (!command.documents.empty()) refuse("--documents", "only -o, --lcp and --bwt");
   if (command.text) refuse("--text", "an array of binary numbers");

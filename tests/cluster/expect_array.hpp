@@ -15,7 +15,7 @@
 
 namespace sortie::test {
 
-inline const Context one_thread = [] {
+inline const Context on_host = [] {
   Context context;
   context.backend = Backend::host;
   return context;
@@ -26,10 +26,10 @@ template <suffix_array::Position Pos>
 cluster::SuffixArrayShare<Pos> on_one_machine(cluster::Ranks& ranks, const NamedText& text) {
   cluster::SuffixArrayShare<Pos> expected;
   ranks.together("reference", [&] {
-    expected.suffixes = suffix_array::build<Pos>(one_thread, text.view());
-    expected.lcp = suffix_array::lcp_array<Pos>(one_thread, text.view(), expected.suffixes);
+    expected.suffixes = suffix_array::build<Pos>(on_host, text.view());
+    expected.lcp = suffix_array::lcp_array<Pos>(on_host, text.view(), expected.suffixes);
     expected.bwt =
-        suffix_array::burrows_wheeler_transform<Pos>(one_thread, text.view(), expected.suffixes);
+        suffix_array::burrows_wheeler_transform<Pos>(on_host, text.view(), expected.suffixes);
   });
   return expected;
 }
@@ -47,7 +47,7 @@ void expect_equal_array(cluster::Ranks& ranks, const NamedText& text) {
   const cluster::SuffixArrayShare<Pos> expected = on_one_machine<Pos>(ranks, text);
   const suffix_array::TextView view = ranks.rank() == 0 ? text.view() : suffix_array::TextView();
   const cluster::SuffixArrayShare<Pos> found = cluster::build_suffix_array<Pos>(
-      ranks, one_thread, view, {.lcp = true, .bwt = true, .check = true});
+      ranks, on_host, view, {.lcp = true, .bwt = true, .check = true});
   const std::uint64_t size = text.symbols.size();
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   const auto count = static_cast<std::uint64_t>(ranks.size());

@@ -35,7 +35,7 @@ namespace {
 using test::expect_equal_array;
 using test::NamedText;
 using test::on_one_machine;
-using test::one_thread;
+using test::on_host;
 
 std::vector<NamedText> texts_named(std::initializer_list<std::string_view> names) {
   std::vector<NamedText> texts = test::tricky_texts();
@@ -71,7 +71,7 @@ TEST(ClusterSuffixArray, ReportsEqualPlannedAndExchangedBytes) {
   const NamedText text = texts_named({"random_4"}).front();
   test::on_few_ranks([&](Ranks& ranks) {
     RunReport report;
-    Context context = one_thread;
+    Context context = on_host;
     context.report = &report;
     static_cast<void>(build_suffix_array<std::uint32_t>(ranks, context, text.view()));
     const auto figure = [&](std::string_view name) {
@@ -97,11 +97,11 @@ TEST(ClusterSuffixArray, RefusesWhatOneMachineRefuses) {
       }
       return "none";
     };
-    EXPECT_EQ(message(one_thread),
+    EXPECT_EQ(message(on_host),
               "rank 0: suffix array, separator 0: found position 3, expected ascending positions "
               "below 3");
     text = test::single("long", std::string(100'000, 'A'));
-    Context little = one_thread;
+    Context little = on_host;
     little.memory_budget = 50'000;
     EXPECT_THAT(message(little), testing::HasSubstr(" ranks: found 48.83 KiB free, expected "));
   });
@@ -109,9 +109,9 @@ TEST(ClusterSuffixArray, RefusesWhatOneMachineRefuses) {
 
 /// Builds and writes the suffix array; returns its checksum.
 std::string write_suffix_array(Ranks& ranks, const NamedText& text, const std::string& path) {
-  const auto share = build_suffix_array<std::uint32_t>(ranks, one_thread, text.view(),
+  const auto share = build_suffix_array<std::uint32_t>(ranks, on_host, text.view(),
                                                        {.lcp = true, .bwt = true, .check = true});
-  suffix_array::on_ranks::ArrayFile file(ranks, one_thread, path);
+  suffix_array::on_ranks::ArrayFile file(ranks, on_host, path);
   const std::string checksum =
       file.write(share.begin, std::span<const std::uint32_t>(share.suffixes), 5);
   file.commit([] { return "described"; });

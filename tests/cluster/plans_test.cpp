@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "apps/sort/ranks/sort_plan.hpp"
+#include "apps/spgemm/ranks/product_plan.hpp"
+#include "apps/suffix_array/ranks/build_plan.hpp"
+#include "matrices/generators.hpp"
+#include "sortie/cluster_sort.hpp"
+#include "sortie/cluster_spgemm.hpp"
+#include "sortie/run_report.hpp"
+
+namespace sortie::cluster {
+namespace {
+
+const RankStep& step_of(const RankPlan& plan, const std::string& name) {
+  const auto found = std::ranges::find(plan.steps, name, &RankStep::name);
+  if (found == plan.steps.end()) throw std::out_of_range("no step " + name);
+  return *found;
+}
+
+std::uint64_t figure_of(const RunReport& report, const std::string& name) {
+  for (const auto& [key, value] : report.figures()) {
+    if (key != name) continue;
+    if (const auto* const number = std::get_if<std::uint64_t>(&value)) return *number;
+    return static_cast<std::uint64_t>(std::get<std::int64_t>(value));
+  }
+  throw std::out_of_range("no figure " + name);
+}
+
+TEST(RankPlans, OneRankSendsNothing) {
+  const auto matrix = matrices::stencil<double>(5, 10, 10, 1);
+  const sorting::RecordFormat format{KeyType::u64, {}};
+  for (const RankPlan& plan :
+       {sorting::plan_sort(1000, format, 1, 1), spgemm::plan_product(matrix, matrix, 1, 1),
+        suffix_array::plan_build(1000, 1, 1)}) {
+    EXPECT_EQ(plan.sent_bytes(), 0u);
+    EXPECT_GT(plan.rank_memory, 0u);
+    EXPECT_EQ(plan.ranks, 1);
+  }
+}
+
+TEST(RankPlans, ASortSendsAllButItsPart) {
+  const sorting::RecordFormat format{KeyType::u64, KeyType::u32};
+  const RankPlan plan = sorting::plan_sort(8'000'000, format, 8, 4);
+  const RankStep& exchange = step_of(plan, "exchange");
+  EXPECT_EQ(exchange.machine_bytes + exchange.network_bytes, 12'000'000u / 8 * 7);
+  EXPECT_NEAR(static_cast<double>(exchange.machine_bytes),
+              static_cast<double>(exchange.network_bytes) * 3 / 4, 2);
+  EXPECT_GE(plan.rank_memory, 2 * 12'000'000u);
+  EXPECT_EQ(step_of(plan, "merge").items, 3e6);
+}
+
+/// Keys in random order: the run sends what the plan says.
+TEST(RankPlans, ASortOfRandomKeysSendsWhatIsPlanned) {
+  constexpr std::uint64_t share = 20'000;
+  constexpr int size = 5;
+  const RankPlan plan = sorting::plan_sort(size * share, {KeyType::u64, {}}, size, size);
+  run_in_process(size, true, [&](Ranks& ranks) {
+    std::vector<std::uint64_t> keys(share);
+    for (std::uint64_t i = 0; i < share; ++i)
+      keys[i] = (i + 1 + share * static_cast<std::uint64_t>(ranks.rank())) * 0x9e3779b97f4a7c15;
+    Context context;
+    context.backend = Backend::host;
+    RunReport report;
+    context.report = &report;
+    sort(ranks, context, keys);
+    const auto most = static_cast<double>(figure_of(report, "most_exchange_bytes"));
+    EXPECT_NEAR(most / static_cast<double>(plan.sent_bytes()), 1, 0.02);
+  });
+}
+
+/// The product of a plan, and of ranks: the rows of B that move.
+TEST(RankPlans, AProductFetchesWhatIsPlanned) {
+  const auto matrix = matrices::rmat<double>(10, 8, 1);
+  for (const int size : {2, 5}) {
+    const RankPlan plan = spgemm::plan_product(matrix, matrix, size, size);
+    run_in_process(size, true, [&](Ranks& ranks) {
+      // Rank 0 has all rows; the balance moves them.
+      auto rows = ranks.rank() == 0 ? matrix : matrices::Csr<double>{};
+      rows.cols = matrix.cols;
+      const auto all = divided(ranks, std::move(rows));
+      Context context;
+      context.backend = Backend::host;
+      RunReport report;
+      const auto a = balance(ranks, context, all);
+      context.report = &report;
+      static_cast<void>(multiply(ranks, context, a, a));
+      const RankStep& fetch = step_of(plan, "fetch rows");
+      const RankStep& find = step_of(plan, "find rows");
+      const auto counted = static_cast<double>(figure_of(report, "exchanged_bytes_most"));
+      EXPECT_NEAR(static_cast<double>(fetch.machine_bytes + find.machine_bytes) / counted, 1, 0.25);
+    });
+  }
+}
+
+TEST(RankPlans, ATextIsHeldOnceAndItsShareIsSorted) {
+  const RankPlan plan = suffix_array::plan_build(8'000'000, 4, 4);
+  EXPECT_EQ(plan.rank_memory, 8'000'000u + 3'000'000u + 17u * 2'000'000u);
+  EXPECT_EQ(step_of(plan, "exchange").machine_bytes, 8u * 500'000u * 3u);
+}
+
+}  // namespace
+}  // namespace sortie::cluster
