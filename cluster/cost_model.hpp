@@ -22,7 +22,7 @@ struct RankModel {
   [[nodiscard]] static RankModel read(const std::string& path);
   [[nodiscard]] std::string to_json() const;
 
-  /// The machine on which this model was measured when none is given: docs/cluster.md tells which.
+  /// Where no file is given: docs/cluster.md tells on which machine it was measured.
   [[nodiscard]] static RankModel usual();
 };
 

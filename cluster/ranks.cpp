@@ -51,6 +51,14 @@ void set_fault_hook(FaultHook hook) {
   fault_hook() = std::move(hook);
 }
 
+void Ranks::set_message_bytes(std::uint64_t bytes) {
+  if (bytes == 0 || bytes > most_message_bytes) {
+    throw Error(ErrorKind::usage, fmt::format("ranks: found messages of {} bytes, expected 1 to {}",
+                                              bytes, most_message_bytes));
+  }
+  message_bytes_ = bytes;
+}
+
 void Ranks::count_collective(std::uint64_t bytes) {
   ++traffic_.collectives;
   if (size() > 1) traffic_.collective_bytes += bytes;
@@ -97,7 +105,13 @@ void Ranks::exchange(std::span<const SendPiece> sent, std::span<const ReceivePie
   std::size_t copied = 0;
   for (const ReceivePiece& piece : received) {
     if (piece.rank == rank()) {
-      const auto from = kept.at(copied++);
+      const auto from = copied < kept.size() ? kept[copied++] : std::span<const std::byte>();
+      if (from.size() != piece.bytes.size()) {
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("ranks: found {} bytes sent to a piece of {} bytes, expected as many",
+                        from.size(), piece.bytes.size()));
+      }
       if (!from.empty()) std::memmove(piece.bytes.data(), from.data(), from.size());
       continue;
     }
@@ -117,6 +131,7 @@ void Ranks::on_rank(int working, std::string_view phase, const std::function<voi
 }
 
 void Ranks::agree(std::string_view phase, bool works, const std::function<void()>& work) {
+  has_agreed_error_ = false;
   std::exception_ptr failed;
   try {
     if (works) {

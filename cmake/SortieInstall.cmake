@@ -2,7 +2,7 @@
 
 # Installs both libraries, the public headers, the program with its manual pages and completions, and the files for
 # find_package(Sortie) and pkg-config. The components are those of which SortiePackages.cmake makes packages: runtime,
-# development, program, and benchmarks, which is in no package.
+# development, program, and benchmarks and ranks, which are in no package.
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Sortie)
 set(SORTIE_KOKKOS_INSTALLED ${CMAKE_INSTALL_LIBDIR}/sortie/kokkos)
@@ -26,6 +26,10 @@ if(TARGET sortie_program)
   install(TARGETS sortie_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
   # Benchmarks and peers are not needed, so a build of `sortie` alone can be installed.
   install(TARGETS sortie_bench_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT benchmarks OPTIONAL)
+  # In no package: each would ask for its MPI library.
+  foreach(mpi IN LISTS SORTIE_MPI_LIBRARIES)
+    install(TARGETS sortie_${mpi}_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ranks OPTIONAL)
+  endforeach()
   include(SortieManual)
 endif()
 

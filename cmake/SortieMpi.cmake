@@ -15,6 +15,10 @@ macro(sortie_use_mpi name title version target)
   list(APPEND SORTIE_MPI_VERSIONS "${title} ${version}")
 endmacro()
 
+# The libraries are not built for sanitizers, which find memory that they leave.
+if(SORTIE_SANITIZE AND SORTIE_MPI STREQUAL "ON")
+  message(FATAL_ERROR "SORTIE_MPI=ON: found SORTIE_SANITIZE=${SORTIE_SANITIZE}, expected OFF with it")
+endif()
 if(SORTIE_MPI AND NOT SORTIE_SANITIZE)
   find_package(PkgConfig QUIET)
   if(PKG_CONFIG_FOUND)

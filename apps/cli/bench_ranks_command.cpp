@@ -2,15 +2,17 @@
 //
 // `sortie bench ranks`: the rates of a machine and its network, for the plans of --dry-run.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,20 +67,59 @@ double latency_of(Ranks& ranks) {
   return seconds / collective_calls / std::max(1, steps);
 }
 
-/// Bytes a second of ranks that send to the rank `distance` behind them, all at once.
-double rate_of_exchange(Ranks& ranks, int distance) {
+/// The rank that each one sends to.
+using Partners = std::vector<int>;
+
+/// The machine of each rank, by the hash of its name.
+std::vector<std::uint64_t> machines_of(Ranks& ranks) {
+  char name[256] = {};
+  static_cast<void>(::gethostname(name, sizeof(name) - 1));
+  return ranks.gather(std::uint64_t{std::hash<std::string_view>()(name)});
+}
+
+/// The next rank of the same machine; of the last one, the first.
+Partners next_on_machine(const std::vector<std::uint64_t>& machines) {
+  Partners partners(machines.size());
+  for (std::size_t rank = 0; rank < machines.size(); ++rank) {
+    std::size_t next = (rank + 1) % machines.size();
+    while (machines[next] != machines[rank]) next = (next + 1) % machines.size();
+    partners[rank] = static_cast<int>(next);
+  }
+  return partners;
+}
+
+/// The next rank of another machine that no rank before sends to; itself if there is none.
+Partners next_on_network(const std::vector<std::uint64_t>& machines) {
+  const std::size_t size = machines.size();
+  Partners partners(size);
+  std::vector<bool> is_taken(size);
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    partners[rank] = static_cast<int>(rank);
+    for (std::size_t step = 1; step < size; ++step) {
+      const std::size_t other = (rank + step) % size;
+      if (is_taken[other] || machines[other] == machines[rank]) continue;
+      is_taken[other] = true;
+      partners[rank] = static_cast<int>(other);
+      break;
+    }
+  }
+  return partners;
+}
+
+/// Bytes a second of ranks that send to their partners, all at once.
+double rate_of_exchange(Ranks& ranks, const Partners& partners) {
   std::vector<std::byte> out;
   std::vector<std::byte> in;
   ranks.together("allocate", [&] {
     out.assign(exchanged_bytes, std::byte{1});
     in.resize(exchanged_bytes);
   });
-  const int size = ranks.size();
-  const int to = (ranks.rank() + distance) % size;
-  const int from = (ranks.rank() + size - distance) % size;
-  const cluster::SendPiece sent{to, out};
-  const cluster::ReceivePiece received{from, in};
-  const double seconds = seconds_on_all(ranks, [&] { ranks.exchange({&sent, 1}, {&received, 1}); });
+  const int own = ranks.rank();
+  std::vector<cluster::SendPiece> sent = {{partners[static_cast<std::size_t>(own)], out}};
+  std::vector<cluster::ReceivePiece> received;
+  for (std::size_t other = 0; other < partners.size(); ++other)
+    if (partners[other] == own) received.push_back({static_cast<int>(other), in});
+  const double seconds = seconds_on_all(ranks, [&] { ranks.exchange(sent, received); });
   return static_cast<double>(exchanged_bytes) / seconds;
 }
 
@@ -100,10 +141,11 @@ double rate_of_work(Ranks& ranks, double items, const std::function<void()>& pre
 
 double sort_rate(Ranks& ranks, const Context& context) {
   constexpr std::uint64_t items = std::uint64_t{1} << 22;
-  std::vector<std::uint64_t> keys(items);
+  std::vector<std::uint64_t> keys;
   return rate_of_work(
       ranks, static_cast<double>(items),
       [&] {
+        keys.resize(items);
         Random random(static_cast<std::uint64_t>(ranks.rank()));
         for (std::uint64_t& key : keys) key = random();
       },
@@ -112,16 +154,22 @@ double sort_rate(Ranks& ranks, const Context& context) {
 
 double merge_rate(Ranks& ranks) {
   constexpr std::uint64_t items = std::uint64_t{1} << 22;
-  std::vector<std::uint64_t> runs(items);
-  std::vector<std::uint64_t> merged(items);
-  Random random(7);
-  for (std::uint64_t& key : runs) key = random();
-  const auto middle = runs.begin() + items / 2;
-  std::sort(runs.begin(), middle);
-  std::sort(middle, runs.end());
+  std::vector<std::uint64_t> runs;
+  std::vector<std::uint64_t> merged;
+  ranks.together("generate", [&] {
+    runs.resize(items);
+    merged.resize(items);
+    Random random(7);
+    for (std::uint64_t& key : runs) key = random();
+    std::sort(runs.begin(), runs.begin() + items / 2);
+    std::sort(runs.begin() + items / 2, runs.end());
+  });
   return rate_of_work(
       ranks, static_cast<double>(items), [] {},
-      [&] { std::merge(runs.begin(), middle, middle, runs.end(), merged.begin()); });
+      [&] {
+        const auto middle = runs.begin() + items / 2;
+        std::merge(runs.begin(), middle, middle, runs.end(), merged.begin());
+      });
 }
 
 double product_rate(Ranks& ranks, const Context& context) {
@@ -137,7 +185,8 @@ double product_rate(Ranks& ranks, const Context& context) {
 
 double symbol_rate(Ranks& ranks, const Context& context) {
   constexpr std::uint64_t symbols = std::uint64_t{1} << 21;
-  const sequences::Text text = sequences::repetitive_dna(symbols, 1);
+  sequences::Text text;
+  ranks.together("generate", [&] { text = sequences::repetitive_dna(symbols, 1); });
   return rate_of_work(
       ranks, static_cast<double>(symbols), [] {},
       [&] { static_cast<void>(suffix_array::build<std::uint64_t>(context, {text.symbols})); });
@@ -147,12 +196,11 @@ RankModel measure(Ranks& ranks, const Context& context) {
   RankModel model;
   model.ranks_on_machine = ranks.ranks_on_machine();
   model.latency_seconds = latency_of(ranks);
-  const int size = ranks.size();
-  model.machine_rate = rate_of_exchange(ranks, size > 1 ? 1 : 0);
-  // The rank that is a machine further, if ranks are numbered machine by machine.
-  const auto on_machine =
-      static_cast<int>(ranks.greatest(static_cast<std::uint64_t>(ranks.ranks_on_machine())));
-  model.network_rate = on_machine < size ? rate_of_exchange(ranks, on_machine) : model.machine_rate;
+  const std::vector<std::uint64_t> machines = machines_of(ranks);
+  const bool is_one = std::ranges::count(machines, machines.front()) == ranks.size();
+  model.machine_rate = rate_of_exchange(ranks, next_on_machine(machines));
+  model.network_rate =
+      is_one ? model.machine_rate : rate_of_exchange(ranks, next_on_network(machines));
   model.work_rates = {{"merge", merge_rate(ranks)},
                       {"products", product_rate(ranks, context)},
                       {"sort", sort_rate(ranks, context)},

@@ -293,22 +293,23 @@ bool has_failed_alone() {
 
 ExitCode run_guarded(const std::function<void()>& work) {
   const cluster::Ranks* const ranks = job_ranks();
+  const bool several = ranks != nullptr && ranks->size() > 1;
   try {
     work();
     return ExitCode::done;
   } catch (const Error& error) {
     const bool agreed = ranks != nullptr && ranks->has_agreed_error();
-    failed_alone = ranks != nullptr && !agreed;
+    failed_alone = several && !agreed;
     if (!agreed || is_speaker()) print_error(error.what());
     if (error.kind() == ErrorKind::usage) return ExitCode::wrong_usage;
     if (error.kind() == ErrorKind::check) return ExitCode::check_failed;
   } catch (const std::bad_alloc&) {
-    failed_alone = ranks != nullptr;
+    failed_alone = several;
     print_error(fmt::format("out of memory: {} in use at most so far, {} free",
                             format_bytes(peak_host_memory()),
                             format_bytes(host_memory_available())));
   } catch (const std::exception& error) {
-    failed_alone = ranks != nullptr;
+    failed_alone = several;
     print_error(error.what());
   }
   return ExitCode::failed;

@@ -44,6 +44,7 @@ Json libraries() {
       {"CLI11", CLI11_VERSION},
       {"Eigen",
        fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}};
+  list["MPI"] = SORTIE_MPI_VERSIONS;
   if (built_with_cuda()) {
     list["CUDA toolkit"] = cuda_toolkit_version();
     const std::string driver = cuda_driver_version();

@@ -115,7 +115,7 @@ std::filesystem::path folder_of_program() {
 // ranks and no program: each of them would run alone, and write the same files.
 std::optional<int> hand_over_to_ranks(char** values, const std::vector<std::string>& arguments) {
   const auto launch = mpi_launch();
-  if (!launch || arguments.empty() || arguments[0].starts_with("-")) return {};
+  if (!launch || arguments.empty()) return {};
   const auto folder = folder_of_program();
   const std::string own_name = fmt::format("sortie-{}", launch->library);
   for (const std::string& name : {own_name, std::string("sortie-mpi")})
@@ -202,6 +202,12 @@ int run_program(int count, char** values) {
     return static_cast<int>(ExitCode::wrong_usage);
   }
   if (const auto code = hand_over(values, {values + 1, values + count})) return *code;
+  if (job_ranks() != nullptr) {
+    const ExitCode same = run_guarded([&] {
+      require_same_command(*job_ranks(), {values + 1, values + count});
+    });
+    if (same != ExitCode::done) return static_cast<int>(same);
+  }
   try {
     program.parse(count, values);
   } catch (const CLI::Success& help_or_version) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/rank_program.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,8 +9,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
+#include "apps/cli/command.hpp"
 #include "core/host_runtime.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -49,6 +53,21 @@ void together(std::string_view phase, const std::function<void()>& work) {
   job_ranks()->together(phase, work);
 }
 
+void require_same_command(cluster::Ranks& ranks, const std::vector<std::string>& arguments) {
+  const std::string own = fmt::format("{} {}", program_version(), fmt::join(arguments, " "));
+  std::string first = own;
+  std::uint64_t length = first.size();
+  ranks.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
+  first.resize(length);
+  ranks.broadcast(std::as_writable_bytes(std::span(first)), 0);
+  ranks.together("compare commands", [&] {
+    if (own == first) return;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("found the command \"{}\", expected that of rank 0, \"{}\"", own, first));
+  });
+}
+
 int threads_of_rank(const cluster::Ranks& ranks) {
   const int bound = default_host_threads();
   int cores = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
@@ -65,7 +84,7 @@ std::optional<MpiLaunch> mpi_launch() {
     return MpiLaunch{variable.library, variable.title, ranks};
   }
   // Slurm with PMIx, which Open MPI speaks.
-  if (const char* const text = std::getenv("SLURM_NTASKS");
+  if (const char* const text = std::getenv("SLURM_STEP_NUM_TASKS");
       text != nullptr && std::getenv("PMIX_RANK") != nullptr) {
     int ranks = 1;
     std::from_chars(text, text + std::strlen(text), ranks);

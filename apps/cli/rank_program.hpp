@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sortie/cluster.hpp"
 
@@ -19,6 +21,10 @@ void set_job_ranks(cluster::Ranks* ranks);
 
 /// Runs work between collective calls, in Ranks::together() if there are ranks.
 void together(std::string_view phase, const std::function<void()>& work);
+
+/// Collective: compares the version and the command line of this rank with those of rank 0.
+/// \throws Error (usage) they differ on a rank
+void require_same_command(cluster::Ranks& ranks, const std::vector<std::string>& arguments);
 
 /// Host threads of this rank where the command line does not say: its share of the machine's cores,
 /// or those to which the launcher has bound it if these are fewer.

@@ -46,6 +46,8 @@ class MpiRanks final : public Ranks {
     check(MPI_Comm_dup(communicator, &ranks_), "MPI_Comm_dup");
     check(MPI_Comm_split_type(ranks_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine_),
           "MPI_Comm_split_type");
+    // By default MPI ends the process at an error.
+    check(MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(ranks_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(ranks_, &size_), "MPI_Comm_size");
     check(MPI_Comm_rank(machine_, &rank_on_machine_), "MPI_Comm_rank");
@@ -115,9 +117,11 @@ class MpiRanks final : public Ranks {
   void do_sum_before(std::span<std::uint64_t> numbers) override {
     for (std::size_t begin = 0; begin < numbers.size(); begin += most_items) {
       const auto part = numbers.subspan(begin, std::min(most_items, numbers.size() - begin));
-      check(
-          MPI_Exscan(MPI_IN_PLACE, part.data(), count(part.size()), MPI_UINT64_T, MPI_SUM, ranks_),
-          "MPI_Exscan");
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(MPI_Iexscan(MPI_IN_PLACE, part.data(), count(part.size()), MPI_UINT64_T, MPI_SUM,
+                        ranks_, &request),
+            "MPI_Iexscan");
+      wait({&request, 1});
       // On rank 0 the result of MPI_Iexscan is undefined.
       if (rank_ == 0) std::ranges::fill(part, 0);
     }

@@ -111,12 +111,16 @@ class SORTIE_API Ranks {
   }
 
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
-  /// Whether all ranks know of the error that this one throws: else it must end the job.
+  /// Whether the last together() or on_rank() has thrown, so that all ranks know of the error: else a
+  /// rank that fails must end the job.
   [[nodiscard]] bool has_agreed_error() const { return has_agreed_error_; }
 
-  /// Longest message of exchange(); longer pieces are divided. 1 GiB by default, since MPI's counts
-  /// have 31 bits. \pre the same on every rank
-  void set_message_bytes(std::uint64_t bytes) { message_bytes_ = bytes; }
+  /// MPI's counts have 31 bits.
+  static constexpr std::uint64_t most_message_bytes = std::uint64_t{1} << 30;
+  /// Longest message of exchange(), at first most_message_bytes; longer pieces are divided.
+  /// \pre the same on every rank
+  /// \throws Error (usage) 0, or more than most_message_bytes
+  void set_message_bytes(std::uint64_t bytes);
 
  protected:
   virtual void do_broadcast(std::span<std::byte> bytes, int root) = 0;
@@ -141,7 +145,7 @@ class SORTIE_API Ranks {
   void agree(std::string_view phase, bool works, const std::function<void()>& work);
 
   Traffic traffic_;
-  std::uint64_t message_bytes_ = std::uint64_t{1} << 30;
+  std::uint64_t message_bytes_ = most_message_bytes;
   bool has_agreed_error_ = false;
 };
 

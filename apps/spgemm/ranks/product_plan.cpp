@@ -22,6 +22,7 @@ constexpr std::uint64_t calls_of_fetch = 4;
 struct Share {
   std::uint64_t entries_a = 0;
   std::uint64_t products = 0;
+  std::uint64_t entries_c = 0;  ///< at most
   std::uint64_t rows_fetched = 0;
   std::uint64_t entries_fetched = 0;
 };
@@ -67,7 +68,8 @@ cluster::RankPlan plan_product(const Csr<Value, Idx>& a, const Csr<Value, Idx>& 
   for (const std::uint64_t count : products) all_products += count;
   const std::uint64_t groups = cluster::groups_per_rank * static_cast<std::uint64_t>(ranks);
   const std::vector<std::int64_t> first_rows = cluster::divide_rows(
-      cluster::group_rows(0, products, all_products / groups + 1), a.rows, ranks);
+      cluster::group_rows(0, products, std::max<std::uint64_t>(1, all_products / groups)), a.rows,
+      ranks);
   const bool is_square = &a == &b;
   const std::vector<std::int64_t> rows_of_b = is_square ? first_rows : rows_by_entries(b, ranks);
   const std::vector<std::int64_t> rows_before = rows_by_entries(a, ranks);
@@ -85,6 +87,7 @@ cluster::RankPlan plan_product(const Csr<Value, Idx>& a, const Csr<Value, Idx>& 
       const auto i = static_cast<std::size_t>(row);
       share.entries_a += row_length(a, row);
       share.products += products[i];
+      share.entries_c += std::min(products[i], static_cast<std::uint64_t>(b.cols));
       for (auto k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k) {
         const auto column = static_cast<std::int64_t>(a.col_idx[static_cast<std::size_t>(k)]);
         std::int32_t& user = last_user[static_cast<std::size_t>(column)];
@@ -111,7 +114,7 @@ cluster::RankPlan plan_product(const Csr<Value, Idx>& a, const Csr<Value, Idx>& 
         static_cast<std::uint64_t>(b.row_ptr[static_cast<std::size_t>(rows_of_b[r + 1])] -
                                    b.row_ptr[static_cast<std::size_t>(rows_of_b[r])]);
     const std::uint64_t held =
-        share.entries_a + (is_square ? 0 : entries_b) + share.entries_fetched + share.products;
+        share.entries_a + (is_square ? 0 : entries_b) + share.entries_fetched + share.entries_c;
     most_memory = std::max(most_memory, held * entry_bytes);
     most.products = std::max(most.products, share.products);
     most.rows_fetched = std::max(most.rows_fetched, share.rows_fetched);

@@ -11,7 +11,7 @@ namespace sortie::spgemm {
 /// for single rows at the borders; the rows of B that a rank fetches are counted.
 ///
 /// Memory of a rank: its rows of A and B, the fetched rows, and its rows of C, of which each product
-/// is taken for an entry.
+/// is taken for an entry: at most, since products that meet are one entry.
 /// \param on_machine  ranks that share a machine; bytes are divided as if each rank fetched from all
 ///                    others alike
 /// Complexity: O(nnz(A) + rows). Extra memory: 4 bytes for each row of B, 8 for each row of A.
