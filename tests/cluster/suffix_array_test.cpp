@@ -34,8 +34,8 @@ namespace {
 
 using test::expect_equal_array;
 using test::NamedText;
-using test::on_one_machine;
 using test::on_host;
+using test::on_one_machine;
 
 std::vector<NamedText> texts_named(std::initializer_list<std::string_view> names) {
   std::vector<NamedText> texts = test::tricky_texts();
