@@ -66,10 +66,10 @@ std::string RankModel::to_json() const {
 
 RankModel RankModel::usual() {
   return {1,
-          5e-6,
-          5e9,
-          3e9,
-          {{"merge", 200e6}, {"products", 200e6}, {"sort", 90e6}, {"symbols", 25e6}}};
+          1e-6,
+          3.5e9,
+          3.5e9,
+          {{"merge", 257e6}, {"products", 285e6}, {"sort", 115e6}, {"symbols", 55e6}}};
 }
 
 std::uint64_t RankPlan::sent_bytes() const {
