@@ -247,6 +247,32 @@ TEST(ClusterSort, AFaultInAnyPhaseIsThrownByAll) {
   });
 }
 
+/// Signed keys are encoded for the merge: the caller gets his own back.
+TEST(ClusterSort, AFaultBeforeTheMergeLeavesEachRankItsKeys) {
+  test::on_few_ranks([](Ranks& ranks) {
+    const std::vector<std::string> phases = {"local sort", "splits", "allocate", "check exchange"};
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      const test::Fault fault(ranks, static_cast<int>(i) % ranks.size(), phases[i]);
+      auto sorted =
+          make<std::int64_t, std::uint64_t>(ranks, shapes()[0], Order::descending);  // uniform
+      std::vector<std::int64_t> before = sorted.keys;
+      const bool has_phase = ranks.size() > 1 || phases[i] == "local sort";
+      bool has_failed = false;
+      try {
+        SortOptions options;
+        options.order = Order::descending;
+        sort(ranks, host_context(), sorted.keys, options);
+      } catch (const Error&) {
+        has_failed = true;
+      }
+      EXPECT_EQ(has_failed, has_phase) << phases[i];
+      std::ranges::sort(before);
+      std::ranges::sort(sorted.keys);
+      EXPECT_EQ(sorted.keys, before) << phases[i];
+    }
+  });
+}
+
 TEST(ClusterSort, AValueForEachKeyIsExpected) {
   test::on_few_ranks([](Ranks& ranks) {
     const std::string found =

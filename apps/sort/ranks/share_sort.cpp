@@ -74,6 +74,26 @@ std::uint64_t exchange(cluster::Ranks& ranks, const Context& context, const Shar
   return cluster::exchange_parts(ranks, plan, parts);
 }
 
+/// Gives the caller back keys, not their comparable form, if an error leaves the sort while it is
+/// armed. On the calling thread, since the host runtime must be called in together(), and the ranks
+/// do not meet there after an error of one of them alone.
+class RestoredOnError {
+ public:
+  explicit RestoredOnError(const ShareSteps& steps) : steps_(steps) {}
+  RestoredOnError(const RestoredOnError&) = delete;
+  RestoredOnError& operator=(const RestoredOnError&) = delete;
+  ~RestoredOnError() {
+    if (is_armed_ && steps_.restore_alone) steps_.restore_alone();
+  }
+
+  void arm() { is_armed_ = true; }
+  void disarm() { is_armed_ = false; }
+
+ private:
+  const ShareSteps& steps_;
+  bool is_armed_ = false;
+};
+
 }  // namespace
 
 std::uint64_t sort_share(cluster::Ranks& ranks, const Context& context, const ShareSteps& steps) {
@@ -87,11 +107,16 @@ std::uint64_t sort_share(cluster::Ranks& ranks, const Context& context, const Sh
     if (steps.restore) steps.restore(arrays, after);
   };
   ranks.together("check memory", [&] { check_memory(ranks, context, steps, after, all); });
+  RestoredOnError restored(steps);
   {
     const PhaseTimer timer(context, "local sort", 2 * steps.items * steps.item_bytes());
     ranks.together("local sort", [&] {
       steps.sort();
-      if (ranks.size() == 1) restore();
+      if (ranks.size() == 1) {
+        restore();
+      } else {
+        restored.arm();
+      }
     });
   }
   std::uint64_t planned = 0;
@@ -110,6 +135,7 @@ std::uint64_t sort_share(cluster::Ranks& ranks, const Context& context, const Sh
     counted = ranks.traffic().exchanged_bytes - counted;
     const PhaseTimer timer(context, "merge", 2 * after * steps.item_bytes());
     ranks.together("merge", [&] {
+      restored.disarm();
       std::vector<std::byte*> from;
       for (const auto& array : received) from.push_back(array.get());
       for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i] = steps.arrays[i].resize(after);
