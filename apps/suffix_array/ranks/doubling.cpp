@@ -94,14 +94,15 @@ class Doubling {
     group_of_.fetch(keys, keys.data());
     for (const std::uint64_t member : at_end) keys[member] = static_cast<Pos>(text_.rank_of_end());
 
+    host::BitSet before;
     host::BitSet joined;
     std::vector<EdgeItem<Pos>> edges;
     ranks_.together("sort groups", [&] {
+      before = share_.order.joined;
       joined = host::BitSet(share_.size + 1);
       edges = sort_own_groups(keys, joined);
       keys = {};
     });
-    const host::BitSet before = share_.order.joined;
     if (ranks_.sum(edges.size()) > 0)
       sort_edge_groups(exchanges_, context_, std::move(edges), share_, joined);
     share_.order.joined = std::move(joined);
