@@ -67,7 +67,7 @@ class Doubling {
     std::uint64_t head_;
   };
 
-  /// Lets the owner of each position know the group of its suffix.
+  /// Sends each suffix's group to the owner of its position.
   void store_all() {
     std::vector<Pos> groups;
     ranks_.together("groups", [&] {
@@ -156,7 +156,7 @@ class Doubling {
     return edges;
   }
 
-  /// Lets owners of positions know which groups have changed.
+  /// Sends the groups that have changed to the owners of their positions.
   void store_changed(const host::BitSet& before, const LeftGroup& left) {
     std::vector<Pos> positions;
     std::vector<Pos> changed;
