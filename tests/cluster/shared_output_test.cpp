@@ -28,7 +28,8 @@ std::string write_texts(Ranks& ranks, const std::string& path) {
   }
   SharedOutput output(ranks, path);
   ranks.together("write", [&] { output.write_at(offset, text_of(ranks.rank())); });
-  output.commit(expected.size());
+  output.prepare(expected.size());
+  output.commit();
   return expected;
 }
 

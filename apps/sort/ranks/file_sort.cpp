@@ -105,7 +105,8 @@ class RankFileSort {
         output.write_at((first_ + begin) * record_bytes, bytes);
       });
     });
-    output.commit(shares_.items * record_bytes);
+    output.prepare(shares_.items * record_bytes);
+    output.commit();
   }
 
   void sort(Range items) {

@@ -181,7 +181,9 @@ class SpilledSort {
           });
     });
     if (request_.verify) check_over_ranks(ranks_, check, files_->fingerprint(), share_.items);
-    if (output) output->commit(share_.all * record_bytes);
+    if (!output) return;
+    output->prepare(share_.all * record_bytes);
+    output->commit();
   }
 
   void report(const RankSortResult& result) const {

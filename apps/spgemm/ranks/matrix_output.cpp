@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "apps/spgemm/ranks/matrix_type.hpp"
@@ -21,6 +23,7 @@
 #include "matrices/matrix_market_format.hpp"
 #include "matrices/rows_view.hpp"
 #include "sortie/cluster_spgemm.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cluster {
 namespace {
@@ -130,7 +133,8 @@ void write_view(Ranks& ranks, const HostContext& context, SharedOutput& output,
     }
     text->write(output, offset);
   });
-  output.commit(all);
+  output.prepare(all);
+  output.commit();
 }
 
 template <class Value, matrices::Index Idx>
@@ -163,7 +167,17 @@ void write_split(Ranks& ranks, const HostContext& context, const std::string& pa
     timer.set_bytes(file->bytes_written());
     file->prepare();
   });
-  ranks.together("rename part", [&] { file->commit(); });
+  bool has_name = false;
+  try {
+    ranks.together("rename part", [&] {
+      file->commit();
+      has_name = true;
+    });
+  } catch (const Error&) {
+    std::error_code ignored;
+    if (has_name) std::filesystem::remove(split_name(path, ranks.rank()), ignored);
+    throw;
+  }
 }
 
 template <class Matrix>
