@@ -266,8 +266,8 @@ std::uint64_t split_calls(std::uint64_t items, std::uint64_t ranks) {
   if (ranks < 2 || items == 0) return calls_before_rounds;
   const auto samples = static_cast<double>(samples_of_a_border(ranks - 1));
   const double rounds = std::ceil(std::log(static_cast<double>(items)) / std::log(samples));
-  return calls_before_rounds + calls_of_round * std::max<std::uint64_t>(
-                                                    1, static_cast<std::uint64_t>(rounds));
+  return calls_before_rounds +
+         calls_of_round * std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rounds));
 }
 
 Splits exact_splits(Ranks& ranks, std::span<const SortedItems> sequences,

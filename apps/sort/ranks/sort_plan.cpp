@@ -8,12 +8,12 @@
 namespace sortie::sorting {
 namespace {
 
-/// Collective calls of sort_share() and its phases, beside those of the splits: the number of all
-/// keys, "check memory" and "local sort"; counts before the exchange, "allocate" and "check
-/// exchange"; "merge" and the figures of the report.
-constexpr std::uint64_t calls_before_splits = 3;
-constexpr std::uint64_t calls_beside_exchange = 2;
-constexpr std::uint64_t calls_after_exchange = 3;
+/// Collective calls of cluster::sort() beside those of the splits: "check keys", "measure memory",
+/// the number of all keys, "check memory", "local sort"; "allocate"; then "merge", "check traffic",
+/// and four for the figures of the report.
+constexpr std::uint64_t calls_before_splits = 5;
+constexpr std::uint64_t calls_before_exchange = 1;
+constexpr std::uint64_t calls_after_exchange = 6;
 
 /// Blocks for reading and writing.
 constexpr std::uint64_t block_bytes = std::uint64_t{16} << 20;
@@ -34,10 +34,10 @@ cluster::RankPlan plan_sort(std::uint64_t records, const RecordFormat& format, i
   if (ranks == 1) return plan;
 
   plan.steps.front().collectives = calls_before_splits;
-  // The last of the splits tells the counts of the exchange, by a message to each rank.
+  // The counts of the exchange take a message to each rank.
   plan.steps.push_back({"splits", cluster::split_calls(records, p), 0, 0, p - 1, "", 0});
 
-  cluster::RankStep exchange{"exchange", calls_beside_exchange, 0, 0, p - 1, "", 0};
+  cluster::RankStep exchange{"exchange", calls_before_exchange, 0, 0, p - 1, "", 0};
   divide_bytes(bytes / p * (p - 1), ranks, on_machine, exchange);
   plan.steps.push_back(exchange);
 

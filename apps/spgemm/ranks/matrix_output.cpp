@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "apps/spgemm/ranks/matrix_type.hpp"
-#include "apps/spgemm/ranks/rank_memory.hpp"
+#include "cluster/rank_memory.hpp"
 #include "cluster/shared_output.hpp"
 #include "core/files/block_writer.hpp"
 #include "core/files/whole_file.hpp"
@@ -116,10 +116,11 @@ void write_view(Ranks& ranks, const HostContext& context, SharedOutput& output,
       matrices::detail::banner<Value>() +
       matrices::detail::size_line(first_rows.back(), rows.cols,
                                   static_cast<std::int64_t>(ranks.sum(entries)));
+  const RankMemory memory(ranks, context);
   std::optional<BlockText<Value, Idx>> text;
   ranks.together("format matrix", [&] {
     text.emplace(context, rows, first_rows[static_cast<std::size_t>(ranks.rank())]);
-    text->format(entries * usual_bytes <= rank_memory(ranks, {}) / 2);
+    text->format(entries * usual_bytes <= memory.left() / 2);
   });
   const std::uint64_t bytes = text->bytes() + (ranks.rank() == 0 ? header.size() : 0);
   std::uint64_t offset = bytes;
