@@ -324,6 +324,23 @@ TEST(ClusterSpgemmFiles, ASampleOfTheWebIsMultipliedAsByOneMachine) {
   });
 }
 
+TEST(ClusterSpgemmFiles, AFileBeyondTheMemoryBudgetIsRefused) {
+  const std::string text = general + "40 40 200\n" + mixed_entries(40, 40, 200, false, real_number);
+  test::on_few_ranks([&](Ranks& ranks) {
+    const test::SharedFolder folder(ranks);
+    write_file(ranks, folder.path("m"), text);
+    HostContext context;
+    context.memory_budget = 100;
+    EXPECT_THAT(error_of([&] {
+                  static_cast<void>(
+                      read_matrix_market<double, std::int32_t>(ranks, context, folder.path("m")));
+                }),
+                testing::AllOf(testing::HasSubstr("the text of a rank needs"),
+                               testing::HasSubstr("(100 bytes) are free"),
+                               testing::HasSubstr("ranks are enough")));
+  });
+}
+
 TEST(ClusterSpgemmFiles, AFaultInAnyPhaseLeavesNoFile) {
   const std::string text = general + "40 40 200\n" + mixed_entries(40, 40, 200, false, real_number);
   test::on_few_ranks([&](Ranks& ranks) {

@@ -15,6 +15,7 @@
 #include "cluster/traffic_plan.hpp"
 #include "core/host_runtime.hpp"
 #include "matrices/row_assembly.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/cluster_spgemm.hpp"
 
 /// From entries in any order to rows: each entry goes to the rank of its row.
@@ -119,11 +120,13 @@ template <class Value, class Idx>
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(ranks.size()));
   constexpr std::uint64_t entry = 2 * sizeof(Idx) + sizeof(Value);
   const std::uint64_t parsed = entries.bytes;
+  const std::uint64_t all =
+      static_cast<std::uint64_t>(header.entries) * (mirrored ? 2 : 1) * entry;  // at most
   ranks.together("divide entries", [&] {
     for_each_entry(entries, mirrored, transposed,
                    [&](Idx row, Idx, std::int64_t, bool) { ++counts[owners.rank(row)]; });
     PartOffsets parts = begins_of(counts);
-    memory.take("the entries that a rank sends", {parts.back() * entry});
+    memory.take("the entries that a rank sends", {parts.back() * entry, all});
     PartOffsets next = parts;
     out.resize(std::move(parts), numbers);
     for_each_entry(
@@ -143,7 +146,7 @@ template <class Value, class Idx>
   EntryArrays<Value, Idx> in;
   ranks.together("receive entries", [&] {
     PartOffsets parts = begins_of(arriving);
-    memory.take("the entries that a rank receives", {parts.back() * entry});
+    memory.take("the entries that a rank receives", {parts.back() * entry, all});
     in.resize(std::move(parts), numbers);
   });
   plan.add(out.offsets.back() - counts[own], 2 * sizeof(Idx) + (numbers ? sizeof(Value) : 0));

@@ -63,6 +63,7 @@ template <class Matrix>
   of_lengths.send(std::span<const Idx>(lengths), rows_out);
   of_lengths.receive(std::span(new_lengths), rows_in);
   of_lengths.run();
+  const std::uint64_t all = ranks.sum(entries_out.back());
   ranks.together("receive rows", [&] {
     to.block.row_ptr.assign(1, 0);
     to.block.row_ptr.reserve(new_lengths.size() + 1);
@@ -70,7 +71,8 @@ template <class Matrix>
       to.block.row_ptr.push_back(to.block.row_ptr.back() + length);
     for (const std::uint64_t row : rows_in)
       entries_in.push_back(static_cast<std::uint64_t>(to.block.row_ptr[row]));
-    memory.take("the rows of a rank", {entries_in.back() * entry_bytes<Matrix>});
+    memory.take("the rows of a rank",
+                {entries_in.back() * entry_bytes<Matrix>, all * entry_bytes<Matrix>});
     spgemm::host::resize_for_overwrite(to.block.col_idx, to.block.row_ptr.back());
     if constexpr (has_values<Matrix>)
       spgemm::host::resize_for_overwrite(to.block.values, to.block.row_ptr.back());

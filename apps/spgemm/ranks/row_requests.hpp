@@ -10,6 +10,7 @@
 #include "cluster/array_exchange.hpp"
 #include "cluster/rank_memory.hpp"
 #include "cluster/traffic_plan.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/csr.hpp"
 
